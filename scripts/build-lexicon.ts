@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gunzipSync } from 'node:zlib'
-import { programs } from '../src/cache/text/protected.ts'
+import { programNames } from '../src/cache/text/form-sensitive.ts'
 import { functionWords } from '../src/cache/text/words.ts'
 import { readCases } from './letter-cases.ts'
 import { irregularForms, moreOpposites, recentNames } from './lexicon-additions.ts'
@@ -188,7 +188,7 @@ function usualCase(word: string): '' | 'c' | 'u' {
 /** A program whose name is otherwise a rare word for what others name: never counted in texts, and the first for nothing. */
 function isRareBeside(word: string): boolean {
   const { common = 0, isName = true, senses: all = [] } = words.get(word) ?? {}
-  return programs.has(word) && !isName && common === 0 && all.every(id => senses.get(id)?.words[0] !== word)
+  return programNames.has(word) && !isName && common === 0 && all.every(id => senses.get(id)?.words[0] !== word)
 }
 
 const lines = [...words.keys()].map(word => {

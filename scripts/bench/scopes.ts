@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { call } from '../../src/postgres/call.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask } from '../../test/harness/client.ts'
 import { embeddedUrl } from '../../test/harness/embedded-url.ts'
 import { createRandom } from '../../test/harness/random.ts'
@@ -166,13 +166,14 @@ async function open(
   const port = findFreePort()
   const addressed = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'scopes', METRICS_PORT: '0' }
   const process_ = await startProxyProcess({ ...environment, ...addressed }, port)
-  const database = openRealDatabase({ url: typeof url === 'string' ? url : await url(), maxConnections: 1 })
+  const database = openServerDatabase({ url: typeof url === 'string' ? url : await url(), maxConnections: 1 })
   await database.runScript(`
     insert into model_proxy.plans values ('scopes', 1000000000, 1000000000, 1000000000000, 1000000000, 1000000000000);
   `)
-  await call(database, 'create_project', { project: PROJECT, plan: 'scopes' })
-  await call(database, 'set_settings', { project: PROJECT, settings: { cache_scope: options.scope } })
-  const issue = (key_name: string) => call(database, 'issue_key', { project: PROJECT, key_type: 'project', key_name })
+  await callFunction(database, 'create_project', { project: PROJECT, plan: 'scopes' })
+  await callFunction(database, 'set_settings', { project: PROJECT, settings: { cache_scope: options.scope } })
+  const issue = (key_name: string) =>
+    callFunction(database, 'issue_key', { project: PROJECT, key_type: 'project', key_name })
   const keys = { alice: await issue('alice'), bob: await issue('bob') }
   await database.close()
   return {

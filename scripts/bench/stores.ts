@@ -1,10 +1,10 @@
 /** Real stores for a benchmark: a new database on the given server, dropped afterwards. */
 
 import { randomBytes } from 'node:crypto'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { nameTablesIn } from '../../test/harness/search-path.ts'
 
 export interface BenchStores {
@@ -18,7 +18,7 @@ export interface BenchStores {
 export async function prepareStores(): Promise<BenchStores> {
   const { databaseUrl, redisUrl } = await findStores()
   const name = `mp_bench_${randomBytes(6).toString('hex')}`
-  const admin = openRealDatabase({ url: databaseUrl, maxConnections: 1 })
+  const admin = openServerDatabase({ url: databaseUrl, maxConnections: 1 })
   await admin.runScript(`create database ${name}`)
   await admin.runScript(nameTablesIn(name))
   const url = new URL(databaseUrl)
@@ -30,8 +30,8 @@ export async function prepareStores(): Promise<BenchStores> {
       update plans set concurrent_requests = 1000000 where name = 'bench';
       alter table projects alter column id restart with ${Number.parseInt(randomBytes(5).toString('hex'), 16)};
     `)
-    await call(database, 'create_project', { project: 'bench', plan: 'bench' })
-    return call(database, 'issue_key', { project: 'bench', key_type: 'project', key_name: 'bench' })
+    await callFunction(database, 'create_project', { project: 'bench', plan: 'bench' })
+    return callFunction(database, 'issue_key', { project: 'bench', key_type: 'project', key_name: 'bench' })
   })
   return {
     environment: { DATABASE_URL: url.href, REDIS_URL: redisUrl },
@@ -57,7 +57,7 @@ export async function findStores(): Promise<{ databaseUrl: string; redisUrl: str
 
 /** Disconnects afterwards. */
 export async function withDatabase<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
-  const database = openRealDatabase({ url, maxConnections: 1 })
+  const database = openServerDatabase({ url, maxConnections: 1 })
   try {
     return await use(database)
   } finally {

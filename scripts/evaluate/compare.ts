@@ -1,8 +1,8 @@
 /** Compares the texts of a pair as the proxy would: with one of its embedders, or by similarities that were recorded with the pairs. */
 
-import { createBuiltinEmbedder } from '../../src/cache/embedders/builtin.ts'
-import { openLocalEmbedder } from '../../src/cache/embedders/local/local.ts'
-import { OWN_MODEL } from '../../src/config/embedder.ts'
+import { createBuiltinEmbedder } from '../../src/cache/embedders/builtin-embedder.ts'
+import { createLocalEmbedder } from '../../src/cache/embedders/local/local-embedder.ts'
+import { BUNDLED_MODEL_PATH } from '../../src/config/embedder.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import type { LabelledPair } from './pairs.ts'
 
@@ -31,8 +31,11 @@ export async function openCompare(wanted: string): Promise<Compare> {
     const { embed, close } = createBuiltinEmbedder()
     return { name, isSemantic: false, ...comparing(async text => embed(text)), close }
   }
-  const { embedLater, close } = await openLocalEmbedder(process.env.EMBEDDINGS_PATH ?? OWN_MODEL, createLog('error'))
-  return { name, isSemantic: true, ...comparing(text => embedLater(text, '')), close }
+  const { embedInBackground, close } = await createLocalEmbedder(
+    process.env.EMBEDDINGS_PATH ?? BUNDLED_MODEL_PATH,
+    createLog('error'),
+  )
+  return { name, isSemantic: true, ...comparing(text => embedInBackground(text, '')), close }
 }
 
 function comparing(embed: Embed): Pick<Compare, 'compare'> & { embed: Embed } {

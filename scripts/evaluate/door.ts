@@ -1,5 +1,5 @@
 /** Sends pairs over HTTP to a separate proxy. Each pair has its own namespace: the first text is stored, the second is looked up. */
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask } from '../../test/harness/client.ts'
 import { startProxy, startUpstream } from '../bench/targets.ts'
 import type { LabelledPair } from './pairs.ts'
@@ -16,7 +16,7 @@ export interface Door {
 export async function openDoor(): Promise<Door> {
   const upstream = await startUpstream()
   const proxy = await startProxy('evaluate', upstream)
-  const database = openRealDatabase({ url: proxy.stores.environment.DATABASE_URL, maxConnections: 1 })
+  const database = openServerDatabase({ url: proxy.stores.environment.DATABASE_URL, maxConnections: 1 })
   let asked = 0
   const set = (settings: Readonly<Record<string, string>>) =>
     database.call(`select set_settings('bench', $1::jsonb)`, [JSON.stringify(settings)])

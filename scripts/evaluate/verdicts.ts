@@ -15,7 +15,7 @@ interface Row {
 export async function readVerdicts(project: string): Promise<WeighedPair[]> {
   const statement = `
     select verdict, similarity, difference, source, one_hash = other_hash as is_normalized
-    from standing_verdicts
+    from effective_verdicts
     where project_id = find_project($1) and similarity is not null`
   const { DATABASE_URL = '' } = process.env
   const rows = await withDatabase(DATABASE_URL, database => database.call<Row>(statement, [project]))

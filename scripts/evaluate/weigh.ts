@@ -1,7 +1,7 @@
 /** Weighs pairs of texts: what each policy and risk makes of them. */
-import { type PromptReading, readPrompt } from '../../src/cache/text/read-prompt.ts'
-import { bypassReason } from '../../src/cache/verify/bypass.ts'
-import { gistOf } from '../../src/cache/verify/gist.ts'
+import { type NormalizedPrompt, normalizePrompt } from '../../src/cache/text/normalize-prompt.ts'
+import { findBypassReason } from '../../src/cache/verify/bypass.ts'
+import { embeddingTextOf } from '../../src/cache/verify/embedding-text.ts'
 import { findVeto, type SemanticRisk } from '../../src/cache/verify/verify.ts'
 import type { Compare } from './compare.ts'
 import type { LabelledPair } from './pairs.ts'
@@ -19,14 +19,14 @@ export interface WeighedPair extends LabelledPair {
 
 /** A text as the cache reads it. */
 export interface ReadText {
-  readonly reading: PromptReading
+  readonly reading: NormalizedPrompt
   readonly isBypassed: boolean
   readonly gist: string
 }
 
 export function readText(text: string): ReadText {
-  const reading = readPrompt(text)
-  return { reading, isBypassed: bypassReason(reading) !== null, gist: gistOf(reading.normalized) }
+  const reading = normalizePrompt(text)
+  return { reading, isBypassed: findBypassReason(reading) !== null, gist: embeddingTextOf(reading.normalized) }
 }
 
 export async function weighPair(

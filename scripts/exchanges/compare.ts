@@ -1,6 +1,6 @@
 /** Compares two responses to one request, except for headers of the proxy's own. */
 import { isDeepStrictEqual } from 'node:util'
-import { formatOf } from '../../src/formats/format-of.ts'
+import { apiFormatOf } from '../../src/formats/endpoint-formats.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../../src/formats/json/canonical.ts'
 import { createSseParser } from '../../src/formats/sse/sse.ts'
 import type { Endpoint } from '../../src/providers/upstream.ts'
@@ -62,8 +62,8 @@ function read(answer: Answer): unknown {
 
 function contentOf(endpoint: Endpoint, request: JsonObject, answer: Answer): unknown {
   if (!isStream(answer)) return parse(answer.text)
-  const format = formatOf(endpoint)
-  const assembler = format.createAssembler(format.wantedOf(request))
+  const format = apiFormatOf(endpoint)
+  const assembler = format.createAssembler(format.readExpectedOutput(request))
   for (const { event, data } of eventsOf(answer)) assembler.push(data, event)
   return assembler.finish().body
 }

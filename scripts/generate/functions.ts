@@ -71,7 +71,7 @@ export async function describeFunctions(database: Pick<Database, 'call'>): Promi
   const domains = await database.call<{ name: string; base: string; words: string | null }>(READ_DOMAINS, [])
   const plain = new Map(domains.map(({ name, base, words }) => [name, words ?? base]))
   return `/** Written by \`bun run generate-types\` from the functions in sql/: what each takes and gives. \`?\` after a type: may be null; \`=\`: has a default; \`|\` between words: one of them. */
-export const FUNCTIONS = {
+export const SQL_FUNCTIONS = {
 ${rows.map(row => describe(withoutDomains(row, plain))).join('\n')}
 } as const
 `

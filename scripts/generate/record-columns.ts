@@ -39,7 +39,7 @@ export async function writeRecordColumns(database: Pick<Database, 'call'>): Prom
   return `/** Written by \`bun run generate-types\`: the columns of usage_records. */
 import { Type as t } from '@sinclair/typebox'
 
-export const recordColumns = {
+export const USAGE_RECORD_COLUMNS = {
 ${columns.map(column => `  ${column.name}: ${writeSchema(column)},`).join('\n')}
 }
 `

@@ -64,14 +64,14 @@ ${shown.join('\n')}
   )
   return `/** Written by \`bun run generate-types\` from the views in sql/api. Hidden columns carry cursors and filters. */
 import { Type as t } from '@sinclair/typebox'
-import { orNull, words } from './schemas.ts'
+import { nullable, stringUnion } from './schemas.ts'
 
 /** Composite types, which columns or results of functions have. */
-export const TYPES = {
+export const SQL_TYPE_SCHEMAS = {
 ${types.join('\n')}
 } as const
 
-export const VIEWS = {
+export const SQL_VIEWS = {
 ${views.join('\n')}
 } as const
 `
@@ -82,7 +82,7 @@ const isHidden = ({ name }: Typed) => name.startsWith('_')
 function schemaOf({ type, comment }: Typed, found: Found): string {
   const schema = schemaOfType(type, comment, found)
   if (/(^| )Left out: /.test(comment)) return `t.Optional(${schema})`
-  return /(^| )Null: /.test(comment) ? `orNull(${schema})` : schema
+  return /(^| )Null: /.test(comment) ? `nullable(${schema})` : schema
 }
 
 /** Types of PostgreSQL, as JSON has them. */
@@ -115,7 +115,7 @@ function schemaOfType(type: string, description: string, found: Found, extra = '
   const domain = found.domains[type]
   if (!domain) throw new Error(`No schema is known for the type ${type}`)
   const choices = [...(domain.check ?? '').matchAll(/'([^']*)'::text/g)].map(([, choice]) => quote(choice ?? ''))
-  if (choices.length > 0) return `words(${choices.join(', ')})`
+  if (choices.length > 0) return `stringUnion(${choices.join(', ')})`
   const [, least] = />= ([0-9]+)/.exec(domain.check ?? '') ?? []
   const said = [description, domain.comment].filter(Boolean).join(' ')
   return schemaOfType(domain.base, said, found, least && `minimum: ${least}`)

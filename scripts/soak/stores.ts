@@ -1,6 +1,6 @@
 /** A PostgreSQL and a cluster of Redis for one soak, which it may stop, freeze, kill and fill. */
 
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { type RedisCluster, startCluster } from '../../test/engines/redis-servers.ts'
 import { type CuttingProxy, startCuttingProxy } from '../../test/faults/cutting-proxy.ts'
@@ -37,10 +37,10 @@ export async function startSoakStores(): Promise<SoakStores> {
           ('soak', 1000000000, 1000000000, 1000000000000, 1000000000, 1000000000000),
           ('limited', ${LIMITED_PER_MINUTE}, 1000000000, 1000000000000, 1000000000, 1000000000000)`)
     const create = async (name: ProjectName): Promise<SoakProject> => {
-      await call(database, 'create_project', { project: name, plan: name === 'limited' ? 'limited' : 'soak' })
+      await callFunction(database, 'create_project', { project: name, plan: name === 'limited' ? 'limited' : 'soak' })
       return {
         name,
-        key: await call(database, 'issue_key', {
+        key: await callFunction(database, 'issue_key', {
           project: name,
           key_type: name === 'test' ? 'test' : 'project',
           key_name: 'soak',

@@ -4,10 +4,10 @@ select
     'admin_key_' || k.id as id,
     k.name,
     k.prefix || '…' as redacted_value,
-    seconds_of(k.created_at) as created_at,
-    seconds_of(k.expires_at) as expires_at,
-    seconds_of(k.last_used_at) as last_used_at,
-    row('user', 'organization.user', 'user_' || u.id, u.email, seconds_of(k.created_at), u.role)::admin_api_key_owner as owner
+    to_unix_seconds(k.created_at) as created_at,
+    to_unix_seconds(k.expires_at) as expires_at,
+    to_unix_seconds(k.last_used_at) as last_used_at,
+    row('user', 'organization.user', 'user_' || u.id, u.email, to_unix_seconds(k.created_at), u.role)::admin_api_key_owner as owner
 from admin_keys k
 join users u on u.id = k.user_id;
 

@@ -9,7 +9,7 @@ select
     l.target as _target,
     'audit_log_' || l.id as id,
     l.action as type,
-    seconds_of(l.recorded_at) as effective_at,
+    to_unix_seconds(l.recorded_at) as effective_at,
     case
         when l.project_id is not null then row('proj_' || l.project_id, (select p.name from projects p where p.id = l.project_id))::audit_project
     end as project,

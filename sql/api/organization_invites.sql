@@ -5,8 +5,8 @@ select
     u.email,
     u.role::user_role as role,
     case when l.can_log_in then 'accepted' when l.invited_until > now() then 'pending' else 'expired' end::invite_status as status,
-    seconds_of(u.created_at) as created_at,
-    seconds_of(l.invited_until) as expires_at,
+    to_unix_seconds(u.created_at) as created_at,
+    to_unix_seconds(l.invited_until) as expires_at,
     array(
         select row('proj_' || m.project_id, m.role)::invite_project
         from memberships m

@@ -4,8 +4,8 @@ select
     p.archived_at is not null as _archived,
     'proj_' || p.id as id,
     p.name,
-    seconds_of(p.created_at) as created_at,
-    seconds_of(p.archived_at) as archived_at,
+    to_unix_seconds(p.created_at) as created_at,
+    to_unix_seconds(p.archived_at) as archived_at,
     case when p.archived_at is null then 'active' else 'archived' end::project_status as status,
     p.plan,
     case

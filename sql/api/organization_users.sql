@@ -6,10 +6,10 @@ select
     u.email,
     u.email as name,
     u.role::user_role as role,
-    seconds_of(u.created_at) as added_at,
+    to_unix_seconds(u.created_at) as added_at,
     l.can_log_in,
-    seconds_of(l.invited_until) as invited_until,
-    seconds_of(l.last_seen_at) as last_seen_at
+    to_unix_seconds(l.invited_until) as invited_until,
+    to_unix_seconds(l.last_seen_at) as last_seen_at
 from users u
 join visible_logins l on l.user_id = u.id;
 

@@ -7,14 +7,14 @@ select
     'key_' || k.id as id,
     k.name,
     k.prefix || '…' as redacted_value,
-    seconds_of(k.created_at) as created_at,
-    seconds_of(k.last_used_at) as last_used_at,
-    seconds_of(k.expires_at) as expires_at,
-    row('service_account', row('svc_acct_' || k.id, seconds_of(k.created_at), k.name, 'member')::service_account)::api_key_owner as owner,
+    to_unix_seconds(k.created_at) as created_at,
+    to_unix_seconds(k.last_used_at) as last_used_at,
+    to_unix_seconds(k.expires_at) as expires_at,
+    row('service_account', row('svc_acct_' || k.id, to_unix_seconds(k.created_at), k.name, 'member')::service_account)::api_key_owner as owner,
     case when s.state = 'active' then 'active' else 'inactive' end::access as owner_project_access,
     k.type::key_type as type,
-    s.state::key_state as state,
-    seconds_of(k.deactivated_at) as deactivated_at,
+    s.state::key_status as state,
+    to_unix_seconds(k.deactivated_at) as deactivated_at,
     k.requests_per_minute::natural_number as requests_per_minute,
     k.tokens_per_minute::natural_number as tokens_per_minute,
     k.allowed_models,
@@ -22,7 +22,7 @@ select
     'key_' || k.replaced_by as former_value_of,
     case
         when k.allowed_models is null then '{}'
-        else name_warnings(
+        else model_name_warnings(
             k.project_id,
             k.allowed_models,
             array(select split_part(a.written, '=', 1) from projects p cross join unnest(p.aliases) as a (written) where p.id = k.project_id)

@@ -2,7 +2,7 @@ create or replace view project_budgets with (security_invoker = true) as
 select
     b.id as _id,
     b.project_id as _project_id,
-    jsonb_build_array(b.key_id, b.tag, b.model, b.unit = 'tokens', -seconds_of(nullif(p.ends, 'infinity')), b.id) as _place,
+    jsonb_build_array(b.key_id, b.tag, b.model, b.unit = 'tokens', -to_unix_seconds(nullif(p.ends, 'infinity')), b.id) as _place,
     'budget_' || b.id as id,
     b.model,
     (select t.name || '=' || t.value from jsonb_each_text(b.tag) as t (name, value)) as tag,
@@ -13,14 +13,14 @@ select
     coalesce(c.spent, 0) as spent,
     coalesce(c.reserved, 0) as reserved,
     greatest(0, b.amount - coalesce(c.spent, 0) - coalesce(c.reserved, 0)) as remaining,
-    seconds_of(nullif(p.begins, 'epoch')) as begins_at,
-    seconds_of(nullif(p.ends, 'infinity')) as resets_at,
+    to_unix_seconds(nullif(p.begins, 'epoch')) as begins_at,
+    to_unix_seconds(nullif(p.ends, 'infinity')) as resets_at,
     'key_' || b.key_id as api_key_id,
     k.name as api_key_name,
     k.prefix || '…' as api_key_redacted_value,
     budget_warnings(b.id) as warnings
 from budgets b
-cross join lateral period_of(b.per, b.time_zone, now()) p
+cross join lateral budget_period_at(b.per, b.time_zone, now()) p
 left join budget_periods c on c.budget_id = b.id and c.begins = p.begins
 left join api_keys k on k.id = b.key_id
 where b.enforced;

@@ -12,9 +12,9 @@ select
     d.problem,
     'delivery_' || d.id as id,
     'webhook_' || d.webhook_id as webhook_id,
-    seconds_of(e.raised_at) as created_at,
-    seconds_of(d.tried_at) as tried_at,
-    seconds_of(d.not_before) as next_at
+    to_unix_seconds(e.raised_at) as created_at,
+    to_unix_seconds(d.tried_at) as tried_at,
+    to_unix_seconds(d.not_before) as next_at
 from event_deliveries d
 join events e on e.id = d.event_id;
 

@@ -8,8 +8,8 @@ select
     k.name,
     k.weight::positive_number as weight,
     '…' || k.last_four as redacted_value,
-    seconds_of(k.created_at) as created_at,
-    seconds_of(k.updated_at) as updated_at
+    to_unix_seconds(k.created_at) as created_at,
+    to_unix_seconds(k.updated_at) as updated_at
 from provider_keys k;
 
 comment on view project_provider_keys is 'A project''s own keys for providers, as the admin API shows them.';

@@ -6,7 +6,7 @@ select
     'svc_acct_' || k.id as id,
     k.name,
     'member' as role,
-    seconds_of(k.created_at) as created_at
+    to_unix_seconds(k.created_at) as created_at
 from api_keys k
 where k.deactivated_at is null;
 

@@ -5,8 +5,8 @@ select
     'webhook_' || w.id as id,
     w.url,
     w.kinds as events,
-    seconds_of(w.created_at) as created_at,
-    seconds_of(w.disabled_at) as disabled_at,
+    to_unix_seconds(w.created_at) as created_at,
+    to_unix_seconds(w.disabled_at) as disabled_at,
     d.pending::natural_number as pending,
     d.failed::natural_number as failed
 from webhooks w

@@ -12,7 +12,7 @@ comment on domain usd is 'US dollars.';
 create domain project_status as text check (value in ('active', 'archived'));
 create domain project_role as text check (value in ('owner', 'member', 'viewer'));
 create domain key_type as text check (value in ('project', 'test'));
-create domain key_state as text check (value in ('active', 'expired', 'deactivated'));
+create domain key_status as text check (value in ('active', 'expired', 'deactivated'));
 create domain access as text check (value in ('active', 'inactive'));
 create domain budget_unit as text check (value in ('usd', 'tokens'));
 create domain budget_length as text check (value in ('day', 'week', 'month', 'total'));
@@ -20,7 +20,7 @@ create domain enforcement_status as text check (value in ('enforcing', 'inactive
 create domain model_permissions_mode as text check (value in ('allow_list', 'deny_list'));
 create domain delivery_state as text check (value in ('pending', 'delivered', 'failed'));
 
-create domain cache_reach as text check (value in ('exact', 'normalized', 'similar'));
+create domain cache_match_kind as text check (value in ('exact', 'normalized', 'similar'));
 
 create type service_account as (id text, created_at unix_seconds, name text, role text);
 create type api_key_owner as (type text, service_account service_account);
@@ -173,10 +173,10 @@ create type usage_share as (
 create type latency as (cache_result cache_result, requests natural_number, p50_ms double precision, p95_ms double precision, p99_ms double precision);
 
 create domain audit_severity as text check (value in ('violation', 'notice'));
-create type audit_fact as (kind text, project_id bigint, key_id bigint, at timestamptz, subject text, expected text, found text);
-comment on type audit_fact is 'A finding as a part of the audit returns it.';
-comment on column audit_fact.project_id is 'Null: it concerns no single project.';
-comment on column audit_fact.key_id is 'Null: it concerns no single key.';
+create type audit_observation as (kind text, project_id bigint, key_id bigint, at timestamptz, subject text, expected text, found text);
+comment on type audit_observation is 'A finding as a part of the audit returns it.';
+comment on column audit_observation.project_id is 'Null: it concerns no single project.';
+comment on column audit_observation.key_id is 'Null: it concerns no single key.';
 create type audit_finding as (
     kind text,
     severity audit_severity,

@@ -71,14 +71,14 @@ language plpgsql
 as 'begin return null; end';
 
 -- Deployed with sql/functions; the triggers need it now.
-create function audit_limits() returns trigger
+create function record_limit_changes() returns trigger
 language plpgsql
 as 'begin return null; end';
 
 create trigger limits_audited after update on plans
-    for each row execute function audit_limits();
+    for each row execute function record_limit_changes();
 create trigger plan_audited after update of plan on projects
-    for each row when (old.plan is distinct from new.plan) execute function audit_limits();
+    for each row when (old.plan is distinct from new.plan) execute function record_limit_changes();
 
 create trigger projects_deleted after delete on projects referencing old table as gone
     for each statement execute function delete_entries_of_projects();
@@ -275,7 +275,7 @@ create unlogged table minute_counts (
     primary key (project_id, key_id, second)
 );
 
-comment on table minute_counts is 'Requests by the second, of keys that a process without Redis admits: see count_minute(). Unlogged: a minute need not outlive a crash.';
+comment on table minute_counts is 'Requests by the second, of keys that a process without Redis admits: see count_minute_requests(). Unlogged: a minute need not outlive a crash.';
 comment on column minute_counts.project_id is 'The project.';
 comment on column minute_counts.key_id is 'The key.';
 comment on column minute_counts.second is 'Seconds since the epoch, by the clock of Redis.';
@@ -283,16 +283,16 @@ comment on column minute_counts.outside_redis is 'Admitted by processes without 
 comment on column minute_counts.in_redis is 'Counted in Redis, as the others last saw it.';
 comment on column minute_counts.recorded is 'Recorded when the first process lost Redis: what is known of the others until they say.';
 
-create table batch_ledger (
+create table applied_batches (
     id uuid primary key,
-    taken_at timestamptz not null default now()
+    applied_at timestamptz not null default now()
 );
 
-create index batch_ledger_taken_at_idx on batch_ledger (taken_at);
+create index applied_batches_applied_at_idx on applied_batches (applied_at);
 
-comment on table batch_ledger is 'Refunds and usage records that have been taken, by batch: one that comes again does nothing. Kept for a day.';
-comment on column batch_ledger.id is 'Made by the proxy that sent the batch.';
-comment on column batch_ledger.taken_at is 'When it came first.';
+comment on table applied_batches is 'Refunds and usage records that have been taken, by batch: one that comes again does nothing. Kept for a day.';
+comment on column applied_batches.id is 'Made by the proxy that sent the batch.';
+comment on column applied_batches.applied_at is 'When it came first.';
 
 create table service_settings (
     name text primary key,
@@ -306,17 +306,17 @@ comment on column service_settings.value is 'Its value, as text.';
 comment on column service_settings.description is 'What it does, its unit and its range.';
 
 create table installation (
-    only_row boolean default true primary key
-        check (only_row),
+    is_singleton boolean default true primary key
+        check (is_singleton),
     id uuid not null default gen_random_uuid(),
     seen_at timestamptz not null default now(),
-    believed_at timestamptz not null default now()
+    retention_clock_at timestamptz not null default now()
 );
 
 comment on table installation is 'One row: which installation this is.';
-comment on column installation.only_row is 'Always true: there is no second row.';
+comment on column installation.is_singleton is 'Always true: there is no second row.';
 comment on column installation.id is 'Made with the database. Give a physical copy of a running database a new one before a proxy starts on it.';
 comment on column installation.seen_at is 'What time it was when a proxy last looked, as one does every minute.';
-comment on column installation.believed_at is 'The time by which what is kept for long is deleted: it follows the clock, but only slowly where that is set on by more than a month.';
+comment on column installation.retention_clock_at is 'The time by which what is kept for long is deleted: it follows the clock, but only slowly where that is set on by more than a month.';
 
 insert into installation default values;

@@ -68,12 +68,12 @@ comment on column cache_entries.policy is 'The version of the hook''s rules unde
 comment on column cache_entries.end_user is 'Whom it was asked for, in the form of name_end_user(); null: nobody was named.';
 
 -- Deployed with sql/functions; the trigger needs it now.
-create function note_cache_shrinkage() returns trigger
+create function record_deleted_entries() returns trigger
 language plpgsql
 as 'begin return null; end';
 
 create trigger answers_deleted after delete on cache_entries referencing old table as gone
-    for each statement execute function note_cache_shrinkage();
+    for each statement execute function record_deleted_entries();
 
 create table cache_prompts (
     entry_id bigint primary key
@@ -125,7 +125,7 @@ create table cache_groups (
     sampled integer not null
         check (sampled >= 0),
     lists bigint unique,
-    lists_deleted bigint not null default 0,
+    deleted_since_build bigint not null default 0,
     primary key (group_key, space_id)
 );
 
@@ -137,7 +137,7 @@ comment on column cache_groups.space_id is 'The embedding space of the vectors c
 comment on column cache_groups.project_id is 'The project whose group it is.';
 comment on column cache_groups.sampled is 'How many of the prompts that are compared exactly have an id that 16 divides.';
 comment on column cache_groups.lists is 'Number of the table that holds the codes of the group''s prompts, in lists; null: it has none.';
-comment on column cache_groups.lists_deleted is 'Prompts that were deleted since the lists were made, and are still in them.';
+comment on column cache_groups.deleted_since_build is 'Prompts that were deleted since the lists were made, and are still in them.';
 
 create sequence cache_lists_numbers;
 
@@ -150,7 +150,7 @@ create table cached_vectors (
         check (octet_length(name) = 32),
     vector bytea not null,
     prompt_tokens integer not null,
-    answered_as text not null,
+    response_model text not null,
     created_at timestamptz not null default now(),
     expires_at timestamptz not null,
     test boolean not null default false,
@@ -169,7 +169,7 @@ comment on column cached_vectors.project_id is 'The only project that may be giv
 comment on column cached_vectors.name is 'SHA-256 over namespace, route, model, dimensions, all other fields that count, and the one input.';
 comment on column cached_vectors.vector is 'The numbers as upstream gave them, packed by the proxy: not for comparing, for giving back.';
 comment on column cached_vectors.prompt_tokens is 'What a hit saves: the input''s tokens, as upstream counted them.';
-comment on column cached_vectors.answered_as is 'What upstream called the model in its answer.';
+comment on column cached_vectors.response_model is 'What upstream called the model in its answer.';
 comment on column cached_vectors.created_at is 'When the vector was stored: its age counts from here.';
 comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted. Ahead of created_at.';
 comment on column cached_vectors.bytes is 'What the vector takes of its project''s cache_bytes.';
@@ -207,7 +207,7 @@ comment on column cache_size_changes.project_id is 'The project; no foreign key:
 comment on column cache_size_changes.entries is 'How many more there are; below zero: fewer.';
 comment on column cache_size_changes.bytes is 'How much more they take.';
 
-create table kept_objects (
+create table stored_objects (
     position bigint generated always as identity unique,
     project_id bigint not null
         references projects (id) on delete cascade,
@@ -228,24 +228,24 @@ create table kept_objects (
     primary key (project_id, id)
 );
 
-create index kept_objects_id_idx on kept_objects (id);
+create index stored_objects_id_idx on stored_objects (id);
 
-comment on table kept_objects is 'Files, batches and others that were made through the proxy: no project reaches those of another, whoever shares its account at the provider.';
-comment on column kept_objects.position is 'In the order in which they were made.';
-comment on column kept_objects.project_id is 'The one project that made it.';
-comment on column kept_objects.id is 'The provider''s id.';
-comment on column kept_objects.collection is 'files, batches, anthropic_files, message_batches, or what OpenAI alone keeps, such as videos; references: only its id is known.';
-comment on column kept_objects.provider is 'Who keeps it: a vendor, or aggregator; after a slash the name of the key it was made with, unless that is default. Nothing after the slash: not made through the proxy.';
-comment on column kept_objects.purpose is 'What a file is for, as its maker said.';
-comment on column kept_objects.requests is 'Of a batch''s input, the requests in it.';
-comment on column kept_objects.object is 'JSON, as the provider last told it; null: not told yet.';
-comment on column kept_objects.settled_at is 'Of a batch, when what it used was recorded; null: it was not yet.';
-comment on column kept_objects.expires_at is 'From when on the provider has it no more; null: it stays. Ahead: as the provider says.';
-comment on column kept_objects.models is 'Of a batch''s input, the models that it asks for; null: not looked at, as the project allowed any when it was made.';
-comment on column kept_objects.tags is 'Of a batch: the tags of the request that started it, which its usage gets. Null for none.';
-comment on column kept_objects.end_user is 'Of a batch: whom its metadata names, in the form of name_end_user(); null: nobody.';
+comment on table stored_objects is 'Files, batches and others that were made through the proxy: no project reaches those of another, whoever shares its account at the provider.';
+comment on column stored_objects.position is 'In the order in which they were made.';
+comment on column stored_objects.project_id is 'The one project that made it.';
+comment on column stored_objects.id is 'The provider''s id.';
+comment on column stored_objects.collection is 'files, batches, anthropic_files, message_batches, or what OpenAI alone keeps, such as videos; references: only its id is known.';
+comment on column stored_objects.provider is 'Who keeps it: a vendor, or aggregator; after a slash the name of the key it was made with, unless that is default. Nothing after the slash: not made through the proxy.';
+comment on column stored_objects.purpose is 'What a file is for, as its maker said.';
+comment on column stored_objects.requests is 'Of a batch''s input, the requests in it.';
+comment on column stored_objects.object is 'JSON, as the provider last told it; null: not told yet.';
+comment on column stored_objects.settled_at is 'Of a batch, when what it used was recorded; null: it was not yet.';
+comment on column stored_objects.expires_at is 'From when on the provider has it no more; null: it stays. Ahead: as the provider says.';
+comment on column stored_objects.models is 'Of a batch''s input, the models that it asks for; null: not looked at, as the project allowed any when it was made.';
+comment on column stored_objects.tags is 'Of a batch: the tags of the request that started it, which its usage gets. Null for none.';
+comment on column stored_objects.end_user is 'Of a batch: whom its metadata names, in the form of name_end_user(); null: nobody.';
 
-create table kept_responses (
+create table stored_responses (
     project_id bigint not null
         references projects (id) on delete cascade,
     key_id bigint not null
@@ -262,18 +262,18 @@ create table kept_responses (
     primary key (project_id, key_id, id)
 );
 
-create index kept_responses_items_idx on kept_responses using gin (item_ids) where item_ids <> '{}';
-create index kept_responses_expiry_idx on kept_responses (expires_at);
-create index kept_responses_key_idx on kept_responses (key_id);
+create index stored_responses_items_idx on stored_responses using gin (item_ids) where item_ids <> '{}';
+create index stored_responses_expiry_idx on stored_responses (expires_at);
+create index stored_responses_key_idx on stored_responses (key_id);
 
-comment on table kept_responses is 'Responses that clients of /v1/responses may continue or read by id, where no provider keeps them under the project''s own key: by project and key.';
-comment on column kept_responses.project_id is 'The one project that asked.';
-comment on column kept_responses.key_id is 'The one key that asked: no other reaches the response.';
-comment on column kept_responses.id is 'The response''s id.';
-comment on column kept_responses.previous_id is 'The response that the request continued; null: none.';
-comment on column kept_responses.input is 'JSON list of the request''s own input items, sealed as an entry''s response is; null: too long to be kept.';
-comment on column kept_responses.response is 'JSON, as the client got it, sealed as an entry''s response is.';
-comment on column kept_responses.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';
-comment on column kept_responses.item_ids is 'Of a response whose provider has made the ids: those of its items, and one that stands for its input. Ids of the proxy''s own say themselves whose they are.';
-comment on column kept_responses.unfinished is 'Whether its provider still makes it, in the background: it is asked for the response.';
-comment on column kept_responses.end_user is 'Whom it was asked for, in the form of name_end_user(); null: nobody was named.';
+comment on table stored_responses is 'Responses that clients of /v1/responses may continue or read by id, where no provider keeps them under the project''s own key: by project and key.';
+comment on column stored_responses.project_id is 'The one project that asked.';
+comment on column stored_responses.key_id is 'The one key that asked: no other reaches the response.';
+comment on column stored_responses.id is 'The response''s id.';
+comment on column stored_responses.previous_id is 'The response that the request continued; null: none.';
+comment on column stored_responses.input is 'JSON list of the request''s own input items, sealed as an entry''s response is; null: too long to be kept.';
+comment on column stored_responses.response is 'JSON, as the client got it, sealed as an entry''s response is.';
+comment on column stored_responses.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';
+comment on column stored_responses.item_ids is 'Of a response whose provider has made the ids: those of its items, and one that stands for its input. Ids of the proxy''s own say themselves whose they are.';
+comment on column stored_responses.unfinished is 'Whether its provider still makes it, in the background: it is asked for the response.';
+comment on column stored_responses.end_user is 'Whom it was asked for, in the form of name_end_user(); null: nobody was named.';

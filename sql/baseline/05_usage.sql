@@ -159,7 +159,7 @@ comment on column usage_sums.status_class is 'First digit of the HTTP status.';
 comment on column usage_sums.requests is 'How many records.';
 comment on column usage_sums.slow_requests is 'How many of them took a second or longer.';
 
-create table usage_tagged (
+create table usage_sums_by_tag (
     project_id bigint not null,
     grain text not null
         check (grain in ('hour', 'day', 'month')),
@@ -180,15 +180,15 @@ create table usage_tagged (
     primary key (project_id, grain, at, tags, key_id, endpoint, model)
 ) with (fillfactor = 70);
 
-create index usage_tagged_at_idx on usage_tagged using brin (at);
+create index usage_sums_by_tag_at_idx on usage_sums_by_tag using brin (at);
 
-comment on table usage_tagged is 'usage_records with tags, summed up by the hour, and the UTC day and month. A project has at most 500 sets of tags in an hour; those beyond are summed without tags, in the days and months too.';
-comment on column usage_tagged.project_id is 'As in usage_records; 0: all projects together, without key.';
-comment on column usage_tagged.grain is 'Length of time that the row covers: hour, day or month.';
-comment on column usage_tagged.at is 'Beginning of that time.';
-comment on column usage_tagged.tags is 'As in usage_records; empty for the sets beyond the limit.';
-comment on column usage_tagged.hits is 'How many of them the cache answered.';
-comment on column usage_tagged.failed is 'How many of them got a status from 400 on.';
+comment on table usage_sums_by_tag is 'usage_records with tags, summed up by the hour, and the UTC day and month. A project has at most 500 sets of tags in an hour; those beyond are summed without tags, in the days and months too.';
+comment on column usage_sums_by_tag.project_id is 'As in usage_records; 0: all projects together, without key.';
+comment on column usage_sums_by_tag.grain is 'Length of time that the row covers: hour, day or month.';
+comment on column usage_sums_by_tag.at is 'Beginning of that time.';
+comment on column usage_sums_by_tag.tags is 'As in usage_records; empty for the sets beyond the limit.';
+comment on column usage_sums_by_tag.hits is 'How many of them the cache answered.';
+comment on column usage_sums_by_tag.failed is 'How many of them got a status from 400 on.';
 
 -- Apart from the sums: percentiles read a row for each bucket, not one for each key, model and provider.
 create table latency_counts (
@@ -223,7 +223,7 @@ comment on table usage_pending is 'What was recorded in the last seconds, until 
 comment on column usage_pending.at is 'Beginning of the quarter of an hour.';
 comment on column usage_pending.miss_reason is 'cache_reason of misses; null for other requests.';
 
-create table usage_misses (
+create table usage_miss_sums (
     project_id bigint not null,
     at timestamptz not null,
     miss_reason text not null,
@@ -232,9 +232,9 @@ create table usage_misses (
     primary key (project_id, at, miss_reason)
 ) with (fillfactor = 70);
 
-comment on table usage_misses is 'Misses summed up by their reason and the UTC day.';
-comment on column usage_misses.at is 'Beginning of the day.';
-comment on column usage_misses.miss_reason is 'As cache_reason in usage_records; empty where none was given.';
+comment on table usage_miss_sums is 'Misses summed up by their reason and the UTC day.';
+comment on column usage_miss_sums.at is 'Beginning of the day.';
+comment on column usage_miss_sums.miss_reason is 'As cache_reason in usage_records; empty where none was given.';
 
 create table refusals_hourly (
     hour timestamptz not null,

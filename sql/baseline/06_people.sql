@@ -81,12 +81,12 @@ comment on column sessions.last_seen_at is 'Last request, accurate to about a mi
 comment on column sessions.expires_at is 'From when on the cookie is refused. Ahead of created_at.';
 
 -- Deployed with sql/functions; the trigger needs it now.
-create function end_session_keys() returns trigger
+create function revoke_session_keys() returns trigger
 language plpgsql
 as 'begin return null; end';
 
 create trigger sessions_ended after delete on sessions referencing old table as gone
-    for each statement execute function end_session_keys();
+    for each statement execute function revoke_session_keys();
 
 create table invitations (
     token_hash bytea primary key

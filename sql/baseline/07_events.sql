@@ -25,16 +25,16 @@ comment on column webhooks.created_at is 'When it was added.';
 comment on column webhooks.disabled_at is 'When it answered 410, and was told nothing more; null: it is told.';
 comment on column webhooks.busy_until is 'Until then one process delivers to it, and no other does. Ahead: at most 1 minute.';
 
-create table event_kinds (
+create table webhook_event_types (
     kind text primary key,
     happens text not null,
     payload text[] not null
 );
 
-comment on table event_kinds is 'What a webhook can be told of; rows of sql/seed.';
-comment on column event_kinds.kind is 'Of what, and what happened to it.';
-comment on column event_kinds.happens is 'What has happened then, and how often it is told, as the docs say it.';
-comment on column event_kinds.payload is 'What is said about it: names of fields.';
+comment on table webhook_event_types is 'What a webhook can be told of; rows of sql/seed.';
+comment on column webhook_event_types.kind is 'Of what, and what happened to it.';
+comment on column webhook_event_types.happens is 'What has happened then, and how often it is told, as the docs say it.';
+comment on column webhook_event_types.payload is 'What is said about it: names of fields.';
 
 create table events (
     id uuid primary key default gen_random_uuid(),
@@ -53,7 +53,7 @@ create index events_raised_at_idx on events (raised_at);
 comment on table events is 'What happened in projects; kept for 90 days. Written in the transaction in which it happened.';
 comment on column events.id is 'webhook-id, behind msg_: the same in every attempt.';
 comment on column events.project_id is 'The project.';
-comment on column events.kind is 'What happened: a row of event_kinds.';
+comment on column events.kind is 'What happened: a row of webhook_event_types.';
 comment on column events.once is 'Of an event that is raised a single time: what names it, such as the key and the month; null: each time.';
 comment on column events.payload is 'What there is to say about it: names and figures, never a prompt or a key.';
 comment on column events.raised_at is 'When it happened.';

@@ -102,7 +102,7 @@ comment on column spend_alerts.recipients is 'E-mail addresses that the event na
 comment on column spend_alerts.subject_prefix is 'For the mail''s subject; null: none.';
 comment on column spend_alerts.created_at is 'When it was made.';
 
-create table open_responses (
+create table unreconciled_responses (
     project_id bigint not null references projects on delete cascade,
     id text not null,
     provider text not null,
@@ -115,17 +115,17 @@ create table open_responses (
     primary key (project_id, id)
 );
 
-create index open_responses_due_at_idx on open_responses (due_at);
+create index unreconciled_responses_due_at_idx on unreconciled_responses (due_at);
 
-comment on table open_responses is 'Responses whose usage is estimated, and whose provider will know it: they are made in the background, or were left. Requested until they have one, for a day.';
-comment on column open_responses.project_id is 'The project.';
-comment on column open_responses.id is 'The provider''s name for the response.';
-comment on column open_responses.provider is 'As in kept_objects.';
-comment on column open_responses.request_id is 'As in usage_records, of the request that asked for it.';
-comment on column open_responses.charged_at is 'A moment of the budgets'' periods that were charged.';
-comment on column open_responses.usd is 'What was estimated of it, in the record and in budgets.';
-comment on column open_responses.due_at is 'When it is asked for next. Ahead: at most 10 minutes.';
-comment on column open_responses.tries is 'How often it was asked for.';
+comment on table unreconciled_responses is 'Responses whose usage is estimated, and whose provider will know it: they are made in the background, or were left. Requested until they have one, for a day.';
+comment on column unreconciled_responses.project_id is 'The project.';
+comment on column unreconciled_responses.id is 'The provider''s name for the response.';
+comment on column unreconciled_responses.provider is 'As in stored_objects.';
+comment on column unreconciled_responses.request_id is 'As in usage_records, of the request that asked for it.';
+comment on column unreconciled_responses.charged_at is 'A moment of the budgets'' periods that were charged.';
+comment on column unreconciled_responses.usd is 'What was estimated of it, in the record and in budgets.';
+comment on column unreconciled_responses.due_at is 'When it is asked for next. Ahead: at most 10 minutes.';
+comment on column unreconciled_responses.tries is 'How often it was asked for.';
 
 -- Deployed with sql/functions; the view audit_findings needs it now.
 create function run_audit(from_time timestamptz, until_time timestamptz, project text) returns setof audit_finding

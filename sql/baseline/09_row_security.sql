@@ -1,4 +1,4 @@
--- What a dashboard query may see. The proxy itself owns these tables, and is not concerned; act_as() gives ownership up first.
+-- What a dashboard query may see. The proxy itself owns these tables, and is not concerned; run_as_actor() gives ownership up first.
 
 -- Deployed with sql/functions; policies need them now, and show nothing until then.
 create function current_user_id() returns bigint
@@ -48,7 +48,7 @@ create policy members_see on spend_alerts for select using (budget_id in (select
 -- The sums and budgets of all projects together, and what concerns no project, are for administrators.
 alter table refusals_hourly enable row level security;
 create policy administrators_see on usage_sums for select using (project_id <= 0 and (select is_administrator()));
-create policy administrators_see on usage_tagged for select using (project_id = 0 and (select is_administrator()));
+create policy administrators_see on usage_sums_by_tag for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on latency_counts for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on refusals_hourly for select using ((select is_administrator()));
 create policy administrators_see on budgets for select using (project_id is null and is_administrator());

@@ -14,21 +14,21 @@ begin
             ('cache_groups', 'cache_prompts'),
             ('cache_verdicts', 'cache_prompts'),
             ('judge_queue', 'cache_verdicts'),
-            ('standing_verdicts', 'cache_verdicts'),
+            ('effective_verdicts', 'cache_verdicts'),
             ('model_prices', 'models'),
             ('model_unit_prices', 'models'),
             ('budget_reservations', 'budget_periods'),
             ('budget_reservations', 'usage_records'),
-            ('open_responses', 'usage_records'),
+            ('unreconciled_responses', 'usage_records'),
             ('request_contents', 'usage_records'),
             ('usage_sums', 'usage_records'),
-            ('usage_tagged', 'usage_sums'),
+            ('usage_sums_by_tag', 'usage_sums'),
             ('latency_counts', 'usage_sums'),
-            ('usage_misses', 'usage_sums'),
+            ('usage_miss_sums', 'usage_sums'),
             ('usage_pending', 'usage_sums'),
             ('usage_pending', 'latency_counts'),
             ('usage_pending', 'usage_records'),
-            ('usage_by_record', 'usage_pending'),
+            ('usage_per_record', 'usage_pending'),
             ('usage_hourly', 'usage_sums'),
             ('end_user_items', 'usage_records'),
             ('visible_logins', 'logins'),
@@ -50,7 +50,7 @@ begin
             ('project_spend_limits', 'budgets'),
             ('project_spend_alerts', 'spend_alerts'),
             ('admin_api_keys', 'admin_keys'),
-            ('cached_answers', 'cache_entries')
+            ('cached_responses', 'cache_entries')
     loop
         for alike in
             select c.attname, col_description(d.attrelid, d.attnum) as comment

@@ -7,7 +7,7 @@ with judged as (
         v.similarity,
         coalesce(v.difference, 'unknown') as difference,
         (v.verdict = 'same')::integer as is_same
-    from standing_verdicts v
+    from effective_verdicts v
     where v.similarity is not null
 ),
 totals as (

@@ -43,7 +43,7 @@ select
     k.project_id, k.end_user, 'response', k.id, k.expires_at - interval '7 days', k.key_id,
     (coalesce(pg_column_size(k.input), 0) + pg_column_size(k.response))::bigint,
     k.input, k.response, null::bytea, null::bytea, null::jsonb
-from kept_responses k
+from stored_responses k
 where k.end_user is not null
 union all
 select
@@ -67,7 +67,7 @@ union all
 select
     o.project_id, o.end_user, 'object', o.id, null::timestamptz, null::bigint, coalesce(pg_column_size(o.object), 0)::bigint,
     null::text, o.object, null::bytea, null::bytea, null::jsonb
-from kept_objects o
+from stored_objects o
 where o.end_user is not null
 union all
 -- metadata.user_id names a user, and is a tag besides: of other requests, too, which name somebody by another field.
@@ -81,7 +81,7 @@ union all
 select
     t.project_id, t.tags ->> 'user_id', 'tag', t.at::text, t.at, t.key_id, pg_column_size(t.*)::bigint,
     null::text, null::text, null::bytea, null::bytea, to_jsonb(t.*)
-from usage_tagged t
+from usage_sums_by_tag t
 where t.tags ? 'user_id'
     and t.project_id > 0
 union all

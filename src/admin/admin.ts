@@ -5,35 +5,35 @@ import type { Config } from '../config/config.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import type { Database } from '../postgres/database.ts'
 import { type EncryptionConfig, readEncryptionKeys } from '../providers/keys/encryption-key.ts'
+import { createQuestionVault } from '../providers/keys/question-vault.ts'
 import { createVault } from '../providers/keys/vault.ts'
-import { createWordings } from '../providers/keys/wordings.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
-import type { Refusals } from '../telemetry/refusals.ts'
+import type { VerdictRecorder } from '../telemetry/proxy-metrics.ts'
+import type { RejectionCounter } from '../telemetry/rejection-counter.ts'
 import type { AddressConfig } from './addresses.ts'
-import { failure } from './answers/shared.ts'
-import { completeDescription } from './complete-description.ts'
+import { completeOpenApiDocument } from './complete-openapi.ts'
 import type { AdminOptions } from './controller.ts'
-import { createCredentialAttempts } from './credential-attempts.ts'
-import { createMethodsController } from './methods.ts'
+import { createCredentialAttemptLimiter } from './credential-attempts.ts'
+import { createMethodNotAllowedController } from './method-not-allowed.ts'
 import { createOidcController } from './oidc-controller.ts'
-import { OPERATIONS } from './operations.generated.ts'
-import { TAGS } from './parameters.ts'
+import { ADMIN_OPERATIONS } from './operations.generated.ts'
+import { OPENAPI_TAGS } from './parameters.ts'
+import { errorSchema } from './responses/shared.ts'
 import { serveOperations } from './serve-operations.ts'
 import { createLoginController, createLogoutController, createSessionController } from './sessions.ts'
 
 export interface AdminSetup {
-  config: AddressConfig & Pick<Config, 'oidc' | 'webhooksToPrivateNetworks'> & EncryptionConfig
+  config: AddressConfig & Pick<Config, 'oidc' | 'allowsPrivateWebhooks'> & EncryptionConfig
   /** Already migrated. */
   database: Database
   /** This process's own: it counts attempts with unknown keys. */
   store: Pick<FastStore, 'count' | 'uncount'>
   /** Counts what clients have not read. */
   memory: StreamMemory
-  refusals: Refusals
-  noteVerdict: NoteVerdict
+  rejections: RejectionCounter
+  recordVerdict: VerdictRecorder
   /** Says which way a model would take. */
   modelRouter: Pick<ModelRouter, 'resolve' | 'listModels' | 'findModel'>
   log: Log
@@ -52,40 +52,49 @@ const DOCUMENTATION = {
     responses: {
       Refused: {
         description: 'Refused, or failed: `message` says what to change.',
-        content: { 'application/json': { schema: failure as object } },
+        content: { 'application/json': { schema: errorSchema as object } },
       },
     },
   },
   security: [{ adminKey: [] }],
-  tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+  tags: Object.entries(OPENAPI_TAGS).map(([name, description]) => ({ name, description })),
 }
 
-export function createAdmin({ config, database, store, memory, refusals, noteVerdict, modelRouter, log }: AdminSetup) {
+export function createAdmin({
+  config,
+  database,
+  store,
+  memory,
+  rejections,
+  recordVerdict,
+  modelRouter,
+  log,
+}: AdminSetup) {
   const vault = createVault(() => readEncryptionKeys(config))
   const options: AdminOptions = {
     database,
     vault,
-    wordings: createWordings(vault),
+    wordingReader: createQuestionVault(vault),
     trustedProxies: config.trustedProxies,
     addresses: config,
     modelRouter,
-    webhooksToPrivateNetworks: config.webhooksToPrivateNetworks,
-    credentialAttempts: createCredentialAttempts(store),
+    allowsPrivateWebhooks: config.allowsPrivateWebhooks,
+    credentialAttempts: createCredentialAttemptLimiter(store),
     memory,
-    refusals,
-    noteVerdict,
+    rejections,
+    recordVerdict,
     log,
   }
   const admin = new Elysia({ normalize: false })
   let description: Promise<unknown> | null = null
   admin
     .get('/openapi.json', () => (description ??= describe(admin)), { detail: { hide: true } })
-    .use(serveOperations(options, OPERATIONS))
+    .use(serveOperations(options, ADMIN_OPERATIONS))
     .use(createLoginController(options))
     .use(createOidcController(options, config.oidc))
     .use(createSessionController(options, config.oidc))
     .use(createLogoutController(options))
-  return admin.use(createMethodsController(options, admin.routes))
+  return admin.use(createMethodNotAllowedController(options, admin.routes))
 }
 
 /** Its page would load a script from another host: of the plugin, only what writes the schema is used, and loaded when it is asked for. */
@@ -93,5 +102,5 @@ async function describe(admin: AnyElysia): Promise<unknown> {
   const { toOpenAPISchema } = await import('@elysiajs/openapi/openapi')
   const { paths, components } = toOpenAPISchema(admin)
   const document = { ...DOCUMENTATION, paths, components: { ...DOCUMENTATION.components, schemas: components.schemas } }
-  return completeDescription(document, admin.routes, OPERATIONS)
+  return completeOpenApiDocument(document, admin.routes, ADMIN_OPERATIONS)
 }

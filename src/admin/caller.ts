@@ -1,10 +1,10 @@
 /** Identifies the admin API's caller: the holder of an admin key, or a logged-in browser with its CSRF token. */
 import { timingSafeEqual } from 'node:crypto'
-import { refuse } from '../errors/errors.ts'
+import { createError } from '../errors/errors.ts'
 import type { Actor } from '../postgres/admin/call-as.ts'
-import { callForRow } from '../postgres/call.ts'
+import { callFunctionForRow } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import type { CredentialAttempts } from './credential-attempts.ts'
+import type { CredentialAttemptLimiter } from './credential-attempts.ts'
 import { csrfTokenOf, hashToken, readSessionToken } from './session-cookie.ts'
 
 export interface Caller {
@@ -18,7 +18,7 @@ export interface Caller {
 
 export interface CallerOptions {
   database: Database
-  credentialAttempts: CredentialAttempts
+  credentialAttempts: CredentialAttemptLimiter
 }
 
 const ADMIN_KEY = /^lgw_admin_[0-9A-Za-z]{32}$/
@@ -30,7 +30,7 @@ export async function readCaller(options: CallerOptions, request: Request, addre
   if (authorization !== null) return readKeyHolder(options, authorization, address)
   const token = readSessionToken(request)
   const session = token === null ? null : await findSession(options, token, address)
-  if (token === null || session === null) throw refuse('missingAdminKey')
+  if (token === null || session === null) throw createError('missingAdminKey')
   if (!READING.has(request.method)) checkIntent(request, token)
   return {
     actor: { database: options.database, name: session.email, userId: session.user_id, adminKeyId: null, address },
@@ -41,8 +41,8 @@ export async function readCaller(options: CallerOptions, request: Request, addre
 }
 
 function findSession({ database, credentialAttempts }: CallerOptions, token: string, address: string) {
-  return credentialAttempts.look(hashToken(token), address, hash =>
-    checked(callForRow(database, 'admit_session', { token_hash: hash })),
+  return credentialAttempts.lookUp(hashToken(token), address, hash =>
+    checked(callFunctionForRow(database, 'authenticate_session', { token_hash: hash })),
   )
 }
 
@@ -53,11 +53,11 @@ async function readKeyHolder(
 ): Promise<Caller> {
   const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   const holder = ADMIN_KEY.test(key)
-    ? await credentialAttempts.look(hashToken(key), address, hash =>
-        checked(callForRow(database, 'admit_admin_key', { hash })),
+    ? await credentialAttempts.lookUp(hashToken(key), address, hash =>
+        checked(callFunctionForRow(database, 'authenticate_admin_key', { hash })),
       )
     : null
-  if (holder === null) throw refuse('invalidAdminKey')
+  if (holder === null) throw createError('invalidAdminKey')
   return {
     actor: { database, name: holder.email, userId: holder.user_id, adminKeyId: holder.admin_key_id, address },
     email: holder.email,
@@ -69,7 +69,7 @@ async function readKeyHolder(
 /** What could not be checked is our outage, not the caller's mistake. */
 function checked<Holder>(checking: Promise<Holder>): Promise<Holder> {
   return checking.catch(error => {
-    throw refuse('databaseUnavailable', null, error)
+    throw createError('databaseUnavailable', null, error)
   })
 }
 
@@ -78,15 +78,15 @@ function checkIntent(request: Request, token: string): void {
   const given = Buffer.from(request.headers.get('x-csrf-token') ?? '')
   const expected = Buffer.from(csrfTokenOf(token))
   const isOurs = given.length === expected.length && timingSafeEqual(given, expected)
-  if (!isOurs) throw refuse('csrfTokenWrong')
-  checkOrigin(request)
+  if (!isOurs) throw createError('invalidCsrfToken')
+  rejectCrossSiteRequest(request)
 }
 
 /** Throws a 403 when the browser reports that another site's page sent the request. */
-export function checkOrigin(request: Request): void {
+export function rejectCrossSiteRequest(request: Request): void {
   const origin = request.headers.get('origin')
   const host = request.headers.get('host')
   const isOther = origin !== null && (!URL.canParse(origin) || new URL(origin).host !== host)
   const site = request.headers.get('sec-fetch-site')
-  if (isOther || site === 'cross-site' || site === 'same-site') throw refuse('otherOrigin')
+  if (isOther || site === 'cross-site' || site === 'same-site') throw createError('crossOriginRequest')
 }

@@ -1,33 +1,33 @@
 /** What all controllers of the admin API share: the caller, body limits, and errors in OpenAI's envelope. */
 
 import { Elysia } from 'elysia'
-import { invalidRequest, ProxyError, refuse } from '../errors/errors.ts'
+import { createError, invalidRequestError, ProxyError } from '../errors/errors.ts'
 import { msSince } from '../event-loop/clock.ts'
 import { ResponseMemory } from '../event-loop/response-memory.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'
 import { measureJson } from '../formats/large-bodies/read-large-body.ts'
-import { readClientAddress, readRequestId } from '../http/incoming.ts'
+import { readRequestId, resolveClientAddress } from '../http/ingress.ts'
 import { isHttps } from '../http/is-https.ts'
-import { createBodyReader, leaveBody } from '../http/read-body.ts'
-import { type Arrival, respond, respondWithError } from '../http/respond.ts'
+import { closeIfBodyUnread, createBodyReader } from '../http/read-body.ts'
+import { createResponse, type HttpRequestContext, respondWithError } from '../http/respond.ts'
 import { streamBody } from '../http/stream-body.ts'
-import { type Database, isMissingRight } from '../postgres/database.ts'
+import { type Database, isPermissionDenied } from '../postgres/database.ts'
+import type { QuestionVault } from '../providers/keys/question-vault.ts'
 import type { Vault } from '../providers/keys/vault.ts'
-import type { Wordings } from '../providers/keys/wordings.ts'
 import type { ModelRouter } from '../providers/model-router.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
-import { describeCause, reasonOf } from '../telemetry/describe-cause.ts'
+import { describeCause, errorMessageOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { NoteVerdict } from '../telemetry/proxy-metrics.ts'
-import { isCountedRefusal, type Refusals } from '../telemetry/refusals.ts'
+import type { VerdictRecorder } from '../telemetry/proxy-metrics.ts'
+import { isCountedRejection, type RejectionCounter } from '../telemetry/rejection-counter.ts'
 import type { AddressConfig } from './addresses.ts'
 import { readCaller } from './caller.ts'
-import type { CredentialAttempts } from './credential-attempts.ts'
-import type { Tag } from './parameters.ts'
-import { type QueryShape, readQuery } from './query.ts'
-import { refusalOf } from './sql-errors.ts'
-import { describeValidation } from './validation-error.ts'
+import type { CredentialAttemptLimiter } from './credential-attempts.ts'
+import type { OpenApiTag } from './parameters.ts'
+import { type QueryShape, readQuery } from './query-string.ts'
+import { toClientError } from './sql-errors.ts'
+import { describeValidationError } from './validation-error.ts'
 
 export interface AdminOptions {
   /** Over the operators' own connections. */
@@ -35,18 +35,18 @@ export interface AdminOptions {
   /** Seals provider keys. */
   vault: Vault
   /** Decrypts the wordings of questions that a project stores. */
-  wordings: Wordings
+  wordingReader: QuestionVault
   trustedProxies: number
   /** What the dashboard's and the proxy's addresses follow from. */
   addresses: AddressConfig
   /** Says which way a model would take. */
   modelRouter: Pick<ModelRouter, 'resolve' | 'listModels' | 'findModel'>
-  webhooksToPrivateNetworks: boolean
-  credentialAttempts: CredentialAttempts
+  allowsPrivateWebhooks: boolean
+  credentialAttempts: CredentialAttemptLimiter
   /** Counts what clients have not read. */
   memory: StreamMemory
-  refusals: Refusals
-  noteVerdict: NoteVerdict
+  rejections: RejectionCounter
+  recordVerdict: VerdictRecorder
   log: Log
 }
 
@@ -79,34 +79,38 @@ const QUERY: QueryShape = {
   flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
 }
 
-export function addressOf(request: Request, server: AddressedServer | null, trustedProxies: number): string {
+export function readRequestAddress(request: Request, server: AddressedServer | null, trustedProxies: number): string {
   const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
-  return readClientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies)
+  return resolveClientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies)
 }
 
 /** For routes without authentication: parses bodies and formats errors. */
-export function openController(
-  { log, trustedProxies, refusals, memory }: Pick<AdminOptions, 'log' | 'trustedProxies' | 'refusals' | 'memory'>,
+export function createPublicController(
+  { log, trustedProxies, rejections, memory }: Pick<AdminOptions, 'log' | 'trustedProxies' | 'rejections' | 'memory'>,
   prefix: string,
-  tag: Tag,
+  tag: OpenApiTag,
   security: { adminKey: string[] }[] = [],
 ) {
-  const arrivals = new WeakMap<Request, Arrival>()
-  const arrivalOf = (request: Request): Arrival =>
+  const arrivals = new WeakMap<Request, HttpRequestContext>()
+  const arrivalOf = (request: Request): HttpRequestContext =>
     arrivals.get(request) ?? {
       requestId: readRequestId(request.headers),
-      atMs: performance.now(),
+      arrivedAtMs: performance.now(),
       // No CORS headers: pages of other origins must not call the admin API.
       corsHeaders: {},
       isAnthropic: false,
-      isLast: false,
+      closesConnection: false,
       isSecure: isHttps(request, trustedProxies),
       memory,
     }
 
   /** Without what the query string holds: it may name people. */
-  function logUnavailable({ method, url }: Request, { requestId, atMs }: Arrival, { code, cause }: ProxyError): void {
-    const took = { durationMs: msSince(atMs), cause: describeCause(cause) }
+  function logUnavailable(
+    { method, url }: Request,
+    { requestId, arrivedAtMs }: HttpRequestContext,
+    { code, cause }: ProxyError,
+  ): void {
+    const took = { durationMs: msSince(arrivedAtMs), cause: describeCause(cause) }
     log.warn({ id: requestId, method, path: new URL(url).pathname, code, ...took }, 'admin request failed')
   }
 
@@ -117,30 +121,33 @@ export function openController(
       // query and the rest of every request to the server, the proxy's included, and create each of its responses twice.
       .derive(({ request, server }) => {
         arrivals.set(request, arrivalOf(request))
-        return { query: readQuery(request.url, QUERY), address: addressOf(request, server, trustedProxies) }
+        return { query: readQuery(request.url, QUERY), address: readRequestAddress(request, server, trustedProxies) }
       })
       .mapResponse(({ responseValue, request }) => {
         if (responseValue instanceof Response) return inPieces(responseValue, memory)
         log.failures.recover('dashboard', placeOf(request))
         const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
         // Elysia adds what a handler set, such as a cookie.
-        const response = respond({ status: 200, headers, body: JSON.stringify(responseValue) }, arrivalOf(request))
-        return leaveBody(request, response)
+        const response = createResponse(
+          { status: 200, headers, body: JSON.stringify(responseValue) },
+          arrivalOf(request),
+        )
+        return closeIfBodyUnread(request, response)
       })
       .onError(({ code, error, request, server }) => {
         const refused = asProxyError(code, error, { failures: log.failures, request })
         if (refused.status === UNAVAILABLE) logUnavailable(request, arrivalOf(request), refused)
-        if (isCountedRefusal(refused))
-          refusals.note(refused.code, addressPrefix(addressOf(request, server, trustedProxies)))
+        if (isCountedRejection(refused))
+          rejections.record(refused.code, addressPrefix(readRequestAddress(request, server, trustedProxies)))
         refused.headers['cache-control'] = 'no-store'
-        return leaveBody(request, respondWithError(refused, arrivalOf(request)))
+        return closeIfBodyUnread(request, respondWithError(refused, arrivalOf(request)))
       })
   )
 }
 
 /** For routes that need authentication. `caller` is resolved before anything else of the request is read. */
-export function createController(options: AdminOptions, prefix: string, tag: Tag) {
-  return openController(options, prefix, tag, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
+export function createAuthenticatedController(options: AdminOptions, prefix: string, tag: OpenApiTag) {
+  return createPublicController(options, prefix, tag, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
     caller: await readCaller(options, request, address),
   }))
 }
@@ -159,8 +166,8 @@ async function readJson(request: Request): Promise<unknown> {
   const text = decodeUtf8(bytes)
   if (text.trim() === '') return {}
   const value = parseJsonObject(text)
-  if (value === undefined) throw invalidRequest('The body of your request must be a JSON object.')
-  if (hasField(value, UNREADABLE)) throw invalidRequest(`There is no field '${UNREADABLE}' here.`, UNREADABLE)
+  if (value === undefined) throw invalidRequestError('The body of your request must be a JSON object.')
+  if (hasField(value, UNREADABLE)) throw invalidRequestError(`There is no field '${UNREADABLE}' here.`, UNREADABLE)
   return value
 }
 
@@ -187,12 +194,12 @@ function asProxyError(
   // Elysia may wrap what a hook throws.
   const cause = error instanceof Error ? error.cause : null
   if (cause instanceof ProxyError) return cause
-  if (code === 'VALIDATION') return describeValidation(error)
-  const refusal = refusalOf(error)
+  if (code === 'VALIDATION') return describeValidationError(error)
+  const refusal = toClientError(error)
   if (refusal !== null) return refusal
   const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
   // Which right is missing: no value of the request is in it.
-  const reason = isMissingRight(error) ? reasonOf(error) : undefined
+  const reason = isPermissionDenied(error) ? errorMessageOf(error) : undefined
   failures.report('dashboard', error, 'admin request failed', { part: placeOf(request), fields: { where, reason } })
-  return refuse('internal', null, error)
+  return createError('internal', null, error)
 }

@@ -1,12 +1,12 @@
 /** Writes items as a file, page by page as the client reads it: CSV for spreadsheets, or JSON. */
-import { recordColumns } from '../postgres/usage-record.generated.ts'
+import { USAGE_RECORD_COLUMNS } from '../postgres/usage-record.generated.ts'
 
 export type ExportFormat = 'csv' | 'json'
 
 /** One of the list's items. */
-export type Item = Readonly<Record<string, unknown>> & { id: string }
+export type ExportItem = Readonly<Record<string, unknown>> & { id: string }
 
-export interface ExportedFile {
+export interface ExportOptions {
   format: ExportFormat
   /** The file's, without its ending. */
   name: string
@@ -14,14 +14,14 @@ export interface ExportedFile {
   columns: readonly string[]
 }
 
-export const MOST_EXPORTED = 100_000
+export const MAX_EXPORTED_ITEMS = 100_000
 const PAGE = 1_000
 
 const TYPES: Record<ExportFormat, string> = { csv: 'text/csv; charset=utf-8', json: 'application/json' }
 
 /** Of requests: as the table has them, the key by its name. The list's id stands last: it is long, and of use to programs. */
-export const REQUEST_COLUMNS = [
-  ...Object.keys(recordColumns)
+export const REQUEST_EXPORT_COLUMNS = [
+  ...Object.keys(USAGE_RECORD_COLUMNS)
     .filter(column => column !== 'project_id')
     .flatMap(column => (column === 'key_id' ? ['api_key_id', 'key_name'] : [column])),
   'id',
@@ -30,8 +30,8 @@ export const REQUEST_COLUMNS = [
 /** Pages of up to so many items. `read` gives the next ones after an item; the first without. */
 export async function* readPages(
   limit: number,
-  read: (after: string | undefined, most: number) => Promise<readonly Item[]>,
-): AsyncGenerator<readonly Item[], void> {
+  read: (after: string | undefined, most: number) => Promise<readonly ExportItem[]>,
+): AsyncGenerator<readonly ExportItem[], void> {
   let after: string | undefined
   for (let left = limit; left > 0; ) {
     const most = Math.min(PAGE, left)
@@ -45,8 +45,8 @@ export async function* readPages(
 
 /** The stream fails if a page cannot be read: a file that is cut short does not pass for a whole one. */
 export function exportItems(
-  { format, name, columns }: ExportedFile,
-  pages: AsyncGenerator<readonly Item[], void>,
+  { format, name, columns }: ExportOptions,
+  pages: AsyncGenerator<readonly ExportItem[], void>,
 ): Response {
   const encoder = new TextEncoder()
   let isFirst = true
@@ -81,8 +81,8 @@ export function exportItems(
 }
 
 function writeItem(
-  { format, columns }: Pick<ExportedFile, 'format' | 'columns'>,
-  item: Item,
+  { format, columns }: Pick<ExportOptions, 'format' | 'columns'>,
+  item: ExportItem,
   isFirst: boolean,
 ): string {
   if (format === 'json') return `${isFirst ? '' : ','}\n${JSON.stringify(item)}`

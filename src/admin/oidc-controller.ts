@@ -2,18 +2,18 @@
 
 import type { OidcConfig } from '../config/config.ts'
 import { isHttps } from '../http/is-https.ts'
-import { urlOf } from '../http/paths.ts'
-import { call } from '../postgres/call.ts'
+import { parseUrl } from '../http/paths.ts'
+import { callFunction } from '../postgres/call.ts'
 import { sqlStateOf } from '../postgres/database.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
-import { originOf } from './addresses.ts'
-import { loginOptions } from './answers/users.ts'
-import { type AdminOptions, openController } from './controller.ts'
-import { notFound } from './ids.ts'
-import { createOidc, type OidcAttempt } from './oidc.ts'
-import { operation, redirection } from './operation.ts'
-import { newSession, sessionCookie } from './session-cookie.ts'
+import { dashboardOriginOf } from './addresses.ts'
+import { type AdminOptions, createPublicController } from './controller.ts'
+import { describeRedirect, describeRoute } from './describe-route.ts'
+import { notFoundError } from './ids.ts'
+import { createOidcClient, type OidcAttempt } from './oidc.ts'
+import { loginOptionsSchema } from './responses/users.ts'
+import { createSession, formatSessionCookie } from './session-cookie.ts'
 
 const PREFIX = '/dashboard/api'
 const CALLBACK = `${PREFIX}/oidc/callback`
@@ -31,23 +31,23 @@ const VALUE = /^[\w-]{20,128}$/
 /** `config` is null when no provider is configured. */
 export function createOidcController(options: AdminOptions, config: OidcConfig | null) {
   const { database, trustedProxies, addresses, log } = options
-  const oidc = config && createOidc(config, log)
+  const oidc = config && createOidcClient(config, log)
 
-  return openController(options, PREFIX, 'Sessions')
+  return createPublicController(options, PREFIX, 'Sessions')
     .get(
       '/login-options',
       () => ({
         object: 'login.options' as const,
         oidc: config === null ? null : { issuer: config.issuer },
       }),
-      operation('Read how people may log in', loginOptions),
+      describeRoute('Read how people may log in', loginOptionsSchema),
     )
     .get(
       '/oidc',
       async ({ request }) => {
-        if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
+        if (oidc === null) throw notFoundError('No OpenID Connect provider is configured.')
         // Throws when cookies would not be safe here, before the user is sent to the provider in vain.
-        sessionCookie(request, null, trustedProxies)
+        formatSessionCookie(request, null, trustedProxies)
         const begun = await oidc.begin(callbackOf(request, addresses)).catch(error => {
           log.warn({ cause: describeCause(error) }, 'the OpenID Connect provider cannot be reached')
           return null
@@ -55,12 +55,12 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
         if (begun === null) return redirect('/dashboard?login=unreachable')
         return redirect(begun.location.href, attemptCookie(isHttps(request, trustedProxies), begun.attempt))
       },
-      redirection('Go to the OpenID Connect provider'),
+      describeRedirect('Go to the OpenID Connect provider'),
     )
     .get(
       '/oidc/callback',
       async ({ request, address }) => {
-        if (oidc === null) throw notFound('No OpenID Connect provider is configured.')
+        if (oidc === null) throw notFoundError('No OpenID Connect provider is configured.')
         const isSecure = isHttps(request, trustedProxies)
         const attempt = readAttempt(request, isSecure ? SECURE_COOKIE : LOOPBACK_COOKIE)
         const forget = attemptCookie(isSecure, null)
@@ -69,22 +69,22 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
         // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet; asked first,
         // because beyond it nothing is written.
         const counted = { email: `oidc ${attempt.state}`, address: origin }
-        const count = (attempts: 0 | 1) => call(database, 'count_login_attempt', { ...counted, attempts })
+        const count = (attempts: 0 | 1) => callFunction(database, 'count_login_attempt', { ...counted, attempts })
         if ((await count(0)) > 0 || (await count(1)) > 0) {
           return redirect('/dashboard?login=throttled', forget)
         }
         const returned = callbackOf(request, addresses)
-        returned.search = urlOf(request).search
+        returned.search = parseUrl(request).search
         const outcome = await oidc.finish(returned, attempt)
         if ('person' in outcome) {
           const { issuer, subject } = outcome.person
-          await call(database, 'shut_out_identity', { of_issuer: issuer, of_subject: subject })
+          await callFunction(database, 'revoke_identity_sessions', { of_issuer: issuer, of_subject: subject })
         }
         if ('refused' in outcome) return redirect(`/dashboard?login=${outcome.refused}`, forget)
-        const { token, session } = newSession({ address, userAgent: request.headers.get('user-agent') ?? '' })
+        const { token, session } = createSession({ address, userAgent: request.headers.get('user-agent') ?? '' })
         const { issuer, subject, email, role } = outcome.identity
         const person = { of_issuer: issuer, of_subject: subject, of_email: email, user_role: role }
-        const isKnown = await call(database, 'log_in_by_identity', { ...person, ...session }).then(
+        const isKnown = await callFunction(database, 'log_in_by_identity', { ...person, ...session }).then(
           () => true,
           error => {
             if (sqlStateOf(error) === NO_DATA_FOUND) return false
@@ -92,15 +92,15 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
           },
         )
         if (!isKnown) return redirect('/dashboard?login=outside', forget)
-        return redirect('/dashboard', sessionCookie(request, token, trustedProxies), forget)
+        return redirect('/dashboard', formatSessionCookie(request, token, trustedProxies), forget)
       },
-      redirection('Come back from the OpenID Connect provider'),
+      describeRedirect('Come back from the OpenID Connect provider'),
     )
 }
 
 /** The callback's address as the browser sees it. */
 function callbackOf(request: Request, addresses: AdminOptions['addresses']): URL {
-  return new URL(CALLBACK, originOf(request, addresses))
+  return new URL(CALLBACK, dashboardOriginOf(request, addresses))
 }
 
 function attemptCookie(isSecure: boolean, attempt: OidcAttempt | null): string {

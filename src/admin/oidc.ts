@@ -26,18 +26,18 @@ interface Identity {
   role: 'owner' | 'reader' | null
 }
 
-export interface Oidc {
+export interface OidcClient {
   /** Returns where to redirect the browser, and what it must keep. Throws when the provider does not answer. */
   begin(callback: URL): Promise<{ location: URL; attempt: OidcAttempt }>
   /** `returned` is the callback's address with the provider's parameters. */
-  finish(returned: URL, attempt: OidcAttempt): Promise<OidcOutcome>
+  finish(returned: URL, attempt: OidcAttempt): Promise<OidcResult>
 }
 
 /**
  * `unverified`: the provider has no verified e-mail address of the user. `outside`: the address or the groups are none that may log in.
  * `refused`: the provider did not confirm the login.
  */
-export type OidcOutcome =
+export type OidcResult =
   | { identity: Identity }
   | { refused: 'outside'; person: Pick<Identity, 'issuer' | 'subject'> }
   | { refused: 'unverified' | 'refused' }
@@ -61,7 +61,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise
   return discovery(server, clientId, metadata, undefined, { execute, timeout: TIME_LIMIT_SECONDS })
 }
 
-export function createOidc(config: OidcConfig, log: Log): Oidc {
+export function createOidcClient(config: OidcConfig, log: Log): OidcClient {
   let discovering: Promise<Configuration> | null = null
 
   /** Discovery runs once. A failure is not cached. */

@@ -1,40 +1,40 @@
 /** Written by `bun run generate-types`: the rows of all tables. */
-import { ADMIN_KEYS } from './tables/admin-keys.ts'
-import { API_KEYS } from './tables/api-keys.ts'
-import { AUDIT_LOGS } from './tables/audit-logs.ts'
-import { BUDGETS } from './tables/budgets.ts'
-import { CACHE } from './tables/cache.ts'
-import { END_USERS } from './tables/end-users.ts'
-import { LIMITS } from './tables/limits.ts'
-import { MATCHES } from './tables/matches.ts'
-import { MEMBERS } from './tables/members.ts'
-import { OVERVIEW } from './tables/overview.ts'
-import { OWN_SESSIONS } from './tables/own-sessions.ts'
-import { PROJECTS } from './tables/projects.ts'
-import { PROVIDER_KEYS } from './tables/provider-keys.ts'
-import { REQUESTS } from './tables/requests.ts'
-import { ROUTES } from './tables/routes.ts'
-import { USAGE } from './tables/usage.ts'
-import { USERS } from './tables/users.ts'
-import { WEBHOOKS } from './tables/webhooks.ts'
+import { ADMIN_KEY_OPERATIONS } from './operations/admin-keys.ts'
+import { API_KEY_OPERATIONS } from './operations/api-keys.ts'
+import { AUDIT_LOG_OPERATIONS } from './operations/audit-logs.ts'
+import { BUDGET_OPERATIONS } from './operations/budgets.ts'
+import { CACHE_OPERATIONS } from './operations/cache.ts'
+import { END_USER_OPERATIONS } from './operations/end-users.ts'
+import { LIMIT_OPERATIONS } from './operations/limits.ts'
+import { MATCH_OPERATIONS } from './operations/matches.ts'
+import { MEMBER_OPERATIONS } from './operations/members.ts'
+import { OVERVIEW_OPERATIONS } from './operations/overview.ts'
+import { OWN_SESSION_OPERATIONS } from './operations/own-sessions.ts'
+import { PROJECT_OPERATIONS } from './operations/projects.ts'
+import { PROVIDER_KEY_OPERATIONS } from './operations/provider-keys.ts'
+import { REQUEST_OPERATIONS } from './operations/requests.ts'
+import { ROUTE_OPERATIONS } from './operations/routes.ts'
+import { USAGE_OPERATIONS } from './operations/usage.ts'
+import { USER_OPERATIONS } from './operations/users.ts'
+import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts'
 
-export const OPERATIONS = [
-  ...ADMIN_KEYS,
-  ...API_KEYS,
-  ...AUDIT_LOGS,
-  ...BUDGETS,
-  ...CACHE,
-  ...END_USERS,
-  ...LIMITS,
-  ...MATCHES,
-  ...MEMBERS,
-  ...OVERVIEW,
-  ...OWN_SESSIONS,
-  ...PROJECTS,
-  ...PROVIDER_KEYS,
-  ...REQUESTS,
-  ...ROUTES,
-  ...USAGE,
-  ...USERS,
-  ...WEBHOOKS,
+export const ADMIN_OPERATIONS = [
+  ...ADMIN_KEY_OPERATIONS,
+  ...API_KEY_OPERATIONS,
+  ...AUDIT_LOG_OPERATIONS,
+  ...BUDGET_OPERATIONS,
+  ...CACHE_OPERATIONS,
+  ...END_USER_OPERATIONS,
+  ...LIMIT_OPERATIONS,
+  ...MATCH_OPERATIONS,
+  ...MEMBER_OPERATIONS,
+  ...OVERVIEW_OPERATIONS,
+  ...OWN_SESSION_OPERATIONS,
+  ...PROJECT_OPERATIONS,
+  ...PROVIDER_KEY_OPERATIONS,
+  ...REQUEST_OPERATIONS,
+  ...ROUTE_OPERATIONS,
+  ...USAGE_OPERATIONS,
+  ...USER_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
 ]

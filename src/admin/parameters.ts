@@ -1,8 +1,8 @@
-/** What the description says of paths and queries; of an id, `completeDescription` does. A name means the same everywhere. */
+/** What the description says of paths and queries; of an id, `completeOpenApiDocument` does. A name means the same everywhere. */
 import { VENDORS } from '../config/vendors.ts'
 
 /** The groups that operations are in. */
-export const TAGS = {
+export const OPENAPI_TAGS = {
   Projects: 'Projects, their settings, and the ways of their models.',
   'API keys': 'Keys of projects, which clients send.',
   'Provider keys': 'A project’s own keys for providers. They are sealed, and never shown again.',
@@ -20,9 +20,9 @@ export const TAGS = {
   Matches: 'Semantic hits, near misses, and people’s verdicts on both.',
   Sessions: 'Logins with a browser.',
 }
-export type Tag = keyof typeof TAGS
+export type OpenApiTag = keyof typeof OPENAPI_TAGS
 
-export const PARAMETERS: Readonly<Record<string, string>> = {
+export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   // In paths.
   provider: `One of ${VENDORS.map(({ name }) => name).join(', ')}.`,
   rate_limit_id: 'Id of a rate limit, as the list has it.',

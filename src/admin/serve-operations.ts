@@ -1,10 +1,10 @@
 /** Serves the operations of the table: their routes, what they take and answer. */
 import { type AnyElysia, Elysia } from 'elysia'
+import type { AdminOperation } from './admin-operation.ts'
 import type { Caller } from './caller.ts'
-import { type AdminOptions, createController } from './controller.ts'
-import { type IdKind, requireId } from './ids.ts'
-import { operation } from './operation.ts'
-import type { Operation } from './table-row.ts'
+import { type AdminOptions, createAuthenticatedController } from './controller.ts'
+import { describeRoute } from './describe-route.ts'
+import { type IdPrefix, requireId } from './ids.ts'
 
 interface Request {
   caller: Caller
@@ -13,16 +13,16 @@ interface Request {
   body: unknown
 }
 
-export function serveOperations(options: AdminOptions, operations: readonly Operation[]): AnyElysia {
+export function serveOperations(options: AdminOptions, operations: readonly AdminOperation[]): AnyElysia {
   const served = new Elysia({ normalize: false })
   for (const [tag, rows] of Map.groupBy(operations, row => row.tag)) {
-    const controller = createController(options, '', tag)
-    for (const { method, path, summary, answer, otherAnswers, query, body, kinds, serve } of rows) {
+    const controller = createAuthenticatedController(options, '', tag)
+    for (const { method, path, summary, response, otherResponses, query, body, idPrefixes, serve } of rows) {
       const handler = async ({ caller, params, query, body }: Request) =>
         serve({
           caller,
           options,
-          ids: readIds({ ...projectOf(body), ...projectOf(query), ...params }, kinds),
+          ids: readIds({ ...projectOf(body), ...projectOf(query), ...params }, idPrefixes),
           query,
           body,
         })
@@ -30,7 +30,7 @@ export function serveOperations(options: AdminOptions, operations: readonly Oper
         method,
         path,
         handler as never,
-        operation(summary, answer, { ...(query && { query }), ...(body && { body }) }, otherAnswers) as never,
+        describeRoute(summary, response, { ...(query && { query }), ...(body && { body }) }, otherResponses) as never,
       )
     }
     served.use(controller)
@@ -44,7 +44,7 @@ function projectOf(given: unknown): Record<string, string> {
   return { project_id: String(given.project_id) }
 }
 
-function readIds(params: Request['params'], kinds: Readonly<Record<string, IdKind>>) {
+function readIds(params: Request['params'], kinds: Readonly<Record<string, IdPrefix>>) {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => {
       const kind = kinds[name]

@@ -1,6 +1,6 @@
 /** The browser's session cookie, and the CSRF token that belongs to it. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { refuse } from '../errors/errors.ts'
+import { createError } from '../errors/errors.ts'
 import { isHttps } from '../http/is-https.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 
@@ -12,7 +12,7 @@ const MAX_AGE_SECONDS = 30 * 24 * 3600
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
 
-export function makeSessionToken(): string {
+export function createSessionToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
@@ -21,14 +21,14 @@ export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-export interface Browser {
+export interface BrowserClient {
   address: string
   userAgent: string
 }
 
 /** A token, and the session that the database opens for it. */
-export function newSession({ address, userAgent }: Browser) {
-  const token = makeSessionToken()
+export function createSession({ address, userAgent }: BrowserClient) {
+  const token = createSessionToken()
   const session = {
     token_hash: hashToken(token),
     client_address: address,
@@ -54,12 +54,12 @@ export function readSessionToken(request: Request): string | null {
 }
 
 /** With `trustedProxies`, their word that the client used https counts. Throws a 403 when the cookie would not be safe. */
-export function sessionCookie(request: Request, token: string | null, trustedProxies: number): string {
+export function formatSessionCookie(request: Request, token: string | null, trustedProxies: number): string {
   const age = token === null ? 0 : MAX_AGE_SECONDS
   const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}`
   if (isHttps(request, trustedProxies)) return `${SECURE_NAME}=${token ?? ''}; Secure; ${rest}`
   if (isLoopback(request)) return `${LOOPBACK_NAME}=${token ?? ''}; ${rest}`
-  throw refuse('httpsRequired')
+  throw createError('httpsRequired')
 }
 
 function isLoopback(request: Request): boolean {

@@ -1,30 +1,36 @@
 /** Maps an error that a SQL function raised to an HTTP error, by its SQLSTATE. */
-import { invalidRequest, type ProxyError, refuse } from '../errors/errors.ts'
-import { isMissingRight, isTooLong, isUnavailable, isUnstorableText, sqlStateOf } from '../postgres/database.ts'
+import { createError, invalidRequestError, type ProxyError } from '../errors/errors.ts'
+import {
+  isDatabaseUnavailable,
+  isNulCharacterError,
+  isPermissionDenied,
+  isStatementTimeout,
+  sqlStateOf,
+} from '../postgres/database.ts'
 
 /** By SQLSTATE. The SQL functions write these messages for people, so they are safe to show. */
 const REFUSALS: Record<string, (problem: string) => ProxyError> = {
   // no_data_found
-  P0002: problem => refuse('nothingThere', { problem }),
+  P0002: problem => createError('notFound', { problem }),
   // insufficient_privilege
-  '42501': problem => refuse('notPermitted', { problem }),
+  '42501': problem => createError('notPermitted', { problem }),
   // invalid_parameter_value
-  '22023': problem => invalidRequest(problem),
+  '22023': problem => invalidRequestError(problem),
   // check_violation: the functions say more, before it comes to that
-  '23514': problem => invalidRequest(problem),
+  '23514': problem => invalidRequestError(problem),
   // unique_violation
-  '23505': problem => refuse('alreadyExists', { problem }),
+  '23505': problem => createError('alreadyExists', { problem }),
   // object_not_in_prerequisite_state
-  '55000': problem => refuse('notPossible', { problem }),
+  '55000': problem => createError('notPossible', { problem }),
 }
 
 /** Returns null when the client should not see the error. */
-export function refusalOf(error: unknown): ProxyError | null {
-  if (isTooLong(error)) return refuse('queryTooLong', null, error)
-  if (isUnavailable(error)) return refuse('databaseUnavailable', null, error)
+export function toClientError(error: unknown): ProxyError | null {
+  if (isStatementTimeout(error)) return createError('queryTooLong', null, error)
+  if (isDatabaseUnavailable(error)) return createError('databaseUnavailable', null, error)
   const state = sqlStateOf(error)
-  if (state === null || !(error instanceof Error) || isMissingRight(error)) return null
-  if (isUnstorableText(error)) return refuse('unstorableText')
+  if (state === null || !(error instanceof Error) || isPermissionDenied(error)) return null
+  if (isNulCharacterError(error)) return createError('nullCharacter')
   return REFUSALS[state]?.(sentence(error.message)) ?? null
 }
 

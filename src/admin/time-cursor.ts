@@ -1,5 +1,5 @@
 /** Cursors for lists ordered by time. The time finds the page without a search; the request id resolves equal times. */
-import { invalidRequest } from '../errors/errors.ts'
+import { invalidRequestError } from '../errors/errors.ts'
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/
 
@@ -21,5 +21,5 @@ export function readTimeCursor(text: string, param = 'after'): TimeCursor {
   } catch {
     // The throw below covers invalid JSON too.
   }
-  throw invalidRequest('This is not an id as the list gives it.', param)
+  throw invalidRequestError('This is not an id as the list gives it.', param)
 }

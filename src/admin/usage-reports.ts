@@ -1,40 +1,40 @@
 /** Which report tells of which requests, and how its rows are called: OpenAI's names, where it has the report. */
 import { type Static, type TObject, type TProperties, Type as t } from '@sinclair/typebox'
 import type { JsonRowOf } from '../postgres/admin/call-as.ts'
-import type { RecordedEndpoint } from '../providers/operations.ts'
-import { count, objectOf } from './answers/shared.ts'
-import { type costs, usageFields } from './answers/usage.ts'
+import type { RecordedEndpoint } from '../providers/pass-through-operations.ts'
 import { formatId } from './ids.ts'
+import { countSchema, objectSchema } from './responses/shared.ts'
+import { type costsSchema, usageFields } from './responses/usage.ts'
 
-export type UsageRow = JsonRowOf<'usage_buckets'>
+export type UsageBucketRow = JsonRowOf<'usage_buckets'>
 
-export interface Report {
+export interface UsageReport {
   /** The last part of its path. */
   name: ReportName
   endpoints: string[]
   /** What it is a report of. */
   title: string
   row: TObject
-  describe(row: UsageRow): Record<string, unknown>
+  describe(row: UsageBucketRow): Record<string, unknown>
 }
 
 /** What a row has besides what all have. */
 function rowsOf<Fields extends TProperties>(
   title: string,
   fields: Fields,
-  describe: (row: UsageRow) => { [Name in keyof Fields]: Static<Fields[Name]> },
+  describe: (row: UsageBucketRow) => { [Name in keyof Fields]: Static<Fields[Name]> },
 ) {
   return { title, fields, describe }
 }
 
-const input = { input_tokens: count }
-const both = { ...input, output_tokens: count }
+const input = { input_tokens: countSchema }
+const both = { ...input, output_tokens: countSchema }
 const nothing = t.Null({ description: 'Not recorded.' })
 
 const ROWS = {
   completions: rowsOf(
     'chat and text completions, responses and messages',
-    { ...both, input_cached_tokens: count, batch: nothing, service_tier: nothing },
+    { ...both, input_cached_tokens: countSchema, batch: nothing, service_tier: nothing },
     row => ({
       input_tokens: row.prompt_tokens,
       output_tokens: row.completion_tokens,
@@ -90,19 +90,19 @@ const REPORT_OF: Record<RecordedEndpoint, ReportName> = {
   videos: 'files_and_batches',
 }
 
-export const REPORTS: readonly Report[] = Object.entries(ROWS).map(([key, { title, fields, describe }]) => {
+export const USAGE_REPORTS: readonly UsageReport[] = Object.entries(ROWS).map(([key, { title, fields, describe }]) => {
   const name = key as ReportName
   const object = `organization.usage.${name}.result`
   return {
     name,
     title,
     endpoints: Object.entries(REPORT_OF).flatMap(([endpoint, report]) => (report === name ? [endpoint] : [])),
-    row: objectOf(`Usage_${name}`, object, { ...usageFields, ...fields }),
+    row: objectSchema(`Usage_${name}`, object, { ...usageFields, ...fields }),
     describe: row => ({ object, ...describe(row), ...describeShared(row) }),
   }
 })
 
-function describeGroup(row: UsageRow) {
+function describeGroup(row: UsageBucketRow) {
   return {
     project_id: row.project_id === null ? null : formatId('proj', row.project_id),
     api_key_id: row.key_id === null ? null : formatId('key', row.key_id),
@@ -110,7 +110,7 @@ function describeGroup(row: UsageRow) {
   }
 }
 
-function describeShared(row: UsageRow) {
+function describeShared(row: UsageBucketRow) {
   return {
     num_model_requests: row.requests,
     ...describeGroup(row),
@@ -121,7 +121,7 @@ function describeShared(row: UsageRow) {
   }
 }
 
-export function describeCosts(row: UsageRow): Static<typeof costs> {
+export function formatCosts(row: UsageBucketRow): Static<typeof costsSchema> {
   return {
     object: 'organization.costs.result',
     amount: { value: row.cost_usd, currency: 'usd' },

@@ -1,5 +1,5 @@
 /** Converts Elysia's validation error to OpenAI's envelope. Elysia's own would repeat the body, which may hold secrets. */
-import { invalidRequest, type ProxyError } from '../errors/errors.ts'
+import { invalidRequestError, type ProxyError } from '../errors/errors.ts'
 
 /** The fields of Elysia's error that are used. */
 interface Validation {
@@ -17,16 +17,17 @@ interface Finding {
 const PLACES: Record<string, string> = { query: 'query parameter', params: 'part of the path' }
 
 /** Names the first invalid field and what it must be, never its value. */
-export function describeValidation(error: unknown): ProxyError {
+export function describeValidationError(error: unknown): ProxyError {
   const { type = 'body', all = [] }: Validation = typeof error === 'object' && error !== null ? error : {}
   const found = all.find(isFinding)
   const field = found?.path.split('/').filter(Boolean).join('.') ?? ''
   const place = PLACES[type] ?? 'field'
-  if (found === undefined || field === '') return invalidRequest(`The ${type} of your request must be a JSON object.`)
+  if (found === undefined || field === '')
+    return invalidRequestError(`The ${type} of your request must be a JSON object.`)
   if (/unexpected property/i.test(found.message)) {
-    return invalidRequest(`There is no ${place} '${field}' here.`, field)
+    return invalidRequestError(`There is no ${place} '${field}' here.`, field)
   }
-  return invalidRequest(
+  return invalidRequestError(
     `The ${place} '${field}' is not valid: ${lowerFirst(choicesOf(found) ?? found.message)}.`,
     field,
   )

@@ -8,39 +8,39 @@
 
 import { LRUCache } from 'lru-cache'
 import { formatUsd } from '../catalogue/catalogue.ts'
-import { type ProxyError, refuse } from '../errors/errors.ts'
+import { createError, type ProxyError } from '../errors/errors.ts'
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import { call } from '../postgres/call.ts'
+import { withTimeout } from '../event-loop/timeouts.ts'
+import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import {
+  type ReservationRejection,
+  type ReservationReply,
+  type ReservationRequest,
   releaseSpending,
   reserveSpending,
-  type SpendingAsk,
-  type SpendingRefusal,
-  type SpendingReply,
 } from '../postgres/spending.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
-import { createSlots } from './quota-ledger.ts'
+import { createReservationSlots } from './quota-reservations.ts'
 import { createReservationQueues } from './reservation-queue.ts'
 
 /** What a request is known to cost at most; null where it is not known. */
-export type CostBound = Pick<SpendingAsk, 'usd' | 'tokens' | 'unknown'>
+export type CostBound = Pick<ReservationRequest, 'usd' | 'tokens' | 'unknown'>
 
 export interface Budgets {
   /**
    * Reserves the most that a request may cost. Resolves to what is left of the narrowest budget in US dollars; null without one. Throws
-   * 400, 429 or 503, with nothing reserved. With a signal, it waits for what other requests in flight may release, and throws ClientGone once
+   * 400, 429 or 503, with nothing reserved. With a signal, it waits for what other requests in flight may release, and throws ClientDisconnected once
    * that is aborted.
    */
-  reserve(ask: SpendingAsk, signal?: AbortSignal): Promise<number | null>
+  reserve(ask: ReservationRequest, signal?: AbortSignal): Promise<number | null>
   /** The request is over: its record settles what was reserved. */
-  close(id: string): void
+  stopRenewing(id: string): void
   /** Releases all that was reserved for a request, which costs nothing; retries until the database has taken it. */
   release(id: string): void
   /** These records are written: what their requests had reserved is settled. */
-  recorded(records: readonly UsageRecord[]): void
+  onRecordsWritten(records: readonly UsageRecord[]): void
   /** Resolves when no reservation is in doubt any more and the database has taken every release, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
@@ -58,7 +58,7 @@ const PATIENCE_MS = 5_000
 
 export interface BudgetOptions {
   /** How long a request waits for what others have reserved. */
-  patienceMs?: number
+  maxWaitMs?: number
   /** Models with a price whose names are similar, the most similar first. */
   findSimilarModels?: (model: string) => readonly string[]
 }
@@ -67,19 +67,23 @@ export interface BudgetOptions {
 export function createBudgets(
   database: Database,
   timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
-  { patienceMs = PATIENCE_MS, findSimilarModels = () => [] }: BudgetOptions = {},
+  { maxWaitMs = PATIENCE_MS, findSimilarModels = () => [] }: BudgetOptions = {},
 ): Budgets {
-  const slots = createSlots()
+  const slots = createReservationSlots()
   const releasing = new BackgroundWork()
   /** Projects of the requests under way. */
   const open = new Map<string, number>()
-  const queues = createReservationQueues({ reserve: ask => laneOf(ask.project_id)(ask), release, patienceMs })
+  const queues = createReservationQueues({
+    reserve: ask => laneOf(ask.project_id)(ask),
+    release,
+    maxWaitMs,
+  })
   /** One for each project: its budgets may be locked. */
-  const lanes = new LRUCache<number, (ask: SpendingAsk) => Promise<SpendingReply>>({ max: MOST_LANES })
+  const lanes = new LRUCache<number, (ask: ReservationRequest) => Promise<ReservationReply>>({ max: MOST_LANES })
   let renewing: ReturnType<typeof setInterval> | undefined
 
   function openLane() {
-    return createBatcher<SpendingAsk, SpendingReply>({
+    return createBatcher<ReservationRequest, ReservationReply>({
       run: asks =>
         slots
           .use(
@@ -87,12 +91,12 @@ export function createBudgets(
             () => void releasing.add(releaseAll(asks.map(({ id }) => id))),
           )
           .catch(cause => {
-            throw refuse('databaseUnavailable', null, cause)
+            throw createError('databaseUnavailable', null, cause)
           }),
       maxItems: MAX_BATCH,
-      timeLimitMs,
-      timeLimitError: isBusy => refuse(isBusy ? 'busy' : 'databaseUnavailable'),
-      answeredAtMs: database.answeredAtMs,
+      timeoutMs: timeLimitMs,
+      createTimeoutError: isBusy => createError(isBusy ? 'busy' : 'databaseUnavailable'),
+      lastReplyAtMs: database.lastReplyAtMs,
       onLateResult: ({ id }, late) => {
         if (late.verdict === 'granted') release(id)
       },
@@ -110,7 +114,7 @@ export function createBudgets(
     for (const id of ids) open.delete(id)
     const isDone = () => releaseSpending(database, ids).catch(() => false)
     while (!(await isDone())) await Bun.sleep(RETRY_MS)
-    queues.wake(projects)
+    queues.retryWaiting(projects)
   }
 
   function release(id: string): void {
@@ -122,24 +126,25 @@ export function createBudgets(
       clearInterval(renewing)
       renewing = undefined
       // The next call comes before they expire; after an outage, the record puts right what was taken for spent.
-    } else void call(database, 'renew_spending', { ids: [...open.keys()] }).catch(() => {})
+    } else void callFunction(database, 'renew_reservations', { ids: [...open.keys()] }).catch(() => {})
   }
 
   return {
     async reserve(ask, signal) {
-      let reply = (signal && queues.findAhead(ask)) ?? (await laneOf(ask.project_id)(ask))
+      let reply = (signal && queues.findOlderRejection(ask)) ?? (await laneOf(ask.project_id)(ask))
       if (signal && reply.verdict === 'reserved' && reply.may_wait) reply = await queues.wait(ask, reply, signal)
       if (reply.verdict !== 'granted') throw refusalOf(ask, reply, findSimilarModels)
       open.set(ask.id, ask.project_id)
       renewing ??= setInterval(renew, RENEW_EVERY_MS).unref()
       return reply.remaining_usd
     },
-    close: id => void open.delete(id),
+    stopRenewing: id => void open.delete(id),
     release,
-    recorded: records => queues.wake(records.flatMap(({ spent, project_id }) => (spent ? project_id : []))),
+    onRecordsWritten: records =>
+      queues.retryWaiting(records.flatMap(({ spent, project_id }) => (spent ? project_id : []))),
     async drain(limitMs) {
       const settled = slots.settled().then(() => releasing.settled())
-      await withinTimeLimit(limitMs, settled).catch(() => {})
+      await withTimeout(limitMs, settled).catch(() => {})
     },
   }
 }
@@ -151,8 +156,8 @@ const RETRY_AFTER_S = 5
 const RETRY_LATER_S = 60
 
 function refusalOf(
-  ask: SpendingAsk,
-  refusal: SpendingRefusal,
+  ask: ReservationRequest,
+  refusal: ReservationRejection,
   findSimilarModels: (model: string) => readonly string[],
 ): ProxyError {
   const { verdict, unit, amount, per, scope, resets_at, remaining_usd, spent, reserved, share_limit, may_wait } =
@@ -161,11 +166,11 @@ function refusalOf(
   if (verdict === 'unpriced' && ask.unknown === ask.model) {
     const [nearest] = findSimilarModels(ask.model)
     const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-    return refuse('unknownPrice', { model: ask.model, unit: unitName, hint })
+    return createError('unknownPrice', { model: ask.model, unit: unitName, hint })
   }
   if (verdict === 'unpriced') {
     const missing = ask.unknown === undefined ? 'a limit of its answers' : `a price of ${ask.unknown}`
-    return refuse('unpricedModel', { model: ask.model, unit: unitName, missing })
+    return createError('unpricedModel', { model: ask.model, unit: unitName, missing })
   }
   const tell = (used: number) => `${unit === 'usd' ? formatUsd(used) : used} ${unitName}`
   const until = resets_at === null ? 'it does not reset' : `it resets at ${resets_at.toISOString().replace('.000', '')}`
@@ -178,8 +183,8 @@ function refusalOf(
       : `other requests of this ${holder}, which may reserve ${tell(share_limit)} at once${setting}`
   const error =
     verdict === 'exhausted'
-      ? refuse('budgetExceeded', { budget, until, most, left: tell(Math.max(0, amount - spent)) })
-      : refuse('budgetReserved', {
+      ? createError('budgetExceeded', { budget, until, most, left: tell(Math.max(0, amount - spent)) })
+      : createError('budgetReserved', {
           ...{ budget, most, holders, spent: tell(spent), reserved: tell(reserved) },
           seconds: may_wait ? RETRY_AFTER_S : RETRY_LATER_S,
         })

@@ -13,14 +13,14 @@
  *       └─ a deploy is on ──────┴─ the database fails or refuses ─────────────────────▶ 8 503; nothing was counted
  */
 import { LRUCache } from 'lru-cache'
-import { refuse } from '../errors/errors.ts'
+import { createError } from '../errors/errors.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
-import { startTimeLimit } from '../event-loop/time-limit.ts'
-import { type Account, findLockedCounters, type UnknownKey } from '../postgres/admit.ts'
-import { type Database, isLockedOut } from '../postgres/database.ts'
-import { createDeployWatch } from '../postgres/deploy-watch.ts'
-import { createQuotaLedger, type QuotaLedger, type RefundedAccount } from './quota-ledger.ts'
-import type { RateWindows } from './rate-windows.ts'
+import { startTimeout } from '../event-loop/timeouts.ts'
+import { findLockedCounters, type ResolvedKey, type UnknownKey } from '../postgres/admit-requests.ts'
+import { type Database, isLockTimeout } from '../postgres/database.ts'
+import { createDeployMonitor } from '../postgres/deploy-monitor.ts'
+import { createQuotaLedger, type MonthlyCounterKey, type QuotaLedger } from './quota-reservations.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 
 /** A client must learn within a second that the database is gone; the rest of that second is for everything else. */
 const TIME_LIMIT_MS = 850
@@ -38,17 +38,19 @@ const DEPLOY_LIMIT_MS = 15_000
 const AFTER_DEPLOY_MS = 50
 
 /** `reserved` tells whether all the requests that were asked for are; else none of them is. */
-export type Reservation = { reserved: true; account: Account } | { reserved: false; account: Account | UnknownKey }
+export type QuotaReservation =
+  | { reserved: true; resolvedKey: ResolvedKey }
+  | { reserved: false; resolvedKey: ResolvedKey | UnknownKey }
 
 export interface Quota {
   /** Validates a key without counting. Throws 503 when the database does not answer in time. */
-  validate(keyHash: string): Promise<Account | UnknownKey>
+  validate(keyHash: string): Promise<ResolvedKey | UnknownKey>
   /** Validates a key and reserves requests of its month, all or none. Throws 503 when the database does not answer in time. */
-  reserve(keyHash: string, requests?: number): Promise<Reservation>
+  reserve(keyHash: string, requests?: number): Promise<QuotaReservation>
   /** Reserves one request without waiting for those that are being counted in windows. */
-  reserveSingle(keyHash: string): Promise<Reservation>
+  reserveImmediately(keyHash: string): Promise<QuotaReservation>
   /** Gives reserved requests back, one by default; retries until the database has taken them. */
-  refund(account: RefundedAccount, requests?: number): void
+  refund(account: MonthlyCounterKey, requests?: number): void
   /** Has the database prepare what requests will ask, so that the first need not wait for that. Never rejects. */
   warm(): Promise<unknown>
   /** Resolves when every lost reply is known and every refund has reached the database. */
@@ -66,7 +68,7 @@ interface Locked {
   /** Where the counter stands; null: not known. */
   lockedAt: number | null
 }
-type Reply = Reservation | Locked
+type Reply = QuotaReservation | Locked
 
 const isLocked = (reply: Reply): reply is Locked => 'lockedAt' in reply
 
@@ -78,44 +80,44 @@ const MOST_LIMITS = 3
 /** `windows`: requests that are being counted there will be reserved here next. */
 export function createQuota(
   database: Database,
-  windows: Pick<RateWindows, 'underWay'>,
+  windows: Pick<RateLimiter, 'inFlight'>,
   timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
 ): Quota {
   const ledger = createQuotaLedger(database)
-  const deploys = createDeployWatch(database)
-  const openLane = (comesNext = windows.underWay, patienceMs?: number) =>
+  const deploys = createDeployMonitor(database)
+  const openLane = (comesNext = windows.inFlight, patienceMs?: number) =>
     createBatcher<Ask, Reply>({
-      run: asks => aheadOfLimit(deploys.askAhead, runBatch(database, ledger, asks, patienceMs)),
+      run: asks => aheadOfLimit(deploys.startCheck, runBatch(database, ledger, asks, patienceMs)),
       maxItems: MAX_BATCH,
-      timeLimitMs,
-      timeLimitError: isBusy => refuse(isBusy ? 'busy' : 'databaseUnavailable'),
-      answeredAtMs: database.answeredAtMs,
-      comesNext,
+      timeoutMs: timeLimitMs,
+      createTimeoutError: isBusy => createError(isBusy ? 'busy' : 'databaseUnavailable'),
+      lastReplyAtMs: database.lastReplyAtMs,
+      upcomingItems: comesNext,
       onLateResult: ({ requests }, late) => {
-        if (!isLocked(late) && late.reserved) ledger.refund(late.account, requests)
+        if (!isLocked(late) && late.reserved) ledger.refund(late.resolvedKey, requests)
       },
     })
   const askWithAll = openLane()
   const askSingle = openLane(() => null)
   /** For keys with locked counters, so that they delay no other key. */
-  const askApart = openLane(windows.underWay, PATIENCE_MS)
+  const askApart = openLane(windows.inFlight, PATIENCE_MS)
   const recentlyLocked = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
 
   /** Waits while a deploy locks the tables. */
-  async function ask(asked: Ask, lane = askWithAll): Promise<Reservation> {
+  async function ask(asked: Ask, lane = askWithAll): Promise<QuotaReservation> {
     const deadlineMs = performance.now() + DEPLOY_LIMIT_MS
     for (;;) {
       const startedAtMs = performance.now()
       try {
         return await askNow(asked, lane)
       } catch (error) {
-        if (performance.now() > deadlineMs || !(await deploys.isOn(startedAtMs))) throw error
+        if (performance.now() > deadlineMs || !(await deploys.isDeploying(startedAtMs))) throw error
         await Bun.sleep(AFTER_DEPLOY_MS)
       }
     }
   }
 
-  async function askNow(asked: Ask, lane: typeof askWithAll): Promise<Reservation> {
+  async function askNow(asked: Ask, lane: typeof askWithAll): Promise<QuotaReservation> {
     const startedAtMs = performance.now()
     const { keyHash } = asked
     let deadlineMs = startedAtMs + timeLimitMs
@@ -127,7 +129,7 @@ export function createQuota(
       if (stood !== null && lockedAt !== stood)
         deadlineMs = Math.min(performance.now(), startedAtMs + (MOST_LIMITS - 1) * timeLimitMs) + timeLimitMs
       stood = lockedAt ?? stood
-      if (performance.now() > deadlineMs) throw refuse('busy')
+      if (performance.now() > deadlineMs) throw createError('busy')
       recentlyLocked.set(keyHash, true)
       reply = await askApart(asked)
     }
@@ -136,9 +138,9 @@ export function createQuota(
   }
 
   return {
-    validate: async keyHash => (await ask({ keyHash, requests: 0 })).account,
+    validate: async keyHash => (await ask({ keyHash, requests: 0 })).resolvedKey,
     reserve: (keyHash, requests = 1) => ask({ keyHash, requests }),
-    reserveSingle: keyHash => ask({ keyHash, requests: 1 }, askSingle),
+    reserveImmediately: keyHash => ask({ keyHash, requests: 1 }, askSingle),
     refund: (account, requests = 1) => ledger.refund(account, requests),
     warm: () => ask({ keyHash: NO_KEY, requests: 0 }).catch(() => {}),
     settled: ledger.settled,
@@ -147,7 +149,7 @@ export function createQuota(
 
 /** Calls `onHalf` when half of the batch's time limit has passed and it is still in flight. */
 function aheadOfLimit<Replies>(onHalf: () => void, batch: Promise<Replies>): Promise<Replies> {
-  const endHalf = startTimeLimit(TIME_LIMIT_MS / 2, onHalf)
+  const endHalf = startTimeout(TIME_LIMIT_MS / 2, onHalf)
   return batch.finally(endHalf)
 }
 
@@ -161,7 +163,7 @@ async function runBatch(
   try {
     return await reserveAll(ledger, asks, patienceMs)
   } catch (error) {
-    if (!isLockedOut(causeOf(error))) throw error
+    if (!isLockTimeout(causeOf(error))) throw error
   }
   const locked = await findLockedCounters(database, [...new Set(asks.map(({ keyHash }) => keyHash))]).catch(unavailable)
   const free = asks.filter(({ keyHash }) => !locked.has(keyHash))
@@ -174,35 +176,38 @@ async function runBatch(
 }
 
 /** As `reserveAll`. If no counter is locked, a deploy locks the tables for a moment: it is retried until that is over. */
-async function reserveBehindDeploy(ledger: QuotaLedger, asks: readonly Ask[]): Promise<Reservation[]> {
+async function reserveBehindDeploy(ledger: QuotaLedger, asks: readonly Ask[]): Promise<QuotaReservation[]> {
   const deadlineMs = performance.now() + TIME_LIMIT_MS
   for (;;) {
     try {
       return await reserveAll(ledger, asks, PATIENCE_MS)
     } catch (error) {
-      if (!isLockedOut(causeOf(error)) || performance.now() > deadlineMs) throw error
+      if (!isLockTimeout(causeOf(error)) || performance.now() > deadlineMs) throw error
     }
   }
 }
 
 /** Merges the asks of one key into one row of the call, and hands its grants out in order of arrival. */
-async function reserveAll(ledger: QuotaLedger, asks: readonly Ask[], patienceMs?: number): Promise<Reservation[]> {
+async function reserveAll(ledger: QuotaLedger, asks: readonly Ask[], patienceMs?: number): Promise<QuotaReservation[]> {
   const wanted = new Map<string, number>()
   for (const { keyHash, requests } of asks) wanted.set(keyHash, (wanted.get(keyHash) ?? 0) + requests)
   const keyHashes = [...wanted.keys()]
   const replies = await ledger
     .reserve(
-      keyHashes.map(keyHash => ({ keyHash, wanted: wanted.get(keyHash) ?? 0 })),
+      keyHashes.map(keyHash => ({ keyHash, requests: wanted.get(keyHash) ?? 0 })),
       keyHashes.length === 1 ? patienceMs : undefined,
     )
     .catch(unavailable)
-  const byKey = new Map(replies.map(({ account, granted }, i) => [keyHashes[i], { account, left: granted }]))
-  const reservations = asks.map(({ keyHash, requests }): Reservation => {
+  const byKey = new Map(
+    replies.map(({ resolvedKey, granted }, i) => [keyHashes[i], { account: resolvedKey, left: granted }]),
+  )
+  const reservations = asks.map(({ keyHash, requests }): QuotaReservation => {
     const found = byKey.get(keyHash) ?? unavailable('admit() left out a key')
     const { account } = found
-    if (account.verdict === 'unknown' || requests === 0 || found.left < requests) return { account, reserved: false }
+    if (account.verdict === 'unknown' || requests === 0 || found.left < requests)
+      return { resolvedKey: account, reserved: false }
     found.left -= requests
-    return { account, reserved: true }
+    return { resolvedKey: account, reserved: true }
   })
   // Too few for one that asked for several.
   for (const { account, left } of byKey.values()) {
@@ -212,7 +217,7 @@ async function reserveAll(ledger: QuotaLedger, asks: readonly Ask[], patienceMs?
 }
 
 function unavailable(cause: unknown): never {
-  throw refuse('databaseUnavailable', null, cause)
+  throw createError('databaseUnavailable', null, cause)
 }
 
 function causeOf(error: unknown): unknown {

@@ -6,26 +6,26 @@
  * its time a request is not overtaken by younger ones of the same budget, so that a large request is not starved by small ones.
  */
 
-import { ClientGone } from '../errors/errors.ts'
-import { whenAborted } from '../event-loop/time-limit.ts'
-import type { SpendingAsk, SpendingRefusal, SpendingReply } from '../postgres/spending.ts'
+import { ClientDisconnected } from '../errors/errors.ts'
+import { onAbort } from '../event-loop/timeouts.ts'
+import type { ReservationRejection, ReservationReply, ReservationRequest } from '../postgres/spending.ts'
 
 export interface ReservationQueueOptions {
   /** Tries once to reserve. */
-  reserve(ask: SpendingAsk): Promise<SpendingReply>
+  reserve(ask: ReservationRequest): Promise<ReservationReply>
   /** Releases what was reserved for a request that has left. */
   release(id: string): void
   /** How long a request waits. */
-  patienceMs: number
+  maxWaitMs: number
 }
 
 export interface ReservationQueues {
   /** The refusal of an older request that this one must not overtake; null when it may try to reserve. */
-  findAhead(ask: SpendingAsk): SpendingRefusal | null
-  /** Resolves to the last reply when it is not `reserved`, or the time is up. Rejects with ClientGone once the signal is aborted. */
-  wait(ask: SpendingAsk, refusal: SpendingRefusal, signal: AbortSignal): Promise<SpendingReply>
+  findOlderRejection(ask: ReservationRequest): ReservationRejection | null
+  /** Resolves to the last reply when it is not `reserved`, or the time is up. Rejects with ClientDisconnected once the signal is aborted. */
+  wait(ask: ReservationRequest, refusal: ReservationRejection, signal: AbortSignal): Promise<ReservationReply>
   /** Reservations of these projects have ended. */
-  wake(projectIds: readonly number[]): void
+  retryWaiting(projectIds: readonly number[]): void
 }
 
 /** In a project. One more is rejected at once. */
@@ -38,7 +38,7 @@ export function createReservationQueues(options: ReservationQueueOptions): Reser
   const queues = new Map<number, ReservationQueue>()
 
   return {
-    findAhead(ask) {
+    findOlderRejection(ask) {
       const queue = queues.get(ask.project_id)
       return queue && !queue.isFull ? queue.findAhead(ask) : null
     },
@@ -52,7 +52,7 @@ export function createReservationQueues(options: ReservationQueueOptions): Reser
         if (queue.isEmpty) queues.delete(ask.project_id)
       }
     },
-    wake(projectIds) {
+    retryWaiting(projectIds) {
       if (queues.size === 0 || projectIds.length === 0) return
       for (const [id, queue] of queues) if (projectIds.includes(id) || queue.waitsForOthers) queue.wake()
     },
@@ -60,12 +60,12 @@ export function createReservationQueues(options: ReservationQueueOptions): Reser
 }
 
 interface Waiter {
-  readonly ask: SpendingAsk
+  readonly ask: ReservationRequest
   readonly sinceMs: number
-  refusal: SpendingRefusal
+  refusal: ReservationRejection
   isTrying: boolean
   isExpired: boolean
-  resolve(reply: SpendingReply): void
+  resolve(reply: ReservationReply): void
   reject(error: unknown): void
 }
 
@@ -97,8 +97,8 @@ class ReservationQueue {
   }
 
   /** `sinceMs`: since when it waits. */
-  findAhead(ask: SpendingAsk, sinceMs = performance.now()): SpendingRefusal | null {
-    const dueMs = performance.now() - this.#options.patienceMs / 2
+  findAhead(ask: ReservationRequest, sinceMs = performance.now()): ReservationRejection | null {
+    const dueMs = performance.now() - this.#options.maxWaitMs / 2
     if (sinceMs <= dueMs) return null
     for (const waiter of this.#waiters) {
       if (waiter.sinceMs > dueMs) return null
@@ -107,19 +107,19 @@ class ReservationQueue {
     return null
   }
 
-  async wait(ask: SpendingAsk, refusal: SpendingRefusal, signal: AbortSignal): Promise<SpendingReply> {
-    const { promise, resolve, reject } = Promise.withResolvers<SpendingReply>()
+  async wait(ask: ReservationRequest, refusal: ReservationRejection, signal: AbortSignal): Promise<ReservationReply> {
+    const { promise, resolve, reject } = Promise.withResolvers<ReservationReply>()
     const waiter = {
       ...{ ask, refusal, resolve, reject },
       sinceMs: performance.now(),
       isTrying: false,
       isExpired: false,
     }
-    const limit = setTimeout(() => this.#expire(waiter), this.#options.patienceMs)
+    const limit = setTimeout(() => this.#expire(waiter), this.#options.maxWaitMs)
     this.#waiters.add(waiter)
-    whenAborted(signal, () => {
+    onAbort(signal, () => {
       this.#waiters.delete(waiter)
-      reject(new ClientGone())
+      reject(new ClientDisconnected())
     })
     this.#poll ??= setTimeout(() => this.#pollNow(), this.#pollMs)
     try {
@@ -165,7 +165,7 @@ class ReservationQueue {
 
   /** Asks the database only for those that fit beside what it just told, so that many that wait cost little more than one. */
   async #tryInOrder(): Promise<void> {
-    const refusals: { ask: SpendingAsk; refusal: SpendingRefusal }[] = []
+    const refusals: { ask: ReservationRequest; refusal: ReservationRejection }[] = []
     for (const waiter of [...this.#waiters]) {
       const isHopeless = refusals.some(known => isTooLittleFor(waiter, known))
       if (isHopeless || !this.#waiters.has(waiter) || this.findAhead(waiter.ask, waiter.sinceMs)) continue
@@ -175,7 +175,7 @@ class ReservationQueue {
   }
 
   /** Returns the refusal where it is reserved by others still. */
-  async #try(waiter: Waiter): Promise<SpendingRefusal | null> {
+  async #try(waiter: Waiter): Promise<ReservationRejection | null> {
     waiter.isTrying = true
     try {
       const reply = await this.#options.reserve(waiter.ask)
@@ -196,19 +196,22 @@ class ReservationQueue {
 }
 
 /** Of the organization's budgets, projects have shares: all that wait in a queue are of the same one. */
-function isShareOfKey({ share_limit, scope }: SpendingRefusal): boolean {
+function isShareOfKey({ share_limit, scope }: ReservationRejection): boolean {
   return share_limit !== null && scope !== 'organization'
 }
 
 /** Whether the budget that an older request waits for is known to apply to this one. */
-function isOfSameBudget({ ask: older, refusal }: Waiter, ask: SpendingAsk): boolean {
+function isOfSameBudget({ ask: older, refusal }: Waiter, ask: ReservationRequest): boolean {
   if (refusal.scope === 'key' || isShareOfKey(refusal)) return older.key_id === ask.key_id
   if (refusal.scope === 'model') return older.model === ask.model
   return refusal.scope !== 'tag' || older.tags === ask.tags
 }
 
 /** Whether the budget has less left than this request needs, as another request was just told. */
-function isTooLittleFor(waiter: Waiter, { ask, refusal }: { ask: SpendingAsk; refusal: SpendingRefusal }): boolean {
+function isTooLittleFor(
+  waiter: Waiter,
+  { ask, refusal }: { ask: ReservationRequest; refusal: ReservationRejection },
+): boolean {
   const { budget_id, unit, amount, spent, reserved, share_limit } = refusal
   if (waiter.refusal.budget_id !== budget_id || (isShareOfKey(refusal) && waiter.ask.key_id !== ask.key_id))
     return false

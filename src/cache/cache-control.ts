@@ -1,7 +1,7 @@
 /** What the client says about caching: Cache-Control (RFC 9111), and the proxy's own request headers. */
-import { invalidRequest } from '../errors/errors.ts'
+import { invalidRequestError } from '../errors/errors.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
-import type { Account } from '../postgres/admit.ts'
+import type { ResolvedKey } from '../postgres/admit-requests.ts'
 
 export interface CacheControl {
   /** Whether a stored response may answer the request. */
@@ -25,7 +25,7 @@ export interface CacheControl {
  * How long the response to such a request is stored, in the cache or elsewhere; 0 for not at all. The client may change the project's
  * lifetime within its plan's limits, and cannot turn on what the project turned off.
  */
-export function keptForSeconds(
+export function computeTtlSeconds(
   { store, ttlSeconds }: CacheControl,
   account: { cache_ttl_seconds: number; max_cache_ttl_seconds: number },
 ): number {
@@ -34,7 +34,7 @@ export function keptForSeconds(
 }
 
 /** Whether the client may refuse what others are served. Its answer would then take the place of theirs. */
-export function refusesStored({ lookup, maxAgeSeconds }: CacheControl): boolean {
+export function isRefreshRequest({ lookup, maxAgeSeconds }: CacheControl): boolean {
   return !lookup || maxAgeSeconds !== null
 }
 
@@ -74,19 +74,19 @@ function readDirectives(header: string | null): Map<string, string> {
 function readSeconds(header: string, value: string, must: string): number {
   const seconds = Number(value)
   if (/^\d{1,9}$/.test(value) && seconds <= MAX_SECONDS) return seconds
-  throw invalidRequest(`${header}: ${must} whole seconds from 0 to ${MAX_SECONDS}.`, header)
+  throw invalidRequestError(`${header}: ${must} whole seconds from 0 to ${MAX_SECONDS}.`, header)
 }
 
 function readThreshold(value: string): number {
   const threshold = Number(value)
   if (/^[01](\.\d{1,10})?$/.test(value.trim()) && threshold <= 1) return threshold
-  throw invalidRequest('X-Proxy-Cache-Threshold: must be a number from 0.0 to 1.0.', 'X-Proxy-Cache-Threshold')
+  throw invalidRequestError('X-Proxy-Cache-Threshold: must be a number from 0.0 to 1.0.', 'X-Proxy-Cache-Threshold')
 }
 
 function readNamespace(value: string | null): string {
   const namespace = value?.trim() ?? ''
   if (namespace.length <= MAX_NAMESPACE_LENGTH && /^[\x20-\x7e]*$/.test(namespace)) return namespace
-  throw invalidRequest(
+  throw invalidRequestError(
     `X-Proxy-Cache-Namespace: must be at most ${MAX_NAMESPACE_LENGTH} printable ASCII characters.`,
     'X-Proxy-Cache-Namespace',
   )
@@ -96,10 +96,10 @@ function readNamespace(value: string | null): string {
  * all: a repeat is answered from the cache, however it is sampled. deterministic: only if the request asks for the same response each
  * time, with temperature 0 or a seed. off: never. Identical requests in flight share a call under the same rule.
  */
-export type CacheMode = Account['cache_mode']
+export type CacheMode = ResolvedKey['cache_mode']
 
 /** `body` is that of an operation that samples. Embeddings are the same each time: only `off` concerns them. */
-export function mayCache(body: JsonObject, mode: CacheMode): boolean {
+export function isCacheableInMode(body: JsonObject, mode: CacheMode): boolean {
   if (mode !== 'deterministic') return mode === 'all'
   return body.temperature === 0 || Number.isInteger(body.seed)
 }

@@ -1,21 +1,21 @@
 /** What a request asks the cache: its hash and, if it may be matched semantically, its text. */
 
 import { canonicalizeBody, type JsonObject, sha256 } from '../formats/json/canonical.ts'
-import { OWN_FIELDS } from '../formats/responses/own-fields.ts'
-import type { Account } from '../postgres/admit.ts'
-import { callName, entryName } from '../stores/fast-store.ts'
-import type { AsideTrace } from '../telemetry/tracing/request-trace.ts'
-import { readAsked, takeAskedText } from './asked-text.ts'
+import { ECHOED_FIELDS } from '../formats/responses/echoed-fields.ts'
+import type { ResolvedKey } from '../postgres/admit-requests.ts'
+import { entryName, sharedCallName } from '../stores/fast-store.ts'
+import type { InternalCallTrace } from '../telemetry/tracing/request-trace.ts'
 import type { CacheControl } from './cache-control.ts'
-import { mayHaveAsker, ownerOf, scopedHash, verdictScope, wordingScope } from './cache-scope.ts'
+import { canBeUserScoped, scopedHash, scopeOwnerOf, semanticScope, verdictScope } from './cache-scope.ts'
+import { extractPromptText, normalizePromptText } from './prompt-text.ts'
 import type { MissReason } from './reasons.ts'
-import { type PromptReading, readPrompt } from './text/read-prompt.ts'
-import { bypassReason } from './verify/bypass.ts'
-import { anchorOf } from './verify/gist.ts'
+import { type NormalizedPrompt, normalizePrompt } from './text/normalize-prompt.ts'
+import { findBypassReason } from './verify/bypass.ts'
+import { questionAnchorOf } from './verify/embedding-text.ts'
 import { isPlainQuestion, type SemanticRisk } from './verify/verify.ts'
 
 export interface CacheQuery {
-  account: Account
+  resolvedKey: ResolvedKey
   control: CacheControl
   identity: RequestIdentity
   /** Hex SHA-256 of the whole request, within its sharing scope. */
@@ -25,18 +25,18 @@ export interface CacheQuery {
   /** Name of the response to exactly this request in the fast store. */
   exactKey: string
   /** Name under which identical requests share a call: requests that would accept the same stored responses. */
-  callName: string
+  sharedCallName: string
   /** The model as the client asked for it. */
   model: string
   /** Where requests are traced: what is asked of other models for the lookup is told there. */
-  trace?: AsideTrace | undefined
+  trace?: InternalCallTrace | undefined
   /** The semantic part of the query, or why there is none. Computed on the first call. */
   semantic(): SemanticQuery | MissReason
 }
 
 export interface SemanticQuery {
   /** The text that may be worded differently. */
-  reading: PromptReading
+  normalizedPrompt: NormalizedPrompt
   /** The scope within which it is shared in other words. */
   sharingScope: string
   /** The scope of verdicts on it. */
@@ -62,13 +62,13 @@ export interface SemanticQuery {
 const ASKED_ID_LENGTH = 16
 
 export function createCacheQuery(
-  known: Pick<CacheQuery, 'account' | 'control' | 'identity' | 'model'>,
+  known: Pick<CacheQuery, 'resolvedKey' | 'control' | 'identity' | 'model'>,
   /** From `hashRequest`. */
   hash: string,
 ): CacheQuery {
-  const { account, control } = known
+  const { resolvedKey, control } = known
   const requestHash = scopedHash(control.sharingScope, hash)
-  const { project_id, cache_generation } = account
+  const { project_id, cache_generation } = resolvedKey
   const acceptable = `${control.threshold ?? ''}:${control.maxAgeSeconds ?? ''}`
   let semantic: SemanticQuery | MissReason | undefined
   return {
@@ -76,7 +76,7 @@ export function createCacheQuery(
     requestHash,
     askedId: hash.slice(0, ASKED_ID_LENGTH),
     exactKey: entryName(project_id, cache_generation, requestHash),
-    callName: callName(project_id, cache_generation, `${requestHash}:${acceptable}`),
+    sharedCallName: sharedCallName(project_id, cache_generation, `${requestHash}:${acceptable}`),
     semantic() {
       semantic ??= readSemanticQuery(known)
       return semantic
@@ -86,60 +86,60 @@ export function createCacheQuery(
 
 function readSemanticQuery({
   identity,
-  account,
+  resolvedKey,
   control,
-}: Pick<CacheQuery, 'identity' | 'account' | 'control'>): SemanticQuery | MissReason {
-  if (account.semantic_mode === 'off') return 'off'
+}: Pick<CacheQuery, 'identity' | 'resolvedKey' | 'control'>): SemanticQuery | MissReason {
+  if (resolvedKey.semantic_mode === 'off') return 'off'
   // Contexts with a rounded number cannot be compared, and a large one would take long to hash.
   if (identity.source.hasInexactNumber || identity.source.isLarge) return 'no-candidate'
-  const asked = takeAskedText(identity.endpoint, identity.body)
+  const asked = extractPromptText(identity.endpoint, identity.body)
   if (!asked) return 'no-candidate'
   const context = hashContext(identity, asked.contextBody)
-  const reading = readAsked(asked, context, ownerOf({ account, control }))
+  const reading = normalizePromptText(asked, context, scopeOwnerOf({ resolvedKey, control }))
   // The texts beside it may be what changes with time, or what concerns the asker.
-  const message = asked.message === asked.text ? reading : readPrompt(asked.message, 'work')
+  const message = asked.message === asked.text ? reading : normalizePrompt(asked.message, 'work')
   if (!message.isSemantic) return 'no-candidate'
-  const bypass = account.semantic_policy === 'threshold' ? null : bypassReason(message)
+  const bypass = resolvedKey.semantic_policy === 'threshold' ? null : findBypassReason(message)
   if (bypass) return bypass
-  const scope = wordingScope(account, identity.body, message)
+  const scope = semanticScope(resolvedKey, identity.body, message)
   const ofVerdicts = verdictScope(scope, identity.namespace)
   return {
-    reading,
+    normalizedPrompt: reading,
     sharingScope: scope,
     verdictScope: ofVerdicts,
     normalizedHash: scopedHash(ofVerdicts, sha256(reading.normalized)),
     contextHash: scopedHash(scope, context),
-    threshold: control.threshold ?? account.semantic_threshold,
-    risk: account.semantic_risk,
-    needsVector: maySimilarServe(account, reading),
-    anchorHash: sha256(reading.isProse ? anchorOf(reading.normalized, reading.owner) : ''),
-    hasVerdicts: account.verdict_generation > 1,
-    judgeFloor: account.semantic_policy === 'judged' ? account.semantic_judge_floor : null,
+    threshold: control.threshold ?? resolvedKey.semantic_threshold,
+    risk: resolvedKey.semantic_risk,
+    needsVector: maySimilarServe(resolvedKey, reading),
+    anchorHash: sha256(reading.isProse ? questionAnchorOf(reading.normalized, reading.owner) : ''),
+    hasVerdicts: resolvedKey.verdict_generation > 1,
+    judgeFloor: resolvedKey.semantic_policy === 'judged' ? resolvedKey.semantic_judge_floor : null,
   }
 }
 
 /** Whether nobody else may be answered from it in other words. */
-export function isAskersOwn({
-  account,
+export function isUserScoped({
+  resolvedKey,
   control,
   identity,
   semantic,
-}: Pick<CacheQuery, 'account' | 'control' | 'identity' | 'semantic'>): boolean {
+}: Pick<CacheQuery, 'resolvedKey' | 'control' | 'identity' | 'semantic'>): boolean {
   // Most requests need not be read for it.
-  if (!mayHaveAsker(account, identity.body)) return false
+  if (!canBeUserScoped(resolvedKey, identity.body)) return false
   const asked = semantic()
   return typeof asked !== 'string' && asked.sharingScope !== control.sharingScope
 }
 
 /** Under `verified`, only a plain question is compared with others; under `proved`, none is. */
-function maySimilarServe({ semantic_policy }: Account, reading: PromptReading): boolean {
+function maySimilarServe({ semantic_policy }: ResolvedKey, reading: NormalizedPrompt): boolean {
   if (semantic_policy === 'proved') return false
   return semantic_policy !== 'verified' || isPlainQuestion(reading)
 }
 
 /** Delivery and bookkeeping. Unlike elsewhere, `store` counts: with it, the response's id can be used later. */
 const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
-  ...Object.keys(OWN_FIELDS),
+  ...Object.keys(ECHOED_FIELDS),
   'stream',
   'stream_options',
   'prompt_cache_retention',
@@ -147,7 +147,7 @@ const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** Fields that cannot change an operation's response; undefined for the default list. */
-export function irrelevantTo(endpoint: string): ReadonlySet<string> | undefined {
+export function listIrrelevantFields(endpoint: string): ReadonlySet<string> | undefined {
   return endpoint === 'responses' ? RESPONSES_FIELDS : undefined
 }
 
@@ -196,7 +196,7 @@ export function hashContext({ namespace, endpoint, route, headers }: RequestIden
     namespace,
     endpoint,
     route,
-    canonicalizeBody(contextBody, irrelevantTo(endpoint)),
+    canonicalizeBody(contextBody, listIrrelevantFields(endpoint)),
     ...writeHeaders(headers),
   ]
   return sha256(parts.join('\n'))

@@ -4,33 +4,33 @@
  */
 import { endUserOf } from '../formats/end-user.ts'
 import { type JsonObject, sha256 } from '../formats/json/canonical.ts'
-import type { Account } from '../postgres/admit.ts'
-import type { PromptReading } from './text/read-prompt.ts'
+import type { ResolvedKey } from '../postgres/admit-requests.ts'
+import type { NormalizedPrompt } from './text/normalize-prompt.ts'
 
-export type CacheScope = Account['cache_scope']
+export type CacheScope = ResolvedKey['cache_scope']
 
 /** All project keys of the project. */
 const WHOLE_PROJECT = ''
 
 /** The scope within which a request shares responses. A request that names no user shares within its key. Test keys share with test keys. */
-export function sharingScope(account: Account, body: JsonObject): string {
-  const { cache_scope, key_id } = account
-  if (cache_scope === 'project') return nameScope(account)
+export function sharingScope(resolvedKey: ResolvedKey, body: JsonObject): string {
+  const { cache_scope, key_id } = resolvedKey
+  if (cache_scope === 'project') return nameScope(resolvedKey)
   const user = cache_scope === 'user' ? endUserOf(body) : null
-  return nameScope(account, cache_scope, user ?? key_id)
+  return nameScope(resolvedKey, cache_scope, user ?? key_id)
 }
 
 /** The scope for other wordings: where the project shares, a question about its asker is shared with the same user only. */
-export function wordingScope(account: Account, body: JsonObject, reading: PromptReading): string {
-  const isAskers = mayHaveAsker(account, body) && mayConcernAsker(reading)
-  return isAskers ? askerScope(account, body) : sharingScope(account, body)
+export function semanticScope(resolvedKey: ResolvedKey, body: JsonObject, reading: NormalizedPrompt): string {
+  const isAskers = canBeUserScoped(resolvedKey, body) && mayConcernAsker(reading)
+  return isAskers ? askerScope(resolvedKey, body) : sharingScope(resolvedKey, body)
 }
 
-function askerScope(account: Account, body: JsonObject): string {
-  return nameScope(account, 'asker', endUserOf(body))
+function askerScope(resolvedKey: ResolvedKey, body: JsonObject): string {
+  return nameScope(resolvedKey, 'asker', endUserOf(body))
 }
 
-function nameScope({ key_type }: Account, ...parts: readonly (string | number | null)[]): string {
+function nameScope({ key_type }: ResolvedKey, ...parts: readonly (string | number | null)[]): string {
   if (key_type === 'test') return JSON.stringify(['test', ...parts])
   return parts.length === 0 ? WHOLE_PROJECT : JSON.stringify(parts)
 }
@@ -41,9 +41,9 @@ export function verdictScope(scope: string, namespace: string): string {
 }
 
 /** Hashes of the scopes whose hits the sender of this request may judge: those within which it would share responses itself. */
-export function judgeableScopes(account: Account, body: JsonObject, namespace: string): string[] {
-  const scopes = [sharingScope(account, body)]
-  if (mayHaveAsker(account, body)) scopes.push(askerScope(account, body))
+export function feedbackScopes(resolvedKey: ResolvedKey, body: JsonObject, namespace: string): string[] {
+  const scopes = [sharingScope(resolvedKey, body)]
+  if (canBeUserScoped(resolvedKey, body)) scopes.push(askerScope(resolvedKey, body))
   return scopes.map(scope => hashScope(verdictScope(scope, namespace)))
 }
 
@@ -53,7 +53,7 @@ export function hashScope(scope: string): string {
 }
 
 /** Whether a question about its asker would be shared with fewer than others are. */
-export function mayHaveAsker({ cache_scope }: Account, body: JsonObject): boolean {
+export function canBeUserScoped({ cache_scope }: ResolvedKey, body: JsonObject): boolean {
   return cache_scope === 'project' && endUserOf(body) !== null
 }
 
@@ -63,29 +63,32 @@ export function scopedHash(scope: string, hash: string): string {
 }
 
 /** Names a scope among those of all projects: only within it may times tell that a text was sent before. */
-export function ownerOf({
-  account,
+export function scopeOwnerOf({
+  resolvedKey,
   control,
 }: {
-  account: Pick<Account, 'project_id'>
+  resolvedKey: Pick<ResolvedKey, 'project_id'>
   control: { sharingScope: string }
 }) {
-  return `${account.project_id} ${control.sharingScope}`
+  return `${resolvedKey.project_id} ${control.sharingScope}`
 }
 
 /** Whether the view cache_rights lets the request's key do so, within its sharing scope. */
-export function hasCacheRight({ cache_rights }: Pick<Account, 'cache_rights'>, action: 'judge' | 'refresh'): boolean {
+export function hasCachePermission(
+  { cache_rights }: Pick<ResolvedKey, 'cache_rights'>,
+  action: 'judge' | 'refresh',
+): boolean {
   return cache_rights?.includes(action) === true
 }
 
 /** Of a response from the cache, who shares it. */
-export function scopeOf({ cache_scope }: Account, body: JsonObject): CacheScope {
+export function resolveCacheScope({ cache_scope }: ResolvedKey, body: JsonObject): CacheScope {
   return cache_scope === 'user' && endUserOf(body) === null ? 'key' : cache_scope
 }
 
 const firstPerson = /(?<![\p{L}\p{N}])(?:i|im|ive|me|my|mine|myself|we|us|our|ours|ourselves)(?![\p{L}\p{N}])/iu
 
 /** Courtesy ("tell me") is gone from a normalized question. Any other text, and any other language, may speak of its asker in ways of its own. */
-function mayConcernAsker({ isProse, normalized }: PromptReading): boolean {
+function mayConcernAsker({ isProse, normalized }: NormalizedPrompt): boolean {
   return !isProse || firstPerson.test(normalized)
 }

@@ -16,7 +16,7 @@ export interface CacheEntry {
 }
 
 /** What is known of a response without reading it. */
-export type EntryFacts = Omit<CacheEntry, 'body'>
+export type EntryMetadata = Omit<CacheEntry, 'body'>
 
 const FORM = 1
 const LINE_FEED = 10
@@ -33,7 +33,7 @@ export function encodeEntry(entry: CacheEntry): Uint8Array {
   return bytes
 }
 
-interface EntryHead extends EntryFacts {
+interface EntryHead extends EntryMetadata {
   /** Where the body begins. */
   bodyAt: number
 }
@@ -73,7 +73,7 @@ function readHead(bytes: Uint8Array): EntryHead | null {
 }
 
 /** Whole seconds since the response was stored. */
-export function ageSeconds(entry: Pick<CacheEntry, 'createdAtMs'>, nowMs: number): number {
+export function entryAgeSeconds(entry: Pick<CacheEntry, 'createdAtMs'>, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - entry.createdAtMs) / 1000))
 }
 
@@ -92,7 +92,7 @@ export interface ExactMatch {
 export type SemanticReason = Extract<HitReason, 'normalized' | 'verified' | 'judged' | 'threshold'>
 
 /** `Entry`: only facts of it, where the match is recorded but not served. */
-export interface SemanticMatch<Entry extends EntryFacts = CacheEntry> {
+export interface SemanticMatch<Entry extends EntryMetadata = CacheEntry> {
   result: 'HIT-SEMANTIC'
   reason: SemanticReason
   id: string
@@ -105,10 +105,10 @@ export interface SemanticMatch<Entry extends EntryFacts = CacheEntry> {
   entryHash: string
 }
 
-export type Match = ExactMatch | SemanticMatch
+export type CachedResponseMatch = ExactMatch | SemanticMatch
 
 /** Of the request that made the entry. */
-export function entryHashOf(requestHash: string, match: Match): string {
+export function entryHashOf(requestHash: string, match: CachedResponseMatch): string {
   return match.result === 'HIT' ? requestHash : match.entryHash
 }
 
@@ -122,7 +122,7 @@ export interface NearMiss {
   /** As in a match. */
   askedHash: string
   entryHash: string
-  entry: EntryFacts
+  entry: EntryMetadata
 }
 
 /** The id by which clients, people's verdicts and operators refer to an entry. */
@@ -130,12 +130,12 @@ export function cacheIdOf(requestHash: string): string {
   return `ce_${requestHash.slice(0, 24)}`
 }
 
-export function readStored(bytes: Uint8Array, requestHash: string): Match | null {
+export function decodeExactMatch(bytes: Uint8Array, requestHash: string): CachedResponseMatch | null {
   const entry = decodeEntry(bytes)
   return entry && toExactMatch(requestHash, entry)
 }
 
-export function toExactMatch(requestHash: string, entry: CacheEntry): Match {
+export function toExactMatch(requestHash: string, entry: CacheEntry): CachedResponseMatch {
   return { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }
 }
 
@@ -143,7 +143,7 @@ export function toExactMatch(requestHash: string, entry: CacheEntry): Match {
 const ALIAS_FORM = 3
 
 /** Names another request's entry. */
-export interface Alias {
+export interface EntryAlias {
   /** The entry's exact key. */
   target: string
   id: string
@@ -155,7 +155,7 @@ export interface Alias {
   settings: string
 }
 
-export function encodeAlias({ target, id, similarity, reason, settings, askedHash }: Alias): Uint8Array {
+export function encodeAlias({ target, id, similarity, reason, settings, askedHash }: EntryAlias): Uint8Array {
   const line = [ALIAS_FORM, target, id, similarity, reason, settings, askedHash]
   return encoder.encode(`${JSON.stringify(line)}\n`)
 }

@@ -1,22 +1,22 @@
 /** Explains what the cache would do with a request, and why. Used by people, never on a request's path. */
-import { call } from '../postgres/call.ts'
+import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import type { AnswerAsk, FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
-import type { AnswerSeal } from '../stores/answer-seal.ts'
+import type { CacheMatchRow, CacheSearch, SimilarMatchRow } from '../postgres/search-cache.ts'
+import type { ContentSeal } from '../stores/content-seal.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
-import { type CacheScope, scopeOf } from './cache-scope.ts'
+import { type CacheScope, resolveCacheScope } from './cache-scope.ts'
 import { cacheIdOf, type SemanticReason } from './entry.ts'
-import { createFindAnswers } from './open-answers.ts'
-import { asksJudge, isCandidate, pickCandidate, vetoOf } from './policy.ts'
-import type { PromptVectors } from './prompt-vectors.ts'
+import type { PendingWrites } from './pending-writes.ts'
+import { findCandidateVeto, isCandidate, isJudgedInline, selectCandidate } from './policy.ts'
+import type { PromptEmbedder } from './prompt-embedder.ts'
 import type { MissReason } from './reasons.ts'
-import { readBeside } from './text/read-prompt.ts'
-import type { UnfinishedWrites } from './unfinished-writes.ts'
-import { type Difference, findDifferences } from './verify/difference.ts'
+import { createResponseFinder } from './response-finder.ts'
+import { normalizeInSameContext } from './text/normalize-prompt.ts'
+import { findDifferences, type TextDifference } from './verify/difference.ts'
 
 const NEAREST = 5
 
-export interface Explanation {
+export interface LookupExplanation {
   /** The inputs of the exact entry's key. */
   key: {
     id: string
@@ -38,7 +38,7 @@ export interface Explanation {
     threshold: number
   } | null
   nearest: ExplainedCandidate[]
-  decision: Decision
+  decision: LookupDecision
 }
 
 export interface ExplainedCandidate {
@@ -50,60 +50,65 @@ export interface ExplainedCandidate {
   proof: string
   /** The verdict of a person, or else of the judge; null when there is none. */
   verdict: { verdict: string; source: string } | null
-  differences: readonly Difference[]
+  differences: readonly TextDifference[]
 }
 
-export type Decision =
+export type LookupDecision =
   | { cache: 'HIT'; reason: 'exact'; id: string }
   | { cache: 'HIT-SEMANTIC'; reason: SemanticReason; id: string }
   | { cache: 'MISS'; reason: MissReason; asks_judge: boolean }
 
-export interface Explainer {
+export interface LookupExplainer {
   /** Whether an explanation may ask an embedder, which costs money or the processor: then it counts as a request. */
-  readonly costs: boolean
+  readonly isMetered: boolean
   /** Throws when the database is out of reach. */
-  explain(query: CacheQuery): Promise<Explanation>
+  explain(query: CacheQuery): Promise<LookupExplanation>
 }
 
-export interface ExplainerOptions {
+export interface LookupExplainerOptions {
   database: Database
-  unfinished: UnfinishedWrites
-  vectors: PromptVectors
-  seal: AnswerSeal
+  unfinished: PendingWrites
+  vectors: PromptEmbedder
+  seal: ContentSeal
 }
 
-export function createExplainer({ database, unfinished, vectors, seal }: ExplainerOptions): Explainer {
-  const findAnswers = createFindAnswers(database, seal)
-  const findAnswer = async (ask: AnswerAsk): Promise<FoundAnswer[]> => (await findAnswers([ask]))[0]?.answers ?? []
+export function createLookupExplainer({
+  database,
+  unfinished,
+  vectors,
+  seal,
+}: LookupExplainerOptions): LookupExplainer {
+  const findAnswers = createResponseFinder(database, seal)
+  const findAnswer = async (ask: CacheSearch): Promise<CacheMatchRow[]> => (await findAnswers([ask]))[0]?.matches ?? []
 
   /** The nearest entries at any distance. */
-  async function findNearest(query: CacheQuery, semantic: SemanticQuery): Promise<SimilarAnswer[]> {
-    const { account, control } = query
-    const { normalized } = semantic.reading
+  async function findNearest(query: CacheQuery, semantic: SemanticQuery): Promise<SimilarMatchRow[]> {
+    const { resolvedKey, control } = query
+    const { normalized } = semantic.normalizedPrompt
     const vector = vectors.isFree
-      ? vectors.make(semantic.reading)
-      : await vectors.find({ account, control, identity: query.identity }, normalized)
+      ? vectors.make(semantic.normalizedPrompt)
+      : await vectors.find({ resolvedKey, control, identity: query.identity }, normalized)
     const found = await findAnswer({
-      projectId: account.project_id,
+      projectId: resolvedKey.project_id,
       requestHash: NO_REQUEST,
       semantic: { ...semantic, threshold: BELOW_ALL, vector, anchorHash: null },
       maxAgeSeconds: control.maxAgeSeconds,
     })
-    const byEntry = new Map<number, SimilarAnswer>()
+    const byEntry = new Map<number, SimilarMatchRow>()
     for (const row of found) if (row.match !== 'exact' && !byEntry.has(row.entry_id)) byEntry.set(row.entry_id, row)
     return [...byEntry.values()].sort((a, b) => rankOf(b) - rankOf(a)).slice(0, NEAREST)
   }
 
-  async function hasExact({ account, control, requestHash }: CacheQuery): Promise<boolean> {
+  async function hasExact({ resolvedKey, control, requestHash }: CacheQuery): Promise<boolean> {
     const { maxAgeSeconds } = control
-    const asked = { projectId: account.project_id, requestHash, semantic: null, maxAgeSeconds }
+    const asked = { projectId: resolvedKey.project_id, requestHash, semantic: null, maxAgeSeconds }
     return (await findAnswer(asked)).length > 0
   }
 
   /** The entries whose question the asking key may see. */
-  async function findShown({ account }: CacheQuery, nearest: readonly SimilarAnswer[]): Promise<Set<number>> {
-    const { project_id: of_project, key_id: of_key } = account
-    const shown = await call(database, 'texts_for_key', {
+  async function findShown({ resolvedKey }: CacheQuery, nearest: readonly SimilarMatchRow[]): Promise<Set<number>> {
+    const { project_id: of_project, key_id: of_key } = resolvedKey
+    const shown = await callFunction(database, 'find_readable_entries', {
       of_project,
       of_key,
       entry_ids: nearest.map(row => row.entry_id),
@@ -112,11 +117,11 @@ export function createExplainer({ database, unfinished, vectors, seal }: Explain
   }
 
   return {
-    costs: !vectors.isFree,
+    isMetered: !vectors.isFree,
     async explain(query) {
       const semantic = query.semantic()
       const isSemantic = typeof semantic !== 'string'
-      await unfinished.before(query, isSemantic ? { ...semantic, anchorHash: null } : null, 'vector')
+      await unfinished.waitFor(query, isSemantic ? { ...semantic, anchorHash: null } : null, 'vector')
       const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
       const shown = await findShown(query, nearest)
       const describe = { tellsMeaning: !vectors.isFree, shown }
@@ -131,7 +136,7 @@ export function createExplainer({ database, unfinished, vectors, seal }: Explain
 }
 
 /** What was confirmed may be served however little similar it is. */
-const rankOf = ({ match, similarity }: SimilarAnswer) => similarity + (match === 'confirmed' ? 2 : 0)
+const rankOf = ({ match, similarity }: SimilarMatchRow) => similarity + (match === 'confirmed' ? 2 : 0)
 
 /** No request has this hash, so only similar entries are found. */
 const NO_REQUEST = '0'.repeat(64)
@@ -140,60 +145,65 @@ const BELOW_ALL = -2
 function decide(
   query: CacheQuery,
   isExact: boolean,
-  nearest: readonly SimilarAnswer[],
+  nearest: readonly SimilarMatchRow[],
   tellsMeaning: boolean,
-): Decision {
-  const { account, control, requestHash } = query
-  const miss = (reason: MissReason, asks_judge = false): Decision => ({ cache: 'MISS', reason, asks_judge })
+): LookupDecision {
+  const { resolvedKey, control, requestHash } = query
+  const miss = (reason: MissReason, asks_judge = false): LookupDecision => ({ cache: 'MISS', reason, asks_judge })
   if (!control.lookup) return miss('no-store')
   if (isExact) return { cache: 'HIT', reason: 'exact', id: cacheIdOf(requestHash) }
   const semantic = query.semantic()
   if (typeof semantic === 'string') return miss(semantic)
   const found = nearest.filter(row => isCandidate(query, semantic, row))
-  const picked = pickCandidate(semantic, found, account.semantic_policy, tellsMeaning)
+  const picked = selectCandidate(semantic, found, resolvedKey.semantic_policy, tellsMeaning)
   if ('missReason' in picked) {
-    const isJudged = picked.undecided.length > 0 && asksJudge(account)
+    const isJudged = picked.undecided.length > 0 && isJudgedInline(resolvedKey)
     return miss(nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason, isJudged)
   }
-  if (account.semantic_mode === 'shadow') return miss('shadow')
+  if (resolvedKey.semantic_mode === 'shadow') return miss('shadow')
   return { cache: 'HIT-SEMANTIC', reason: picked.reason, id: cacheIdOf(picked.row.request_hash) }
 }
 
-function describeKey({ account, identity, requestHash }: CacheQuery): Explanation['key'] {
+function describeKey({ resolvedKey, identity, requestHash }: CacheQuery): LookupExplanation['key'] {
   const { namespace, endpoint, route, canonicalBody } = identity
-  const named = { id: cacheIdOf(requestHash), hash: requestHash, scope: scopeOf(account, identity.body), namespace }
+  const named = {
+    id: cacheIdOf(requestHash),
+    hash: requestHash,
+    scope: resolveCacheScope(resolvedKey, identity.body),
+    namespace,
+  }
   return { ...named, endpoint, route, canonical_body: canonicalBody }
 }
 
-function describeSemantic({ account }: CacheQuery, { reading, contextHash, threshold }: SemanticQuery) {
+function describeSemantic({ resolvedKey }: CacheQuery, { normalizedPrompt, contextHash, threshold }: SemanticQuery) {
   return {
-    text: reading.text,
-    normalized: reading.normalized,
+    text: normalizedPrompt.text,
+    normalized: normalizedPrompt.normalized,
     context_hash: contextHash,
-    mode: account.semantic_mode,
-    policy: account.semantic_policy,
+    mode: resolvedKey.semantic_mode,
+    policy: resolvedKey.semantic_policy,
     threshold,
   }
 }
 
 function describeCandidate(
-  { account }: CacheQuery,
+  { resolvedKey }: CacheQuery,
   semantic: SemanticQuery,
-  row: SimilarAnswer,
+  row: SimilarMatchRow,
   { tellsMeaning, shown }: { tellsMeaning: boolean; shown: ReadonlySet<number> },
 ): ExplainedCandidate {
-  const { reading } = semantic
-  const cached = readBeside(reading, row.prompt)
+  const { normalizedPrompt } = semantic
+  const cached = normalizeInSameContext(normalizedPrompt, row.prompt)
   const isShown = shown.has(row.entry_id)
   return {
     id: cacheIdOf(row.request_hash),
     similarity: Math.min(1, Math.max(0, row.similarity)),
     text: isShown ? row.prompt : null,
     proof:
-      reading.normalized === cached.normalized
+      normalizedPrompt.normalized === cached.normalized
         ? 'normalized'
-        : (vetoOf(semantic, row, account.semantic_policy, tellsMeaning) ?? 'verified'),
+        : (findCandidateVeto(semantic, row, resolvedKey.semantic_policy, tellsMeaning) ?? 'verified'),
     verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
-    differences: isShown ? findDifferences(reading.text, cached.text) : [],
+    differences: isShown ? findDifferences(normalizedPrompt.text, cached.text) : [],
   }
 }

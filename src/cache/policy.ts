@@ -1,43 +1,47 @@
 /** Decides which stored response may be served for a question in other words. Without evidence that the two ask the same, none is. */
-import type { Account } from '../postgres/admit.ts'
-import type { FoundAnswer, SimilarAnswer } from '../postgres/find-answer.ts'
+import type { ResolvedKey } from '../postgres/admit-requests.ts'
+import type { CacheMatchRow, SimilarMatchRow } from '../postgres/search-cache.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { SemanticReason } from './entry.ts'
-import type { Difference, MissReason } from './reasons.ts'
-import { readBeside } from './text/read-prompt.ts'
-import { kindOfDifference } from './verify/difference.ts'
+import type { MismatchReason, MissReason } from './reasons.ts'
+import { normalizeInSameContext } from './text/normalize-prompt.ts'
+import { mainDifferenceKind } from './verify/difference.ts'
 import { findVeto } from './verify/verify.ts'
 
 /**
  * `verified`: equal normal forms, or plain questions above the threshold that no veto speaks against. `proved`: equal normal forms alone.
  * `judged`: verified, or confirmed by the judge. `threshold`: similarity alone. Under each but `proved`, also what a person has confirmed.
  */
-export type SemanticPolicy = Account['semantic_policy']
+export type SemanticPolicy = ResolvedKey['semantic_policy']
 
-export interface PickedMatch {
-  row: SimilarAnswer
+export interface SelectedCandidate {
+  row: SimilarMatchRow
   reason: SemanticReason
   similarity: number
 }
 
-export interface NonePicked {
+export interface NoCandidate {
   missReason: MissReason
   /** Candidates that a judge might confirm, the most similar first. */
-  undecided: readonly SimilarAnswer[]
+  undecided: readonly SimilarMatchRow[]
   /** The most similar candidate without a verdict, and the kind of difference that prevents a match, if one does. */
-  nearest?: { row: SimilarAnswer; difference: string | null }
+  nearest?: { row: SimilarMatchRow; difference: string | null }
 }
 
 /** The project's settings that a match depends on. Matches made under other settings are not reused. */
-export function matchSettings(account: Account): string {
-  return `${account.semantic_mode}:${account.semantic_policy}:${account.semantic_risk}:${account.verdict_generation}`
+export function matchSettingsKey(resolvedKey: ResolvedKey): string {
+  return `${resolvedKey.semantic_mode}:${resolvedKey.semantic_policy}:${resolvedKey.semantic_risk}:${resolvedKey.verdict_generation}`
 }
 
 /** Whether the judge is asked before a miss, which costs money. Test keys have none: they reach the sandbox only, which judges nothing. */
-export function asksJudge(account: Account): boolean {
-  if (account.semantic_judge !== 'inline' || account.semantic_judge_model === '' || account.key_type === 'test')
+export function isJudgedInline(resolvedKey: ResolvedKey): boolean {
+  if (
+    resolvedKey.semantic_judge !== 'inline' ||
+    resolvedKey.semantic_judge_model === '' ||
+    resolvedKey.key_type === 'test'
+  )
     return false
-  return account.semantic_mode === 'on' && account.semantic_policy === 'judged'
+  return resolvedKey.semantic_mode === 'on' && resolvedKey.semantic_policy === 'judged'
 }
 
 /** A candidate with a verdict may be served from the judge's floor upwards. */
@@ -47,24 +51,28 @@ export function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): numbe
 }
 
 /** Whether a row is near enough to be weighed. What a person confirmed is, unless the client itself asks for more similarity. */
-export function isCandidate({ account, control }: CacheQuery, semantic: SemanticQuery, row: FoundAnswer): boolean {
+export function isCandidate(
+  { resolvedKey, control }: CacheQuery,
+  semantic: SemanticQuery,
+  row: CacheMatchRow,
+): boolean {
   if (row.match === 'exact' || row.match === 'normalized') return true
   if (row.match === 'similar') return row.similarity > lookupThreshold(semantic)
-  return account.semantic_policy !== 'proved' && row.similarity > (control.threshold ?? -1)
+  return resolvedKey.semantic_policy !== 'proved' && row.similarity > (control.threshold ?? -1)
 }
 
 /** Returns the most similar candidate that may be served, or why none may. */
-export function pickCandidate(
+export function selectCandidate(
   query: SemanticQuery,
-  found: readonly FoundAnswer[],
+  found: readonly CacheMatchRow[],
   policy: SemanticPolicy,
   /** Whether similarity tells meaning, not only wording. */
   isSemantic = false,
-): PickedMatch | NonePicked {
+): SelectedCandidate | NoCandidate {
   const candidates = found.filter(row => row.match !== 'exact').toSorted((a, b) => b.similarity - a.similarity)
-  const undecided: SimilarAnswer[] = []
+  const undecided: SimilarMatchRow[] = []
   let apart: MissReason | null = null
-  let nearest: NonePicked['nearest']
+  let nearest: NoCandidate['nearest']
   for (const row of candidates) {
     const weighed = weigh(query, row, policy, isSemantic)
     if ('reason' in weighed) return { row, similarity: Math.min(1, row.similarity), ...weighed }
@@ -82,7 +90,7 @@ export function pickCandidate(
  */
 function weigh(
   query: SemanticQuery,
-  row: SimilarAnswer,
+  row: SimilarMatchRow,
   policy: SemanticPolicy,
   isSemantic: boolean,
 ): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean; difference?: string | null } {
@@ -93,7 +101,7 @@ function weigh(
   const isSimilar = row.similarity > threshold
   if (isSimilar && row.match === 'normalized') return { reason: 'normalized' }
   if (isSimilar && policy === 'threshold') return { reason: 'threshold' }
-  const veto = vetoOf(query, row, policy, isSemantic)
+  const veto = findCandidateVeto(query, row, policy, isSemantic)
   if (isSimilar && veto === null && !isOpposed) return { reason: 'verified' }
   const byPerson = row.verdict_source === 'person'
   if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
@@ -106,16 +114,16 @@ function weigh(
 }
 
 /** What speaks against the candidate; null when nothing does. */
-export function vetoOf(
-  { reading, threshold, risk }: SemanticQuery,
-  row: SimilarAnswer,
+export function findCandidateVeto(
+  { normalizedPrompt, threshold, risk }: SemanticQuery,
+  row: SimilarMatchRow,
   policy: SemanticPolicy,
   isSemantic: boolean,
-): Difference | null {
-  const cached = readBeside(reading, row.prompt)
-  if (reading.normalized === cached.normalized) return null
-  if (policy === 'proved' || policy === 'threshold') return kindOfDifference(reading.text, cached.text)
+): MismatchReason | null {
+  const cached = normalizeInSameContext(normalizedPrompt, row.prompt)
+  if (normalizedPrompt.normalized === cached.normalized) return null
+  if (policy === 'proved' || policy === 'threshold') return mainDifferenceKind(normalizedPrompt.text, cached.text)
   const { similarity } = row
-  const veto = findVeto(reading, cached, { similarity, threshold, risk, isSemantic })
-  return veto === 'words' || veto === 'prose' ? kindOfDifference(reading.text, cached.text) : veto
+  const veto = findVeto(normalizedPrompt, cached, { similarity, threshold, risk, isSemantic })
+  return veto === 'words' || veto === 'prose' ? mainDifferenceKind(normalizedPrompt.text, cached.text) : veto
 }

@@ -25,7 +25,7 @@ const DIFFERENCES = {
 } as const
 
 /** Names of differences, to choose from. */
-export type Difference = keyof typeof DIFFERENCES
+export type MismatchReason = keyof typeof DIFFERENCES
 
 const HITS = {
   exact: 'Exactly this request is stored.',
@@ -92,23 +92,23 @@ const APART = {
 export type HitReason = keyof typeof HITS
 
 /** Why nothing was served. */
-export type MissReason = keyof typeof MISSES | `${keyof typeof APART}:${Difference}`
+export type MissReason = keyof typeof MISSES | `${keyof typeof APART}:${MismatchReason}`
 
 /** Names the difference that kept a pair apart. `null` means that similarity was too low. */
-export function nameDifference(kind: string | null): string {
+export function describeMismatch(kind: string | null): string {
   return kind === null ? 'not similar enough' : (read(DIFFERENCES, kind) ?? kind)
 }
 
 /** A reason in a sentence, about one request. */
-export function explainReason(reason: string): string {
+export function describeReason(reason: string): string {
   const [kind = '', difference] = reason.split(':')
   if (difference === 'verdict') return 'A person called it different from the nearest stored question.'
-  if (difference !== undefined) return `The nearest stored question differs: ${nameDifference(difference)}.`
+  if (difference !== undefined) return `The nearest stored question differs: ${describeMismatch(difference)}.`
   return read(HITS, kind) ?? read<Miss>(MISSES, kind)?.says ?? reason
 }
 
 /** A miss's reason as the monthly report has it; '' for what has none. */
-export function reportReason(reason: string): string {
+export function describeMissForReport(reason: string): string {
   const [kind = '', difference] = reason.split(':')
   if (kind === '') return 'it is not cached, or no reason was recorded'
   const reported = read<Miss>({ ...MISSES, ...APART }, kind)?.reported ?? reason

@@ -5,17 +5,22 @@
 
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
-import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
-import { recordedUserOf } from '../formats/end-user.ts'
+import { MAX_MAIN_THREAD_BYTES } from '../event-loop/worker-pool.ts'
+import { recordedEndUserOf } from '../formats/end-user.ts'
 import { parseJsonObject } from '../formats/json/canonical.ts'
 import type { Database } from '../postgres/database.ts'
-import { type AnswerToStore, addPromptVectors, storeAnswers, type VectorToAdd } from '../postgres/store-answers.ts'
-import type { AnswerSeal } from '../stores/answer-seal.ts'
+import {
+  addPromptVectors,
+  type CacheEntryInput,
+  type PromptVectorInput,
+  storeCachedResponses,
+} from '../postgres/store-cached-responses.ts'
+import type { ContentSeal } from '../stores/content-seal.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { CacheQuery } from './cache-query.ts'
-import type { LateVector, PromptVector } from './prompt-vectors.ts'
+import type { PendingVector, PromptVector } from './prompt-embedder.ts'
 
-export interface NewResponse {
+export interface CompleteResponse {
   /** The plain JSON body. */
   body: Uint8Array
   provider: string
@@ -30,23 +35,28 @@ export interface NewResponse {
 }
 
 /** Neither rejects: a response that was not stored is a miss next time. */
-export interface Written {
+export interface PendingWrite {
   /** Resolves when PostgreSQL has it. */
   stored: Promise<void>
   /** Resolves when PostgreSQL has its vector, too, or there will be none. The same promise where that is not late. */
-  comparable: Promise<void>
+  vectorStored: Promise<void>
 }
 
 export interface ResponseWriter {
   /** A response without a prompt is written a moment later, with others. */
-  write(query: CacheQuery, response: NewResponse, vector: PromptVector | LateVector | null, ttlSeconds: number): Written
+  write(
+    query: CacheQuery,
+    response: CompleteResponse,
+    vector: PromptVector | PendingVector | null,
+    ttlSeconds: number,
+  ): PendingWrite
   /** Whether so much waits to be written that further responses should wait, too. */
-  isBehind(): boolean
+  isBacklogged(): boolean
   /** Writes at once what waits, and resolves when no write is pending. */
   flush(): Promise<void>
 }
 
-type StoredVector = NonNullable<AnswerToStore['semantic']>['vector']
+type StoredVector = NonNullable<CacheEntryInput['semantic']>['vector']
 
 const MAX_BATCH = 50
 const TIME_LIMIT_MS = 10_000
@@ -54,36 +64,36 @@ const TIME_LIMIT_MS = 10_000
 const LINGER_MS = 25
 const MOST_WAITING_BYTES = 32 * 1024 * 1024
 
-export function createResponseWriter(database: Database, seal: AnswerSeal, log: Log): ResponseWriter {
+export function createResponseWriter(database: Database, seal: ContentSeal, log: Log): ResponseWriter {
   const underWay = new BackgroundWork()
   let waitingBytes = 0
   let flushing = Promise.withResolvers<void>()
   const createStore = (maxItems: number, linger?: () => Promise<void>) =>
-    createBatcher<AnswerToStore, number | null>({
-      run: answers => storeAnswers(database, answers),
+    createBatcher<CacheEntryInput, number | null>({
+      run: answers => storeCachedResponses(database, answers),
       maxItems,
       ...(linger && { linger }),
-      timeLimitMs: TIME_LIMIT_MS,
-      timeLimitError: () => new Error('A response was not stored in time'),
+      timeoutMs: TIME_LIMIT_MS,
+      createTimeoutError: () => new Error('A response was not stored in time'),
     })
   const store = createStore(MAX_BATCH)
   const storeLater = createStore(MAX_BATCH, () => Promise.race([Bun.sleep(LINGER_MS), flushing.promise]))
   // One at a time, because writing several long ones would block the event loop.
   const storeLong = createStore(1)
-  const addVector = createBatcher<VectorToAdd, null>({
+  const addVector = createBatcher<PromptVectorInput, null>({
     run: async added => {
       await addPromptVectors(database, added)
       return added.map(() => null)
     },
     maxItems: MAX_BATCH,
-    timeLimitMs: TIME_LIMIT_MS,
-    timeLimitError: () => new Error('A vector was not stored in time'),
+    timeoutMs: TIME_LIMIT_MS,
+    createTimeoutError: () => new Error('A vector was not stored in time'),
   })
   const report = (error: unknown) => log.failures.report('store', error, 'a response could not be stored')
 
   /** Resolves to what its vector, if it is late, is added to. Nothing of the response is kept until then. */
-  async function storeRow(row: AnswerToStore): Promise<Omit<VectorToAdd, 'vector'> | null> {
-    const add = row.response.length > LONGEST_ON_LOOP ? storeLong : row.semantic ? store : storeLater
+  async function storeRow(row: CacheEntryInput): Promise<Omit<PromptVectorInput, 'vector'> | null> {
+    const add = row.response.length > MAX_MAIN_THREAD_BYTES ? storeLong : row.semantic ? store : storeLater
     const { projectId, semantic } = row
     const entryId = await add(row)
     if (entryId === null || semantic?.vector?.text !== null) return null
@@ -101,13 +111,13 @@ export function createResponseWriter(database: Database, seal: AnswerSeal, log: 
           waitingBytes -= bytes
         })
       const stored = underWay.add(storing.then(() => log.failures.recover('store'), report))
-      if (!vector || 'text' in vector) return { stored, comparable: stored }
-      const comparable = Promise.all([storing.catch(() => null), vector.made]).then(async ([place, made]) => {
+      if (!vector || 'text' in vector) return { stored, vectorStored: stored }
+      const comparable = Promise.all([storing.catch(() => null), vector.ready]).then(async ([place, made]) => {
         if (place && made) await addVector({ ...place, vector: made }).catch(report)
       })
-      return { stored, comparable: underWay.add(comparable) }
+      return { stored, vectorStored: underWay.add(comparable) }
     },
-    isBehind: () => waitingBytes > MOST_WAITING_BYTES,
+    isBacklogged: () => waitingBytes > MOST_WAITING_BYTES,
     async flush() {
       flushing.resolve()
       await underWay.settled()
@@ -117,30 +127,30 @@ export function createResponseWriter(database: Database, seal: AnswerSeal, log: 
 }
 
 /** A late vector, too, if it is made by the end of this turn. */
-async function ifMade(vector: PromptVector | LateVector | null): Promise<StoredVector> {
+async function ifMade(vector: PromptVector | PendingVector | null): Promise<StoredVector> {
   if (!vector || 'text' in vector) return vector
   const late = { spaceId: vector.spaceId, text: null }
-  return Promise.race([vector.made, new Promise<StoredVector>(resolve => setImmediate(resolve, late))])
+  return Promise.race([vector.ready, new Promise<StoredVector>(resolve => setImmediate(resolve, late))])
 }
 
 function toRow(
   query: CacheQuery,
-  response: NewResponse,
+  response: CompleteResponse,
   vector: StoredVector,
-  { ttlSeconds, seal }: { ttlSeconds: number; seal: AnswerSeal },
-): AnswerToStore {
-  const { account, identity, requestHash, model } = query
+  { ttlSeconds, seal }: { ttlSeconds: number; seal: ContentSeal },
+): CacheEntryInput {
+  const { resolvedKey, identity, requestHash, model } = query
   const semantic = response.isSemantic ? query.semantic() : 'tools'
-  const body = seal.seal(response.body, account)
-  const prompt = typeof semantic === 'string' ? '' : seal.sealText(semantic.reading.text, account)
+  const body = seal.seal(response.body, resolvedKey)
+  const prompt = typeof semantic === 'string' ? '' : seal.sealText(semantic.normalizedPrompt.text, resolvedKey)
   if (body === null || prompt === null) throw new Error('seal_answers is on, and there is no ENCRYPTION_KEY')
   return {
-    projectId: account.project_id,
-    cacheGeneration: account.cache_generation,
-    test: account.key_type === 'test',
-    keyId: account.key_id,
-    logContent: account.log_content,
-    endUser: recordedUserOf(identity.body),
+    projectId: resolvedKey.project_id,
+    cacheGeneration: resolvedKey.cache_generation,
+    test: resolvedKey.key_type === 'test',
+    keyId: resolvedKey.key_id,
+    logContent: resolvedKey.log_content,
+    endUser: recordedEndUserOf(identity.body),
     requestHash,
     namespace: identity.namespace,
     endpoint: identity.endpoint,

@@ -2,7 +2,7 @@
 import { isJsonObject } from '../formats/json/canonical.ts'
 
 /** Prices in US dollars per million tokens. */
-export interface OfferedModel {
+export interface AggregatorModel {
   model: string
   kind: 'chat' | 'embedding'
   context_tokens: number | null
@@ -17,8 +17,8 @@ export interface OfferedModel {
   capabilities: string[]
 }
 
-export interface ModelPage {
-  models: OfferedModel[]
+export interface AggregatorModelPage {
+  models: AggregatorModel[]
   /** Models without a fixed price, or without a usable name. */
   skipped: number
 }
@@ -29,13 +29,13 @@ const MAX_USD_PER_MILLION = 100_000
 const MAX_REQUEST_USD = 1_000
 
 /** Throws when the body is not a list of models. */
-export function readModelPage(body: unknown): ModelPage {
+export function parseModelPage(body: unknown): AggregatorModelPage {
   if (!isJsonObject(body) || !Array.isArray(body.data)) throw new Error('the answer has no list of models in `data`')
   const models = body.data.flatMap((item: unknown) => readModel(item) ?? [])
   return { models, skipped: body.data.length - models.length }
 }
 
-function readModel(item: unknown): OfferedModel | null {
+function readModel(item: unknown): AggregatorModel | null {
   if (!isJsonObject(item) || !isJsonObject(item.pricing)) return null
   const { id, pricing } = item
   if (typeof id !== 'string' || !/^\S{1,250}$/.test(id)) return null

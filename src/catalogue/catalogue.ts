@@ -2,13 +2,19 @@
 
 import { VENDORS } from '../config/vendors.ts'
 import { nowIso } from '../event-loop/clock.ts'
-import { type TokenUsage, type ToolCalls, USUAL_TIERS } from '../formats/token-usage.ts'
-import { call } from '../postgres/call.ts'
+import { DEFAULT_TIERS, type TokenUsage, type ToolCallCounts } from '../formats/token-usage.ts'
+import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels, type TokenPrices } from '../postgres/list-models.ts'
 import type { Log } from '../telemetry/log.ts'
-import { aggregatorNames, familyOf, isOwnName, nativeName, providerOfName } from './native-names.ts'
-import type { NameList } from './offered-names.ts'
+import type { ModelNameIndex } from './aggregator-model-names.ts'
+import {
+  isVendorModelName,
+  listAggregatorNames,
+  matchProvider,
+  modelFamilyOf,
+  toNativeName,
+} from './vendor-model-names.ts'
 
 type UnitPrices = CatalogueModel['unitPrices']
 type PricedModel = TokenPrices & Pick<CatalogueModel, 'conditionalPrices' | 'unitPrices'> & { provider?: string }
@@ -17,7 +23,7 @@ type PricedModel = TokenPrices & Pick<CatalogueModel, 'conditionalPrices' | 'uni
  * In US dollars: the provider's own figure, else computed from the catalogue's prices; null for a model that the catalogue does not have,
  * or a tier of unknown price. `find` finds the other models of the same provider that took part.
  */
-export function costUsd(
+export function computeCostUsd(
   model: PricedModel | undefined,
   usage: TokenUsage,
   find: (model: string) => PricedModel | undefined = () => undefined,
@@ -30,7 +36,7 @@ export function costUsd(
   const { request = 0 } = model.unitPrices
   return (
     each.reduce<number>((sum, usd) => sum + (usd ?? 0), 0) / 1_000_000 +
-    toolsUsd(model.unitPrices, usage.toolCalls) +
+    computeToolCost(model.unitPrices, usage.toolCalls) +
     request
   )
 }
@@ -39,7 +45,7 @@ export function costUsd(
  * The same of what a provider answered, which is free where `pricedAs` is null. `hasOthers`: the request named other models that might
  * answer, so that the name in the answer says which one did.
  */
-export function costOfAnswer(
+export function computeResponseCost(
   catalogue: Pick<Catalogue, 'find'>,
   pricedAs: string | null,
   { model, hasOthers }: { model: string; hasOthers: boolean },
@@ -48,8 +54,8 @@ export function costOfAnswer(
   if (pricedAs === null) return 0
   const find = (name: string) => catalogue.find(pricedAs, name)
   // In its parts, no name stands for the model that was asked.
-  const answeredAs = hasOthers && !usage.parts ? usage.answeredAs : undefined
-  return costUsd(find(answeredAs ?? model), usage, find)
+  const answeredAs = hasOthers && !usage.parts ? usage.responseModel : undefined
+  return computeCostUsd(find(answeredAs ?? model), usage, find)
 }
 
 /** What the tokens cost, in millionths of a dollar. */
@@ -89,23 +95,26 @@ function beyondText({ unitPrices }: PricedModel, prices: TokenPrices, usage: Tok
 }
 
 /** A tool without a price costs nothing. */
-export function toolsUsd({ search = 0, file_search = 0, container = 0 }: UnitPrices, called: ToolCalls = {}): number {
+export function computeToolCost(
+  { search = 0, file_search = 0, container = 0 }: UnitPrices,
+  called: ToolCallCounts = {},
+): number {
   return (called.search ?? 0) * search + (called.file_search ?? 0) * file_search + (called.container ?? 0) * container
 }
 
 /** Of the prices whose conditions hold, those for the longest prompts; null for a tier whose price is not known. */
 function pricesFor(model: PricedModel, { tier = 'standard', promptTokens }: TokenUsage): TokenPrices | null {
-  const found = findTier(model, tier)
+  const found = resolvePricingTier(model, tier)
   if (found === undefined) return null
   const holding = model.conditionalPrices.filter(row => row.tier === found && promptTokens > row.abovePromptTokens)
   return holding.toSorted((a, b) => b.abovePromptTokens - a.abovePromptTokens)[0] ?? model
 }
 
 /** Without prices of their own, they cost no more than the usual tier: cheaper capacity, or what was paid for apart. */
-const NEVER_DEARER = [...USUAL_TIERS, 'standard_only', 'on_demand', 'flex', 'scale', 'batch']
+const NEVER_DEARER = [...DEFAULT_TIERS, 'standard_only', 'on_demand', 'flex', 'scale', 'batch']
 
 /** The tier whose prices count where this one is named; undefined when they are not known. */
-export function findTier({ provider, conditionalPrices }: PricedModel, named: string): string | undefined {
+export function resolvePricingTier({ provider, conditionalPrices }: PricedModel, named: string): string | undefined {
   const isClaude = provider === 'anthropic'
   // OpenAI's other name for it.
   const tier = named === 'fast' && !isClaude ? 'priority' : named
@@ -134,13 +143,13 @@ export interface Catalogue {
    * The aggregator's name for a model without a vendor, listed or not; undefined when no vendor's names look like it. `own` is the
    * aggregator's own list, where it is known.
    */
-  aliasOf(model: string, own?: NameList): string | undefined
+  aggregatorNameOf(model: string, own?: ModelNameIndex): string | undefined
   /** The native name of a direct provider's model that is named as aggregators do: `vendor/model`; undefined when it has none such. */
-  nativeOf(provider: string, model: string): string | undefined
+  nativeNameOf(provider: string, model: string): string | undefined
   /** Direct providers that offer a native model of this name. */
   directProvidersOf(model: string): readonly string[]
   /** Models that a provider (or AGGREGATOR) offers. */
-  listedBy(provider: string): readonly CatalogueModel[]
+  modelsOf(provider: string): readonly CatalogueModel[]
   /**
    * A response of the model was longer than its request allowed. From then on its requests' limits do not count, in all processes as soon as
    * they read the catalogue again.
@@ -156,7 +165,7 @@ export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn' |
     if (found.exceedsLimits) return
     found.exceedsLimits = true
     const { provider, model } = found
-    const isFirst = await call(database, 'record_exceeded_limit', { of_provider: provider, of_model: model })
+    const isFirst = await callFunction(database, 'record_exceeded_limit', { of_provider: provider, of_model: model })
     if (isFirst) log?.warn({ provider, model }, 'a response exceeded its limit: budgets now reserve the longest answer')
   }
 
@@ -171,10 +180,10 @@ export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn' |
   timer.unref()
   return {
     find: (provider, model) => find(models, provider, model),
-    aliasOf: (model, own) => aliasOf(models, model, own),
-    nativeOf: (provider, model) => nativeOf(models, provider, model),
+    aggregatorNameOf: (model, own) => aliasOf(models, model, own),
+    nativeNameOf: (provider, model) => nativeOf(models, provider, model),
     directProvidersOf: model => models.direct.get(model) ?? [],
-    listedBy: provider => models.listed.get(provider) ?? [],
+    modelsOf: provider => models.listed.get(provider) ?? [],
     recordExceededLimit: model =>
       void recordExceededLimit(model).catch(error =>
         log?.failures.report('catalogue', error, 'an exceeded limit could not be recorded', { part: 'limit' }),
@@ -187,7 +196,7 @@ type Index = ReturnType<typeof index>
 
 function find(models: Index, provider: string, model: string): CatalogueModel | undefined {
   const offered = models.byName.get(provider)
-  const named = (name: string) => offered?.get(name) ?? offered?.get(familyOf(name) ?? name)
+  const named = (name: string) => offered?.get(name) ?? offered?.get(modelFamilyOf(name) ?? name)
   const ofAggregator = () => (model.includes('/') ? undefined : aliasOf(models, model))
   const other = () => (provider === AGGREGATOR ? ofAggregator() : nativeOf(models, provider, model))
   return named(model) ?? named(other() ?? model)
@@ -197,15 +206,15 @@ function find(models: Index, provider: string, model: string): CatalogueModel | 
  * Tries the name itself, then the native name's own vendor, then the only listed model of this name: of the aggregator's own list before the
  * catalogue's. At last the name as it is, where that list has such names, or the most likely one.
  */
-function aliasOf({ direct, aliases, byName }: Index, model: string, own?: NameList): string | undefined {
+function aliasOf({ direct, aliases, byName }: Index, model: string, own?: ModelNameIndex): string | undefined {
   const offered = byName.get(AGGREGATOR)
-  const vendor = providerOfName(model)
+  const vendor = matchProvider(model)
   const vendors = direct.get(model) ?? (vendor ? [vendor] : [])
-  const written = vendors.filter(isVendor).flatMap(name => aggregatorNames(name, model))
+  const written = vendors.filter(isVendor).flatMap(name => listAggregatorNames(name, model))
   const isListed = (name: string) => offered?.get(name)?.listed
   return (
-    (own && firstOf([model, ...written], own.has, own.withVendor(model))) ??
-    (own?.hasPlain ? model : firstOf([model, ...written], isListed, aliases.get(model))) ??
+    (own && firstOf([model, ...written], own.has, own.findWithVendor(model))) ??
+    (own?.hasUnprefixedNames ? model : firstOf([model, ...written], isListed, aliases.get(model))) ??
     written.at(-1)
   )
 }
@@ -222,8 +231,8 @@ function firstOf(
 function nativeOf({ natives, byName }: Index, provider: string, model: string): string | undefined {
   const listed = natives.get(`${provider} ${model}`)
   if (listed !== undefined || !model.startsWith(`${provider}/`)) return listed
-  const name = nativeName(provider, model.slice(provider.length + 1))
-  return byName.get(provider)?.get(name)?.listed || isOwnName(provider, name) ? name : undefined
+  const name = toNativeName(provider, model.slice(provider.length + 1))
+  return byName.get(provider)?.get(name)?.listed || isVendorModelName(provider, name) ? name : undefined
 }
 
 /** Some serve other vendors' models only. */
@@ -256,7 +265,7 @@ function indexNatives(listed: ReadonlyMap<string, readonly CatalogueModel[]>): R
   const natives = new Map<string, string>()
   for (const { name: provider } of VENDORS) {
     for (const { model } of listed.get(provider) ?? []) {
-      for (const name of aggregatorNames(provider, model)) {
+      for (const name of listAggregatorNames(provider, model)) {
         const other = natives.get(`${provider} ${name}`)
         if (other === undefined || model.length < other.length) natives.set(`${provider} ${name}`, model)
       }

@@ -1,12 +1,12 @@
 /** Asks the aggregator which models it offers. */
 import type { Config } from '../config/config.ts'
 import { isJsonObject } from '../formats/json/canonical.ts'
-import { type OfferedModel, readModelPage } from './aggregator-models.ts'
+import { type AggregatorModel, parseModelPage } from './aggregator-models.ts'
 
 type Address = Pick<Config['aggregator'], 'baseUrl' | 'apiKey'>
 
-export interface AggregatorOffer {
-  models: OfferedModel[]
+export interface AggregatorModelList {
+  models: AggregatorModel[]
   /** Models that the catalogue cannot take: no fixed price, or no usable name. */
   skipped: number
 }
@@ -15,11 +15,11 @@ const TIME_LIMIT_MS = 30_000
 const MAX_PAGES = 50
 
 /** Reads all pages of `{AGGREGATOR_BASE_URL}/models`. Throws an error with a message of one line. */
-export async function fetchAggregatorModels(aggregator: Address): Promise<AggregatorOffer> {
-  const models = new Map<string, OfferedModel>()
+export async function fetchAggregatorModels(aggregator: Address): Promise<AggregatorModelList> {
+  const models = new Map<string, AggregatorModel>()
   let skipped = 0
   for await (const page of fetchPages(aggregator)) {
-    const read = readModelPage(page)
+    const read = parseModelPage(page)
     for (const model of read.models) models.set(model.model, model)
     skipped += read.skipped
   }

@@ -7,7 +7,7 @@ import { AGGREGATOR } from './catalogue.ts'
  * Returns the usage without its cost where that is not to be believed: only aggregators are known to report one, and 0 is the cost of a free
  * model alone, or of no response. `model` is as the catalogue lists it.
  */
-export function checkReportedCost<Usage extends TokenUsage>(
+export function omitImplausibleCost<Usage extends TokenUsage>(
   usage: Usage,
   provider: { readonly kind?: string },
   model: CatalogueModel | undefined,

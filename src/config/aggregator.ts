@@ -1,5 +1,5 @@
 /** Settings of the aggregator, which <vendor>/<model> names go to. */
-import type { Settings } from './settings.ts'
+import type { SettingsReader } from './settings-reader.ts'
 
 export interface AggregatorConfig {
   name: string
@@ -7,7 +7,7 @@ export interface AggregatorConfig {
   /** Null for one that needs none. */
   apiKey: string | null
   /** Whether there is one: a key is set, or the address of one that may need none. */
-  isSet: boolean
+  isConfigured: boolean
   speaks: (typeof SPEECHES)[number]
   /** Whether it is OpenRouter, directly or through a gateway. */
   isOpenRouter: boolean
@@ -22,7 +22,7 @@ const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
 /** It needs a key. */
 const OPENROUTER = 'https://openrouter.ai/api/v1'
 
-export function readAggregator(read: Settings): AggregatorConfig {
+export function readAggregatorConfig(read: SettingsReader): AggregatorConfig {
   const baseUrl = read.baseUrl('AGGREGATOR_BASE_URL', OPENROUTER)
   const apiKey = read.optionalText('AGGREGATOR_API_KEY')
   const isOpenRouter = baseUrl.includes('openrouter')
@@ -32,7 +32,7 @@ export function readAggregator(read: Settings): AggregatorConfig {
     name: read.name('AGGREGATOR_NAME', 'openrouter'),
     baseUrl,
     apiKey,
-    isSet: apiKey !== null || baseUrl !== OPENROUTER,
+    isConfigured: apiKey !== null || baseUrl !== OPENROUTER,
     speaks: read.choice('AGGREGATOR_SPEAKS', 'chat', SPEECHES),
     isOpenRouter,
     outputLimits: limit === 'unknown' ? null : limit === 'either' ? LIMIT_NAMES : [limit],

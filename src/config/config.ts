@@ -1,20 +1,20 @@
 /** Every setting, its default, and what is wrong with a bad one. */
 
-import type { RedisTls } from '../stores/redis/redis-url.ts'
-import { type AggregatorConfig, readAggregator } from './aggregator.ts'
-import { type EmbedderConfig, readEmbedder } from './embedder.ts'
-import { type HookConfig, readHook } from './hook.ts'
-import { type OidcConfig, readOidc } from './oidc.ts'
-import { ownEnvironment } from './own-environment.ts'
-import { createSettings } from './settings.ts'
-import { readTracing, type TracingConfig } from './tracing.ts'
-import { readUpstream, type UpstreamConfig } from './upstream.ts'
-import type { Environment } from './values.ts'
-import { byVendor, type DirectProvider, settingOf } from './vendors.ts'
+import type { RedisTlsOptions } from '../stores/redis/redis-url.ts'
+import { type AggregatorConfig, readAggregatorConfig } from './aggregator.ts'
+import { type EmbedderConfig, readEmbedderConfig } from './embedder.ts'
+import { type HookConfig, readHookConfig } from './hook.ts'
+import { type OidcConfig, readOidcConfig } from './oidc.ts'
+import { processEnvironment } from './process-environment.ts'
+import { createSettingsReader } from './settings-reader.ts'
+import { readTracingConfig, type TracingConfig } from './tracing.ts'
+import { readUpstreamConfig, type UpstreamConfig } from './upstream.ts'
+import type { Environment } from './value-readers.ts'
+import { baseUrlVariableOf, type DirectProvider, mapVendors } from './vendors.ts'
 
 export type { EmbedderConfig } from './embedder.ts'
 export type { OidcConfig } from './oidc.ts'
-export { ownEnvironment } from './own-environment.ts'
+export { processEnvironment } from './process-environment.ts'
 export type { DirectProvider } from './vendors.ts'
 
 export interface Config {
@@ -33,7 +33,7 @@ export interface Config {
   /** Null for the in-process store. */
   redisUrl: string | null
   /** For addresses of Redis that ask for TLS; null for the system's own authorities, and no certificate. */
-  redisTls: RedisTls | null
+  redisTls: RedisTlsOptions | null
   dataDir: string
   /** Loopback port where psql reaches the embedded database. */
   embeddedPgPort: number
@@ -64,7 +64,7 @@ export interface Config {
   /** Where pages and admin API are served: on the proxy's port, on a port of their own, or not at all. */
   dashboard: 'on' | 'off' | number
   /** Whether webhooks may lead into private networks, and be http. */
-  webhooksToPrivateNetworks: boolean
+  allowsPrivateWebhooks: boolean
   /** Null: nothing is asked before or after. */
   hook: HookConfig | null
   /** `port` is 0 for none; `token` is what a scraper must send, if anything. */
@@ -78,7 +78,7 @@ export interface Config {
   shutdownTimeoutMs: number
 }
 
-export const METRICS_PORT = 9464
+export const DEFAULT_METRICS_PORT = 9464
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 const STANDBY_ALONE = 'DATABASE_STANDBY_URL must be set beside DATABASE_URL, the address of the primary'
@@ -92,9 +92,9 @@ export class ConfigError extends Error {
 }
 
 /** Throws ConfigError with every problem at once; each line names the variable, what it must be, and an example. */
-export function readConfig(environment: Environment = ownEnvironment): Config {
+export function readConfig(environment: Environment = processEnvironment): Config {
   const problems: string[] = []
-  const read = createSettings(environment, problems)
+  const read = createSettingsReader(environment, problems)
 
   const dataDir = read.text('DATA_DIR', './data')
   const embeddedPgPort = read.integer('EMBEDDED_PG_PORT', 5433, 0, 65_535)
@@ -113,25 +113,28 @@ export function readConfig(environment: Environment = ownEnvironment): Config {
     dataDir,
     embeddedPgPort,
     workers: read.workers('WORKERS', databaseUrl !== null && redisUrl !== null),
-    aggregator: readAggregator(read),
-    direct: byVendor(({ name, base_url }) => ({ baseUrl: read.baseUrl(settingOf(name), base_url) })),
-    embedder: readEmbedder(read, problems),
+    aggregator: readAggregatorConfig(read),
+    direct: mapVendors(({ name, base_url }) => ({ baseUrl: read.baseUrl(baseUrlVariableOf(name), base_url) })),
+    embedder: readEmbedderConfig(read, problems),
     encryptionKey: read.key('ENCRYPTION_KEY'),
     encryptionKeyNext: read.key('ENCRYPTION_KEY_NEXT'),
     encryptionKeyPrevious: read.key('ENCRYPTION_KEY_PREVIOUS'),
     trustedProxies: read.integer('TRUST_PROXY', 0, 0, 10),
-    upstream: readUpstream(read),
+    upstream: readUpstreamConfig(read),
     corsOrigins: read.origins('CORS_ORIGINS'),
     maxBodyBytes: read.integer('MAX_BODY_BYTES', 33_554_432, 1_024, 1_073_741_824),
     maxUnreadBytes: read.integer('MAX_UNREAD_BYTES', 83_886_080, 1_048_576, 1_099_511_627_776),
     bodyTimeoutMs: read.integer('BODY_TIMEOUT_MS', 30_000, 1, 3_600_000),
-    oidc: readOidc(read, problems),
+    oidc: readOidcConfig(read, problems),
     publicUrl: read.publicUrl('PUBLIC_URL'),
     dashboard: read.switchOrPort('DASHBOARD', 'on'),
-    webhooksToPrivateNetworks: read.choice('WEBHOOK_PRIVATE_NETWORKS', 'off', ['on', 'off']) === 'on',
-    hook: readHook(read),
-    metrics: { port: read.integer('METRICS_PORT', METRICS_PORT, 0, 65_535), token: read.optionalText('METRICS_TOKEN') },
-    tracing: readTracing(read),
+    allowsPrivateWebhooks: read.choice('WEBHOOK_PRIVATE_NETWORKS', 'off', ['on', 'off']) === 'on',
+    hook: readHookConfig(read),
+    metrics: {
+      port: read.integer('METRICS_PORT', DEFAULT_METRICS_PORT, 0, 65_535),
+      token: read.optionalText('METRICS_TOKEN'),
+    },
+    tracing: readTracingConfig(read),
     logLevel: read.choice('LOG_LEVEL', 'info', ['debug', 'info', 'warn', 'error', 'silent']),
     shutdownDelayMs: read.integer('SHUTDOWN_DELAY_MS', 0, 0, 3_600_000),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),

@@ -1,9 +1,9 @@
 /** Settings of the embedder. */
 import { fileURLToPath } from 'node:url'
-import { isBinary } from '../event-loop/program.ts'
-import { findFault } from './model-files.ts'
-import { spellCommand } from './own-command.ts'
-import type { Settings } from './settings.ts'
+import { isCompiledBinary } from '../event-loop/self-command.ts'
+import { findModelFolderProblem } from './model-files.ts'
+import { formatCommand } from './operator-command.ts'
+import type { SettingsReader } from './settings-reader.ts'
 
 export type EmbedderConfig =
   | { kind: 'builtin' }
@@ -11,11 +11,11 @@ export type EmbedderConfig =
   | { kind: 'local'; path: string }
 
 /** The proxy's own model: in a checkout already, else where it is installed unless another folder is named. */
-export const OWN_MODEL = isBinary
+export const BUNDLED_MODEL_PATH = isCompiledBinary
   ? './all-minilm-l6-v2'
   : fileURLToPath(new URL('../../vendor/all-minilm-l6-v2', import.meta.url))
 
-export function readEmbedder(read: Settings, problems: string[]): EmbedderConfig {
+export function readEmbedderConfig(read: SettingsReader, problems: string[]): EmbedderConfig {
   const choice = read.choice('EMBEDDER', 'auto', ['auto', 'api', 'local', 'builtin'])
   const apiKey = read.optionalText('EMBEDDINGS_API_KEY')
   const api = {
@@ -34,12 +34,12 @@ export function readEmbedder(read: Settings, problems: string[]): EmbedderConfig
 
 /** Checks the folder that was named, else the bundled model's. */
 function readLocal(named: string | null, problems: string[]): EmbedderConfig {
-  const path = named ?? OWN_MODEL
-  const fault = findFault(path)
+  const path = named ?? BUNDLED_MODEL_PATH
+  const fault = findModelFolderProblem(path)
   if (fault !== null) {
     problems.push(
       named === null
-        ? `EMBEDDINGS_PATH must be set when EMBEDDER=local, as the proxy's own model is not there; \`${spellCommand('embedder:install')}\` brings it. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`
+        ? `EMBEDDINGS_PATH must be set when EMBEDDER=local, as the proxy's own model is not there; \`${formatCommand('embedder:install')}\` brings it. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`
         : `EMBEDDINGS_PATH must be a folder with an ONNX model (model.onnx) and its tokenizer.json; it ${fault}. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`,
     )
   }

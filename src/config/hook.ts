@@ -1,5 +1,5 @@
 /** Settings of the hook that says what may pass. */
-import type { Settings } from './settings.ts'
+import type { SettingsReader } from './settings-reader.ts'
 
 export interface HookConfig {
   url: string
@@ -11,13 +11,13 @@ export interface HookConfig {
   /** Whether a stream waits until its answer has passed. */
   streams: 'hold' | 'live'
   /** Of one question. */
-  mostBytes: number
+  maxBytes: number
 }
 
 const SECRET = /^(?:whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/
 
 /** Null without an address: nothing is asked. */
-export function readHook(read: Settings): HookConfig | null {
+export function readHookConfig(read: SettingsReader): HookConfig | null {
   const example = 'http://127.0.0.1:8700'
   if (read.optionalText('HOOK_URL') === null) {
     // Whoever believes to be guarded should be.
@@ -34,6 +34,6 @@ export function readHook(read: Settings): HookConfig | null {
     timeoutMs: read.integer('HOOK_TIMEOUT_MS', 2_000, 1, 60_000),
     onFailure: read.choice('HOOK_ON_FAILURE', 'closed', ['closed', 'open']),
     streams: read.choice('HOOK_STREAMS', 'hold', ['hold', 'live']),
-    mostBytes: read.integer('HOOK_MAX_BYTES', 4_194_304, 1_024, 67_108_864),
+    maxBytes: read.integer('HOOK_MAX_BYTES', 4_194_304, 1_024, 67_108_864),
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const MODEL_NAMES = ['model.onnx', 'model_int8.onnx', 'model_quantized.onnx', 'model_uint8.onnx']
 
 /** What the folder lacks, in words that follow "it"; null when it is complete. */
-export function findFault(folder: string): string | null {
+export function findModelFolderProblem(folder: string): string | null {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return 'is not a folder'
   if (!findModelFile(folder)) return 'holds no .onnx file'
   return existsSync(join(folder, 'tokenizer.json')) ? null : 'holds no tokenizer.json'

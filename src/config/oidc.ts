@@ -1,5 +1,5 @@
 /** Settings of the OpenID Connect provider for logging in. */
-import type { Settings } from './settings.ts'
+import type { SettingsReader } from './settings-reader.ts'
 
 export interface OidcConfig {
   issuer: string
@@ -17,7 +17,7 @@ export interface OidcConfig {
 const DOMAIN = /^[a-z\d-]+(\.[a-z\d-]+)+$/
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-export function readOidc(read: Settings, problems: string[]): OidcConfig | null {
+export function readOidcConfig(read: SettingsReader, problems: string[]): OidcConfig | null {
   const issuer = read.optionalText('OIDC_ISSUER')
   const clientId = read.optionalText('OIDC_CLIENT_ID')
   const clientSecret = read.optionalText('OIDC_CLIENT_SECRET')
@@ -46,7 +46,7 @@ export function readOidc(read: Settings, problems: string[]): OidcConfig | null 
   }
 }
 
-function readDomains(read: Settings, problems: string[]): string[] | null {
+function readDomains(read: SettingsReader, problems: string[]): string[] | null {
   const domains = splitList(read.optionalText('OIDC_ALLOWED_DOMAINS'))?.map(domain => domain.toLowerCase()) ?? null
   if (domains?.some(domain => !DOMAIN.test(domain))) {
     problems.push(
@@ -56,7 +56,7 @@ function readDomains(read: Settings, problems: string[]): string[] | null {
   return domains
 }
 
-function readGroupRoles(read: Settings, problems: string[]): Map<string, 'owner' | 'reader'> | null {
+function readGroupRoles(read: SettingsReader, problems: string[]): Map<string, 'owner' | 'reader'> | null {
   const pairs = splitList(read.optionalText('OIDC_GROUP_ROLES'))?.map(pair => {
     const at = pair.lastIndexOf('=')
     return { group: pair.slice(0, at), role: pair.slice(at + 1) }

@@ -1,5 +1,5 @@
 /** Settings of OpenTelemetry, under its own names: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
-import type { Settings } from './settings.ts'
+import type { SettingsReader } from './settings-reader.ts'
 
 export interface TracingConfig {
   /** Where spans are sent, with `/v1/traces`. */
@@ -22,7 +22,7 @@ const SAMPLERS = [
 ] as const
 
 /** Null without an endpoint: nothing is traced. */
-export function readTracing(read: Settings): TracingConfig | null {
+export function readTracingConfig(read: SettingsReader): TracingConfig | null {
   const example = 'http://127.0.0.1:4318'
   if (read.optionalText('OTEL_EXPORTER_OTLP_ENDPOINT') === null) return null
   return {
@@ -36,7 +36,7 @@ export function readTracing(read: Settings): TracingConfig | null {
 }
 
 /** `name=value` pairs, separated by commas, percent-encoded. */
-function readPairs(read: Settings, name: string, example: string): Record<string, string> {
+function readPairs(read: SettingsReader, name: string, example: string): Record<string, string> {
   try {
     const pairs = (read.optionalText(name) ?? '').split(',').filter(pair => pair.trim() !== '')
     return Object.fromEntries(pairs.map(readPair))
@@ -52,7 +52,7 @@ function readPair(pair: string): [name: string, value: string] {
   return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())]
 }
 
-function readRatio(read: Settings): number {
+function readRatio(read: SettingsReader): number {
   const ratio = Number(read.text('OTEL_TRACES_SAMPLER_ARG', '1'))
   if (ratio >= 0 && ratio <= 1) return ratio
   read.problem('OTEL_TRACES_SAMPLER_ARG', 'a share from 0 to 1', 0.1)

@@ -1,5 +1,5 @@
 /** How long a provider may take, how much it may send, and when it is asked again. */
-import type { Settings } from './settings.ts'
+import type { SettingsReader } from './settings-reader.ts'
 
 export interface UpstreamConfig {
   connectTimeoutMs: number
@@ -8,7 +8,7 @@ export interface UpstreamConfig {
   /** For a stream: the size from one blank line to the next. */
   maxEventBytes: number
   /** For a response that is no stream. */
-  maxAnswerBytes: number
+  maxResponseBytes: number
   /** Retries happen only before the first byte. */
   maxRetries: number
   /** Consecutive failures that open a provider's circuit for a key. */
@@ -17,13 +17,13 @@ export interface UpstreamConfig {
   circuitOpenMs: number
 }
 
-export function readUpstream(read: Settings): UpstreamConfig {
+export function readUpstreamConfig(read: SettingsReader): UpstreamConfig {
   return {
     connectTimeoutMs: read.integer('UPSTREAM_CONNECT_TIMEOUT_MS', 5_000, 1, 600_000),
     firstByteTimeoutMs: read.integer('UPSTREAM_FIRST_BYTE_TIMEOUT_MS', 600_000, 1, 3_600_000),
     idleTimeoutMs: read.integer('UPSTREAM_IDLE_TIMEOUT_MS', 300_000, 1, 3_600_000),
     maxEventBytes: read.integer('UPSTREAM_MAX_EVENT_BYTES', 16_777_216, 1_024, 1_073_741_824),
-    maxAnswerBytes: read.integer('UPSTREAM_MAX_ANSWER_BYTES', 67_108_864, 1_024, 1_073_741_824),
+    maxResponseBytes: read.integer('UPSTREAM_MAX_ANSWER_BYTES', 67_108_864, 1_024, 1_073_741_824),
     maxRetries: read.integer('UPSTREAM_MAX_RETRIES', 2, 0, 10),
     circuitFailures: read.integer('UPSTREAM_CIRCUIT_FAILURES', 10, 1, 1_000_000),
     circuitOpenMs: read.integer('UPSTREAM_CIRCUIT_OPEN_MS', 5_000, 1, 60_000),

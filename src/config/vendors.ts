@@ -26,11 +26,11 @@ export interface Vendor {
 export const VENDORS: readonly Vendor[] = ROWS
 
 /** Of a vendor's base address. */
-export function settingOf(name: DirectProvider): string {
+export function baseUrlVariableOf(name: DirectProvider): string {
   return `${name.toUpperCase()}_BASE_URL`
 }
 
 /** Something for each vendor, by name. */
-export function byVendor<Value>(of: (vendor: Vendor) => Value): Readonly<Record<DirectProvider, Value>> {
+export function mapVendors<Value>(of: (vendor: Vendor) => Value): Readonly<Record<DirectProvider, Value>> {
   return Object.fromEntries(VENDORS.map(vendor => [vendor.name, of(vendor)])) as Record<DirectProvider, Value>
 }

@@ -1,23 +1,23 @@
 /** The pages' files, compressed: as they were built when the program was installed, or bundled on first use where the sources are others. */
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Asset, Encoding } from './bundle.ts'
+import type { Asset, ContentEncoding } from './bundle.ts'
 
 /** Where `bun run build-dashboard` puts them. */
-export const BUILT_FOLDER = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url))
+export const BUILD_DIRECTORY = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url))
 const PAGES_FOLDER = fileURLToPath(new URL('pages/', import.meta.url))
 /** How the files of each encoding end. */
-export const ENDINGS: Record<Encoding, string> = { identity: '', gzip: '.gz', br: '.br' }
+export const ENCODING_SUFFIXES: Record<ContentEncoding, string> = { identity: '', gzip: '.gz', br: '.br' }
 /** Begins the name of the file that says what was built: an empty one. */
-export const BUILT_FROM = 'sources-'
+export const SOURCE_HASH_PREFIX = 'sources-'
 
 /** Finds a file by name; index.html is the page. */
-export type FindAsset = (name: string) => Promise<Asset | null>
+export type AssetLookup = (name: string) => Promise<Asset | null>
 
 /** Shared by all controllers of this process: they serve the same files. */
 let loading: Promise<Map<string, Asset>> | null = null
 
-export function createAssets(): FindAsset {
+export function createAssetLookup(): AssetLookup {
   return async name => {
     loading ??= load()
     // A failed build is not cached: the next request tries again.
@@ -42,9 +42,9 @@ export async function hashSources(): Promise<string | null> {
 }
 
 async function load(): Promise<Map<string, Asset>> {
-  const names = await readdir(BUILT_FOLDER).catch((): string[] => [])
+  const names = await readdir(BUILD_DIRECTORY).catch((): string[] => [])
   const sources = await hashSources()
-  const isBuilt = names.length > 0 && (sources === null || names.includes(`${BUILT_FROM}${sources}`))
+  const isBuilt = names.length > 0 && (sources === null || names.includes(`${SOURCE_HASH_PREFIX}${sources}`))
   const assets = isBuilt ? await Promise.all(names.filter(isAsset).map(readBuilt)) : await bundle()
   return new Map(assets.map(asset => [asset.name, asset]))
 }
@@ -56,11 +56,16 @@ async function bundle(): Promise<Asset[]> {
 }
 
 function isAsset(name: string): boolean {
-  return !name.startsWith(BUILT_FROM) && !name.endsWith(ENDINGS.gzip) && !name.endsWith(ENDINGS.br)
+  return (
+    !name.startsWith(SOURCE_HASH_PREFIX) &&
+    !name.endsWith(ENCODING_SUFFIXES.gzip) &&
+    !name.endsWith(ENCODING_SUFFIXES.br)
+  )
 }
 
 async function readBuilt(name: string): Promise<Asset> {
-  const read = (encoding: Encoding) => Bun.file(`${BUILT_FOLDER}${name}${ENDINGS[encoding]}`).bytes()
+  const read = (encoding: ContentEncoding) =>
+    Bun.file(`${BUILD_DIRECTORY}${name}${ENCODING_SUFFIXES[encoding]}`).bytes()
   const [identity, gzip, br] = await Promise.all([read('identity'), read('gzip'), read('br')])
   return { name, type: Bun.file(name).type, encoded: { identity, gzip, br } }
 }

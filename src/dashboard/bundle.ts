@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 
-export type Encoding = 'identity' | 'gzip' | 'br'
+export type ContentEncoding = 'identity' | 'gzip' | 'br'
 
 /** A file as it is served. Its name ends in a content hash, except for index.html. */
 export interface Asset {
   name: string
   type: string
-  encoded: Record<Encoding, Uint8Array>
+  encoded: Record<ContentEncoding, Uint8Array>
 }
 
 const PAGE = fileURLToPath(new URL('pages/index.html', import.meta.url))

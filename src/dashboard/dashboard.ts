@@ -1,27 +1,27 @@
 /** The dashboard: its pages, and the admin API that the pages and OpenAI's clients call. */
 import { Elysia } from 'elysia'
 import { type AdminSetup, createAdmin } from '../admin/admin.ts'
-import { homeOf } from '../http/lead-home.ts'
-import { hasReadableAddress } from '../http/paths.ts'
-import { refuseAddress } from '../http/respond.ts'
-import { createAssets } from './assets.ts'
+import { hasValidUrl } from '../http/paths.ts'
+import { createDashboardRedirect } from '../http/redirect-to-dashboard.ts'
+import { respondWithBadHost } from '../http/respond.ts'
+import { createAssetLookup } from './assets.ts'
 import { createPagesController } from './pages-controller.ts'
 
 export function createDashboard(setup: AdminSetup) {
-  return new Elysia({ normalize: false }).use(createAdmin(setup)).use(createPagesController(createAssets(), setup))
+  return new Elysia({ normalize: false }).use(createAdmin(setup)).use(createPagesController(createAssetLookup(), setup))
 }
 
 /** For a port of its own, separate from the proxy's. */
 export function createDashboardServer(setup: AdminSetup) {
   return new Elysia({ normalize: false, handler: { standardHostname: false }, serve: { development: false } })
-    .onRequest(({ request }) => (hasReadableAddress(request) ? undefined : refuseAddress()))
+    .onRequest(({ request }) => (hasValidUrl(request) ? undefined : respondWithBadHost()))
     .use(createDashboard(setup))
     .get('/', ({ request }) => answerHome(request), { detail: { hide: true } })
     .onError(({ code }) => (code === 'NOT_FOUND' ? notFound() : undefined))
 }
 
 function answerHome(request: Request): Response {
-  const headers = homeOf(request)
+  const headers = createDashboardRedirect(request)
   return headers === null ? notFound() : new Response(null, { status: 302, headers })
 }
 

@@ -1,14 +1,14 @@
 /** Serves the pages: one document for every path under /dashboard, and the files it loads. */
 
 import { Elysia } from 'elysia'
-import { type AddressConfig, baseUrlOf } from '../admin/addresses.ts'
+import { type AddressConfig, proxyBaseUrlOf } from '../admin/addresses.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import { HSTS, isHttps } from '../http/is-https.ts'
-import { urlOf } from '../http/paths.ts'
-import { leaveBody } from '../http/read-body.ts'
-import { toSend } from '../http/respond.ts'
-import type { FindAsset } from './assets.ts'
-import type { Asset, Encoding } from './bundle.ts'
+import { parseUrl } from '../http/paths.ts'
+import { closeIfBodyUnread } from '../http/read-body.ts'
+import { toBoundedBody } from '../http/respond.ts'
+import type { AssetLookup } from './assets.ts'
+import type { Asset, ContentEncoding } from './bundle.ts'
 
 const PREFIX = '/dashboard'
 
@@ -36,23 +36,25 @@ function contentPolicy(proxy: string): string {
 }
 
 export function createPagesController(
-  findAsset: FindAsset,
+  findAsset: AssetLookup,
   { config: addresses, memory }: { config: AddressConfig; memory: StreamMemory },
 ) {
   async function answer(request: Request): Promise<Response> {
-    const name = urlOf(request).pathname.slice(PREFIX.length + 1)
+    const name = parseUrl(request).pathname.slice(PREFIX.length + 1)
     if (name.startsWith('api/')) return new Response('Not found', { status: 404, headers: SECURITY })
     // Any other path is a route inside the page.
     const asset = /^[\w-]+\.\w+$/.test(name) ? await findAsset(name) : await findAsset('index.html')
     if (asset === null) return new Response('Not found', { status: 404, headers: SECURITY })
-    const policy = contentPolicy(new URL(baseUrlOf(request, addresses)).origin)
+    const policy = contentPolicy(new URL(proxyBaseUrlOf(request, addresses)).origin)
     const response = respondWithAsset(request, asset, policy, memory)
     if (isHttps(request, addresses.trustedProxies)) response.headers.set('strict-transport-security', HSTS)
     return response
   }
   return new Elysia({ normalize: false })
-    .get(PREFIX, async ({ request }) => leaveBody(request, await answer(request)), { detail: { hide: true } })
-    .get(`${PREFIX}/*`, async ({ request }) => leaveBody(request, await answer(request)), { detail: { hide: true } })
+    .get(PREFIX, async ({ request }) => closeIfBodyUnread(request, await answer(request)), { detail: { hide: true } })
+    .get(`${PREFIX}/*`, async ({ request }) => closeIfBodyUnread(request, await answer(request)), {
+      detail: { hide: true },
+    })
 }
 
 function respondWithAsset(
@@ -70,11 +72,11 @@ function respondWithAsset(
     'cache-control': name === 'index.html' ? 'no-cache' : 'public, max-age=31536000, immutable',
     ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
   }
-  return new Response(toSend(encoded[encoding], memory), { headers })
+  return new Response(toBoundedBody(encoded[encoding], memory), { headers })
 }
 
 /** The smallest that the browser takes. */
-function encodingFor(accepted: string): Encoding {
+function encodingFor(accepted: string): ContentEncoding {
   if (/\bbr\b/.test(accepted)) return 'br'
   return /\bgzip\b/.test(accepted) ? 'gzip' : 'identity'
 }

@@ -1,5 +1,5 @@
 /** The catalogue's errors of the admin API and the dashboard. */
-import type { CatalogueEntry } from './catalogue-entry.ts'
+import type { ErrorDefinition } from './error-definition.ts'
 
 export const ADMIN_ERRORS = {
   alreadyExists: {
@@ -7,76 +7,77 @@ export const ADMIN_ERRORS = {
     code: 'already_exists',
     // OpenAI's clients retry a 409 by default.
     headers: { 'x-should-retry': 'false' },
-    when: 'The request creates something that is there already: its name is taken, or the user is a member of the project.',
+    description:
+      'The request creates something that is there already: its name is taken, or the user is a member of the project.',
     message: '{problem}',
   },
   notPossible: {
     status: 400,
     code: 'not_possible',
-    when: 'The state of the project, key or account does not allow the request.',
+    description: 'The state of the project, key or account does not allow the request.',
     message: '{problem}',
   },
-  limitsAreThePlans: {
+  limitsSetByPlan: {
     status: 400,
     code: 'not_possible',
-    when: 'The request changes the rate limits of a single project. They are set by its plan.',
+    description: 'The request changes the rate limits of a single project. They are set by its plan.',
     message:
       'Limits belong to plans, and this project is on plan {plan}: move it to another (POST /v1/organization/projects/{project} with plan), or change the plan (POST /v1/organization/plans/{plan}).',
   },
   missingAdminKey: {
     status: 401,
     code: 'invalid_admin_key',
-    when: 'The request has neither an admin key nor a session cookie.',
+    description: 'The request has neither an admin key nor a session cookie.',
     message: 'Missing admin API key, or not logged in',
   },
   invalidAdminKey: {
     status: 401,
     code: 'invalid_admin_key',
-    when: 'The admin key is malformed, was never issued, or was deleted.',
+    description: 'The admin key is malformed, was never issued, or was deleted.',
     message: 'Invalid admin API key',
   },
   wrongPassword: {
     status: 401,
     code: 'wrong_password',
-    when: 'No account has this e-mail address, or its password is another one.',
+    description: 'No account has this e-mail address, or its password is another one.',
     message: 'Wrong e-mail address or password.',
   },
   notPermitted: {
     status: 403,
     code: 'permission_denied',
-    when: 'The caller’s role does not permit the request.',
+    description: 'The caller’s role does not permit the request.',
     message: '{problem}',
   },
-  csrfTokenWrong: {
+  invalidCsrfToken: {
     status: 403,
     code: 'forbidden_origin',
-    when: 'A browser session sends a change without the session’s CSRF token.',
+    description: 'A browser session sends a change without the session’s CSRF token.',
     message: 'The X-CSRF-Token header is missing or does not belong to this session. Reload the page.',
   },
-  otherOrigin: {
+  crossOriginRequest: {
     status: 403,
     code: 'forbidden_origin',
-    when: 'The browser reports that a page of another origin sent the request.',
+    description: 'The browser reports that a page of another origin sent the request.',
     message: 'This request was sent by a page of another origin: use the dashboard’s own pages, or an admin key.',
   },
   httpsRequired: {
     status: 403,
     code: 'https_required',
-    when: 'A login arrives over plain HTTP from another machine.',
+    description: 'A login arrives over plain HTTP from another machine.',
     message:
       'Logging in requires HTTPS, except on the machine that the proxy runs on. Behind a reverse proxy, set TRUST_PROXY and have it send X-Forwarded-Proto.',
   },
-  nothingThere: {
+  notFound: {
     status: 404,
     code: 'not_found',
-    when: 'The object that the request names does not exist, or the caller may not see it.',
+    description: 'The object that the request names does not exist, or the caller may not see it.',
     message: '{problem}',
   },
   tooManyLogins: {
     status: 429,
     code: 'too_many_logins',
-    when: 'There were too many login attempts for this account or from this address.',
+    description: 'There were too many login attempts for this account or from this address.',
     message: 'Too many login attempts. Try again in {minutes} minutes.',
     headers: { 'retry-after': '{seconds}' },
   },
-} as const satisfies Record<string, CatalogueEntry>
+} as const satisfies Record<string, ErrorDefinition>

@@ -1,30 +1,32 @@
 /** The catalogue's errors of malformed requests, of keys, and of limits. */
-import { type CatalogueEntry, CLOSE, SOON, sharing } from './catalogue-entry.ts'
+import { CLOSE_CONNECTION, defineErrors, type ErrorDefinition, RETRY_SOON } from './error-definition.ts'
 
 export const CLIENT_ERRORS = {
   // Malformed requests.
-  ...sharing(400, 'invalid_request_error', {
+  ...defineErrors(400, 'invalid_request_error', {
     invalidRequest: {
-      when: 'The body is not a JSON object in UTF-8, or is invalid in a way that concerns no single field.',
+      description: 'The body is not a JSON object in UTF-8, or is invalid in a way that concerns no single field.',
       message: '{problem}',
     },
     invalidField: {
-      when: 'A field or header has an invalid value, or one that the model’s provider does not support.',
+      description: 'A field or header has an invalid value, or one that the model’s provider does not support.',
       message: '{problem}',
       param: '{param}',
     },
-    addressMalformed: {
-      when: 'The request’s address cannot be read: the Host header is not one host name and port, or the method is CONNECT.',
+    invalidHost: {
+      description:
+        'The request’s address cannot be read: the Host header is not one host name and port, or the method is CONNECT.',
       message: 'The address of your request cannot be read: Host must be one host name, with a port at most.',
       param: 'Host',
-      headers: CLOSE,
+      headers: CLOSE_CONNECTION,
     },
-    unstorableText: {
-      when: 'A text that is looked for, or is to be kept, holds U+0000.',
+    nullCharacter: {
+      description: 'A text that is looked for, or is to be kept, holds U+0000.',
       message: 'Text must not hold the character U+0000.',
     },
-    idMalformed: {
-      when: 'A field that names what a provider keeps, such as a file, holds an empty id, or one of more than 256 characters.',
+    invalidId: {
+      description:
+        'A field that names what a provider keeps, such as a file, holds an empty id, or one of more than 256 characters.',
       message: '{param} must be an id of 1 to 256 characters. Leave the field out to name nothing.',
       param: '{param}',
     },
@@ -32,7 +34,7 @@ export const CLIENT_ERRORS = {
   tooManyInputs: {
     status: 400,
     code: 'array_above_max_length',
-    when: 'An embeddings request has more inputs than OpenAI accepts at once.',
+    description: 'An embeddings request has more inputs than OpenAI accepts at once.',
     message:
       "Invalid 'input': array too long. Expected an array with maximum length {most}, but instead got an array with length {count}.",
     param: 'input',
@@ -40,7 +42,8 @@ export const CLIENT_ERRORS = {
   embeddingsTooLarge: {
     status: 400,
     code: 'response_too_large',
-    when: 'The vectors of an embeddings request would make a larger response than the proxy writes: its inputs times their dimensions, as `float` or `base64`.',
+    description:
+      'The vectors of an embeddings request would make a larger response than the proxy writes: its inputs times their dimensions, as `float` or `base64`.',
     message:
       "Invalid 'input': {inputs} inputs of {dimensions} dimensions make {count} numbers; one response holds at most {most} as {format}. Send fewer inputs at a time, or ask for encoding_format base64.",
     param: 'input',
@@ -48,7 +51,7 @@ export const CLIENT_ERRORS = {
   inputTooLong: {
     status: 400,
     code: 'context_length_exceeded',
-    when: 'One input of an embeddings request has more tokens than OpenAI’s models accept.',
+    description: 'One input of an embeddings request has more tokens than OpenAI’s models accept.',
     message:
       "This model's maximum context length is {most} tokens, however you requested {tokens} tokens ({tokens} in your prompt; 0 for the completion). Please reduce your prompt; or completion length.",
     param: 'input',
@@ -57,53 +60,55 @@ export const CLIENT_ERRORS = {
     status: 400,
     code: 'max_tokens_per_request',
     type: 'max_tokens_per_request',
-    when: 'The inputs of an embeddings request have more tokens in total than OpenAI accepts at once.',
+    description: 'The inputs of an embeddings request have more tokens in total than OpenAI accepts at once.',
     message: 'Requested {tokens} tokens, max {most} tokens per request',
     param: 'input',
   },
   bodyTooSlow: {
     status: 408,
     code: 'request_timeout',
-    when: 'The body did not arrive in time.',
+    description: 'The body did not arrive in time.',
     message: 'The body of your request did not arrive within {seconds} seconds.',
-    headers: CLOSE,
+    headers: CLOSE_CONNECTION,
   },
   bodyTooLarge: {
     status: 413,
     code: 'request_too_large',
-    when: 'The body is larger than MAX_BODY_BYTES, after decoding if it is compressed.',
+    description: 'The body is larger than MAX_BODY_BYTES, after decoding if it is compressed.',
     message: 'The body of your request is larger than {maxBytes} bytes.',
-    headers: CLOSE,
+    headers: CLOSE_CONNECTION,
   },
   wrongContentType: {
     status: 415,
     code: 'unsupported_media_type',
-    when: 'The body’s Content-Type is not JSON, nor a form where the endpoint accepts forms.',
+    description: 'The body’s Content-Type is not JSON, nor a form where the endpoint accepts forms.',
     message: 'Content-Type must be {forms}application/json.',
     param: 'Content-Type',
   },
-  requestRefused: {
+  requestRejected: {
     status: 400,
     code: 'request_refused',
-    when: 'The installation’s [hook](hooks.md) refused the request: no provider was asked, and no stored answer given.',
+    description:
+      'The installation’s [hook](hooks.md) refused the request: no provider was asked, and no stored answer given.',
     message: '{reason}',
   },
-  answerRefused: {
+  responseRejected: {
     status: 400,
     code: 'answer_refused',
-    when: 'The installation’s [hook](hooks.md) refused the answer. The provider charges for it.',
+    description: 'The installation’s [hook](hooks.md) refused the answer. The provider charges for it.',
     message: '{reason}',
   },
-  tooLongToCheck: {
+  tooLargeForHook: {
     status: 413,
     code: 'too_long_to_check',
-    when: 'The request, with its answer if there is one, is too long for the installation’s [hook](hooks.md), without which nothing passes.',
+    description:
+      'The request, with its answer if there is one, is too long for the installation’s [hook](hooks.md), without which nothing passes.',
     message: 'The rules of this installation can check {mostBytes} bytes at most, a request and its answer together.',
   },
-  unsupportedCoding: {
+  unsupportedContentEncoding: {
     status: 415,
     code: 'unsupported_media_type',
-    when: 'The body is compressed in a way that is not supported, or more than three times.',
+    description: 'The body is compressed in a way that is not supported, or more than three times.',
     message: 'Content-Encoding must be gzip, deflate, br or zstd, or a list of at most three of them.',
     param: 'Content-Encoding',
     headers: { 'accept-encoding': 'gzip, deflate, br, zstd' },
@@ -111,48 +116,49 @@ export const CLIENT_ERRORS = {
   undecodableBody: {
     status: 400,
     code: 'invalid_request_error',
-    when: 'The body cannot be decoded as its Content-Encoding says, or is cut off.',
+    description: 'The body cannot be decoded as its Content-Encoding says, or is cut off.',
     message: 'We could not decode the body of your request as {coding}.',
     param: 'Content-Encoding',
-    headers: CLOSE,
+    headers: CLOSE_CONNECTION,
   },
 
   // Keys and limits.
   missingKey: {
     status: 401,
     code: 'missing_api_key',
-    when: 'The request has no API key.',
+    description: 'The request has no API key.',
     message: 'Missing API key',
   },
   invalidKey: {
     status: 401,
     code: 'invalid_api_key',
-    when: 'The key is malformed, was never issued, or has expired.',
+    description: 'The key is malformed, was never issued, or has expired.',
     message: 'Invalid API key',
   },
   disabledKey: {
     status: 403,
     code: 'api_key_disabled',
-    when: 'The key has been deactivated.',
+    description: 'The key has been deactivated.',
     message: 'API key disabled',
   },
   addressNotAllowed: {
     status: 403,
     code: 'address_not_allowed',
-    when: 'The key’s `allowed_addresses` do not include the address that the request comes from.',
+    description: 'The key’s `allowed_addresses` do not include the address that the request comes from.',
     message:
       'This key may not be used from {address}. Have an owner of the project add the address to the key’s allowed_addresses, or send the request from one of them.',
   },
-  mayNotJudge: {
+  feedbackNotAllowed: {
     status: 403,
     code: 'permission_denied',
-    when: 'The project’s setting cache_feedback does not let API keys judge matches.',
+    description: 'The project’s setting cache_feedback does not let API keys judge matches.',
     message:
       'API keys of this project may not judge matches: its setting cache_feedback is {setting}. Members judge in the dashboard or with an admin key; with cache_feedback any, keys may, too.',
   },
-  ...sharing(429, 'rate_limit_exceeded', {
+  ...defineErrors(429, 'rate_limit_exceeded', {
     rateLimited: {
-      when: 'The key, or the client’s address within the project, has reached its limit for the last 60 seconds.',
+      description:
+        'The key, or the client’s address within the project, has reached its limit for the last 60 seconds.',
       message: 'Rate limit exceeded',
       headers: {
         'retry-after': '{seconds}',
@@ -161,37 +167,39 @@ export const CLIENT_ERRORS = {
         'x-ratelimit-reset-requests': '{seconds}s',
       },
     },
-    tokensLimited: {
+    tokenRateLimited: {
       type: 'tokens',
-      when: 'What the request may take is more than the key’s tokens a minute have left. Hits are still answered.',
+      description:
+        'What the request may take is more than the key’s tokens a minute have left. Hits are still answered.',
       message:
         'Rate limit exceeded: this key may take {limit} tokens a minute, and this request may take {tokens}. Wait, or set a smaller max_tokens.',
       headers: { 'retry-after': '{seconds}' },
     },
     tooManyTokens: {
       type: 'tokens',
-      when: 'The request may take more tokens than the key may in a whole minute.',
+      description: 'The request may take more tokens than the key may in a whole minute.',
       message:
         'This request may take {tokens} tokens, and its key may take {limit} a minute. Set a smaller max_tokens, or send less at once.',
       headers: { 'x-should-retry': 'false' },
     },
     edgeRateLimited: {
-      when: 'The client’s address has asked for health or for models too often, or tried too many admin keys or sessions that do not exist.',
+      description:
+        'The client’s address has asked for health or for models too often, or tried too many admin keys or sessions that do not exist.',
       message: 'Rate limit exceeded',
       headers: { 'retry-after': '{seconds}' },
     },
   }),
-  tooManyAtOnce: {
+  tooManyConcurrentRequests: {
     status: 429,
     code: 'concurrent_requests_exceeded',
-    when: 'The key has as many requests in progress in this process as its plan allows.',
+    description: 'The key has as many requests in progress in this process as its plan allows.',
     message: 'Too many requests at the same time: this key may have {limit} in progress',
-    headers: SOON,
+    headers: RETRY_SOON,
   },
   monthlyQuotaExceeded: {
     status: 429,
     code: 'monthly_quota_exceeded',
-    when: 'The project has used up its requests for the month.',
+    description: 'The project has used up its requests for the month.',
     message: 'Monthly quota exceeded',
     // A short wait does not help, but OpenAI's clients would retry.
     headers: { 'x-should-retry': 'false' },
@@ -200,7 +208,8 @@ export const CLIENT_ERRORS = {
     status: 429,
     code: 'insufficient_quota',
     type: 'insufficient_quota',
-    when: 'What the request may cost is more than a budget of its project, key, model or tag, or of the organization, has left. Hits are still answered, unless `when_exhausted` is `refuse`.',
+    description:
+      'What the request may cost is more than a budget of its project, key, model or tag, or of the organization, has left. Hits are still answered, unless `when_exhausted` is `refuse`.',
     message:
       'Budget exceeded: {budget}; {until}. {left} is left, and this request may take up to {most}: with a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, it reserves less.',
     headers: { 'x-should-retry': 'false' },
@@ -208,7 +217,8 @@ export const CLIENT_ERRORS = {
   budgetReserved: {
     status: 429,
     code: 'budget_reserved',
-    when: 'The budget is not spent, but other requests in flight have reserved what this one may cost, and too few of them ended while it waited (5 seconds). Or its key has reserved the share of the project’s budgets that one key may (`budget_key_share`), or its project the share of the organization’s budgets that one project may (80 %). Hits are still answered.',
+    description:
+      'The budget is not spent, but other requests in flight have reserved what this one may cost, and too few of them ended while it waited (5 seconds). Or its key has reserved the share of the project’s budgets that one key may (`budget_key_share`), or its project the share of the organization’s budgets that one project may (80 %). Hits are still answered.',
     message:
       'Budget reserved by requests in flight: of {budget}, {spent} is spent, and {reserved} is reserved by {holders}. This request may take up to {most}. Try again in {seconds} seconds; with a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, it reserves less.',
     headers: { 'retry-after': '{seconds}' },
@@ -216,7 +226,7 @@ export const CLIENT_ERRORS = {
   unknownPrice: {
     status: 400,
     code: 'model_not_priced',
-    when: 'A budget applies, and the catalogue has no price of a model by this name.',
+    description: 'A budget applies, and the catalogue has no price of a model by this name.',
     message:
       'No price is known for {model}.{hint} A budget in {unit} applies, so only models with a price can be used: correct the name, or have an operator add the price to the catalogue.',
     param: 'model',
@@ -224,9 +234,10 @@ export const CLIENT_ERRORS = {
   unpricedModel: {
     status: 400,
     code: 'model_not_priced',
-    when: 'A budget applies, and the most that the request may cost is not known: the catalogue has no price of a tool, a tier or another part of it, or no largest answer.',
+    description:
+      'A budget applies, and the most that the request may cost is not known: the catalogue has no price of a tool, a tier or another part of it, or no largest answer.',
     message:
       'A budget in {unit} applies, and the most that a request to {model} may cost is not known, for want of {missing}. Leave that out or set max_tokens; if that is not enough, have an operator add the price and limits to the catalogue.',
     param: 'model',
   },
-} as const satisfies Record<string, CatalogueEntry>
+} as const satisfies Record<string, ErrorDefinition>

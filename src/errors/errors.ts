@@ -1,6 +1,6 @@
-/** The errors that the rest of the program uses: the type, the catalogue's constructors, and ClientGone. */
+/** The errors that the rest of the program uses: the type, the catalogue's constructors, and ClientDisconnected. */
 
-export { type CarriedError, carryError, restoreError } from './carry-error.ts'
-export { ClientGone, ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
-export { quoteError } from './quote-error.ts'
-export { describeError, invalidRequest, refuse, withDetails } from './refuse.ts'
+export { addErrorDetails, createError, createErrorOptions, invalidRequestError } from './create-error.ts'
+export { createUpstreamError } from './create-upstream-error.ts'
+export { ClientDisconnected, ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
+export { deserializeError, type SerializedError, serializeError } from './serialize-error.ts'

@@ -1,71 +1,75 @@
 /** The catalogue's errors of an unknown path, model or object. */
-import { type CatalogueEntry, sharing } from './catalogue-entry.ts'
+import { defineErrors, type ErrorDefinition } from './error-definition.ts'
 
 export const PATH_ERRORS = {
-  ...sharing(404, 'not_found', {
-    endpointElsewhere: {
-      when: 'The path is an endpoint of OpenAI or Anthropic that the proxy does not have.',
+  ...defineErrors(404, 'not_found', {
+    endpointNotProvided: {
+      description: 'The path is an endpoint of OpenAI or Anthropic that the proxy does not have.',
       message: 'This proxy has no /v1/{endpoint}: it belongs to {api}. {advice}',
     },
-    pathUnknown: {
-      when: 'The path does not exist.',
+    pathNotFound: {
+      description: 'The path does not exist.',
       message:
         'There is nothing at this path. Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/images/…, /v1/audio/…, /v1/moderations, /v1/rerank, /v1/files, /v1/batches, /v1/models or /v1/health: set your client’s base address to end in /v1.',
     },
-    fileUnknown: {
-      when: 'The project has no file with this id.',
+    fileNotFound: {
+      description: 'The project has no file with this id.',
       message: 'No such File object: {id}',
       param: 'id',
     },
-    fileNotOwn: {
-      when: 'The request names a file of another project or, under a provider key that projects share, one that this project did not upload.',
+    fileOfAnotherProject: {
+      description:
+        'The request names a file of another project or, under a provider key that projects share, one that this project did not upload.',
       message:
         'No such File object: {param} names a file that this project did not upload. Upload it to POST /v1/files of this proxy, with a key of this project.',
       param: '{param}',
     },
-    notOwn: {
-      when: 'The request refers to an object at the provider (an earlier response, an item, a conversation, a container, a vector store, a voice) that another project made or named first.',
+    objectOfAnotherProject: {
+      description:
+        'The request refers to an object at the provider (an earlier response, an item, a conversation, a container, a vector store, a voice) that another project made or named first.',
       message: 'No such object: {param} names what this project did not make.',
       param: '{param}',
     },
-    batchUnknown: {
-      when: 'The project has no batch with this id.',
+    batchNotFound: {
+      description: 'The project has no batch with this id.',
       message: "No batch found with id '{id}'.",
       param: 'id',
     },
-    noMessageBatches: {
-      when: 'The request concerns Anthropic’s message batches, but the project has stored no key for Anthropic.',
+    messageBatchesNeedKey: {
+      description: 'The request concerns Anthropic’s message batches, but the project has stored no key for Anthropic.',
       message:
         'Message batches go to Anthropic, for which this project has stored no key. Store one, or upload a file of chat requests and POST /v1/batches.',
     },
-    vendorKeepsNothing: {
-      when: 'The client names a vendor for its files or batches, by the base of its address or by its headers, that keeps none for this project.',
+    vendorHasNoStorage: {
+      description:
+        'The client names a vendor for its files or batches, by the base of its address or by its headers, that keeps none for this project.',
       message:
         'Your client speaks the API of {title} (by its address or its headers): what it sends to /v1{path} goes nowhere else, and {missing}',
     },
-    boundNeedsKey: {
-      when: 'OpenAI alone keeps this, and the project has no key for it.',
+    openAiKeyRequired: {
+      description: 'OpenAI alone keeps this, and the project has no key for it.',
       message:
         '/v1/{path} is OpenAI’s, under a key of the project’s own, and this project has stored none for OpenAI. Store one.',
     },
-    openAisAlone: {
-      when: 'OpenAI alone has this, and the model leads elsewhere.',
+    openAiOnly: {
+      description: 'OpenAI alone has this, and the model leads elsewhere.',
       message:
         '/v1/{path} is OpenAI’s: it takes native names of OpenAI’s models, under a key of the project’s own, and this model leads elsewhere. Send the whole conversation to POST /v1/responses.',
       param: 'model',
     },
-    boundElsewhere: {
-      when: 'OpenAI alone keeps this, and the client speaks to another vendor.',
+    collectionOfAnotherVendor: {
+      description: 'OpenAI alone keeps this, and the client speaks to another vendor.',
       message:
         '/v1/{path} is OpenAI’s alone here, and your client speaks the API of {vendor} (by its address or its headers): ask with a base address that ends in /v1.',
     },
-    boundUnknown: {
-      when: 'The id belongs to another project.',
+    openAiObjectNotFound: {
+      description: 'The id belongs to another project.',
       message: "There is no object with id '{id}' in this project: it was made in another one.",
       param: 'id',
     },
-    responseNotKept: {
-      when: '`/v1/responses/<id>` is requested, but the response is not kept for this key, and the project has no OpenAI key under which it could be stored there.',
+    responseNotFound: {
+      description:
+        '`/v1/responses/<id>` is requested, but the response is not kept for this key, and the project has no OpenAI key under which it could be stored there.',
       message:
         "Response with id '{id}' not found. Responses are kept for a week, for the key that asked for them, unless a request says store: false; OpenAI keeps those of its own models for projects with an OpenAI key of their own.",
       param: 'response_id',
@@ -74,7 +78,7 @@ export const PATH_ERRORS = {
   socketUnsupported: {
     status: 426,
     code: 'websocket_not_supported',
-    when: 'There is no WebSocket at the path.',
+    description: 'There is no WebSocket at the path.',
     message:
       'There is no WebSocket at this path: it is answered over HTTP. Send POST /v1/responses, with stream: true for events as they come; sessions of the Realtime API are at /v1/realtime.',
     headers: { upgrade: 'HTTP/1.1' },
@@ -82,55 +86,57 @@ export const PATH_ERRORS = {
   methodNotAllowed: {
     status: 405,
     code: 'method_not_allowed',
-    when: 'The path exists, but does not accept this method.',
+    description: 'The path exists, but does not accept this method.',
     message: 'This path accepts only {methods}.',
     headers: { allow: '{allowed}' },
   },
   upgradeRequired: {
     status: 426,
     code: 'upgrade_required',
-    when: 'The path is the Realtime API’s, but the request opens no WebSocket.',
+    description: 'The path is the Realtime API’s, but the request opens no WebSocket.',
     message: 'Open a WebSocket at this path: OpenAI’s clients do with their realtime classes.',
     headers: { upgrade: 'websocket' },
   },
   realtimeModelMissing: {
     status: 400,
     code: 'invalid_request_error',
-    when: 'The address of a realtime session names no model, and not the intent `transcription` under the project’s own OpenAI key. Calls by telephone are not passed on.',
+    description:
+      'The address of a realtime session names no model, and not the intent `transcription` under the project’s own OpenAI key. Calls by telephone are not passed on.',
     message: 'Name the session’s model in the address: /v1/realtime?model=…',
     param: 'model',
   },
-  ...sharing(404, 'model_not_found', {
-    modelUnknown: {
-      when: 'No provider that this key can use has a model of this name.',
+  ...defineErrors(404, 'model_not_found', {
+    modelNotFound: {
+      description: 'No provider that this key can use has a model of this name.',
       message:
         'Model {model} is not known. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
       param: 'model',
     },
-    modelMisspelt: {
-      when: 'The same, but there are models with similar names.',
+    modelMisspelled: {
+      description: 'The same, but there are models with similar names.',
       message:
         'Model {model} is not known. Near to it: {near}. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
       param: 'model',
     },
     modelNeedsKey: {
-      when: 'The name is, or looks like, a provider’s native name, but the project has stored no key for that provider and no aggregator has the model.',
+      description:
+        'The name is, or looks like, a provider’s native name, but the project has stored no key for that provider and no aggregator has the model.',
       message:
         'Model {model} is a native name of {providers}, for which this project has stored no key. Store one, or {alternative}.',
       param: 'model',
     },
     providerKeyRemoved: {
-      when: 'The project’s key for the provider was removed while the request was in progress.',
+      description: 'The project’s key for the provider was removed while the request was in progress.',
       message: "The project's {provider} key has just been removed.",
       param: 'model',
     },
     modelNotListed: {
-      when: '`GET /v1/models/<name>` names a model that its provider is known to lack, or none has.',
+      description: '`GET /v1/models/<name>` names a model that its provider is known to lack, or none has.',
       message: 'Model {model} is not in the catalogue. GET /v1/models lists what this key can use.',
       param: 'model',
     },
-    keeperGone: {
-      when: 'The file or batch was created with a provider key that the project has removed since.',
+    storageKeyRemoved: {
+      description: 'The file or batch was created with a provider key that the project has removed since.',
       message:
         "This file or batch was created with the project's {provider} key, which has been removed. Store that key again.",
       param: 'model',
@@ -139,7 +145,7 @@ export const PATH_ERRORS = {
   modelNotAllowed: {
     status: 403,
     code: 'model_not_allowed',
-    when: 'The project’s setting `allowed_models`, or the key’s, does not include the model.',
+    description: 'The project’s setting `allowed_models`, or the key’s, does not include the model.',
     message:
       'Model {model} is not allowed {where} allowed_models is {patterns}. GET /v1/models lists what this key can use.',
     param: 'model',
@@ -147,36 +153,37 @@ export const PATH_ERRORS = {
   endpointUnsupported: {
     status: 404,
     code: 'unsupported_endpoint',
-    when: 'The model’s provider does not have the endpoint.',
+    description: 'The model’s provider does not have the endpoint.',
     message: "{vendor}'s models answer /v1/chat/completions, /v1/responses and /v1/messages, not /v1/{endpoint}.",
     param: 'model',
   },
   pathUnsupported: {
     status: 404,
     code: 'unsupported_endpoint',
-    when: 'The request would be passed on unchanged, but the model’s provider does not have the endpoint.',
+    description: 'The request would be passed on unchanged, but the model’s provider does not have the endpoint.',
     message:
       '{vendor} has no /v1{path} here: name a model of another provider, whose key the project has stored or that the aggregator reaches.',
     param: 'model',
   },
-  boundNotPriced: {
+  collectionNotPriced: {
     status: 400,
     code: 'model_not_priced',
-    when: 'A budget applies, and nobody knows before what the request costs at OpenAI.',
+    description: 'A budget applies, and nobody knows before what the request costs at OpenAI.',
     message:
       'A budget applies, and nobody can tell before what this request to /v1/{path} will cost: the proxy passes on such requests only where no budget does.',
   },
-  batchInParts: {
+  batchUploadInParts: {
     status: 400,
     code: 'invalid_request_error',
-    when: 'A batch’s file comes in parts.',
+    description: 'A batch’s file comes in parts.',
     message: 'A batch’s file is read as it is uploaded: send it whole, to POST /v1/files.',
     param: 'purpose',
   },
-  notBound: {
+  objectOwnerUnknown: {
     status: 400,
     code: 'invalid_request_error',
-    when: 'Under a provider key that projects share, the request refers to an object (a vector store, a container) that this project did not make through the proxy.',
+    description:
+      'Under a provider key that projects share, the request refers to an object (a vector store, a container) that this project did not make through the proxy.',
     message:
       '{param} refers to an object stored at the provider under a key that projects share, and the proxy cannot tell which project owns it: send the whole conversation and its files, or store a provider key for this project.',
     param: '{param}',
@@ -184,7 +191,8 @@ export const PATH_ERRORS = {
   previousResponseNotFound: {
     status: 404,
     code: 'previous_response_not_found',
-    when: 'A request continues a response that is not kept for its key: another key asked for it, its week is over, it was deleted, or the request had `store: false` or an input above 256 KiB; or one before it is gone.',
+    description:
+      'A request continues a response that is not kept for its key: another key asked for it, its week is over, it was deleted, or the request had `store: false` or an input above 256 KiB; or one before it is gone.',
     message:
       "Previous response with id '{id}' not found, or not the whole conversation before it. Responses are kept for a week, for the key that asked for them, unless a request says store: false or is longer than 256 KiB: send the whole conversation as input.",
     param: 'previous_response_id',
@@ -192,31 +200,32 @@ export const PATH_ERRORS = {
   responseUnfinished: {
     status: 409,
     code: 'response_not_finished',
-    when: 'A request continues a response that is still made in the background.',
+    description: 'A request continues a response that is still made in the background.',
     message: "Response with id '{id}' is still being made: get it by its id until its status is completed.",
     param: 'previous_response_id',
   },
   itemNotFound: {
     status: 404,
     code: 'item_not_found',
-    when: 'A request names an item of an earlier response that is not kept for its key.',
+    description: 'A request names an item of an earlier response that is not kept for its key.',
     message:
       "Item with id '{id}' not found. Items are kept for a week, for the key that asked for them, unless a request says store: false: send the item itself.",
     param: '{param}',
   },
-  hitUnknown: {
+  hitNotFound: {
     status: 404,
     code: 'request_not_found',
-    when: 'The feedback names no semantic hit or near miss of the last week within the sharing scope of its sender.',
+    description:
+      'The feedback names no semantic hit or near miss of the last week within the sharing scope of its sender.',
     message:
       'No semantic hit or near miss of the last week within your sharing scope has this request_id: give the X-Request-Id of a response with X-Proxy-Cache: HIT-SEMANTIC or with X-Proxy-Cache-Near-Miss, the user that was named there, and its X-Proxy-Cache-Namespace.',
     param: 'request_id',
   },
-  hitForgotten: {
+  hitExpired: {
     status: 404,
     code: 'entry_not_found',
-    when: 'The feedback concerns a cache entry that has expired or was purged.',
+    description: 'The feedback concerns a cache entry that has expired or was purged.',
     message: 'The cache entry that was served under this request_id is no longer kept, and will not be served again.',
     param: 'request_id',
   },
-} as const satisfies Record<string, CatalogueEntry>
+} as const satisfies Record<string, ErrorDefinition>

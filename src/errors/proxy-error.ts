@@ -16,19 +16,19 @@ export interface ProxyErrorOptions {
   /** Extra response headers, such as `Retry-After`. */
   headers?: Record<string, string>
   /** Whether a provider ended its response with this in place of one: then it has charged no more than it reported. */
-  isInPlaceOfResponse?: boolean
+  replacesResponse?: boolean
   /** Only logged. */
   cause?: unknown
 }
 
-/** Created by `refuse()` from the catalogue of errors, or by `quoteError()` from an upstream's error. */
+/** Created by `refuse()` from the catalogue of errors, or by `createUpstreamError()` from an upstream's error. */
 export class ProxyError extends Error {
   readonly status: number
   readonly code: string
   readonly type: string
   readonly param: string | null
   readonly details: Readonly<Record<string, unknown>> | null
-  readonly isInPlaceOfResponse: boolean
+  readonly replacesResponse: boolean
   /** Added to the response's headers. */
   readonly headers: Record<string, string>
 
@@ -40,7 +40,7 @@ export class ProxyError extends Error {
     this.type = options.type ?? typeOfStatus(options.status)
     this.param = options.param ?? null
     this.details = options.details ?? null
-    this.isInPlaceOfResponse = options.isInPlaceOfResponse ?? false
+    this.replacesResponse = options.replacesResponse ?? false
     this.headers = { ...options.headers }
   }
 
@@ -59,7 +59,7 @@ function typeOfStatus(status: number): string {
 }
 
 /** Thrown, and used as an abort reason, when the client has left: no response can be sent. */
-export class ClientGone extends Error {
+export class ClientDisconnected extends Error {
   /** False: while all that was asked for it had failed, at no cost, and nothing else was being asked. */
   readonly mayHaveCost: boolean
 

@@ -1,5 +1,5 @@
 /** Batches calls: those that arrive while one is in flight share the next. */
-import { startTimeLimit } from './time-limit.ts'
+import { startTimeout } from './timeouts.ts'
 
 export interface BatcherOptions<Item, Result> {
   /** Runs a batch: one result for each item, in order. A rejection fails every item of the batch. */
@@ -10,17 +10,17 @@ export interface BatcherOptions<Item, Result> {
    * Upper bound on an item's wait for its result, queued or in flight, since the last result came: what answers late is not gone. After it,
    * or a few limits in all, the item's batch fails.
    */
-  timeLimitMs: number
+  timeoutMs: number
   /** Creates the error of a batch that timed out. `isBusy`: something was answered meanwhile, or the event loop was late. */
-  timeLimitError(isBusy: boolean): Error
+  createTimeoutError(isBusy: boolean): Error
   /** When those who run the batches last answered anything, by `performance.now()`. */
-  answeredAtMs?(): number
+  lastReplyAtMs?(): number
   /** Most batches in flight at once; one by default. */
   maxBatches?: number
   /** For results that nobody waits for: a batch that is not full waits for more items until this resolves. */
   linger?(): Promise<void>
   /** Work in flight whose items will be added here in a moment, or null. A batch waits briefly to include them. */
-  comesNext?(): Promise<unknown> | null
+  upcomingItems?(): Promise<unknown> | null
   /** Called with a result that came after its item had failed, so that its reservation can be given back. */
   onLateResult?(item: Item, result: Result): void
 }
@@ -88,13 +88,13 @@ function handOut<Item, Result>(
 
 /** The error for items that waited too long: it tells a queue that moves too slowly from one that stands. */
 function limitError<Item, Result>(
-  { timeLimitMs, timeLimitError, answeredAtMs }: BatcherOptions<Item, Result>,
+  { timeoutMs, createTimeoutError, lastReplyAtMs }: BatcherOptions<Item, Result>,
   waitsSinceMs: number,
   lastResultMs: number,
 ): Error {
-  const lateMs = performance.now() - waitsSinceMs - timeLimitMs
-  const lastAnswerMs = Math.max(lastResultMs, answeredAtMs?.() ?? -Infinity)
-  return timeLimitError(lastAnswerMs > waitsSinceMs || lateMs > LATE_LOOP_MS)
+  const lateMs = performance.now() - waitsSinceMs - timeoutMs
+  const lastAnswerMs = Math.max(lastResultMs, lastReplyAtMs?.() ?? -Infinity)
+  return createTimeoutError(lastAnswerMs > waitsSinceMs || lateMs > LATE_LOOP_MS)
 }
 
 /** Calls back after the limit, which counts from the last result; once more from here, if the event loop kept it waiting. */
@@ -104,7 +104,7 @@ function startBatchLimit(timeLimitMs: number, waitsSinceMs: number, lastResultMs
 
   function watchFrom(fromMs: number): () => void {
     const dueMs = Math.min(fromMs + timeLimitMs, lastMs)
-    return startTimeLimit(Math.max(1, dueMs - performance.now()), () => {
+    return startTimeout(Math.max(1, dueMs - performance.now()), () => {
       const nowMs = performance.now()
       if (nowMs - dueMs > LATE_LOOP_MS && nowMs < lastMs) endLimit = watchFrom(nowMs)
       else onOver()
@@ -115,7 +115,7 @@ function startBatchLimit(timeLimitMs: number, waitsSinceMs: number, lastResultMs
 
 /** Returns a function that adds an item to the next batch and resolves to its result. */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
-  const { run, maxItems, maxBatches = 1, linger, comesNext, timeLimitMs, onLateResult } = options
+  const { run, maxItems, maxBatches = 1, linger, upcomingItems, timeoutMs, onLateResult } = options
   let queue: Waiting<Item, Result>[] = []
   let inFlight = 0
   let isGathering = false
@@ -138,7 +138,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       flush()
     }
     if (linger && queue.length < maxItems) linger().then(send)
-    else afterComing(comesNext?.() ?? null, send)
+    else afterComing(upcomingItems?.() ?? null, send)
   }
 
   function flush(): void {
@@ -156,11 +156,11 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       overdue = true
       const error = limitError(options, queuedAtMs, lastResultMs)
       for (const waiting of batch) waiting.reject(error)
-      queue = rejectHopeless(queue, timeLimitMs, error)
+      queue = rejectHopeless(queue, timeoutMs, error)
       proceed()
     }
     // One time limit per batch, set by its oldest item, so that a call that hangs does not delay the next batch.
-    const endLimit = startBatchLimit(timeLimitMs, queuedAtMs, lastResultMs, fail)
+    const endLimit = startBatchLimit(timeoutMs, queuedAtMs, lastResultMs, fail)
     run(batch.map(waiting => waiting.item)).then(
       results => {
         endLimit()

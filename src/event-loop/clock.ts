@@ -9,7 +9,7 @@ const TOLERATED_MS = 2_000
 const STARTED_AT_MS = Date.now() - performance.now()
 
 /** Milliseconds since the epoch, by this machine's clock as it was when the process started: it neither stands still nor steps. */
-export function steadyMs(): number {
+export function monotonicMs(): number {
   return Math.floor(STARTED_AT_MS + performance.now())
 }
 
@@ -22,7 +22,7 @@ let aheadMs = 0
 
 /** Milliseconds since the epoch. Until the database was asked, as this machine's clock had it at the start. */
 export function nowMs(): number {
-  return steadyMs() + aheadMs
+  return monotonicMs() + aheadMs
 }
 
 export function nowSeconds(): number {
@@ -39,8 +39,8 @@ export function nowIso(): string {
 }
 
 /** The database has just answered that it was this time. */
-export function learnTime(now: Date): void {
-  const foundMs = now.getTime() - steadyMs()
+export function setDatabaseTime(now: Date): void {
+  const foundMs = now.getTime() - monotonicMs()
   // Small changes of a large difference are the way there and back, too.
   if (Math.abs(foundMs - aheadMs) > TOLERATED_MS) aheadMs = Math.abs(foundMs) > TOLERATED_MS ? foundMs : 0
 }

@@ -11,12 +11,12 @@ export class FairQueue<Owner, Item> {
   }
 
   /** Whose turn it is, of those who may have one. */
-  next(mayHave: (owner: Owner) => boolean): Owner | undefined {
+  nextOwner(mayHave: (owner: Owner) => boolean): Owner | undefined {
     return this.#owners.keys().find(mayHave)
   }
 
   /** The owner's first item; its next one has its turn after those of others. */
-  take(owner: Owner): Item | undefined {
+  dequeue(owner: Owner): Item | undefined {
     const own = this.#owners.get(owner)
     const item = own?.shift()
     this.#owners.delete(owner)

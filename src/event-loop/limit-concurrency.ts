@@ -1,11 +1,11 @@
 /** Limits how many tasks run at once; others are queued, and too many are refused. */
-import { refuse } from '../errors/errors.ts'
+import { createError } from '../errors/errors.ts'
 
 export function limitConcurrency(atOnce: number, mostWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
   const line: (() => void)[] = []
   let running = 0
   return async work => {
-    if (line.length >= mostWaiting) throw refuse('busy')
+    if (line.length >= mostWaiting) throw createError('busy')
     if (running >= atOnce) await new Promise<void>(resolve => line.push(resolve))
     else running++
     try {

@@ -1,26 +1,26 @@
 /** The memory of one response: from its provider's first byte until its client has taken the last, or has been cut off. */
-import type { Held, StreamHolder, StreamMemory } from './stream-memory.ts'
+import type { MemoryHolder, MemoryReservation, StreamMemory } from './stream-memory.ts'
 
 /** Whoever gives the response to its client. */
-export interface ClientReader {
+export interface ResponseConsumer {
   /** Since when the client takes nothing, by `performance.now()`; infinite while it is not waited for. */
   unreadSinceMs(): number
-  cutOff(): void
+  disconnect(): void
 }
 
 /** Opens its place in the budget when it first holds something: most responses are small. */
-export class ResponseMemory implements Held, StreamHolder {
+export class ResponseMemory implements MemoryReservation, MemoryHolder {
   readonly #memory: StreamMemory
-  #held: Held | null = null
+  #held: MemoryReservation | null = null
   #isClosed = false
-  #client: ClientReader | null = null
+  #client: ResponseConsumer | null = null
 
   constructor(memory: StreamMemory) {
     this.#memory = memory
   }
 
   /** From now on this client may be cut off. */
-  serve(client: ClientReader): void {
+  setConsumer(client: ResponseConsumer): void {
     this.#client = client
   }
 
@@ -32,30 +32,30 @@ export class ResponseMemory implements Held, StreamHolder {
     if (this.#held || bytes > 0) this.#open()?.set(bytes)
   }
 
-  share(bytes: Uint8Array): void {
-    this.#open()?.share(bytes)
+  addShared(bytes: Uint8Array): void {
+    this.#open()?.addShared(bytes)
   }
 
-  space(): Promise<void> | undefined {
-    return this.#open()?.space()
+  waitForSpace(): Promise<void> | undefined {
+    return this.#open()?.waitForSpace()
   }
 
-  close(): void {
+  release(): void {
     this.#isClosed = true
-    this.#held?.close()
+    this.#held?.release()
   }
 
   unreadSinceMs(): number {
     return this.#client?.unreadSinceMs() ?? Number.POSITIVE_INFINITY
   }
 
-  cutSlowest(): void {
-    this.#memory.noteCut()
-    this.#client?.cutOff()
+  disconnectSlowest(): void {
+    this.#memory.recordDisconnect()
+    this.#client?.disconnect()
   }
 
-  #open(): Held | null {
-    if (!this.#isClosed) this.#held ??= this.#memory.open(this)
+  #open(): MemoryReservation | null {
+    if (!this.#isClosed) this.#held ??= this.#memory.reserve(this)
     return this.#held
   }
 }

@@ -2,37 +2,37 @@
  * The memory budget for bytes that wait for clients: one for all of a process. When it is full, whatever can be freed is freed first; providers
  * are not read further; then the readers that have taken nothing for longest are cut off, and new streams are rejected until there is space.
  */
-import { refuse } from '../errors/errors.ts'
-import { TimeLimitExceeded, withinTimeLimit } from './time-limit.ts'
+import { createError } from '../errors/errors.ts'
+import { TimeoutError, withTimeout } from './timeouts.ts'
 
 /** Holds bytes of the budget. */
-export interface StreamHolder {
+export interface MemoryHolder {
   /** Frees what no reader waits for. */
-  spare?(): void
+  freeConsumed?(): void
   /** Frees what a later request would have been glad of. */
-  drop?(): void
+  freeReusable?(): void
   /** Since when its slowest reader takes nothing of what waits for it, by `performance.now()`; infinite while nothing waits. */
   unreadSinceMs?(): number
   /** Cuts off that reader, and all that stand where it stands and have taken nothing since. */
-  cutSlowest?(beforeMs: number): void
+  disconnectSlowest?(beforeMs: number): void
   /** There is room again. */
   resume?(): void
 }
 
 /** The bytes that one holder has in the budget. */
-export interface Held {
+export interface MemoryReservation {
   add(bytes: number): void
   /** In place of what it held. */
   set(bytes: number): void
   /** Holds these bytes until it closes. Holders of the same buffer count it once. */
-  share(bytes: Uint8Array): void
+  addShared(bytes: Uint8Array): void
   /**
    * For one who reads on: undefined while there is space. In a full budget, one holder at a time may go on beyond it; the promise resolves for
    * the others when it is their turn, and rejects with a 503 when that takes too long.
    */
-  space(): Promise<void> | undefined
+  waitForSpace(): Promise<void> | undefined
   /** Gives all of it back, for good. */
-  close(): void
+  release(): void
 }
 
 /** A reader that has taken something this recently is not cut off, however full the room is. */
@@ -41,7 +41,7 @@ const RELIEVE_EVERY_MS = 100
 /** A full room is one until so much of it is free: else it would be full and not full in turn with every chunk. */
 const FREE_SHARE = 1 / 8
 /** How long a response may wait for space while it is read from its provider. */
-export const SPACE_LIMIT_MS = 20_000
+export const MAX_SPACE_WAIT_MS = 20_000
 /** What is only nice to have leaves so much of the room to what has to be held. */
 const SPARE_SHARE = 1 / 2
 
@@ -49,17 +49,17 @@ export class StreamMemory {
   /** In bytes. */
   readonly #size: number
   #held = 0
-  readonly #holders = new Map<StreamHolder, HeldBytes>()
+  readonly #holders = new Map<MemoryHolder, HeldBytes>()
   #isFull = false
   #relieving: ReturnType<typeof setInterval> | null = null
   #cuts = 0
   readonly #shared = new Map<ArrayBufferLike, { holders: number; bytes: number }>()
-  readonly #waiting = new Map<Held, () => void>()
+  readonly #waiting = new Map<MemoryReservation, () => void>()
   /** The one that reads on beyond a full budget. */
-  #beyond: Held | null = null
+  #beyond: MemoryReservation | null = null
   readonly #spaceLimitMs: number
 
-  constructor(size: number, spaceLimitMs = SPACE_LIMIT_MS) {
+  constructor(size: number, spaceLimitMs = MAX_SPACE_WAIT_MS) {
     this.#size = size
     this.#spaceLimitMs = spaceLimitMs
   }
@@ -70,7 +70,7 @@ export class StreamMemory {
   }
 
   /** Whether there is room for what could be spared. */
-  get isSpacious(): boolean {
+  get hasSpareSpace(): boolean {
     return this.#held < this.#size * SPARE_SHARE
   }
 
@@ -78,20 +78,20 @@ export class StreamMemory {
     return this.#held
   }
 
-  get mostBytes(): number {
+  get maxBytes(): number {
     return this.#size
   }
 
   /** Readers that were cut off so that others have room. */
-  get cuts(): number {
+  get disconnects(): number {
     return this.#cuts
   }
 
-  noteCut(): void {
+  recordDisconnect(): void {
     this.#cuts++
   }
 
-  open(holder: StreamHolder): Held {
+  reserve(holder: MemoryHolder): MemoryReservation {
     const held: HeldBytes = new HeldBytes({
       change: bytes => this.#change(bytes),
       share: bytes => this.#share(bytes),
@@ -119,14 +119,14 @@ export class StreamMemory {
     }
   }
 
-  #findSpace(held: Held): Promise<void> | undefined {
+  #findSpace(held: MemoryReservation): Promise<void> | undefined {
     if (!this.#isFull) return undefined
     this.#beyond ??= held
     if (this.#beyond === held) return undefined
     const waiting = new Promise<void>(resolve => this.#waiting.set(held, resolve))
-    return withinTimeLimit(this.#spaceLimitMs, waiting).catch(error => {
+    return withTimeout(this.#spaceLimitMs, waiting).catch(error => {
       this.#waiting.delete(held)
-      throw error instanceof TimeLimitExceeded ? refuse('tooManyUnreadStreams') : error
+      throw error instanceof TimeoutError ? createError('tooManyUnreadStreams') : error
     })
   }
 
@@ -163,11 +163,13 @@ export class StreamMemory {
   }
 
   #spare(): void {
-    for (const holder of this.#holders.keys()) holder.spare?.()
-    const largestFirst = [...this.#holders].filter(([{ drop }]) => drop).sort(([, a], [, b]) => b.bytes - a.bytes)
+    for (const holder of this.#holders.keys()) holder.freeConsumed?.()
+    const largestFirst = [...this.#holders]
+      .filter(([{ freeReusable }]) => freeReusable)
+      .sort(([, a], [, b]) => b.bytes - a.bytes)
     for (const [holder] of largestFirst) {
       if (!this.#isFull) return
-      holder.drop?.()
+      holder.freeReusable?.()
     }
   }
 
@@ -179,12 +181,12 @@ export class StreamMemory {
       .sort((a, b) => a.sinceMs - b.sinceMs)
     for (const { holder } of unread) {
       if (!this.#isFull) return
-      holder.cutSlowest?.(beforeMs)
+      holder.disconnectSlowest?.(beforeMs)
     }
   }
 }
 
-function unreadSinceMs(holder: StreamHolder): number {
+function unreadSinceMs(holder: MemoryHolder): number {
   return holder.unreadSinceMs?.() ?? Number.POSITIVE_INFINITY
 }
 
@@ -195,7 +197,7 @@ interface HeldOptions {
   onClose(): void
 }
 
-class HeldBytes implements Held {
+class HeldBytes implements MemoryReservation {
   readonly #options: HeldOptions
   #isOpen = true
   #release: (() => void) | null = null
@@ -215,15 +217,15 @@ class HeldBytes implements Held {
     this.add(bytes - this.bytes)
   }
 
-  share(bytes: Uint8Array): void {
+  addShared(bytes: Uint8Array): void {
     if (this.#isOpen) this.#release ??= this.#options.share(bytes)
   }
 
-  space(): Promise<void> | undefined {
+  waitForSpace(): Promise<void> | undefined {
     return this.#isOpen ? this.#options.space() : undefined
   }
 
-  close(): void {
+  release(): void {
     if (!this.#isOpen) return
     this.set(0)
     this.#isOpen = false

@@ -10,9 +10,9 @@ export function endUserOf({ safety_identifier, user, metadata }: JsonObject): st
 }
 
 /** The same of a request, in the form in which it is recorded, stored and purged. */
-export function recordedUserOf(body: JsonObject): string | null {
+export function recordedEndUserOf(body: JsonObject): string | null {
   const named = endUserOf(body)
-  return named === null ? null : nameEndUser(named)
+  return named === null ? null : shortenEndUser(named)
 }
 
 /** Characters that are recorded of a name. */
@@ -27,8 +27,8 @@ const CUT = /…[0-9a-f]{32}$/
  * The recorded form of a name, which is nobody else's: the name itself or, where it is long, unprintable or looks like such a form, its
  * beginning with a hash of the whole. name_end_user() is the same in SQL.
  */
-export function nameEndUser(name: string): string {
-  if (isShort(name) && name.search(UNPRINTABLE) < 0 && name.isWellFormed() && !isCutName(name)) return name
+export function shortenEndUser(name: string): string {
+  if (isShort(name) && name.search(UNPRINTABLE) < 0 && name.isWellFormed() && !isShortenedEndUser(name)) return name
   const beginning = Array.from(name.slice(0, 2 * LONGEST_BEGINNING))
     .slice(0, LONGEST_BEGINNING)
     .join('')
@@ -36,7 +36,7 @@ export function nameEndUser(name: string): string {
 }
 
 /** Whether it is a recorded form that was cut, unless somebody is really called so. */
-export function isCutName(name: string): boolean {
+export function isShortenedEndUser(name: string): boolean {
   return CUT.test(name)
 }
 

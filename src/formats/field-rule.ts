@@ -14,7 +14,7 @@ export interface FieldRule {
 type Reason = string | [reason: string, accepts: FieldRule['accepts']]
 
 /** Writes the rules of all fields of one treatment; `All` are the fields that the API has. */
-export const ruleWriter =
+export const createRuleWriter =
   <All extends string>() =>
   <Field extends All>(treatment: FieldRule['treatment'], reasons: Record<Field, Reason>): Record<Field, FieldRule> => {
     const rules = Object.entries<Reason>(reasons).map(([field, given]): [string, FieldRule] => {
@@ -25,7 +25,7 @@ export const ruleWriter =
   }
 
 /** Returns the fields without a rule. Throws what `refuse` returns for the first refused field. */
-export function takeUnruled(
+export function applyFieldRules(
   body: JsonObject,
   rules: Readonly<Record<string, FieldRule>>,
   refuse: (field: string, rule: FieldRule) => ProxyError,

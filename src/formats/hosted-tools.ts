@@ -1,35 +1,35 @@
 /** Takes out of a request the tools that a provider would have to run, for a provider that cannot: the model can do without them. */
 
-import { isJsonObject, type JsonObject, textOf } from './json/canonical.ts'
-import { isOwnMessageTool } from './messages/plan-messages.ts'
-import { isOwnTool } from './responses/plan-responses.ts'
+import { asString, isJsonObject, type JsonObject } from './json/canonical.ts'
+import { isMessagesClientTool } from './messages/plan-messages.ts'
+import { isClientTool } from './responses/plan-responses.ts'
 
-const IS_OWN = { responses: isOwnTool, messages: isOwnMessageTool }
+const IS_OWN = { responses: isClientTool, messages: isMessagesClientTool }
 /** What a type looks like that may be repeated in a header. */
 const TYPE = /^[\w.-]{1,64}$/
 
-export interface WithoutHostedTools {
+export interface HostedToolOmission {
   body: JsonObject
   /** The types of the tools that were left out. */
   dropped: string[]
 }
 
 /** Where the request demands a tool, nothing is left out: the translation refuses what it does not know. */
-export function dropHostedTools(endpoint: keyof typeof IS_OWN, body: JsonObject): WithoutHostedTools {
+export function omitHostedTools(endpoint: keyof typeof IS_OWN, body: JsonObject): HostedToolOmission {
   const isOwn = IS_OWN[endpoint]
   const { tools, tool_choice: choice } = body
   if (!Array.isArray(tools) || !leavesChoice(choice)) return { body, dropped: [] }
   const hosted = tools.filter(tool => isJsonObject(tool) && !isOwn(tool))
   if (hosted.length === 0) return { body, dropped: [] }
-  const dropped = [...new Set(hosted.map(nameType))]
+  const dropped = [...new Set(hosted.map(formatTypeForHeader))]
   // The others keep their places, by which errors name them.
   const kept = tools.map(tool => (hosted.includes(tool) ? undefined : tool))
   return { body: { ...body, tools: kept, ...narrowed(choice, isOwn) }, dropped }
 }
 
 /** For a header. */
-export function nameType({ type }: JsonObject): string {
-  return TYPE.test(textOf(type)) ? textOf(type) : 'unknown'
+export function formatTypeForHeader({ type }: JsonObject): string {
+  return TYPE.test(asString(type)) ? asString(type) : 'unknown'
 }
 
 function leavesChoice(choice: unknown): boolean {

@@ -1,11 +1,11 @@
 /** The error that a client gets for a response with status 200 that is no response: in the provider's words, where it has any. */
 
-import { type ProxyError, refuse } from '../errors/errors.ts'
-import type { AssembledStream } from './answer-format.ts'
+import { createError, type ProxyError } from '../errors/errors.ts'
+import type { AssembledStream } from './api-format.ts'
 import type { Completeness } from './chat/completeness.ts'
-import { firstChoice } from './chat/read-parts.ts'
+import { firstChoiceOf } from './chat/part-reader.ts'
 import { toProxyError } from './errors/client-error.ts'
-import { isGiven, textOf } from './json/canonical.ts'
+import { asString, isPresent } from './json/canonical.ts'
 
 /** What each failure means, behind "The provider". */
 const FAULTS: Partial<Record<Completeness, string>> = {
@@ -19,16 +19,16 @@ const FAULTS: Partial<Record<Completeness, string>> = {
 
 export type FailedResponse = Pick<AssembledStream, 'body' | 'completeness'> & { error?: unknown }
 
-export function describeFailure({ body, completeness, error }: FailedResponse): ProxyError {
-  const choice = firstChoice(body)
+export function toResponseError({ body, completeness, error }: FailedResponse): ProxyError {
+  const choice = firstChoiceOf(body)
   const reported = error ?? body.error ?? choice?.error
-  if (isGiven(reported)) return toProxyError({ error: reported })
+  if (isPresent(reported)) return toProxyError({ error: reported })
   const fault = FAULTS[completeness] ?? `reported a failure (finish_reason ${quote(choice?.finish_reason)})`
-  return refuse('answerUnreadable', { fault })
+  return createError('responseUnreadable', { fault })
 }
 
 /** As far as it may be repeated. */
 function quote(finishReason: unknown): string {
-  const reason = textOf(finishReason)
+  const reason = asString(finishReason)
   return /^[\w.-]{1,64}$/.test(reason) ? `"${reason}"` : 'unknown'
 }

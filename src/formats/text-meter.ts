@@ -2,7 +2,7 @@
 import { isJsonObject } from './json/canonical.ts'
 
 /** Larger responses are not stored: writing one would delay other requests, and such a request is rarely repeated. */
-export const MOST_STORED_BYTES = 2 * 1024 * 1024
+export const MAX_STORED_BYTES = 2 * 1024 * 1024
 
 /** The text is measured when the events have grown by this, and by a quarter: often enough, and in all no more than a few times its length. */
 const STEP_CHARS = 8_192
@@ -14,9 +14,9 @@ export class TextMeter {
   #pushedChars = 0
   #measuredAtChars = 0
   #textChars = 0
-  isGivenUp = false
+  isDiscarded = false
   /** Characters of the text that are not kept. */
-  lostChars = 0
+  discardedChars = 0
 
   /** `measure` returns the characters of text that are kept. */
   constructor(measure: () => number) {
@@ -24,8 +24,8 @@ export class TextMeter {
   }
 
   /** About the memory that the text takes: what was measured, and the events since. */
-  get keptChars(): number {
-    return this.isGivenUp ? 0 : this.#textChars + this.#pushedChars - this.#measuredAtChars
+  get bufferedChars(): number {
+    return this.isDiscarded ? 0 : this.#textChars + this.#pushedChars - this.#measuredAtChars
   }
 
   get pushedChars(): number {
@@ -33,42 +33,42 @@ export class TextMeter {
   }
 
   /** Whether the text is more than can be stored. */
-  get isUnstorable(): boolean {
-    return this.#textChars > MOST_STORED_BYTES
+  get isTooLargeToStore(): boolean {
+    return this.#textChars > MAX_STORED_BYTES
   }
 
   /** After an event became part of the text. */
   measure(): void {
     const grownChars = this.#pushedChars - this.#measuredAtChars
-    if (this.isGivenUp || grownChars < STEP_CHARS + this.#measuredAtChars * STEP_SHARE) return
+    if (this.isDiscarded || grownChars < STEP_CHARS + this.#measuredAtChars * STEP_SHARE) return
     this.#measuredAtChars = this.#pushedChars
     this.#textChars = this.#measure()
   }
 
-  note(data: string): void {
+  countEvent(data: string): void {
     this.#pushedChars += data.length
   }
 
   /** Returns the beginning of a text that is given up, from which its tokens can be estimated; the rest is counted as lost. */
-  sample(text: string): string {
+  sampleText(text: string): string {
     if (text.length <= SAMPLE_CHARS) return text
-    this.lostChars += text.length - SAMPLE_CHARS
+    this.discardedChars += text.length - SAMPLE_CHARS
     // A copy: a part of a string would keep the whole.
     return Buffer.from(text.slice(0, SAMPLE_CHARS)).toString()
   }
 
-  lose(text: unknown): void {
-    this.lostChars += lengthOfText(text)
+  countDiscarded(text: unknown): void {
+    this.discardedChars += textLengthOf(text)
   }
 }
 
 /** Characters of all strings in the value. */
-export function lengthOfText(value: unknown): number {
+export function textLengthOf(value: unknown): number {
   if (typeof value === 'string') {
     // A string that was put together piece by piece keeps its pieces, many times its length, until it is read.
     value.charCodeAt(0)
     return value.length
   }
   const parts = Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : []
-  return parts.reduce<number>((length, part) => length + lengthOfText(part), 0)
+  return parts.reduce<number>((length, part) => length + textLengthOf(part), 0)
 }

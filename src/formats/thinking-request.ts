@@ -1,5 +1,5 @@
 /** Reads whether a request turns a model's thinking on or off. */
-import { isGiven, isJsonObject, type JsonObject } from './json/canonical.ts'
+import { isJsonObject, isPresent, type JsonObject } from './json/canonical.ts'
 
 /** Null: the request does not say, and the model's default applies. */
 export type RequestedThinking = 'on' | 'off' | null
@@ -23,7 +23,7 @@ export function readRequestedThinking(endpoint: string, body: JsonObject, dialec
 }
 
 function readField(value: unknown, isOff: boolean, isUnderstood: boolean): RequestedThinking {
-  if (!isGiven(value)) return null
+  if (!isPresent(value)) return null
   if (!isOff) return 'on'
   return isUnderstood ? 'off' : null
 }
@@ -31,10 +31,10 @@ function readField(value: unknown, isOff: boolean, isUnderstood: boolean): Reque
 function turnsOff(reasoning: unknown): boolean {
   if (!isJsonObject(reasoning)) return false
   const { effort, enabled } = reasoning
-  return effort === 'none' || (enabled === false && !isGiven(effort))
+  return effort === 'none' || (enabled === false && !isPresent(effort))
 }
 
 /** At Responses nothing else turns it off. */
 function hasEffort(reasoning: unknown): boolean {
-  return isJsonObject(reasoning) && isGiven(reasoning.effort)
+  return isJsonObject(reasoning) && isPresent(reasoning.effort)
 }

@@ -23,11 +23,11 @@ export interface TokenUsage {
   cachedAudioPromptTokens?: number
   imagePromptTokens?: number
   audioCompletionTokens?: number
-  toolCalls?: ToolCalls
+  toolCalls?: ToolCallCounts
   /** All of these tokens by the calls of models that took them, where several did. */
   parts?: readonly UsagePart[]
   /** The model that the answer names: often a dated form of the one asked for. */
-  answeredAs?: string
+  responseModel?: string
   /** In US dollars, if the provider reports its own figure. */
   reportedCostUsd: number | null
 }
@@ -41,7 +41,7 @@ export interface UsagePart {
 }
 
 /** Of tools that the provider runs, by the unit of their price; of a container, each GB of its memory counts. */
-export type ToolCalls = Partial<Record<'search' | 'file_search' | 'container', number>>
+export type ToolCallCounts = Partial<Record<'search' | 'file_search' | 'container', number>>
 
 export const NO_USAGE: TokenUsage = {
   promptTokens: 0,
@@ -51,10 +51,10 @@ export const NO_USAGE: TokenUsage = {
 }
 
 /** Names of the usual service tier. */
-export const USUAL_TIERS = ['default', 'standard', 'auto']
+export const DEFAULT_TIERS = ['default', 'standard', 'auto']
 
 /** As a record can hold it. */
-export function countTokens(value: unknown): number {
+export function clampTokenCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0
     ? Math.min(Math.round(value), 2_000_000_000)
     : 0
@@ -66,15 +66,15 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   if (other === NO_USAGE) return one
   const areReported = one.reportedCostUsd !== null && other.reportedCostUsd !== null
   return {
-    promptTokens: countTokens(one.promptTokens + other.promptTokens),
-    cachedPromptTokens: countTokens(one.cachedPromptTokens + other.cachedPromptTokens),
-    completionTokens: countTokens(one.completionTokens + other.completionTokens),
+    promptTokens: clampTokenCount(one.promptTokens + other.promptTokens),
+    cachedPromptTokens: clampTokenCount(one.cachedPromptTokens + other.cachedPromptTokens),
+    completionTokens: clampTokenCount(one.completionTokens + other.completionTokens),
     reportedCostUsd: areReported ? (one.reportedCostUsd ?? 0) + (other.reportedCostUsd ?? 0) : null,
   }
 }
 
 /** Marks zeros as missing where they cannot be: every request has a prompt, and output has tokens. */
-export function markZeros(usage: TokenUsage, { hasOutput }: { hasOutput: boolean }): TokenUsage {
+export function markZeroCountsMissing(usage: TokenUsage, { hasOutput }: { hasOutput: boolean }): TokenUsage {
   if (usage.promptTokens > 0 && (!hasOutput || usage.completionTokens > 0)) return usage
   const missing = new Set(usage.missing)
   if (usage.promptTokens === 0) missing.add('prompt')
@@ -83,7 +83,7 @@ export function markZeros(usage: TokenUsage, { hasOutput }: { hasOutput: boolean
 }
 
 /** Puts estimates in the place of missing counts, no less than what was reported of them. */
-export function fillMissing(
+export function fillMissingCounts(
   { missing = [], totalTokens, ...known }: TokenUsage,
   estimate: Pick<TokenUsage, 'promptTokens' | 'completionTokens'>,
 ): TokenUsage {
@@ -97,9 +97,9 @@ export function fillMissing(
 }
 
 /** The whole with the tokens of all parts; unless they are fewer than its own, which is no account of them. */
-export function joinParts(whole: TokenUsage, parts: readonly UsagePart[]): TokenUsage {
+export function sumUsageParts(whole: TokenUsage, parts: readonly UsagePart[]): TokenUsage {
   const sum = (of: 'promptTokens' | 'cachedPromptTokens' | 'completionTokens') =>
-    countTokens(parts.reduce((tokens, { usage }) => tokens + usage[of], 0))
+    clampTokenCount(parts.reduce((tokens, { usage }) => tokens + usage[of], 0))
   const [promptTokens, completionTokens] = [sum('promptTokens'), sum('completionTokens')]
   if (promptTokens < whole.promptTokens || completionTokens < whole.completionTokens) return whole
   return { ...whole, promptTokens, completionTokens, cachedPromptTokens: sum('cachedPromptTokens'), parts }

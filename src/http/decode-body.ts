@@ -1,6 +1,6 @@
 /** Decodes a compressed body as it arrives, within a limit on its size at every step: a small body may say that it holds gigabytes. */
 
-import { refuse } from '../errors/errors.ts'
+import { createError } from '../errors/errors.ts'
 
 type Parts = AsyncIterable<Uint8Array>
 type Decoder = TransformStream<Uint8Array, Uint8Array>
@@ -19,7 +19,7 @@ const MOST_CODINGS = 3
 const BYTES_A_TURN = 262_144
 
 /** The codings of a body, in the order in which they were applied; null when one is not supported. */
-export function readCodings(headers: Headers): string[] | null {
+export function readContentCodings(headers: Headers): string[] | null {
   const names = (headers.get('content-encoding') ?? '').split(',').map(name => name.trim().toLowerCase())
   const codings = names.filter(name => name !== '' && name !== 'identity')
   return codings.length <= MOST_CODINGS && codings.every(name => FORMATS.has(name)) ? codings : null
@@ -37,7 +37,7 @@ async function* withinBytes(parts: Parts, mostBytes: number): Parts {
   let length = 0
   for await (const part of parts) {
     length += part.length
-    if (length > mostBytes) throw refuse('bodyTooLarge', { maxBytes: mostBytes })
+    if (length > mostBytes) throw createError('bodyTooLarge', { maxBytes: mostBytes })
     yield part
   }
 }
@@ -57,7 +57,7 @@ async function* decodeOne(parts: Parts, coding: string): Parts {
       yield part
     }
   } catch (error) {
-    throw source.failure() ?? refuse('undecodableBody', { coding }, error)
+    throw source.failure() ?? createError('undecodableBody', { coding }, error)
   }
 }
 

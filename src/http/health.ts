@@ -2,13 +2,13 @@
 
 import { msSince } from '../event-loop/clock.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { withTimeout } from '../event-loop/timeouts.ts'
+import { pingDatabase } from '../postgres/connection-limits.ts'
 import type { Database, StandbyState } from '../postgres/database.ts'
-import { pingDatabase } from '../postgres/database-facts.ts'
-import type { PrimaryProblem } from '../postgres/primary.ts'
-import type { CircuitSummary, Circuits } from '../providers/circuits.ts'
+import type { PrimaryProblem } from '../postgres/primary-tracker.ts'
+import type { CircuitBreakers, CircuitSummary } from '../providers/circuit-breakers.ts'
 import type { FastStore } from '../stores/fast-store.ts'
-import type { Failure, FailureReporter } from '../telemetry/failure-reporter.ts'
+import type { FailureCategory, FailureReporter } from '../telemetry/failure-reporter.ts'
 
 const POSTGRES_TIME_LIMIT_MS = 800
 const REDIS_TIME_LIMIT_MS = 400
@@ -47,7 +47,7 @@ export interface Health {
   status: 'ok' | 'degraded' | 'down'
   dependencies: { postgres: PostgresHealth; redis: RedisHealth }
   /** What fails at present in this process; the log says why. While PostgreSQL is down, that is all that is said. */
-  failing: Failure[]
+  failing: FailureCategory[]
   /** Providers that this process has called. One that is down does not change the proxy's own status. */
   upstreams: Record<string, CircuitSummary>
   /** This process’s memory budget for what clients have not read yet. Full: no new stream or large response begins. */
@@ -57,9 +57,9 @@ export interface Health {
 export interface HealthOptions {
   database: Database
   store: FastStore
-  circuits: Pick<Circuits, 'summarize'>
-  streams: Pick<StreamMemory, 'heldBytes' | 'mostBytes' | 'isFull'>
-  failures: Pick<FailureReporter, 'failing' | 'recoverAll'>
+  circuits: Pick<CircuitBreakers, 'summarize'>
+  streams: Pick<StreamMemory, 'heldBytes' | 'maxBytes' | 'isFull'>
+  failures: Pick<FailureReporter, 'listFailing' | 'recoverAll'>
 }
 
 /** Returns a function that probes the stores at most once a second, whatever the number of callers. */
@@ -95,21 +95,27 @@ export function createHealthCheck({
     // All that failed without the database is retried: what fails still is reported again.
     if (isDown || wasDown) failures.recoverAll()
     wasDown = isDown
-    const failing = failures.failing()
-    const { heldBytes, mostBytes, isFull } = streams
+    const failing = failures.listFailing()
+    const { heldBytes, maxBytes, isFull } = streams
     const isDegraded = redis.status === 'down' || problem !== null || isFull || failing.length > 0
     const status = isDown ? 'down' : isDegraded ? 'degraded' : 'ok'
     const dependencies = {
       postgres: problem ? { ...postgres, problem } : postgres,
-      redis: { ...redis, wrongTags: store.wrongTags?.() ?? 0 },
+      redis: { ...redis, wrongTags: store.invalidSignatures?.() ?? 0 },
     }
-    return { status, dependencies, failing, upstreams: circuits.summarize(), streams: { heldBytes, mostBytes, isFull } }
+    return {
+      status,
+      dependencies,
+      failing,
+      upstreams: circuits.summarize(),
+      streams: { heldBytes, mostBytes: maxBytes, isFull },
+    }
   }
 }
 
 async function probe(kind: string, limitMs: number, ask: () => Promise<unknown>): Promise<DependencyHealth> {
   const startedAt = performance.now()
-  const status = await withinTimeLimit(limitMs, ask()).then(
+  const status = await withTimeout(limitMs, ask()).then(
     () => 'up' as const,
     () => 'down' as const,
   )

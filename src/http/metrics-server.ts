@@ -1,9 +1,9 @@
 /** Serves `/metrics` on a port of its own, so that it never stands in the open beside the API. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type MetricsSnapshot, writeExposition } from '../telemetry/metrics.ts'
-import { hasReadableAddress, urlOf } from './paths.ts'
-import { leaveBody } from './read-body.ts'
-import { refuseAddress } from './respond.ts'
+import { formatExposition, type MetricsSnapshot } from '../telemetry/metrics.ts'
+import { hasValidUrl, parseUrl } from './paths.ts'
+import { closeIfBodyUnread } from './read-body.ts'
+import { respondWithBadHost } from './respond.ts'
 
 export interface MetricsServerOptions {
   host: string
@@ -21,13 +21,13 @@ export function serveMetrics({ host, port, token }: MetricsServerOptions, read: 
     reusePort: false,
     // Prevents error pages that show source code.
     development: false,
-    fetch: async request => leaveBody(request, await answer(request, token, read)),
+    fetch: async request => closeIfBodyUnread(request, await answer(request, token, read)),
   })
 }
 
 async function answer(request: Request, token: string | null, read: () => Promise<MetricsSnapshot>): Promise<Response> {
-  if (!hasReadableAddress(request)) return refuseAddress()
-  if (urlOf(request).pathname !== '/metrics') return new Response('Metrics are at /metrics.\n', { status: 404 })
+  if (!hasValidUrl(request)) return respondWithBadHost()
+  if (parseUrl(request).pathname !== '/metrics') return new Response('Metrics are at /metrics.\n', { status: 404 })
   if (request.method !== 'GET' && request.method !== 'HEAD') return new Response(null, { status: 405 })
   if (token !== null && !isToken(request.headers.get('authorization'), token)) {
     return new Response('METRICS_TOKEN is needed as a Bearer token.\n', {
@@ -35,7 +35,7 @@ async function answer(request: Request, token: string | null, read: () => Promis
       headers: { 'www-authenticate': 'Bearer' },
     })
   }
-  return new Response(writeExposition(await read()), {
+  return new Response(formatExposition(await read()), {
     headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
   })
 }

@@ -1,20 +1,20 @@
 /** Reads a request's body within its limits of size and time, and within the memory that all bodies share; names the path's model in it. */
-import { ProxyError, refuse } from '../errors/errors.ts'
-import { copyInTurns, joinInTurns } from '../event-loop/copy-in-turns.ts'
-import { LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
-import { LONGEST_ON_LOOP } from '../event-loop/off-loop.ts'
-import { createTimeLimit } from '../event-loop/time-limit.ts'
+import { createError, ProxyError } from '../errors/errors.ts'
+import { concatInChunks, copyInChunks } from '../event-loop/copy-in-chunks.ts'
+import { MAX_UNCHUNKED_BYTES } from '../event-loop/stream-in-chunks.ts'
+import { createSharedTimeout } from '../event-loop/timeouts.ts'
+import { MAX_MAIN_THREAD_BYTES } from '../event-loop/worker-pool.ts'
 import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'
-import { readForm, withValue } from '../formats/read-form.ts'
-import type { RequestBody } from '../pipeline/request.ts'
-import { decodeBody, readCodings } from './decode-body.ts'
+import { parseMultipartForm, setFormValue } from '../formats/multipart-form.ts'
+import type { RequestBody } from '../pipeline/request/request.ts'
+import { decodeBody, readContentCodings } from './decode-body.ts'
 
 export interface BodyLimits {
   maxBodyBytes: number
   /** From the headers to the last byte of the body. */
   bodyTimeoutMs: number
   /** Whether JSON is read that `curl -d` has called a form. Not behind a cookie: any page can send a form. */
-  takesMisnamedJson?: boolean
+  acceptsMislabeledJson?: boolean
 }
 
 /** An announced body up to this size may be read before its key is checked. */
@@ -23,15 +23,15 @@ const SMALL_BODY_BYTES = 65_536
 /** A request's body, and what it means for its connection and memory. */
 export interface ReceivedBody extends RequestBody {
   /** Whether bytes of it may still be arriving: the connection can then take no other request. */
-  isLeftOver(): boolean
+  hasUnreadBytes(): boolean
   /** Frees its memory; called when the request is answered. */
   release(): void
 }
 
 /** Returns a function that opens a request's body. Reading that body throws 400, 408, 413, 415 or 503. */
 export function createBodyReader(limits: BodyLimits): (request: Request) => ReceivedBody {
-  const { maxBodyBytes, bodyTimeoutMs, takesMisnamedJson = false } = limits
-  const withinBodyTimeout = createTimeLimit(bodyTimeoutMs)
+  const { maxBodyBytes, bodyTimeoutMs, acceptsMislabeledJson = false } = limits
+  const withinBodyTimeout = createSharedTimeout(bodyTimeoutMs)
   const mostBytes = LARGEST_BODIES * maxBodyBytes
   /** By all bodies. */
   let heldByAll = 0
@@ -47,7 +47,7 @@ export function createBodyReader(limits: BodyLimits): (request: Request) => Rece
     function hold(bytes: number): void {
       // The request is over: neither bytes that still arrive nor what is made of them is needed.
       if (isReleased) throw new Error('The request has been answered')
-      if (heldByAll + bytes > mostBytes) throw refuse('tooManyLargeBodies')
+      if (heldByAll + bytes > mostBytes) throw createError('tooManyLargeBodies')
       heldByAll += bytes
       held += bytes
     }
@@ -55,36 +55,36 @@ export function createBodyReader(limits: BodyLimits): (request: Request) => Rece
     async function receive(): Promise<Uint8Array> {
       if (announcedBytes !== null && !isCompressed) {
         hold(announcedBytes)
-        return announcedBytes <= LONGEST_WHOLE_BYTES ? request.bytes() : readInParts(request, announcedBytes)
+        return announcedBytes <= MAX_UNCHUNKED_BYTES ? request.bytes() : readInParts(request, announcedBytes)
       }
       isDecoding = true
       return gather(decodeBody(request.body ?? noParts(), codings ?? [], maxBodyBytes), hold)
     }
 
     async function readBytes(takesForms = false): Promise<Uint8Array> {
-      const isMisnamed = takesMisnamedJson && typeOf(headers) === FORM_OF_CURL
+      const isMisnamed = acceptsMislabeledJson && typeOf(headers) === FORM_OF_CURL
       checkType(headers, takesForms, isMisnamed)
-      if (codings === null) throw refuse('unsupportedCoding')
+      if (codings === null) throw createError('unsupportedContentEncoding')
       if (announcedBytes !== null && announcedBytes > maxBodyBytes)
-        throw refuse('bodyTooLarge', { maxBytes: maxBodyBytes })
+        throw createError('bodyTooLarge', { maxBytes: maxBodyBytes })
       try {
         const bytes = await withinBodyTimeout(receive())
         isRead = true
         if (isMisnamed && !beginsObject(bytes)) throw wrongType(takesForms)
         return bytes
       } catch (error) {
-        throw error instanceof ProxyError ? error : refuse('bodyTooSlow', { seconds: bodyTimeoutMs / 1000 }, error)
+        throw error instanceof ProxyError ? error : createError('bodyTooSlow', { seconds: bodyTimeoutMs / 1000 }, error)
       }
     }
 
     return {
-      announcedBytes,
+      contentLength: announcedBytes,
       // What a compressed one holds is not announced.
       isSmall: isShort && !isCompressed,
       readBytes,
-      hold,
+      reserveMemory: hold,
       // Bun itself skips an unread body that is small.
-      isLeftOver: () => !isRead && (isDecoding || !isShort),
+      hasUnreadBytes: () => !isRead && (isDecoding || !isShort),
       release() {
         isReleased = true
         heldByAll -= held
@@ -114,11 +114,11 @@ async function gather(parts: AsyncIterable<Uint8Array>, hold: (bytes: number) =>
     hold(part.length)
     gathered.push(part)
   }
-  return joinInTurns(gathered)
+  return concatInChunks(gathered)
 }
 
 /** For a response to a request whose body is not read. Closes the connection if a large body may still arrive on it. */
-export function leaveBody({ headers }: Request, response: Response): Response {
+export function closeIfBodyUnread({ headers }: Request, response: Response): Response {
   const announcedBytes = readLength(headers)
   if (announcedBytes === null || announcedBytes > SMALL_BODY_BYTES) response.headers.set('connection', 'close')
   return response
@@ -127,7 +127,7 @@ export function leaveBody({ headers }: Request, response: Response): Response {
 /** What is known of a body before it is read. `codings` is null when one of them is not supported. */
 function readHead(headers: Headers) {
   const announcedBytes = readLength(headers)
-  const codings = readCodings(headers)
+  const codings = readContentCodings(headers)
   const isShort = announcedBytes !== null && announcedBytes <= SMALL_BODY_BYTES
   return { announcedBytes, codings, isCompressed: codings !== null && codings.length > 0, isShort }
 }
@@ -151,7 +151,7 @@ function beginsObject(bytes: Uint8Array): boolean {
 }
 
 function wrongType(takesForms: boolean): ProxyError {
-  return refuse('wrongContentType', { forms: takesForms ? 'multipart/form-data or ' : '' })
+  return createError('wrongContentType', { forms: takesForms ? 'multipart/form-data or ' : '' })
 }
 
 function checkType(headers: Headers, takesForms: boolean, isMisnamed: boolean): void {
@@ -164,7 +164,7 @@ function checkType(headers: Headers, takesForms: boolean, isMisnamed: boolean): 
 const LARGEST_BODIES = 12
 
 /** The body with the model in the path, if it names none, as Azure's clients send it: JSON, or a form for operations that accept one. */
-export function namedBody(body: RequestBody, contentType: string | null, model: string): RequestBody {
+export function addModelToBody(body: RequestBody, contentType: string | null, model: string): RequestBody {
   const isForm = /^\s*multipart\/form-data/i.test(contentType ?? '')
   return {
     ...body,
@@ -172,16 +172,16 @@ export function namedBody(body: RequestBody, contentType: string | null, model: 
       const bytes = await body.readBytes(takesForms)
       return isForm
         ? nameModelInForm(bytes, contentType ?? '', model)
-        : bytes.length > LONGEST_ON_LOOP
+        : bytes.length > MAX_MAIN_THREAD_BYTES
           ? nameModelInTurns(bytes, model)
-          : Buffer.from(nameModel(decodeUtf8(bytes), model))
+          : Buffer.from(insertModel(decodeUtf8(bytes), model))
     },
   }
 }
 
 function nameModelInForm(bytes: Uint8Array, contentType: string, model: string): Uint8Array {
-  const form = readForm(bytes, contentType)
-  return form.parts.some(({ name }) => name === 'model') ? bytes : withValue(form, 'model', model)
+  const form = parseMultipartForm(bytes, contentType)
+  return form.parts.some(({ name }) => name === 'model') ? bytes : setFormValue(form, 'model', model)
 }
 
 const OPENING_BRACE = 0x7b
@@ -194,11 +194,11 @@ async function nameModelInTurns(bytes: Uint8Array, model: string): Promise<Uint8
   if (start < 0 || body.includes('"model"')) return bytes
   // A field follows the brace; else the worker refuses the body.
   const head = Buffer.concat([body.subarray(0, start + 1), Buffer.from(`"model":${JSON.stringify(model)},`)])
-  return copyInTurns(body.subarray(start + 1), { before: head })
+  return copyInChunks(body.subarray(start + 1), { before: head })
 }
 
 /** A model in the body wins. Edits the text, so that everything else stays as the client wrote it, down to the last digit. */
-export function nameModel(bodyText: string, model: string): string {
+export function insertModel(bodyText: string, model: string): string {
   const start = bodyText.indexOf('{')
   if (start < 0 || namesModel(bodyText)) return bodyText
   const isEmpty = /^\s*\}/.test(bodyText.slice(start + 1, start + 100))

@@ -1,8 +1,8 @@
 /** Whether this process should get requests: GET /livez says that it lives, GET /readyz that it can answer, and is not about to stop. */
-import type { Target } from '../pipeline/request.ts'
+import type { RouteTarget } from '../pipeline/request/request.ts'
 import type { Health } from './health.ts'
 
-export type Probe = Extract<Target, { kind: 'probe' }>['probe']
+export type Probe = Extract<RouteTarget, { kind: 'probe' }>['probe']
 
 export interface Readiness<H = Health> {
   /** From now on, /readyz says 503, and each answer asks its client to connect anew the next time. */

@@ -1,21 +1,21 @@
 /** Turns a request into a WebSocket whose messages a realtime session takes. */
-import { refuse } from '../errors/errors.ts'
-import type { Realtime, RealtimeRequest } from '../pipeline/realtime/open-session.ts'
-import type { RealtimeSession } from '../pipeline/realtime/relay-session.ts'
-import type { ClientSocket } from '../pipeline/realtime/session-ends.ts'
-import type { Target } from '../pipeline/request.ts'
-import { type ConnectionRoom, type Entrance, type Incoming, readAuthorization } from './incoming.ts'
-import { urlOf } from './paths.ts'
+import { createError } from '../errors/errors.ts'
+import type { ClientSocket } from '../pipeline/endpoints/realtime/client-socket.ts'
+import type { RealtimeRequest, RealtimeSessions } from '../pipeline/endpoints/realtime/open-session.ts'
+import type { RealtimeSession } from '../pipeline/endpoints/realtime/relay-session.ts'
+import type { RouteTarget } from '../pipeline/request/request.ts'
+import { type ConnectionLimiter, type IncomingRequest, type Ingress, readAuthorization } from './ingress.ts'
+import { parseUrl } from './paths.ts'
 
-export interface RealtimeDoorOptions {
-  realtime: Realtime
-  connections: ConnectionRoom
+export interface RealtimeHandlerOptions {
+  realtime: RealtimeSessions
+  connections: ConnectionLimiter
 }
 
 /** OpenAI's clients in browsers, which can set no headers, send the key so. */
 const KEY_PROTOCOL = 'openai-insecure-api-key.'
 const PROTOCOL = 'realtime'
-const TARGET: Target = { kind: 'realtime' }
+const TARGET: RouteTarget = { kind: 'realtime' }
 
 /** Larger messages end the session: OpenAI takes 15 MiB of sound at a time. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -23,7 +23,7 @@ export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 const DEAD_AFTER_SECONDS = 60
 
 /** For the server's WebSockets. */
-export const SOCKET_LIMITS = {
+export const WEBSOCKET_LIMITS = {
   maxPayloadLength: MAX_MESSAGE_BYTES,
   idleTimeout: DEAD_AFTER_SECONDS,
   sendPings: true,
@@ -39,14 +39,14 @@ interface RawSocket {
 }
 
 /** Resolves to undefined when the connection has become a WebSocket. */
-export function createRealtimeDoor({ realtime, connections }: RealtimeDoorOptions, entrance: Entrance) {
-  return async (incoming: Incoming): Promise<Response | undefined> => {
+export function createRealtimeHandler({ realtime, connections }: RealtimeHandlerOptions, entrance: Ingress) {
+  return async (incoming: IncomingRequest): Promise<Response | undefined> => {
     const { request, server } = incoming
-    const arrival = entrance.arrive(request)
+    const arrival = entrance.createContext(request)
     const { headers } = request
     let asked: RealtimeRequest | null = null
     try {
-      if (!server || headers.get('upgrade')?.toLowerCase() !== 'websocket') throw refuse('upgradeRequired')
+      if (!server || headers.get('upgrade')?.toLowerCase() !== 'websocket') throw createError('upgradeRequired')
       connections.check(server)
       // The provider has limits of its own.
       server.timeout(request, 0)
@@ -56,9 +56,9 @@ export function createRealtimeDoor({ realtime, connections }: RealtimeDoorOption
         id: arrival.requestId,
         ...readSession(request),
         authorization: readAuthorization(headers) ?? readKey(protocols),
-        address: entrance.addressOf(incoming),
+        address: entrance.clientAddressOf(incoming),
         headers,
-        arrivedAtMs: arrival.atMs,
+        arrivedAtMs: arrival.arrivedAtMs,
         signal: new AbortController().signal,
       }
       const session = await realtime.open(asked)
@@ -66,18 +66,18 @@ export function createRealtimeDoor({ realtime, connections }: RealtimeDoorOption
       const answered = { 'x-request-id': arrival.requestId, ...chosen }
       if (server.upgrade(request, { headers: answered, data: takeMessages(session) })) return undefined
       // The client has left.
-      session.leave({ code: 1001, reason: '' })
-      throw refuse('upgradeRequired')
+      session.onClientClosed({ code: 1001, reason: '' })
+      throw createError('upgradeRequired')
     } catch (error) {
-      const response = entrance.fail(error, incoming, arrival)
-      if (!asked?.isRecorded) entrance.noteUnrecorded(TARGET, response.status)
+      const response = entrance.respondToError(error, incoming, arrival)
+      if (!asked?.isRecorded) entrance.countUnrecorded(TARGET, response.status)
       return response
     }
   }
 }
 
 function readSession(request: Request): Pick<RealtimeRequest, 'model' | 'isTranscription'> {
-  const { searchParams } = urlOf(request)
+  const { searchParams } = parseUrl(request)
   // Azure's clients name a deployment.
   const model = searchParams.get('model') ?? searchParams.get('deployment')
   return { model, isTranscription: searchParams.get('intent') === 'transcription' }
@@ -94,8 +94,8 @@ function takeMessages(session: RealtimeSession) {
     open: (socket: RawSocket) => session.attach(toClient(socket)),
     message: (_: RawSocket, message: string | Uint8Array) =>
       session.receive(typeof message === 'string' ? message : new TextDecoder().decode(message)),
-    drain: () => session.drained(),
-    close: (_: RawSocket, code: number, reason: string) => session.leave({ code, reason }),
+    drain: () => session.onClientDrained(),
+    close: (_: RawSocket, code: number, reason: string) => session.onClientClosed({ code, reason }),
   }
 }
 

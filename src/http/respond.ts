@@ -6,23 +6,23 @@
 import type { ProxyError } from '../errors/errors.ts'
 import { ResponseMemory } from '../event-loop/response-memory.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
-import { writeError } from '../formats/messages/message-errors.ts'
-import type { ProxyResponse } from '../pipeline/request.ts'
+import { writeAnthropicError } from '../formats/messages/message-errors.ts'
+import type { ProxyResponse } from '../pipeline/request/request.ts'
+import { detectVendor } from './detect-vendor.ts'
 import { EXPOSED_HEADERS } from './exposed-headers.ts'
 import { HSTS } from './is-https.ts'
-import { vendorOfHeaders } from './named-vendor.ts'
-import { PIECE_BYTES, streamBody } from './stream-body.ts'
+import { MAX_PIECE_BYTES, streamBody } from './stream-body.ts'
 
-export interface Arrival {
+export interface HttpRequestContext {
   requestId: string
   /** `performance.now()` when the request arrived. */
-  atMs: number
+  arrivedAtMs: number
   /** CORS headers; empty unless a page sent the request. */
   corsHeaders: Record<string, string>
   /** Whether the client expects Anthropic's envelope. */
   isAnthropic: boolean
   /** Whether its connection is closed after the answer: the process is about to stop. */
-  isLast: boolean
+  closesConnection: boolean
   /** Whether the request came over https. */
   isSecure: boolean
   /** Counts what its client has not read. */
@@ -35,41 +35,44 @@ const ANTHROPICS_PATH = /\/messages(?:\/|$)|(?<!\/)\/anthropic\//
 const OPENAIS_PATH = /\/(?:completions|embeddings|responses|images|audio|moderations|rerank|realtime|cache)(?:\/|$)/
 
 /** Whether errors are in Anthropic's envelope. */
-export function expectsAnthropic({ url, headers }: Pick<Request, 'url' | 'headers'>): boolean {
+export function expectsAnthropicErrors({ url, headers }: Pick<Request, 'url' | 'headers'>): boolean {
   const [path = ''] = url.split('?')
-  return ANTHROPICS_PATH.test(path) || (!OPENAIS_PATH.test(path) && vendorOfHeaders(headers) === 'anthropic')
+  return ANTHROPICS_PATH.test(path) || (!OPENAIS_PATH.test(path) && detectVendor(headers) === 'anthropic')
 }
 
-export function respond({ status, headers, body }: ProxyResponse, arrival: Arrival): Response {
+export function createResponse({ status, headers, body }: ProxyResponse, arrival: HttpRequestContext): Response {
   Object.assign(headers, arrival.corsHeaders)
   headers['x-request-id'] = arrival.requestId
   if (arrival.isAnthropic) headers['request-id'] = arrival.requestId
-  if (arrival.isLast) headers.connection = 'close'
+  if (arrival.closesConnection) headers.connection = 'close'
   headers['x-content-type-options'] = 'nosniff'
   if (arrival.isSecure) headers['strict-transport-security'] = HSTS
-  headers['x-proxy-latency-ms'] = (performance.now() - arrival.atMs).toFixed(3)
-  return new Response(toSend(body, arrival.memory), { status, headers })
+  headers['x-proxy-latency-ms'] = (performance.now() - arrival.arrivedAtMs).toFixed(3)
+  return new Response(toBoundedBody(body, arrival.memory), { status, headers })
 }
 
 /** A long body, in pieces that are counted until they are read; any other as it is. */
-export function toSend(body: ProxyResponse['body'], memory: StreamMemory): ProxyResponse['body'] {
-  if (body instanceof ReadableStream || !isLong(body)) return body
+export function toBoundedBody(body: ProxyResponse['body'], memory: StreamMemory): ProxyResponse['body'] {
+  if (body instanceof ReadableStream || !isLongBody(body)) return body
   const whole = typeof body === 'string' ? Buffer.from(body) : body
   return streamBody(whole, { hasEvents: false, memory: new ResponseMemory(memory), onEnd() {} })
 }
 
-export function isLong(body: Uint8Array | string): boolean {
-  return body.length > PIECE_BYTES
+export function isLongBody(body: Uint8Array | string): boolean {
+  return body.length > MAX_PIECE_BYTES
 }
 
-export function respondWithJson(value: unknown, arrival: Arrival, status = 200): Response {
-  return respond({ status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }, arrival)
+export function respondWithJson(value: unknown, arrival: HttpRequestContext, status = 200): Response {
+  return createResponse(
+    { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) },
+    arrival,
+  )
 }
 
-export function respondWithError(error: ProxyError, arrival: Arrival): Response {
+export function respondWithError(error: ProxyError, arrival: HttpRequestContext): Response {
   const headers = { 'content-type': 'application/json', ...error.headers }
-  const body = arrival.isAnthropic ? writeError(error, arrival.requestId) : error.toBody()
-  return respond({ status: error.status, headers, body: JSON.stringify(body) }, arrival)
+  const body = arrival.isAnthropic ? writeAnthropicError(error, arrival.requestId) : error.toBody()
+  return createResponse({ status: error.status, headers, body: JSON.stringify(body) }, arrival)
 }
 
 /** `*` for every origin; else the origins that may call, possibly none. */
@@ -120,6 +123,6 @@ export function createCors(allowed: AllowedOrigins): Cors {
 }
 
 /** For the ports that answer in plain text: a request whose address cannot be read. Nothing more is taken from its connection. */
-export function refuseAddress(): Response {
+export function respondWithBadHost(): Response {
   return new Response('Host must be one host name.\n', { status: 400, headers: { connection: 'close' } })
 }

@@ -2,52 +2,60 @@
 
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config/config.ts'
-import { refuse } from '../errors/errors.ts'
+import { createError } from '../errors/errors.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
-import type { Method, Target } from '../pipeline/request.ts'
+import type { HttpMethod, RouteTarget } from '../pipeline/request/request.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
-import type { Refusals } from '../telemetry/refusals.ts'
-import { type AnswerOptions, createAnswer } from './answer.ts'
-import { notFound } from './elsewhere.ts'
-import { createFreeAnswers, type FreeAnswersOptions } from './free-answers.ts'
-import { createEntrance, type Incoming } from './incoming.ts'
-import { homeOf } from './lead-home.ts'
-import { vendorOfHeaders } from './named-vendor.ts'
-import { hasReadableAddress, methodOf, methodsOf, ofVendor, readPath, TARGETS, urlOf } from './paths.ts'
-import { leaveBody } from './read-body.ts'
-import { createRealtimeDoor, type RealtimeDoorOptions, SOCKET_LIMITS } from './realtime.ts'
-import { createCors, respond } from './respond.ts'
+import type { RejectionCounter } from '../telemetry/rejection-counter.ts'
+import { detectVendor } from './detect-vendor.ts'
+import { createIngress, type IncomingRequest } from './ingress.ts'
+import { createNotFoundError } from './not-found.ts'
+import {
+  allowedMethodsOf,
+  applyVendor,
+  hasValidUrl,
+  parseUrl,
+  resolveMethod,
+  resolveTarget,
+  TARGETS_BY_PATH,
+} from './paths.ts'
+import { createPipelineHandler, type PipelineHandlerOptions } from './pipeline-handler.ts'
+import { closeIfBodyUnread } from './read-body.ts'
+import { createRealtimeHandler, type RealtimeHandlerOptions, WEBSOCKET_LIMITS } from './realtime.ts'
+import { createDashboardRedirect } from './redirect-to-dashboard.ts'
+import { createCors, createResponse } from './respond.ts'
+import { createUnmeteredHandlers, type UnmeteredHandlersOptions } from './unmetered-handlers.ts'
 
 /** `read-body.ts` reads bodies, after the request is admitted; OpenAI describes these paths, not the admin API's description. */
 const OWN_PATH = { parse: 'none', detail: { hide: true } } as const
 
-export interface HttpOptions extends AnswerOptions, FreeAnswersOptions, RealtimeDoorOptions {
-  config: AnswerOptions['config'] & Pick<Config, 'trustedProxies' | 'corsOrigins' | 'dashboard'>
+export interface HttpAppOptions extends PipelineHandlerOptions, UnmeteredHandlersOptions, RealtimeHandlerOptions {
+  config: PipelineHandlerOptions['config'] & Pick<Config, 'trustedProxies' | 'corsOrigins' | 'dashboard'>
   /** Counts what clients have not read. */
   memory: StreamMemory
-  refusals: Refusals
-  metrics: Pick<ProxyMetrics, 'noteUnrecorded'>
+  rejections: RejectionCounter
+  metrics: Pick<ProxyMetrics, 'countUnrecorded'>
   log: Log
   /** Controllers with paths of their own beside the proxy's. */
   controllers?: readonly AnyElysia[]
 }
 
-export function createHttp({ controllers = [], ...options }: HttpOptions) {
+export function createHttpApp({ controllers = [], ...options }: HttpAppOptions) {
   const { answer, answerPreflight, answerHome, answerError } = createDispatch(options)
 
   /** Answers a path that is not listed: another spelling of one, or an unknown path. */
-  function answerElsewhere(incoming: Incoming): Answered {
+  function answerElsewhere(incoming: IncomingRequest): Answered {
     const home = options.config.dashboard === 'on' ? answerHome(incoming.request) : undefined
     if (home) return home
-    const { pathname } = urlOf(incoming.request)
-    const target = readPath(pathname, vendorOfHeaders(incoming.request.headers))
-    return target ? answer(incoming, target) : answerError(notFound(pathname), incoming)
+    const { pathname } = parseUrl(incoming.request)
+    const target = resolveTarget(pathname, detectVendor(incoming.request.headers))
+    return target ? answer(incoming, target) : answerError(createNotFoundError(pathname), incoming)
   }
 
   const bare = new Elysia({
     normalize: false,
-    websocket: SOCKET_LIMITS,
+    websocket: WEBSOCKET_LIMITS,
     // Otherwise Elysia misreads where the path begins for a host of a few letters, such as http://api/.
     handler: { standardHostname: false },
     serve: {
@@ -61,19 +69,19 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
   for (const controller of controllers) bare.use(controller)
   const app = bare
     .onRequest(({ request, server }) => {
-      if (!hasReadableAddress(request)) return answerError(refuse('addressMalformed'), { request, server })
+      if (!hasValidUrl(request)) return answerError(createError('invalidHost'), { request, server })
       return request.method === 'OPTIONS' ? answerPreflight(request) : undefined
     })
     // Elysia prepares the properties that a handler destructures: naming the whole context would parse it for nothing.
     .all('/*', ({ request, server }) => answerElsewhere({ request, server }), OWN_PATH)
     .onError(({ code, error, request, server }) => {
       const incoming = { request, server }
-      return answerError(code === 'NOT_FOUND' ? notFound(urlOf(request).pathname) : error, incoming)
+      return answerError(code === 'NOT_FOUND' ? createNotFoundError(parseUrl(request).pathname) : error, incoming)
     })
-  for (const [path, target] of Object.entries(TARGETS)) {
-    const handler = ({ request, server }: Incoming) =>
-      answer({ request, server }, ofVendor(target, vendorOfHeaders(request.headers)))
-    for (const method of [...methodsOf(target), 'ALL']) app.route(method, path, handler, OWN_PATH)
+  for (const [path, target] of Object.entries(TARGETS_BY_PATH)) {
+    const handler = ({ request, server }: IncomingRequest) =>
+      answer({ request, server }, applyVendor(target, detectVendor(request.headers)))
+    for (const method of [...allowedMethodsOf(target), 'ALL']) app.route(method, path, handler, OWN_PATH)
   }
   return app
 }
@@ -82,51 +90,58 @@ export function createHttp({ controllers = [], ...options }: HttpOptions) {
 type Answered = Response | undefined | Promise<Response | undefined>
 
 /** Answers targets; a method that the target does not have gets a 405. */
-function createDispatch(options: Omit<HttpOptions, 'controllers'>) {
+function createDispatch(options: Omit<HttpAppOptions, 'controllers'>) {
   const cors = createCors(options.config.corsOrigins)
-  const entrance = createEntrance({ ...options, cors })
-  const answerAsked = createAnswer(options, entrance)
-  const { answerModels, answerTold, answerHealth, answerProbe } = createFreeAnswers(options, entrance)
+  const entrance = createIngress({ ...options, cors })
+  const answerAsked = createPipelineHandler(options, entrance)
+  const { handleModels, handleInfo, handleHealth, handleProbe } = createUnmeteredHandlers(options, entrance)
 
-  const answerRealtime = createRealtimeDoor(options, entrance)
+  const answerRealtime = createRealtimeHandler(options, entrance)
 
-  function answerAllowed(incoming: Incoming, method: Method, target: Target): Promise<Response | undefined> {
-    if (target.kind === 'models') return answerModels(incoming, target.id)
-    if (target.kind === 'told') return answerTold(incoming, target.about)
+  function answerAllowed(
+    incoming: IncomingRequest,
+    method: HttpMethod,
+    target: RouteTarget,
+  ): Promise<Response | undefined> {
+    if (target.kind === 'models') return handleModels(incoming, target.id)
+    if (target.kind === 'told') return handleInfo(incoming, target.about)
     if (target.kind === 'realtime') return answerRealtime(incoming)
-    if (target.kind === 'probe') return answerProbe(incoming, target.probe)
-    return target.kind === 'health' ? answerHealth(incoming) : answerAsked(incoming, target, method)
+    if (target.kind === 'probe') return handleProbe(incoming, target.probe)
+    return target.kind === 'health' ? handleHealth(incoming) : answerAsked(incoming, target, method)
   }
 
-  function answerError(error: unknown, incoming: Incoming, target: Target | null = null): Response {
-    const response = entrance.fail(error, incoming, entrance.arrive(incoming.request))
-    entrance.noteUnrecorded(target, response.status)
-    return leaveBody(incoming.request, response)
+  function answerError(error: unknown, incoming: IncomingRequest, target: RouteTarget | null = null): Response {
+    const response = entrance.respondToError(error, incoming, entrance.createContext(incoming.request))
+    entrance.countUnrecorded(target, response.status)
+    return closeIfBodyUnread(incoming.request, response)
   }
 
   return {
-    answer(incoming: Incoming, target: Target): Answered {
-      const method = methodOf(target, incoming.request.method)
+    answer(incoming: IncomingRequest, target: RouteTarget): Answered {
+      const method = resolveMethod(target, incoming.request.method)
       if (method) return answerAllowed(incoming, method, target)
       if (/^websocket$/i.test(incoming.request.headers.get('upgrade') ?? ''))
-        return answerError(refuse('socketUnsupported'), incoming, target)
-      const allowed = methodsOf(target).join(', ')
+        return answerError(createError('socketUnsupported'), incoming, target)
+      const allowed = allowedMethodsOf(target).join(', ')
       const methods = allowed.replace(', ', ' and ')
-      return answerError(refuse('methodNotAllowed', { allowed, methods }), incoming, target)
+      return answerError(createError('methodNotAllowed', { allowed, methods }), incoming, target)
     },
     /** Answers a browser's preflight; undefined for any other request. */
     answerPreflight(request: Request): Response | undefined {
       const headers = cors.preflight(request)
       if (headers === null) return undefined
-      entrance.noteUnrecorded(null, 204)
-      return respond({ status: 204, headers, body: '' }, entrance.arrive(request))
+      entrance.countUnrecorded(null, 204)
+      return createResponse({ status: 204, headers, body: '' }, entrance.createContext(request))
     },
     /** Leads a browser that opens the bare address to the dashboard; undefined for any other request. */
     answerHome(request: Request): Response | undefined {
-      const headers = homeOf(request)
+      const headers = createDashboardRedirect(request)
       if (headers === null) return undefined
-      entrance.noteUnrecorded(null, 302)
-      return leaveBody(request, respond({ status: 302, headers, body: '' }, entrance.arrive(request)))
+      entrance.countUnrecorded(null, 302)
+      return closeIfBodyUnread(
+        request,
+        createResponse({ status: 302, headers, body: '' }, entrance.createContext(request)),
+      )
     },
     answerError,
   }

@@ -2,10 +2,10 @@
  * Gives a body to its client in pieces, as it reads: counts what waits for it in the memory budget, sends comments during silence, gives up on
  * clients that do not read, and reports the end.
  */
-import type { ClientReader, ResponseMemory } from '../event-loop/response-memory.ts'
+import type { ResponseConsumer, ResponseMemory } from '../event-loop/response-memory.ts'
 
 /** A longer body is given in pieces of this size: the runtime would copy it at once, and keep it until the client has read it. */
-export const PIECE_BYTES = 65_536
+export const MAX_PIECE_BYTES = 65_536
 const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
 /** Load balancers cut connections that are silent for a minute, some for thirty seconds. */
 const KEEP_ALIVE_EVERY_MS = 15_000
@@ -44,7 +44,7 @@ export function streamBody(
 type SourceReader = ReadableStreamDefaultReader<Uint8Array>
 type Controller = ReadableStreamDefaultController<Uint8Array>
 
-class ClientBody implements ClientReader {
+class ClientBody implements ResponseConsumer {
   readonly #options: StreamBodyOptions
   readonly #reader: (Pick<SourceReader, 'cancel'> & { read(): Promise<{ value?: Uint8Array | undefined }> }) | null
   /** What was read and not given yet. */
@@ -66,9 +66,9 @@ class ClientBody implements ClientReader {
     if (isWhole) {
       // In place of what was counted while it was made.
       memory.set(0)
-      memory.share(source)
+      memory.addShared(source)
     }
-    memory.serve(this)
+    memory.setConsumer(this)
   }
 
   start(controller: Controller): void {
@@ -110,7 +110,7 @@ class ClientBody implements ClientReader {
     return this.#lastSentMs + (this.#options.hasEvents && this.#reader ? EVENTS_GRACE_MS : 0)
   }
 
-  cutOff(): void {
+  disconnect(): void {
     if (this.#timer === undefined) return
     this.#end()
     const error = new Error('The client does not read')
@@ -124,7 +124,7 @@ class ClientBody implements ClientReader {
     if (this.#isAwaited && this.#options.hasEvents && this.#betweenEvents && silentMs >= keepAliveEveryMs) {
       this.#lastSentMs = performance.now()
       this.#controller?.enqueue(KEEP_ALIVE)
-    } else if (!this.#isAwaited && silentMs >= unreadLimitMs) this.cutOff()
+    } else if (!this.#isAwaited && silentMs >= unreadLimitMs) this.disconnect()
   }
 
   /** Null at the end. */
@@ -135,9 +135,9 @@ class ClientBody implements ClientReader {
       if (value === undefined) return null
       this.#rest = value
     }
-    const isLong = this.#rest.length > PIECE_BYTES
-    const piece = isLong ? this.#rest.subarray(0, PIECE_BYTES) : this.#rest
-    this.#rest = isLong ? this.#rest.subarray(PIECE_BYTES) : NOTHING
+    const isLong = this.#rest.length > MAX_PIECE_BYTES
+    const piece = isLong ? this.#rest.subarray(0, MAX_PIECE_BYTES) : this.#rest
+    this.#rest = isLong ? this.#rest.subarray(MAX_PIECE_BYTES) : NOTHING
     return piece
   }
 
@@ -151,7 +151,7 @@ class ClientBody implements ClientReader {
     if (!this.#reader) return piece.length
     const bytes = piece.length + this.#rest.length
     // Events are counted where they are buffered.
-    if (this.#options.hasEvents) return bytes > PIECE_BYTES ? bytes : 0
+    if (this.#options.hasEvents) return bytes > MAX_PIECE_BYTES ? bytes : 0
     return bytes >= AHEAD_FROM_BYTES ? bytes + RUNTIME_AHEAD_BYTES : bytes
   }
 
@@ -160,7 +160,7 @@ class ClientBody implements ClientReader {
     clearInterval(this.#timer)
     this.#timer = undefined
     this.#rest = NOTHING
-    this.#options.memory.close()
+    this.#options.memory.release()
     this.#options.onEnd()
   }
 }

@@ -1,30 +1,35 @@
 /** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
-import { hashBearerKey } from '../admission/api-key.ts'
-import { ProxyError, refuse } from '../errors/errors.ts'
-import { formatOf } from '../formats/format-of.ts'
-import type { Account } from '../postgres/admit.ts'
-import { isUnavailable } from '../postgres/database.ts'
-import { type AdmittedRequest, admitRequest, isCounted, tellLeft } from './admit-request.ts'
-import { checkRequest, withinCheck } from './checks/check.ts'
-import { passStored } from './checks/pass-answer.ts'
-import { type EarlyHead, KEEP_ALIVE_AFTER_MS, withEarlyHead } from './early-head.ts'
-import { answerWithFallbacks } from './fallbacks.ts'
-import { finishAnswer } from './finish-answer.ts'
-import { resolveEarly } from './for-model.ts'
-import { planRequest, readerOf, samePlanInputs } from './plan-request.ts'
-import type { CompletionQuery } from './query.ts'
-import { type EarlyBody, readEarly } from './read-request.ts'
-import type { ProxyRequest, ProxyResponse } from './request.ts'
-import type { RequestContext, Stages } from './request-context.ts'
-import { missHeaders, SSE_TYPE } from './response-headers.ts'
-import { tellScope } from './serve-hit.ts'
-import { maxCost, sizeOf } from './spending/max-cost.ts'
-import { readTags } from './tags.ts'
+import { hashBearerKey } from '../admission/key-validator.ts'
+import { createError, ProxyError } from '../errors/errors.ts'
+import { apiFormatOf } from '../formats/endpoint-formats.ts'
+import type { ResolvedKey } from '../postgres/admit-requests.ts'
+import { isDatabaseUnavailable } from '../postgres/database.ts'
+import {
+  type AdmittedRequest,
+  admitRequest,
+  isCountedAgainstQuota,
+  setRateLimitHeaders,
+} from './context/admit-request.ts'
+import { isPlanReusable, operationForTarget, planRequest } from './context/plan-request.ts'
+import { type EarlyBody, readBodyEarly } from './context/read-request.ts'
+import type { PipelineServices, RequestContext } from './context/request-context.ts'
+import { applyHookDecision, checkRequest } from './hook-checks/check-request.ts'
+import { checkCachedResponse } from './hook-checks/check-response.ts'
+import { resolveAliasSync } from './request/change-model.ts'
+import type { CompletionQuery } from './request/query.ts'
+import type { ProxyRequest, ProxyResponse } from './request/request.ts'
+import { readTags } from './request/tags.ts'
+import { EARLY_HEADERS_AFTER_MS, type EarlyHeadersOptions, sendHeadersEarly } from './response/early-headers.ts'
+import { finishResponse } from './response/finish-response.ts'
+import { createMissHeaders, SSE_HEADERS } from './response/response-headers.ts'
+import { setCacheScopeHeader } from './response/serve-hit.ts'
+import { maxCost, requestSizeOf } from './spending/max-cost.ts'
+import { sendWithFallbacks } from './upstream/fallbacks.ts'
 
 export type Pipeline = (request: ProxyRequest) => Promise<ProxyResponse>
 
 /** `keepAliveAfterMs`: silence before the head of a streamed response goes out. */
-export function createPipeline(stages: Stages, keepAliveAfterMs = KEEP_ALIVE_AFTER_MS): Pipeline {
+export function createPipeline(stages: PipelineServices, keepAliveAfterMs = EARLY_HEADERS_AFTER_MS): Pipeline {
   const { admission, modelRouter, cache } = stages
 
   return async request => {
@@ -32,33 +37,40 @@ export function createPipeline(stages: Stages, keepAliveAfterMs = KEEP_ALIVE_AFT
     let early: EarlyBody | null = null
     let admitted: AdmittedRequest | null = null
     try {
-      early = await readEarly(request, keyHash, stages)
+      early = await readBodyEarly(request, keyHash, stages)
       // A guess at the account, never a verdict. It saves reading the exact entry in a round trip of its own.
-      const guess = admission.lastKnown(keyHash)
+      const guess = admission.findCachedKey(keyHash)
       const guessed = early?.query && guess && planRequest(named(early.query, guess), guess, modelRouter)
       admitted = await admitRequest(request, keyHash, guessed || null, stages)
-      const { account, entry, recorder } = admitted
+      const { resolvedKey, exactEntry: entry, recorder } = admitted
       const query = early?.query
-        ? named(early.query, account)
-        : await readerOf(request.target).read(request, account, stages, early?.bytes)
+        ? named(early.query, resolvedKey)
+        : await operationForTarget(request.target).read(request, resolvedKey, stages, early?.bytes)
       // Asked first, so that a request without tags reads none.
       const isTagged = query.body.metadata !== undefined || request.headers.has('x-proxy-tags')
       recorder.setQuery(query, isTagged ? readTags(request.headers, query) : null)
-      const learning = modelRouter.learnNames(account, query.model)
+      const learning = modelRouter.loadModelNames(resolvedKey, query.model)
       if (learning) await learning
-      const isRight = guessed && !learning && samePlanInputs(guess, account)
-      const plan = isRight ? guessed : planRequest(query, account, modelRouter)
+      const isRight = guessed && !learning && isPlanReusable(guess, resolvedKey)
+      const plan = isRight ? guessed : planRequest(query, resolvedKey, modelRouter)
       const exactEntry = isRight ? entry : await cache.readEntry(plan.exactKey)
-      if (plan.refusal) throw plan.refusal
-      const check = stages.hook && (await checkRequest({ request, query, account }, stages.hook))
+      if (plan.error) throw plan.error
+      const check = stages.hook && (await checkRequest({ request, query, resolvedKey }, stages.hook))
       if (plan.provider) recorder.setProvider(plan.provider)
-      if (plan.cacheQuery) recorder.set({ asked_id: plan.cacheQuery.askedId })
-      const checked = { request, query, account, recorder, check, ...(check ? withinCheck(plan, check) : plan) }
+      if (plan.cacheQuery) recorder.setDetails({ asked_id: plan.cacheQuery.askedId })
+      const checked = {
+        request,
+        query,
+        resolvedKey,
+        recorder,
+        check,
+        ...(check ? applyHookDecision(plan, check) : plan),
+      }
       const responding = complete(checked, admitted, exactEntry, stages)
       // An exact hit comes at once.
       const mayBeSilent = exactEntry === null && isStreamed(checked)
       return await (mayBeSilent
-        ? withEarlyHead(responding, describeHead(checked, admitted, keepAliveAfterMs))
+        ? sendHeadersEarly(responding, describeHead(checked, admitted, keepAliveAfterMs))
         : responding)
     } catch (raised) {
       if (admitted) throw await accountFailure(admitted, raised)
@@ -70,8 +82,8 @@ export function createPipeline(stages: Stages, keepAliveAfterMs = KEEP_ALIVE_AFT
 
   /** What is refused of a known key is recorded, if it would count. */
   function noteRefused(request: ProxyRequest, keyHash: string, early: EarlyBody | null, error: unknown): void {
-    const account = admission.lastKnown(keyHash)
-    if (account && isCounted(request))
+    const account = admission.findCachedKey(keyHash)
+    if (account && isCountedAgainstQuota(request))
       stages.accounting.recordRejection(request, account, early?.query ? named(early.query, account) : null, error)
   }
 }
@@ -81,47 +93,55 @@ async function complete(
   context: RequestContext,
   admitted: AdmittedRequest,
   exactEntry: Uint8Array | null,
-  stages: Stages,
+  stages: PipelineServices,
 ): Promise<ProxyResponse> {
-  const { query, account, provider } = context
+  const { query, resolvedKey, provider } = context
   try {
     const response = await answer(context, exactEntry, stages)
-    await tellLeft(admitted, response)
-    if (response.headers['x-proxy-cache']?.startsWith('HIT')) tellScope(response.headers, context)
+    await setRateLimitHeaders(admitted, response)
+    if (response.headers['x-proxy-cache']?.startsWith('HIT')) setCacheScopeHeader(response.headers, context)
     if (query.alias) response.headers['x-proxy-model'] ??= query.model
-    if (query.kind !== 'completion' || !(query.mayBeKept || query.ownFields)) return response
-    return await finishAnswer({ query, account, provider }, response, stages)
+    if (query.kind !== 'completion' || !(query.canBeStored || query.echoedFields)) return response
+    return await finishResponse({ query, resolvedKey, provider }, response, stages)
   } catch (raised) {
     throw await accountFailure(admitted, raised)
   }
 }
 
-function describeHead(context: RequestContext<CompletionQuery>, admitted: AdmittedRequest, afterMs: number): EarlyHead {
+function describeHead(
+  context: RequestContext<CompletionQuery>,
+  admitted: AdmittedRequest,
+  afterMs: number,
+): EarlyHeadersOptions {
   const { request, query, provider, recorder } = context
-  const { writeFailure } = formatOf(query.endpoint)
+  const { writeFailure } = apiFormatOf(query.endpoint)
   return {
     afterMs,
     async writeHeaders() {
-      recorder.recordHeadersReady()
-      const headers = { ...missHeaders(provider?.name ?? '', 0), ...SSE_TYPE }
-      await tellLeft(admitted, { headers })
+      recorder.recordHeadersSent()
+      const headers = { ...createMissHeaders(provider?.name ?? '', 0), ...SSE_HEADERS }
+      await setRateLimitHeaders(admitted, { headers })
       return headers
     },
     writeFailure: error => writeFailure(error, request.id, null),
   }
 }
 
-async function answer(context: RequestContext, exactEntry: Uint8Array | null, stages: Stages): Promise<ProxyResponse> {
+async function answer(
+  context: RequestContext,
+  exactEntry: Uint8Array | null,
+  stages: PipelineServices,
+): Promise<ProxyResponse> {
   const { cache } = stages
-  const { request, operation, account, cacheQuery, provider } = context
+  const { request, operation, resolvedKey, cacheQuery, provider } = context
   try {
-    if (account.when_exhausted === 'refuse') await reserveAhead(context, stages)
+    if (resolvedKey.when_exhausted === 'refuse') await reserveAhead(context, stages)
     const stored = cacheQuery && cache.readExact(exactEntry, cacheQuery)
-    const match = stored && context.check ? await passStored(context, stored, stages) : stored
-    return (match && operation.serveHit(context, match, stages)) ?? (await answerWithFallbacks(context, stages))
+    const match = stored && context.check ? await checkCachedResponse(context, stored, stages) : stored
+    return (match && operation.serveHit(context, match, stages)) ?? (await sendWithFallbacks(context, stages))
   } catch (error) {
-    const isMiss = error instanceof ProxyError && provider && isCounted(request)
-    if (isMiss) Object.assign(error.headers, missHeaders(provider.name, 0))
+    const isMiss = error instanceof ProxyError && provider && isCountedAgainstQuota(request)
+    if (isMiss) Object.assign(error.headers, createMissHeaders(provider.name, 0))
     throw error
   }
 }
@@ -130,9 +150,12 @@ async function answer(context: RequestContext, exactEntry: Uint8Array | null, st
  * A project may want that nothing is answered any more when its money is spent, not even from the cache. Money that other requests have
  * reserved is not spent: it is waited for when there is no cached response.
  */
-async function reserveAhead({ query, provider, recorder }: RequestContext, { catalogue }: Stages): Promise<void> {
+async function reserveAhead(
+  { query, provider, recorder }: RequestContext,
+  { catalogue }: PipelineServices,
+): Promise<void> {
   if (!provider || (query.kind !== 'completion' && query.kind !== 'passed')) return
-  const reserving = recorder.spending?.reserveAhead(query.model, maxCost(sizeOf(query), provider, catalogue))
+  const reserving = recorder.spending?.reserveAhead(query.model, maxCost(requestSizeOf(query), provider, catalogue))
   await reserving?.catch(error => {
     if (!(error instanceof ProxyError && error.code === 'budget_reserved')) throw error
   })
@@ -147,14 +170,14 @@ function isStreamed(context: RequestContext): context is RequestContext<Completi
 async function accountFailure(admitted: AdmittedRequest, raised: unknown): Promise<unknown> {
   const error = describeRaised(raised)
   admitted.recorder.finishFailed(error)
-  if (error instanceof ProxyError) await tellLeft(admitted, error)
+  if (error instanceof ProxyError) await setRateLimitHeaders(admitted, error)
   return error
 }
 
 function describeRaised(raised: unknown): unknown {
-  return isUnavailable(raised) ? refuse('databaseUnavailable', null, raised) : raised
+  return isDatabaseUnavailable(raised) ? createError('databaseUnavailable', null, raised) : raised
 }
 
-function named(query: CompletionQuery, account: Account): CompletionQuery {
-  return account.aliases.length > 0 ? resolveEarly(query, account) : query
+function named(query: CompletionQuery, resolvedKey: ResolvedKey): CompletionQuery {
+  return resolvedKey.aliases.length > 0 ? resolveAliasSync(query, resolvedKey) : query
 }

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 
 /** A message for the operator, without secrets; it continues "DATABASE_URL must be …". */
-export class AddressProblem extends Error {
+export class DatabaseUrlError extends Error {
   override name = 'AddressProblem'
 }
 
-export type Parameters = Readonly<Record<string, string>>
+export type AddressParameters = Readonly<Record<string, string>>
 
 /** TLS as libpq's `sslmode` defines it. false: none. prefer: encrypted if the server supports it. Otherwise options of node:tls. */
-export type TlsChoice = false | 'prefer' | ConnectionOptions
+export type TlsOptions = false | 'prefer' | ConnectionOptions
 
 const isAny = /^/
 /** Accepted values of parameters; their effect is below, in address.ts, or that of the proxy anyway. */
@@ -62,21 +62,23 @@ const INSTEAD: Readonly<Record<string, string>> = {
   pool_timeout: '; no request waits for a connection longer than it may take',
 }
 
-/** Throws AddressProblem for one that is unknown, or has a value that cannot be met. As with libpq, + is a plus, and the last of several counts. */
-export function readParameters(query: string): Parameters {
+/** Throws DatabaseUrlError for one that is unknown, or has a value that cannot be met. As with libpq, + is a plus, and the last of several counts. */
+export function parseAddressParameters(query: string): AddressParameters {
   const found: Record<string, string> = {}
   for (const piece of query.split('&')) {
     if (piece === '') continue
     const [, name = '', encoded = ''] = /^([a-z_]{1,40})=(.*)$/i.exec(piece) ?? []
     // It may be a part of a password that was not encoded.
     if (name === '' || query.includes('@'))
-      throw new AddressProblem('an address whose parameters are written name=value (in a password, write %3F for ?)')
+      throw new DatabaseUrlError('an address whose parameters are written name=value (in a password, write %3F for ?)')
     const accepted = ACCEPTED[name]
     if (!accepted)
-      throw new AddressProblem(`an address without the parameter ${name}, which is not supported${INSTEAD[name] ?? ''}`)
+      throw new DatabaseUrlError(
+        `an address without the parameter ${name}, which is not supported${INSTEAD[name] ?? ''}`,
+      )
     const value = decodeURIComponent(encoded)
     if (!accepted.test(value))
-      throw new AddressProblem(`an address with another value of ${name}: it takes ${describe(accepted)}`)
+      throw new DatabaseUrlError(`an address with another value of ${name}: it takes ${describe(accepted)}`)
     found[name] = value
   }
   return found
@@ -89,13 +91,17 @@ function describe({ source }: RegExp): string {
 }
 
 /** Whether the parameters ask for unnamed statements, as they do behind a pooler that loses named ones. */
-export function isUnprepared({ pgbouncer, statement_cache_size, prepared_statements }: Parameters): boolean {
+export function isPreparedDisabled({
+  pgbouncer,
+  statement_cache_size,
+  prepared_statements,
+}: AddressParameters): boolean {
   return pgbouncer === 'true' || statement_cache_size === '0' || prepared_statements === 'false'
 }
 
 const MODES: Readonly<Record<string, string>> = { true: 'require', 1: 'require', false: 'disable', 0: 'disable' }
 
-function modeOf({ sslmode, ssl, sslrootcert, channel_binding }: Parameters): string {
+function modeOf({ sslmode, ssl, sslrootcert, channel_binding }: AddressParameters): string {
   if (sslmode) return sslmode
   if (ssl) return MODES[ssl] ?? ssl
   // Whoever names an authority wants it verified; libpq does so for `system` alone.
@@ -107,12 +113,12 @@ function modeOf({ sslmode, ssl, sslrootcert, channel_binding }: Parameters): str
  * The driver binds no channel. What `channel_binding=require` is for, a server that nobody else can pass for, is had by verifying its
  * certificate.
  */
-export function readTls(parameters: Parameters): TlsChoice {
+export function resolveTlsOptions(parameters: AddressParameters): TlsOptions {
   const { sslrootcert, sslcert, sslkey, sslpassword, channel_binding, ssl_min_protocol_version } = parameters
   const mode = modeOf(parameters)
   const isBound = channel_binding === 'require'
   if (isBound && ['disable', 'allow', 'prefer'].includes(mode))
-    throw new AddressProblem(`an address with sslmode=verify-full: channel_binding=require needs TLS`)
+    throw new DatabaseUrlError(`an address with sslmode=verify-full: channel_binding=require needs TLS`)
   if (mode === 'disable') return false
   if (mode === 'allow' || mode === 'prefer') return 'prefer'
   const options: ConnectionOptions = {
@@ -133,15 +139,15 @@ function readPem(name: string, path: string): Buffer {
   try {
     return readFileSync(path)
   } catch {
-    throw new AddressProblem(`an address whose ${name} is a file that this user can read; ${path} is not`)
+    throw new DatabaseUrlError(`an address whose ${name} is a file that this user can read; ${path} is not`)
   }
 }
 
-/** The URL with the authority of DATABASE_CA_FILE, which is verified then. Throws AddressProblem where the URL asks not to. */
-export function withAuthority(url: string, file: string): string {
-  const parameters = readParameters(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '')
+/** The URL with the authority of DATABASE_CA_FILE, which is verified then. Throws DatabaseUrlError where the URL asks not to. */
+export function addCertificateAuthority(url: string, file: string): string {
+  const parameters = parseAddressParameters(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '')
   const isChosen = parameters.sslmode !== undefined || parameters.ssl !== undefined
   if (isChosen && ['disable', 'allow', 'prefer', 'no-verify'].includes(modeOf(parameters)))
-    throw new AddressProblem('an address with sslmode=verify-full where DATABASE_CA_FILE is set')
+    throw new DatabaseUrlError('an address with sslmode=verify-full where DATABASE_CA_FILE is set')
   return `${url}${url.includes('?') ? '&' : '?'}sslrootcert=${encodeURIComponent(file)}`
 }

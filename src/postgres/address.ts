@@ -3,14 +3,14 @@ import { readFileSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import {
-  AddressProblem,
-  isUnprepared,
-  type Parameters,
-  readParameters,
-  readTls,
-  type TlsChoice,
+  type AddressParameters,
+  DatabaseUrlError,
+  isPreparedDisabled,
+  parseAddressParameters,
+  resolveTlsOptions,
+  type TlsOptions,
 } from './address-parameters.ts'
-import type { Primary } from './primary.ts'
+import type { PrimaryTracker } from './primary-tracker.ts'
 
 export interface DatabaseHost {
   /** A name, an address, or the folder of a Unix socket. */
@@ -24,7 +24,7 @@ export interface DatabaseAddress {
   user: string
   password: string
   database: string
-  tls: TlsChoice
+  tls: TlsOptions
   /** Sent at the start of each session: `options` and `application_name` of the address. */
   startup?: Readonly<Record<string, string>>
   /** `connect_timeout` of the address. */
@@ -36,7 +36,7 @@ export interface DatabaseAddress {
   /** Whether any host is used, also one that takes no writes. */
   isStandby?: boolean
   /** What is known of the primary among the hosts; without it, any host that takes writes is used. */
-  primary?: Primary
+  primary?: PrimaryTracker
 }
 
 const FORM = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/i
@@ -50,20 +50,20 @@ export function parseDatabaseUrl(url: string): DatabaseAddress | null {
   try {
     return readDatabaseUrl(url)
   } catch (error) {
-    if (error instanceof AddressProblem) return null
+    if (error instanceof DatabaseUrlError) return null
     throw error
   }
 }
 
-/** Throws AddressProblem when the text is not a PostgreSQL URL, names a file that cannot be read, or has an unsupported parameter. */
+/** Throws DatabaseUrlError when the text is not a PostgreSQL URL, names a file that cannot be read, or has an unsupported parameter. */
 export function readDatabaseUrl(url: string): DatabaseAddress {
   const match = FORM.exec(url)
-  if (!match) throw new AddressProblem(MUST)
+  if (!match) throw new DatabaseUrlError(MUST)
   const [, userinfo = '', hostList = '', path = '', query = ''] = match
   try {
-    return readParts({ userinfo, hostList, path, parameters: readParameters(query) })
+    return readParts({ userinfo, hostList, path, parameters: parseAddressParameters(query) })
   } catch (error) {
-    throw error instanceof URIError ? new AddressProblem(`${MUST}, and encoded: %25 for %`) : error
+    throw error instanceof URIError ? new DatabaseUrlError(`${MUST}, and encoded: %25 for %`) : error
   }
 }
 
@@ -71,12 +71,12 @@ interface Parts {
   userinfo: string
   hostList: string
   path: string
-  parameters: Parameters
+  parameters: AddressParameters
 }
 
 function readParts({ userinfo, hostList, path, parameters }: Parts): DatabaseAddress {
   const hosts = parseHosts(parameters.host ?? hostList, parameters.port)
-  if (!hosts) throw new AddressProblem(MUST)
+  if (!hosts) throw new DatabaseUrlError(MUST)
   const colon = userinfo.indexOf(':')
   const user = decodeURIComponent(colon < 0 ? userinfo : userinfo.slice(0, colon)) || parameters.user
   const owner = user || userInfo().username
@@ -87,8 +87,8 @@ function readParts({ userinfo, hostList, path, parameters }: Parts): DatabaseAdd
     user: owner,
     password: (colon < 0 ? '' : decodeURIComponent(userinfo.slice(colon + 1))) || (parameters.password ?? ''),
     database: decodeURIComponent(path) || parameters.dbname || owner,
-    tls: readTls(parameters),
-    ...(isUnprepared(parameters) ? { isPrepared: false } : {}),
+    tls: resolveTlsOptions(parameters),
+    ...(isPreparedDisabled(parameters) ? { isPrepared: false } : {}),
     ...(Object.keys(startup).length > 0 ? { startup } : {}),
     ...(Number(connect_timeout) > 0 ? { connectTimeLimitMs: Number(connect_timeout) * 1_000 } : {}),
     ...(connection_limit ? { connectionLimit: Number(connection_limit) } : {}),
@@ -132,13 +132,13 @@ interface PasswordSources {
 }
 
 /** The address with a password, which libpq takes from the environment or a file where the address has none. */
-export function withPassword(
+export function addPassword(
   url: string,
   address: DatabaseAddress,
   { PGPASSWORD, PGPASSFILE }: PasswordSources,
 ): string {
   if (address.password !== '') return url
-  const named = readParameters(FORM.exec(url)?.[4] ?? '').passfile
+  const named = parseAddressParameters(FORM.exec(url)?.[4] ?? '').passfile
   const password = PGPASSWORD || findPassword(address, named || PGPASSFILE || join(homedir(), '.pgpass'))
   return password ? `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}` : url
 }

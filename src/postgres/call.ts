@@ -1,10 +1,10 @@
 /** Calls SQL functions by name: the one way in which they are called. Their types are generated from the functions themselves. */
 import type { CallOptions, Database } from './database.ts'
-import { FUNCTIONS } from './functions.generated.ts'
+import { SQL_FUNCTIONS } from './functions.generated.ts'
 import { toJson } from './wire-format.ts'
 
-export type FunctionName = keyof typeof FUNCTIONS
-type Described<Name extends FunctionName> = (typeof FUNCTIONS)[Name]
+export type FunctionName = keyof typeof SQL_FUNCTIONS
+type Described<Name extends FunctionName> = (typeof SQL_FUNCTIONS)[Name]
 
 /** What the drivers return for a type, and take for it. */
 interface Values {
@@ -92,7 +92,7 @@ interface Callee {
 const callees = new Map<FunctionName, Callee>()
 
 /** Rows, or the single value. */
-export function call<Name extends FunctionName>(
+export function callFunction<Name extends FunctionName>(
   database: Pick<Database, 'call'>,
   name: Name,
   given: ArgumentsOf<Name>,
@@ -117,23 +117,23 @@ export function call<Name extends FunctionName>(
 }
 
 /** For a function that returns one row at most; null for none. */
-export async function callForRow<Name extends FunctionName>(
+export async function callFunctionForRow<Name extends FunctionName>(
   database: Pick<Database, 'call'>,
   name: Name,
   given: ArgumentsOf<Name>,
 ): Promise<RowOf<Name> | null> {
-  const rows = (await call(database, name, given)) as RowOf<Name>[]
+  const rows = (await callFunction(database, name, given)) as RowOf<Name>[]
   return rows[0] ?? null
 }
 
-export function isSingle(name: FunctionName): boolean {
-  return typeof FUNCTIONS[name].gives === 'string'
+export function hasSingleResult(name: FunctionName): boolean {
+  return typeof SQL_FUNCTIONS[name].gives === 'string'
 }
 
 function meet(name: FunctionName): Callee {
-  const parameters = Object.entries<string>(FUNCTIONS[name].takes)
+  const parameters = Object.entries<string>(SQL_FUNCTIONS[name].takes)
   const callee = {
-    isSingle: isSingle(name),
+    isSingle: hasSingleResult(name),
     parameters: parameters.map(([name, type]) => ({ name, isJson: /^jsonb?[?=]?$/.test(type) })),
     texts: new Map<string, string>(),
   }
@@ -143,12 +143,14 @@ function meet(name: FunctionName): Callee {
 
 /** Names parameters only where one is left out: the embedded database parses each call anew, and names take it a twentieth longer. */
 function writeCall(name: FunctionName, isPassed: (parameter: string) => boolean): string {
-  const all = Object.entries<string>(FUNCTIONS[name].takes)
+  const all = Object.entries<string>(SQL_FUNCTIONS[name].takes)
   const passed = all.filter(([parameter]) => isPassed(parameter))
   const written = passed.map(([, type], i) => castOf(`$${i + 1}`, type))
   const named = passed.map(([parameter], i) => `${parameter} => ${written[i]}`)
   const list = (passed.length === all.length ? written : named).join(', ')
-  return isSingle(name) ? `select model_proxy.${name}(${list}) as result` : `select * from model_proxy.${name}(${list})`
+  return hasSingleResult(name)
+    ? `select model_proxy.${name}(${list}) as result`
+    : `select * from model_proxy.${name}(${list})`
 }
 
 /** Drivers disagree on a list of bytea, and would encode JSON themselves. */

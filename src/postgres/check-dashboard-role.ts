@@ -19,7 +19,7 @@ from pg_namespace n left join pg_roles r on r.rolname = 'model_proxy_dashboard'
 where n.nspname = trim('"' from 'model_proxy')`
 
 /** Null where the dashboard can read. */
-export async function findMissingRole(database: Database): Promise<string | null> {
+export async function findDashboardRoleProblem(database: Database): Promise<string | null> {
   const readFacts = async () => (await database.call<RoleFacts>(FACTS, []))[0]
   if ((await readFacts())?.is_usable) return null
   await database.runScript('select model_proxy.ensure_dashboard_role()')

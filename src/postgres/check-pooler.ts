@@ -1,19 +1,19 @@
 /** Recognises a pooler between the proxy and PostgreSQL, and what it would lose, before anything is served. */
-import { TimeLimitExceeded, withinTimeLimit } from '../event-loop/time-limit.ts'
+import { TimeoutError, withTimeout } from '../event-loop/timeouts.ts'
 import type { DatabaseAddress } from './address.ts'
 import { checkServer } from './check-server.ts'
 import { sqlStateOf } from './database.ts'
-import { type Driver, type DriverOptions, endDriver, openDriver, PREPARED } from './driver.ts'
-import { throwRefusals } from './refusal.ts'
+import { closeDriver, type Driver, type DriverOptions, openDriver, PREPARED_OPTIONS } from './driver.ts'
 import type { TlsState } from './secure-socket.ts'
+import { throwSetupProblems } from './setup-problem.ts'
 
-export interface Pooling {
+export interface PoolerFeatures {
   /** Whether client connections share connections of the server. */
   isPooled: boolean
   /** Whether statements that were prepared by name can be found again. */
-  keepsPrepared: boolean
+  hasPreparedStatements: boolean
   /** Whether a statement that takes too long is aborted by the server. */
-  limitsStatements: boolean
+  hasStatementTimeout: boolean
   tls: TlsState
 }
 
@@ -32,17 +32,17 @@ interface Who {
 
 /**
  * One connection prepares a statement; then another holds a transaction, and so perhaps the server's connection that the first one used.
- * What the first is answered now tells whether it got another one, and whether its statement went along. Throws DatabaseRefused when the
+ * What the first is answered now tells whether it got another one, and whether its statement went along. Throws DatabaseSetupError when the
  * server, or a session as it comes through the pooler, is not as the proxy needs it.
  */
-export async function checkPooling(
+export async function detectPoolerFeatures(
   address: DatabaseAddress,
   limits: Pick<DriverOptions, 'connectTimeLimitMs'> = {},
-): Promise<Pooling> {
+): Promise<PoolerFeatures> {
   const options = { address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, ...limits }
   const first = await openDriver(options)
   try {
-    throwRefusals(await checkServer(first))
+    throwSetupProblems(await checkServer(first))
     const second = await openDriver(options)
     try {
       const before = await ask(first)
@@ -53,29 +53,29 @@ export async function checkPooling(
       return {
         isPooled:
           after.held?.pid === before?.pid || (typeof after.answer === 'object' && after.answer?.pid !== before?.pid),
-        keepsPrepared: after.answer !== NOT_PREPARED,
-        limitsStatements: before?.time_limit !== '0',
+        hasPreparedStatements: after.answer !== NOT_PREPARED,
+        hasStatementTimeout: before?.time_limit !== '0',
         tls: first.tls,
       }
     } finally {
-      endDriver(second)
+      closeDriver(second)
     }
   } finally {
-    endDriver(first)
+    closeDriver(first)
   }
 }
 
 async function ask({ sql }: Driver): Promise<Who | undefined> {
-  const [row] = await sql.unsafe<Who[]>(WHO, [], PREPARED)
+  const [row] = await sql.unsafe<Who[]>(WHO, [], PREPARED_OPTIONS)
   return row
 }
 
 async function askAgain(driver: Driver): Promise<Who | undefined | typeof NOT_PREPARED> {
   try {
-    return await withinTimeLimit(ASK_LIMIT_MS, ask(driver))
+    return await withTimeout(ASK_LIMIT_MS, ask(driver))
   } catch (error) {
     if (sqlStateOf(error) === NOT_PREPARED) return NOT_PREPARED
-    if (error instanceof TimeLimitExceeded) return undefined
+    if (error instanceof TimeoutError) return undefined
     throw error
   }
 }

@@ -1,6 +1,6 @@
 /** Checks, before the first change of a database, that the role may make it: the schema, the extension, and what is in them. */
 import type { Database } from './database.ts'
-import { type Refusal, throwRefusals } from './refusal.ts'
+import { type SetupProblem, throwSetupProblems } from './setup-problem.ts'
 
 /** The first with distances of bits, which the cache's lists use. */
 const LEAST_VECTOR = '0.7.0'
@@ -62,7 +62,7 @@ select
   ) as may_make_vector`
 
 /** `check`: before the first change, and not again; a reader needs less. `explain`: where even that is missing. */
-export function checkRightsOnce(database: Database) {
+export function createRightsCheck(database: Database) {
   let isChecked = database.backend === 'embedded'
   const check = async () => {
     if (!isChecked) await refuseWithoutRights(database)
@@ -76,13 +76,13 @@ export function checkRightsOnce(database: Database) {
   return { check, explain }
 }
 
-/** Throws DatabaseRefused with all that an administrator has to run first. */
+/** Throws DatabaseSetupError with all that an administrator has to run first. */
 async function refuseWithoutRights(database: Database): Promise<void> {
   const [facts] = await database.call<RightsFacts>(FACTS, [])
-  if (facts) throwRefusals([...checkSchema(facts), ...checkExtension(facts)])
+  if (facts) throwSetupProblems([...checkSchema(facts), ...checkExtension(facts)])
 }
 
-function checkSchema(facts: RightsFacts): Refusal[] {
+function checkSchema(facts: RightsFacts): SetupProblem[] {
   const { role, database, schema, has_schema, may_create, may_use, is_member, owner, strangers } = facts
   const remedy = `Run as a superuser in the database ${database}:`
   const create = `create schema ${schema} authorization ${role};`
@@ -93,7 +93,7 @@ function checkSchema(facts: RightsFacts): Refusal[] {
           {
             cause: `the role ${role} may not create the schema ${schema} in the database ${database}`,
             remedy,
-            run: [create],
+            commands: [create],
           },
         ]
   if (may_use && facts.relations > 0 && !facts.has_ledger)
@@ -101,7 +101,7 @@ function checkSchema(facts: RightsFacts): Refusal[] {
       {
         cause: `the schema ${schema} holds tables that Model Proxy did not create, or lost its own list of them`,
         remedy: `Set DATABASE_SCHEMA to another name, or move them away. ${remedy}`,
-        run: [`alter schema ${schema} rename to ${renamed(schema)};`, ...(may_create ? [] : [create])],
+        commands: [`alter schema ${schema} rename to ${renamed(schema)};`, ...(may_create ? [] : [create])],
       },
     ]
   if (may_use && strangers === null) return []
@@ -110,7 +110,7 @@ function checkSchema(facts: RightsFacts): Refusal[] {
       {
         cause: `the role ${role} does not inherit the rights of ${owner}, which owns the schema ${schema}`,
         remedy,
-        run: [facts.version < 16 ? `alter role ${role} inherit;` : `grant ${owner} to ${role} with inherit true;`],
+        commands: [facts.version < 16 ? `alter role ${role} inherit;` : `grant ${owner} to ${role} with inherit true;`],
       },
     ]
   if (strangers === null)
@@ -118,14 +118,14 @@ function checkSchema(facts: RightsFacts): Refusal[] {
       {
         cause: `the role ${role} may not use the schema ${schema}, which ${owner} owns`,
         remedy,
-        run: [`grant usage, create on schema ${schema} to ${role};`],
+        commands: [`grant usage, create on schema ${schema} to ${role};`],
       },
     ]
   return [
     {
       cause: `the schema ${schema} holds tables or functions of ${strangers}, which the role ${role} may not change`,
       remedy,
-      run: [`alter schema ${schema} owner to ${role};`, handOver(schema, role)],
+      commands: [`alter schema ${schema} owner to ${role};`, handOver(schema, role)],
     },
   ]
 }
@@ -149,7 +149,7 @@ function renamed(schema: string): string {
   return schema.endsWith('"') ? `${schema.slice(0, -1)}_before"` : `${schema}_before`
 }
 
-function checkExtension({ role, database, version, ...facts }: RightsFacts): Refusal[] {
+function checkExtension({ role, database, version, ...facts }: RightsFacts): SetupProblem[] {
   const { vector, vector_schema, may_use_vector, offered, may_make_vector } = facts
   const remedy = `Run as a superuser in the database ${database}:`
   const install = `Install pgvector ${LEAST_VECTOR} or newer on the server (Debian: apt install postgresql-${version}-pgvector), or lead DATABASE_URL to a server that has it.`
@@ -160,22 +160,22 @@ function checkExtension({ role, database, version, ...facts }: RightsFacts): Ref
       return [{ cause: `the server has pgvector ${offered}; ${LEAST_VECTOR} or newer is needed`, remedy: install }]
     if (may_make_vector) return []
     return [
-      { cause: `the role ${role} may not create the extension vector`, remedy, run: ['create extension vector;'] },
+      { cause: `the role ${role} may not create the extension vector`, remedy, commands: ['create extension vector;'] },
     ]
   }
-  const refusals: Refusal[] = []
+  const refusals: SetupProblem[] = []
   const cause = `the database ${database} has pgvector ${vector}; ${LEAST_VECTOR} or newer is needed`
   if (isOlder(vector))
     refusals.push(
       offered === null || isOlder(offered)
         ? { cause, remedy: install }
-        : { cause, remedy, run: ['alter extension vector update;'] },
+        : { cause, remedy, commands: ['alter extension vector update;'] },
     )
   if (!may_use_vector)
     refusals.push({
       cause: `the role ${role} may not use the schema ${vector_schema}, where the extension vector is`,
       remedy,
-      run: [`grant usage on schema ${vector_schema} to ${role};`],
+      commands: [`grant usage on schema ${vector_schema} to ${role};`],
     })
   return refusals
 }

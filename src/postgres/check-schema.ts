@@ -1,12 +1,12 @@
 /** Compares the schema of a database with this version's: a dump may have been restored in part, or somebody may have changed something. */
 import type { Database } from './database.ts'
-import { describeSchema, readFingerprint, readSchema, type SchemaItem } from './describe-schema.ts'
-import { readSql } from './migration-files.ts'
+import { describeSchema, parseSchema, readFingerprint, type SchemaItem } from './describe-schema.ts'
+import { readSqlFile } from './migration-files.ts'
 
 /** `found` is null where it is missing, `needed` where it must not be. */
-export interface Difference extends Pick<SchemaItem, 'object' | 'item'> {
-  needed: string | null
-  found: string | null
+export interface SchemaDifference extends Pick<SchemaItem, 'object' | 'item'> {
+  expected: string | null
+  actual: string | null
 }
 
 export interface SchemaCheck {
@@ -14,7 +14,7 @@ export interface SchemaCheck {
   fingerprint: string
   /** The schema's name, quoted where SQL needs that. */
   schema: string
-  differences: Difference[]
+  differences: SchemaDifference[]
 }
 
 /** Up to this version of PostgreSQL, definitions are known to be printed alike. */
@@ -29,13 +29,13 @@ export async function checkSchema(
   const { fingerprint, schema, version } = await readFingerprint(database)
   if (fingerprint === checked) return null
   if (isNew) return { fingerprint, schema, differences: [] }
-  const [text, live] = await Promise.all([readSql('schema.txt'), describeSchema(database)])
+  const [text, live] = await Promise.all([readSqlFile('schema.txt'), describeSchema(database)])
   const distributed = await listDistributed(database)
-  const differences = compareSchemas(readSchema(text), live).filter(
-    difference => !isOfDistributed(difference, distributed),
+  const differences = compareSchemas(parseSchema(text), live).filter(
+    difference => !isCausedByDistribution(difference, distributed),
   )
   const isPrintKnown = version <= NEWEST_KNOWN_VERSION
-  return { fingerprint, schema, differences: differences.filter(({ found }) => isPrintKnown || found === null) }
+  return { fingerprint, schema, differences: differences.filter(({ actual }) => isPrintKnown || actual === null) }
 }
 
 /** Tables that scripts/distribute.sql has spread over the workers of a Citus cluster. */
@@ -50,13 +50,16 @@ async function listDistributed(database: Database): Promise<string[]> {
 }
 
 /** A distributed table has neither foreign keys nor policies: see scripts/distribute.sql. */
-export function isOfDistributed({ object, item, needed }: Difference, distributed: readonly string[]): boolean {
-  const isDropped = item.startsWith('policy ') || /^FOREIGN KEY/.test(needed ?? '') || item.startsWith('trigger ')
+export function isCausedByDistribution(
+  { object, item, expected }: SchemaDifference,
+  distributed: readonly string[],
+): boolean {
+  const isDropped = item.startsWith('policy ') || /^FOREIGN KEY/.test(expected ?? '') || item.startsWith('trigger ')
   return isDropped && distributed.some(name => object === `table ${name}`)
 }
 
 /** What is there beside the schema is an operator's, and no difference, unless it opens or shuts rows. */
-export function compareSchemas(needed: readonly SchemaItem[], live: readonly SchemaItem[]): Difference[] {
+export function compareSchemas(needed: readonly SchemaItem[], live: readonly SchemaItem[]): SchemaDifference[] {
   const keyOf = ({ object, item }: SchemaItem) => `${object} ${item}`
   const found = new Map(live.map(item => [keyOf(item), item.definition]))
   const objects = new Set(live.map(({ object }) => object))
@@ -68,13 +71,13 @@ export function compareSchemas(needed: readonly SchemaItem[], live: readonly Sch
   const differing = needed
     .filter(item => objects.has(item.object) && !isAsNeeded(item, found.get(keyOf(item)), known))
     .map(({ object, item, definition }) => ({
-      ...{ object, item, needed: definition },
-      found: found.get(`${object} ${item}`) ?? null,
+      ...{ object, item, expected: definition },
+      actual: found.get(`${object} ${item}`) ?? null,
     }))
   const added = live
     .filter(item => ours.has(item.object) && !known.has(keyOf(item)) && opensOrShutsRows(item))
-    .map(({ object, item, definition }) => ({ object, item, needed: null, found: definition }))
-  return [...lost.map(object => ({ object, item: '', needed: '', found: null })), ...differing, ...added]
+    .map(({ object, item, definition }) => ({ object, item, expected: null, actual: definition }))
+  return [...lost.map(object => ({ object, item: '', expected: '', actual: null })), ...differing, ...added]
 }
 
 /** A grant of columns may have more: an operator's, or a later release's. */

@@ -1,9 +1,9 @@
 /** The open connections to a server: they are opened one at a time, chosen by load, renewed, and dropped when silent. */
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { withTimeout } from '../event-loop/timeouts.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { sqlStateOf } from './database.ts'
-import { isStale, READ_ONLY } from './driver.ts'
+import { isStalePlanError, READ_ONLY_SQLSTATE } from './driver.ts'
 
 export interface PoolOptions {
   address: DatabaseAddress
@@ -14,7 +14,7 @@ export interface PoolOptions {
 
 export interface PooledConnection {
   readonly connection: Connection
-  readonly bestBeforeMs: number
+  readonly retireAtMs: number
   /** It has owed a reply for so long that it gets no more work while other connections are open. */
   isStalled: boolean
 }
@@ -61,7 +61,7 @@ export class ConnectionPool {
   }
 
   /** Whether another connection may be opened. */
-  get hasRoom(): boolean {
+  get canGrow(): boolean {
     return this.#open.length < this.#maxConnections
   }
 
@@ -69,8 +69,8 @@ export class ConnectionPool {
     return { open: this.#open.length, most: this.#maxConnections }
   }
 
-  get answeredAtMs(): number {
-    return Math.max(...this.#open.map(({ connection }) => connection.answeredAtMs))
+  get lastReplyAtMs(): number {
+    return Math.max(...this.#open.map(({ connection }) => connection.lastReplyAtMs))
   }
 
   has(pooled: PooledConnection): boolean {
@@ -98,29 +98,29 @@ export class ConnectionPool {
   }
 
   /** Connections beyond the limit are closed after their last replies. */
-  limit(maxConnections: number): void {
+  setMaxConnections(maxConnections: number): void {
     this.#maxConnections = maxConnections
-    for (const each of this.#open.slice(maxConnections)) this.leave(each)
+    for (const each of this.#open.slice(maxConnections)) this.retire(each)
   }
 
   /** Closes the connection after its last reply. */
-  leave({ connection }: PooledConnection): void {
+  retire({ connection }: PooledConnection): void {
     this.#forget(connection)
     this.#leaving.add(connection)
     connection.retire()
   }
 
-  leaveAll(): void {
-    for (const each of this.#open) this.leave(each)
+  retireAll(): void {
+    for (const each of this.#open) this.retire(each)
   }
 
   /** Statements in flight get a moment to finish. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#watching)
-    this.leaveAll()
+    this.retireAll()
     const deadlineMs = performance.now() + CLOSE_TIME_LIMIT_MS
-    if (this.#opening) await withinTimeLimit(CLOSE_TIME_LIMIT_MS, this.#opening).catch(() => {})
+    if (this.#opening) await withTimeout(CLOSE_TIME_LIMIT_MS, this.#opening).catch(() => {})
     while (this.#leaving.size > 0 && performance.now() < deadlineMs) await Bun.sleep(5)
     for (const connection of this.#leaving) connection.end()
   }
@@ -139,15 +139,15 @@ export class ConnectionPool {
   }
 
   #add(connection: Connection): void {
-    const stalled = this.hasRoom ? undefined : this.#open.find(each => each.isStalled)
+    const stalled = this.canGrow ? undefined : this.#open.find(each => each.isStalled)
     // While it was opened, the pool was closed, or its limit lowered.
-    if (this.#isClosed || (!this.hasRoom && !stalled)) {
+    if (this.#isClosed || (!this.canGrow && !stalled)) {
       connection.end()
       return
     }
-    if (stalled) this.leave(stalled)
+    if (stalled) this.retire(stalled)
     const bestBeforeMs = performance.now() + LIFETIME_MS * (0.9 + Math.random() / 5)
-    this.#open.push({ connection, bestBeforeMs, isStalled: false })
+    this.#open.push({ connection, retireAtMs: bestBeforeMs, isStalled: false })
   }
 
   #forget(connection: Connection): void {
@@ -159,14 +159,14 @@ export class ConnectionPool {
     const nowMs = performance.now()
     if (nowMs - this.#watchedAtMs > HELD_AFTER_MS) this.#awakeSinceMs = nowMs
     this.#watchedAtMs = nowMs
-    const quietFor = ({ quietSinceMs }: Connection) => nowMs - Math.max(quietSinceMs, this.#awakeSinceMs)
+    const quietFor = ({ silentSinceMs }: Connection) => nowMs - Math.max(silentSinceMs, this.#awakeSinceMs)
     const { primary } = this.#options.address
     for (const each of this.#open) {
-      const { connection, bestBeforeMs } = each
-      const quietMs = connection.waiting === 0 ? 0 : quietFor(connection)
+      const { connection, retireAtMs } = each
+      const quietMs = connection.pendingStatements === 0 ? 0 : quietFor(connection)
       each.isStalled = quietMs > STALLED_AFTER_MS
       if (quietMs > this.#silenceLimitMs) connection.end()
-      else if (nowMs > bestBeforeMs || primary?.isLeftBehind(connection.identity)) this.leave(each)
+      else if (nowMs > retireAtMs || primary?.isOutdated(connection.identity)) this.retire(each)
     }
     for (const connection of this.#leaving) {
       if (quietFor(connection) > this.#silenceLimitMs) connection.end()
@@ -176,19 +176,20 @@ export class ConnectionPool {
 
 function isBetter(a: PooledConnection, b: PooledConnection): boolean {
   if (a.isStalled !== b.isStalled) return b.isStalled
-  if (a.connection.waiting !== b.connection.waiting) return a.connection.waiting < b.connection.waiting
-  return a.connection.quietSinceMs > b.connection.quietSinceMs
+  if (a.connection.pendingStatements !== b.connection.pendingStatements)
+    return a.connection.pendingStatements < b.connection.pendingStatements
+  return a.connection.silentSinceMs > b.connection.silentSinceMs
 }
 
 export interface Connections {
   /** Runs one statement and resolves to its rows. */
   call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
   /** From now on, at most so many connections. */
-  limit(maxConnections: number): void
+  setMaxConnections(maxConnections: number): void
   /** Those that are open, and how many there may be. */
   size(): { open: number; most: number }
   /** When one of them last got a reply, or began; -Infinity without any. */
-  answeredAtMs(): number
+  lastReplyAtMs(): number
   /** Disconnects; statements in flight get a moment to finish. */
   close(): Promise<void>
 }
@@ -202,7 +203,7 @@ export function openConnections(options: PoolOptions): Connections {
   function call<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
     const best = pool.pick()
     if (!best || best.isStalled) return callOnNew(text, values)
-    if (best.connection.waiting > 0 && pool.hasRoom) pool.grow().catch(() => {})
+    if (best.connection.pendingStatements > 0 && pool.canGrow) pool.grow().catch(() => {})
     return callOn(best, text, values)
   }
 
@@ -223,22 +224,22 @@ export function openConnections(options: PoolOptions): Connections {
     try {
       return await on.connection.run<Row>(text, values)
     } catch (error) {
-      if (isStale(error) && tries < MOST_TRIES) {
+      if (isStalePlanError(error) && tries < MOST_TRIES) {
         // A deploy replaced what the statement uses. All connections opened before it have stale plans, too.
-        if (pool.has(on)) pool.leaveAll()
+        if (pool.has(on)) pool.retireAll()
         return callOnNew(text, values, tries + 1)
       }
       // The primary has become a standby: another host in the address may be the primary now.
-      if (sqlStateOf(error) === READ_ONLY) pool.leave(on)
+      if (sqlStateOf(error) === READ_ONLY_SQLSTATE) pool.retire(on)
       throw error
     }
   }
 
   return {
     call,
-    limit: most => pool.limit(most),
+    setMaxConnections: most => pool.setMaxConnections(most),
     size: () => pool.size,
-    answeredAtMs: () => pool.answeredAtMs,
+    lastReplyAtMs: () => pool.lastReplyAtMs,
     close: () => pool.close(),
   }
 }

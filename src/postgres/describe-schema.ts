@@ -185,7 +185,7 @@ select md5(concat_ws(' ',
 )) as fingerprint, (select quote_ident(p.nspname) from place p) as schema, current_setting('server_version_num')::integer / 10000 as version
 from marks m`
 
-export interface Fingerprint {
+export interface SchemaFingerprint {
   fingerprint: string
   /** The schema's name, quoted where SQL needs that. */
   schema: string
@@ -193,8 +193,8 @@ export interface Fingerprint {
   version: number
 }
 
-export async function readFingerprint(database: Pick<Database, 'call'>): Promise<Fingerprint> {
-  const [read] = await database.call<Fingerprint>(FINGERPRINT, [])
+export async function readFingerprint(database: Pick<Database, 'call'>): Promise<SchemaFingerprint> {
+  const [read] = await database.call<SchemaFingerprint>(FINGERPRINT, [])
   return read ?? { fingerprint: '', schema: '', version: 0 }
 }
 
@@ -204,7 +204,7 @@ export function describeSchema(database: Pick<Database, 'call'>): Promise<Schema
 
 const HEAD = 'Written by `bun run generate-types`: what the migrations, views and functions come to.\n\n'
 
-export function writeSchema(items: readonly SchemaItem[]): string {
+export function formatSchema(items: readonly SchemaItem[]): string {
   const objects = Map.groupBy(items, ({ object }) => object)
   const parts = Array.from(objects, ([object, of]) => {
     const lines = of.map(({ item, definition }) => `    ${item}: ${definition}\n`)
@@ -213,7 +213,7 @@ export function writeSchema(items: readonly SchemaItem[]): string {
   return HEAD + parts.join('\n')
 }
 
-export function readSchema(text: string): SchemaItem[] {
+export function parseSchema(text: string): SchemaItem[] {
   const parts = text.split('\n\n').slice(1)
   return parts.flatMap(part => {
     const [object = '', ...lines] = part.trimEnd().split('\n')

@@ -1,13 +1,13 @@
 /** The PostgreSQL driver, porsager's `postgres`: one client per connection, opened to the host that takes writes. */
 import type { Socket } from 'node:net'
 import postgres from 'postgres'
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { withTimeout } from '../event-loop/timeouts.ts'
 import type { DatabaseAddress, DatabaseHost } from './address.ts'
 import { sqlStateOf } from './database.ts'
-import type { ServerIdentity } from './primary.ts'
-import { openSecureSocket, type SecureOptions, type TlsState } from './secure-socket.ts'
-import { startupSettings } from './session-settings.ts'
-import { wireTypes } from './wire-format.ts'
+import type { ServerIdentity } from './primary-tracker.ts'
+import { openSecureSocket, type SecureSocketOptions, type TlsState } from './secure-socket.ts'
+import { buildStartupParameters } from './session-settings.ts'
+import { WIRE_TYPES } from './wire-format.ts'
 
 export interface DriverOptions {
   address: DatabaseAddress
@@ -34,7 +34,7 @@ const CONNECT_TIME_LIMIT_MS = 2_000
 /** How much longer than the first that answers the other hosts may need to be compared with it, where one is known to be no old primary. */
 const OTHERS_TIME_LIMIT_MS = 250
 /** SQLSTATE: read_only_sql_transaction. */
-export const READ_ONLY = '25006'
+export const READ_ONLY_SQLSTATE = '25006'
 
 /** Addresses of poolers that refuse settings at the start of a session, which they would have to carry along. */
 const behindPooler = new WeakSet<DatabaseAddress>()
@@ -42,7 +42,7 @@ const behindPooler = new WeakSet<DatabaseAddress>()
 const REFUSED_PARAMETER = '08P01'
 
 /** Named statements, where they can be: the server parses and plans each of the product's few dozen texts once per connection. */
-export const PREPARED = { prepare: true, simple: false }
+export const PREPARED_OPTIONS = { prepare: true, simple: false }
 
 const GREETING = `select pg_is_in_recovery() as is_standby, current_setting('transaction_read_only')::boolean as read_only`
 
@@ -66,21 +66,21 @@ export async function openDriver(options: DriverOptions): Promise<Driver> {
   try {
     const first = await Promise.any(attempts)
     // Who starts knows of no promotion: the old primary may be the first to answer.
-    const limitMs = primary?.seen && !options.isComparison ? OTHERS_TIME_LIMIT_MS : connectLimitOf(options)
-    const areAll = await withinTimeLimit(limitMs, Promise.allSettled(attempts)).then(
+    const limitMs = primary?.position && !options.isComparison ? OTHERS_TIME_LIMIT_MS : connectLimitOf(options)
+    const areAll = await withTimeout(limitMs, Promise.allSettled(attempts)).then(
       () => true,
       () => false,
     )
-    chosen = primary?.choose(found, areAll) ?? first
+    chosen = primary?.choosePrimary(found, areAll) ?? first
     return chosen
   } catch (error) {
     throw error instanceof AggregateError ? error.errors[0] : error
   } finally {
-    for (const attempt of attempts) attempt.then(each => each !== chosen && endDriver(each)).catch(() => {})
+    for (const attempt of attempts) attempt.then(each => each !== chosen && closeDriver(each)).catch(() => {})
   }
 }
 
-export function endDriver(driver: Driver): void {
+export function closeDriver(driver: Driver): void {
   driver.sql.end({ timeout: 0 }).catch(() => {})
 }
 
@@ -112,7 +112,11 @@ function isTlsUnwanted(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(ERR_SSL|ERR_TLS|EPROTO|ECONNRESET)/.test(String(error.code))
 }
 
-async function connectWith(options: DriverOptions, host: DatabaseHost, tls: SecureOptions | null): Promise<Driver> {
+async function connectWith(
+  options: DriverOptions,
+  host: DatabaseHost,
+  tls: SecureSocketOptions | null,
+): Promise<Driver> {
   const limitMs = connectLimitOf(options)
   const offered = tls && (await openSecureSocket(host, tls, limitMs))
   // Without encryption, the driver opens its own socket.
@@ -128,17 +132,20 @@ async function connectWith(options: DriverOptions, host: DatabaseHost, tls: Secu
   const driver: Driver = { sql, isLost: false, onLost: () => {}, identity: null, tls: secured?.tls ?? 'none' }
   try {
     // A statement is sent when its result is awaited, and the first of them gets the reason of a refusal.
-    const greeting = sql.unsafe<{ is_standby: boolean; read_only: boolean }[]>(GREETING, [], PREPARED).execute()
+    const greeting = sql.unsafe<{ is_standby: boolean; read_only: boolean }[]>(GREETING, [], PREPARED_OPTIONS).execute()
     // Some operators let nobody ask.
-    const identity = sql.unsafe<ServerIdentity[]>(IDENTITY, [], PREPARED).catch(() => [])
-    const [[server], [told = null]] = await withinTimeLimit(limitMs, Promise.all([greeting, identity]))
+    const identity = sql.unsafe<ServerIdentity[]>(IDENTITY, [], PREPARED_OPTIONS).catch(() => [])
+    const [[server], [told = null]] = await withTimeout(limitMs, Promise.all([greeting, identity]))
     driver.identity = told
     const isReadOnly = server?.is_standby || server?.read_only
     if (isReadOnly && !options.address.isStandby)
-      throw Object.assign(new Error('the server takes no writes'), { code: READ_ONLY, isStandby: server.is_standby })
+      throw Object.assign(new Error('the server takes no writes'), {
+        code: READ_ONLY_SQLSTATE,
+        isStandby: server.is_standby,
+      })
     return driver
   } catch (error) {
-    endDriver(driver)
+    closeDriver(driver)
     secured?.socket.destroy()
     if (!hasStated || !refusesParameters(error)) throw error
     behindPooler.add(options.address)
@@ -183,12 +190,12 @@ function createClient(
     keep_alive: 30,
     fetch_types: false,
     debug: false,
-    types: wireTypes,
+    types: WIRE_TYPES,
     prepare: isPrepared,
     connection: {
       application_name: 'model-proxy',
       ...startup,
-      ...startupSettings(statementTimeLimitMs, behindPooler.has(address)),
+      ...buildStartupParameters(statementTimeLimitMs, behindPooler.has(address)),
     },
     onnotice: () => {},
     onclose,
@@ -212,7 +219,7 @@ const INTERNAL_ERROR = 'XX000'
  * Whether the statement's prepared plan is out of date ("cached plan must not change result type", "prepared statement does not exist"),
  * or an object was replaced while it ran. It has changed nothing, and can never succeed on this connection.
  */
-export function isStale(error: unknown): boolean {
+export function isStalePlanError(error: unknown): boolean {
   if (!(error instanceof postgres.PostgresError) || !('raisedBy' in error)) return false
   if (error.code === INTERNAL_ERROR) return /^(cache lookup failed|could not open relation)/.test(error.message)
   return error.raisedBy === 'RevalidateCachedQuery' || error.raisedBy === 'FetchPreparedStatement'

@@ -1,29 +1,21 @@
 /** Written by `bun run generate-types` from the functions in sql/: what each takes and gives. `?` after a type: may be null; `=`: has a default; `|` between words: one of them. */
-export const FUNCTIONS = {
+export const SQL_FUNCTIONS = {
   /** Uses up an invitation: sets the user's password hash, ends earlier sessions, and returns the user's id. Raises no_data_found when there is no such invitation. */
   accept_invitation: { takes: { token: 'text', password_hash: 'text' }, gives: 'bigint' },
-  /** Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON. */
-  act_as: { takes: { actor: 'json', reads: 'boolean', statement: 'text', arguments: 'json' }, gives: { act_as: 'json' } },
   /** Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Takes an owner of the project. Null: invitation (the user was known). */
   add_member: { takes: { project: 'text', member_email: 'text', member_role: 'text' }, gives: { id: 'bigint', invitation: 'text?' } },
   /** Makes a user owner, member or viewer of a project; raises unique_violation where the user is a member. Takes an owner of it. */
   add_membership: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
-  /** Adds vectors that were not ready when store_answers() stored their prompts. The lists have one item per vector. One is passed over where the entry is gone or has expired, or its prompt is another project's, of another context or text, or has a vector. */
+  /** Adds vectors that were not ready when store_cached_responses() stored their prompts. The lists have one item per vector. One is passed over where the entry is gone or has expired, or its prompt is another project's, of another context or text, or has a vector. */
   add_prompt_vectors: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]' }, gives: 'void' },
   /** Adds the codes of stored prompts to the lists of their groups, and creates the lists if necessary. */
   add_to_cache_lists: { takes: { entries: 'bigint[]' }, gives: 'void' },
-  /** Brings cache_sizes up to date with added and deleted entries. */
-  add_up_cache_sizes: { takes: {}, gives: 'void' },
   /** create_user() for whoever may: its callers check that. */
   add_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
   /** Adds an address that is told of a project's events: of these kinds, or of all where none is given. sealed: the secret that signs them, encrypted by the proxy. Takes an owner. */
   add_webhook: { takes: { project: 'text', url: 'text', kinds: 'text[]', sealed: 'bytea' }, gives: 'bigint' },
-  /** Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), account_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
-  admit: { takes: { key_hashes: 'text[]', wanted: 'integer[]', in_slot: 'uuid?', this_batch: 'bigint?', known_versions: 'text[]', commits_on_disk: 'boolean', patience_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', account_version: 'text?', account: 'text?', near_end: 'boolean' } },
-  /** The administrator for whom an admin API key (hex SHA-256) acts; no row when the key is unknown or has expired. */
-  admit_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
-  /** The user of a session cookie (hex SHA-256); no row when it is unknown, has expired, or was not used for seven days. */
-  admit_session: { takes: { token_hash: 'text' }, gives: { session_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
+  /** Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
+  admit: { takes: { key_hashes: 'text[]', wanted: 'integer[]', in_slot: 'uuid?', this_batch: 'bigint?', known_versions: 'text[]', commits_on_disk: 'boolean', patience_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', key_version: 'text?', account: 'text?', near_end: 'boolean' } },
   /** Every advisory lock that is taken: number is the only, or the first, of the two that pg_locks shows. All end with their transaction. */
   advisory_locks: { reads: true, takes: {}, gives: { name: 'text', number: 'integer', guards: 'text' } },
   /** Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Takes an owner of it. Idempotent. */
@@ -44,18 +36,18 @@ export const FUNCTIONS = {
   audit_sums: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Looks for what maintenance should have done long ago. Null: of_project (all). */
   audit_upkeep: { reads: true, takes: { of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
+  /** The administrator for whom an admin API key (hex SHA-256) acts; no row when the key is unknown or has expired. */
+  authenticate_admin_key: { takes: { hash: 'text' }, gives: { admin_key_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
+  /** The user of a session cookie (hex SHA-256); no row when it is unknown, has expired, or was not used for seven days. */
+  authenticate_session: { takes: { token_hash: 'text' }, gives: { session_id: 'bigint', user_id: 'bigint', email: 'text', role: 'owner|reader' } },
   /** Raises when the current user lacks the role viewer, member or owner in a project: no_data_found for a user who is no member, else insufficient_privilege. Administrators and operators with psql pass. */
   authorize: { reads: true, takes: { of_project: 'bigint', needed: 'text' }, gives: 'void' },
-  /** Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group is gone. */
-  begin_cache_lists: { takes: { of_group: 'bigint', in_space: 'integer' }, gives: 'bigint' },
-  /** Begins the present period of a budget that is new, or has a new time zone, with what the period has cost so far; a total, with nothing. Other projects' records do not wait. */
-  begin_period: { takes: { of_budget: 'bigint' }, gives: 'void' },
-  /** Binds what the provider has made for a request, such as a response and its items, to the request's project, for longer than providers keep it: 30 days, and conversations for ever. What another project has stays its own: an answer may repeat an id that its request named. */
-  bind_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
+  /** The day, week (from Monday) or month of a time zone that a moment lies in, from its first moment to the first one after it; of a total, all time. Every moment lies in one of them, also where midnight comes twice, or never. */
+  budget_period_at: { reads: true, takes: { per: 'text', zone: 'text', at: 'timestamptz' }, gives: { begins: 'timestamptz', ends: 'timestamptz' } },
   /** A sentence for each name in a budget (its model, key or tag) that nothing has matched. Empty where the budget has spent anything. */
   budget_warnings: { reads: true, takes: { of_budget: 'bigint' }, gives: 'text[]' },
-  /** The budgets that apply to such a request, the organization's and those that are not enforced among them. */
-  budgets_of: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', of_model: 'text', of_tags: 'jsonb' }, gives: { id: 'bigint', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag: 'jsonb?', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', created_at: 'timestamptz', enforced: 'boolean' } },
+  /** Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group is gone. */
+  build_cache_lists: { takes: { of_group: 'bigint', in_space: 'integer' }, gives: 'bigint' },
   /** What a project has in its cache: entries and their stored bytes, prompts and vectors. */
   cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', saveable_tokens: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Whether an administrator who can log in is left when this user gets another role (null: is deleted). Where none can, one who is invited must be left. */
@@ -64,8 +56,20 @@ export const FUNCTIONS = {
   charge_budgets: { takes: { of_project: 'bigint', of_model: 'text', usd: 'numeric' }, gives: 'boolean' },
   /** Raises, with what the setting takes, unless the setting exists and the value suits it. */
   check_setting: { reads: true, takes: { setting: 'text', value: 'text' }, gives: 'void' },
+  /** Which sums a report reads: those of all projects together, which are few, where whoever reads may see all projects, and reads them by key (keys) or by model (models), and not by both; else those of each project (projects). Null: of_projects (all). */
+  choose_usage_sums: { reads: true, takes: { of_projects: 'bigint[]?', by_key: 'boolean', by_model: 'boolean' }, gives: 'text' },
+  /** A row for one caller per batch, however many ask at once, who records its usage: the tags of the request that started it, in JSON, and whom that named. Null: tags (it had none), end_user (nobody). */
+  claim_batch_settlement: { takes: { of_project: 'bigint', batch_id: 'text' }, gives: { tags: 'text?', end_user: 'text?' } },
+  /** Binds what the provider has made for a request, such as a response and its items, to the request's project, for longer than providers keep it: 30 days, and conversations for ever. What another project has stays its own: an answer may repeat an id that its request named. */
+  claim_created_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
+  /** Takes the next due delivery of up to that many addresses; no other process gets deliveries of these addresses for a minute, or until record_delivery_result(). */
+  claim_deliveries: { takes: { at_most: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', url: 'text', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
+  /** Takes up to that many queued pairs for two minutes, with what is needed to ask the judge: settle_judgement() ends one, requeue_judgements() puts it back. Pairs that the project does not want judged any more, or without an entry, leave the queue. */
+  claim_judgements: { takes: { at_most: 'integer' }, gives: { id: 'bigint', project_id: 'bigint', project_name: 'text', context_hash: 'text', asked_hash: 'text', cached_hash: 'text', is_review: 'boolean', context: 'text', asked: 'text', cached: 'text', similarity: 'double precision', expires_at: 'timestamptz', semantic_judge_model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint' } },
   /** Returns those ids that the project may not name to the provider: what is bound to another project and, under a key that projects share, what is not bound to this one. With a key of its own, a project binds what it names first; of several that name it at once, one does. */
-  claim_ids: { takes: { of_project: 'bigint', of_provider: 'text', under_shared_key: 'boolean', ids: 'text[]' }, gives: { id: 'text' } },
+  claim_referenced_ids: { takes: { of_project: 'bigint', of_provider: 'text', under_shared_key: 'boolean', ids: 'text[]' }, gives: { id: 'text' } },
+  /** Up to that many responses that are to be asked for now, with what is needed to ask; they come again after some seconds, and ever later, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default). */
+  claim_unreconciled_responses: { takes: { at_most: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]?' } },
   /** Ends one session of the current user, by the hex SHA-256 of its cookie. */
   close_session: { takes: { token_hash: 'text' }, gives: 'void' },
   /** Ends one session of the current user. Raises no_data_found for anybody else's. */
@@ -74,25 +78,37 @@ export const FUNCTIONS = {
   close_sessions: { takes: {}, gives: 'integer' },
   /** What the cache would have answered in a project's last week, had each cache_scope been set: by requests that asked word for word what somebody in the same scope had asked before. At most the newest 200,000 requests are looked at. */
   compare_scopes: { reads: true, takes: { of_project: 'bigint' }, gives: { scope: 'text', requests: 'bigint', named: 'bigint', users: 'bigint', answered: 'bigint', since: 'bigint?' } },
+  /** Puts the whole response in the place of one that was kept when its provider began to make it. */
+  complete_stored_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', response: 'text', item_ids: 'text[]' }, gives: 'void' },
+  /** Dates anew what a clock dated that ran ahead and was put back: keys, sessions, leases and entries of the cache would outlive their time, and what is to wait would wait for a year. Records keep the time that they were given. A column named …_at dates what has happened, unless its comment says how far ahead it may lie: "Ahead of created_at", as long after that as it was; "Ahead: at most 5 minutes" from now; or "Ahead", and why it is left alone. */
+  correct_future_timestamps: { takes: {}, gives: 'void' },
   /** Counts login attempts (0: none, it only looks), and returns how many seconds to wait before the next: 0 for the first 10 of an account from a client address, 30 of an address and 100 of an account in 15 minutes. From an address where the account has logged in lately, only the first of these counts. */
   count_login_attempt: { takes: { email: 'text', address: 'text', attempts: 'integer' }, gives: 'integer' },
   /** Counts a key's requests of the last 61 seconds while a process that cannot reach Redis admits some: called by that process (without_redis), which marks the key, and for a marked key by all others, with what Redis has counted in each second up to at_second, the batch included. Returns how many of the batch may pass, and the seconds until another might. */
-  count_minute: { takes: { of_project: 'bigint', of_key: 'bigint', wanted: 'integer', most: 'integer', at_second: 'bigint', in_redis: 'integer[]', without_redis: 'boolean' }, gives: { granted: 'integer', wait_seconds: 'integer' } },
+  count_minute_requests: { takes: { of_project: 'bigint', of_key: 'bigint', wanted: 'integer', most: 'integer', at_second: 'bigint', in_redis: 'integer[]', without_redis: 'boolean' }, gives: { granted: 'integer', wait_seconds: 'integer' } },
   /** How many vectors a project has in its cache; none for a user who may not see it. */
   count_vectors: { reads: true, takes: { of_project: 'bigint' }, gives: 'bigint' },
   /** Adds an administrator and returns a token to set a password with; for an administrator who lost the password, returns another token. Raises for a user who is not an administrator, unless promote is true: then the user becomes one. For operators. */
   create_administrator: { takes: { email: 'text', promote: 'boolean=' }, gives: 'text' },
+  /** As issue_key(), with the id of the key. Null: expires (never). */
+  create_api_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', value: 'text' } },
   /** Creates the table of a group's lists, to be filled before index_cache_lists, and returns its number. */
   create_cache_lists: { takes: {}, gives: 'bigint' },
   /** Creates the first administrator of a new installation; false when there is one already. */
   create_first_administrator: { takes: { email: 'text', password_hash: 'text' }, gives: 'boolean' },
+  /** invite_user() for whoever may: its callers check that. */
+  create_invitation: { takes: { of_user: 'bigint' }, gives: 'text' },
   /** Creates a project on a plan and returns its id. Raises on an invalid or taken name and on an unknown plan. Takes an administrator. */
   create_project: { takes: { project: 'text', plan: 'text' }, gives: 'bigint' },
+  /** A key of a project as OpenAI's service account, which stands for it. Null: expires (never). */
+  create_service_account: { takes: { project: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', api_key: 'service_account_key' } },
   /** Adds a user (role owner: administrator, or reader) and returns the id; without a password hash, an invitation sets the password. Takes an administrator. Raises on an invalid or taken e-mail address. */
   create_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
   /** First day of the current calendar month in UTC, by which quotas are counted. */
   current_month: { reads: true, takes: {}, gives: 'date' },
-  /** The user on whose behalf act_as() runs a statement; null for an operator with psql and for the proxy itself. */
+  /** The current user's role in a project: viewer, member or owner, as administrators and operators with psql are. Null: result (none). */
+  current_project_role: { reads: true, takes: { of_project: 'bigint' }, gives: 'text?' },
+  /** The user on whose behalf run_as_actor() runs a statement; null for an operator with psql and for the proxy itself. */
   current_user_id: { reads: true, takes: {}, gives: 'bigint' },
   /** Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; it is refused from the next request on. Idempotent. Raises when no key or several match. */
   deactivate_key: { takes: { key_or_prefix: 'text' }, gives: 'text' },
@@ -106,14 +122,28 @@ export const FUNCTIONS = {
   delete_entry: { takes: { of_project: 'bigint', of_request: 'text' }, gives: 'void' },
   /** Deletes up to that many expired cache entries, and as many expired vectors; returns the greater number. Fewer than asked for means that none are left. */
   delete_expired_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids that a provider has forgotten, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than asked for means that none are left. */
+  delete_expired_rows: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Deletes kept responses whose time is over, and returns how many. */
-  delete_expired_responses: { takes: { at_most: 'integer' }, gives: 'integer' },
+  delete_expired_stored_responses: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than asked for means that none are left. */
+  delete_expired_verdicts: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Deletes a user who was invited and cannot log in yet. Takes an administrator. */
   delete_invite: { takes: { of_user: 'bigint' }, gives: 'void' },
-  /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids that a provider has forgotten, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than asked for means that none are left. */
-  delete_outdated: { takes: { at_most: 'integer' }, gives: 'integer' },
+  /** Deletes the cache entries with the id of a response that is gone at its provider, and returns the hex hashes of their requests. */
+  delete_response_entries: { takes: { of_project: 'bigint', response_id: 'text' }, gives: { request_hash: 'text' } },
   /** Deletes up to that many rows of a table that a condition holds for, but those that another transaction has locked, and returns how many. */
   delete_rows: { takes: { place: 'text', condition: 'text', at_most: 'integer' }, gives: 'integer' },
+  /** Deletes the record of an object that its provider no longer has. What else was bound under this id stays the project's. */
+  delete_stored_object: { takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: 'void' },
+  /** Deletes a kept response, and says whether there was one. */
+  delete_stored_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: 'boolean' },
+  /** Removes the records that expire_reservations() wrote for requests whose processes were taken to be gone: their own records come now. */
+  delete_superseded_records: { takes: { reserved_as: 'uuid[]' }, gives: 'void' },
+  /** The provider will never say what the response used: the estimate stays. */
+  delete_unreconciled_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: 'void' },
+  /** Deletes a budget that is not enforced once no alert needs it, and notes which projects have none any more: of a project, or for null of all. */
+  delete_unused_budget: { takes: { owner_id: 'bigint', of_budget: 'bigint' }, gives: 'void' },
   /** Deletes a user, with memberships, sessions and admin keys. Takes an administrator; neither the last administrator who can log in nor the last such owner of a project can be deleted. */
   delete_user: { takes: { of_user: 'bigint' }, gives: 'void' },
   /** Deletes these vectors of a project, or with null all, counts the deletions, and returns how many there were. */
@@ -121,13 +151,11 @@ export const FUNCTIONS = {
   /** The fields of both objects whose values differ, as "input 2 -> 1.5, output 8 -> 6"; null when none does. */
   describe_changes: { reads: true, takes: { before: 'jsonb', after: 'jsonb' }, gives: 'text' },
   /** How long what a request may have cost beyond its estimate stays reserved, unless somebody says earlier what it cost. */
-  doubt_lasts: { reads: true, takes: {}, gives: 'interval' },
+  doubtful_reservation_ttl: { reads: true, takes: {}, gives: 'interval' },
   /** What is doubtful of the request of this record. */
   doubtful_reservations: { reads: true, takes: { of_project: 'bigint', of_request: 'text', recorded: 'timestamptz' }, gives: { id: 'uuid', budget_id: 'bigint', begins: 'timestamptz', amount: 'numeric', project_id: 'bigint', key_id: 'bigint', request_id: 'text', endpoint: 'text', model: 'text', tags: 'jsonb?', reserved_at: 'timestamptz', expires_at: 'timestamptz', doubtful_at: 'timestamptz?' } },
   /** Drops list tables whose groups are gone or have newer lists. */
   drop_unused_cache_lists: { takes: {}, gives: 'void' },
-  /** Deletes a budget that is not enforced once no alert needs it, and notes which projects have none any more: of a project, or for null of all. */
-  drop_unused_meter: { takes: { owner_id: 'bigint', of_budget: 'bigint' }, gives: 'void' },
   /** The lowest digits of the bytes, read as one big-endian number, in base 62. */
   encode_base62: { reads: true, takes: { bytes: 'bytea', digits: 'integer' }, gives: 'text' },
   /** Creates the role that dashboard queries run as, and grants it what they read, and nothing else. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing. */
@@ -138,26 +166,18 @@ export const FUNCTIONS = {
   evict_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Ends what was reserved by processes that are gone, and what was doubtful for long enough. Of the former, what it may have cost stays reserved as doubtful, and a record names the request (proxy_stopped); its own record, if it comes, replaces that one. The latter is released. */
   expire_reservations: { takes: {}, gives: 'void' },
-  /** As find_end_user(), for one who then reads it all with page_of_end_user(): the audit log tells that somebody was exported, not who. */
+  /** As find_end_user(), for one who then reads it all with list_end_user_items(): the audit log tells that somebody was exported, not who. */
   export_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
-  /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response). */
-  find_answers: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', anchor_hashes: 'bytea[]=', have_verdicts: 'boolean[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision?', response: 'text?', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text?', verdict: 'text?', verdict_source: 'text?', policy: 'text?' } },
   /** Cache entries whose question has a part, newest first, with the question's beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones come whole and unseen: whoever can open them looks for the part. Raises for viewers. */
   find_cache_entries: { reads: true, takes: { of_project: 'bigint', question_part: 'text', page_size: 'integer', of_model: 'text=', of_namespace: 'text=', of_key: 'bigint=', of_user: 'text=', stored_before: 'timestamptz=', before_id: 'bigint=' }, gives: { entry_id: 'bigint', question: 'text' } },
   /** A kept response and those before it, the first one first. It is not whole if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept). */
   find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
+  /** The verdict that counts on two normalized questions in a context: the latest of a person, who said the same there or different anywhere; else a review's, else the judge's. No row: nobody has given one. */
+  find_effective_verdict: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea' }, gives: { verdict: 'text', source: 'text' } },
   /** How much of each kind is kept of an end user (in the form of name_end_user()) of a project, and how large it is, as end_user_items has it. Takes an owner of the project. */
   find_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** The user of an invitation; no row when it does not exist or has expired. */
   find_invitation: { reads: true, takes: { token: 'text' }, gives: { user_id: 'bigint', email: 'text' } },
-  /** The responses that are kept for the key and have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be kept). */
-  find_item_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', names: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
-  /** With which of the project's keys for the provider these objects were made, as in kept_objects, the one with the most of them first; no row for what was not made through the proxy. */
-  find_keepers: { reads: true, takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: { provider: 'text' } },
-  /** A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. Null: purpose, object (its provider has not told), models (they were not read). */
-  find_kept_object: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: { id: 'text', provider: 'text', purpose: 'text?', requests: 'integer', object: 'text?', models: 'text[]?' } },
-  /** The responses with these ids that are kept for the key. Null: previous_id (it began a conversation), input (it was too long to be kept). */
-  find_kept_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
   /** Id of the one key that is given whole or by its displayed prefix. Raises when no key or several match. */
   find_key: { reads: true, takes: { key_or_prefix: 'text' }, gives: 'bigint' },
   /** Id of a key that is given whole; null when there is none that the current user may see. */
@@ -168,44 +188,44 @@ export const FUNCTIONS = {
   find_password_hash: { reads: true, takes: { of_email: 'text' }, gives: 'text?' },
   /** Id of the project of that name; raises no_data_found when there is none. */
   find_project: { reads: true, takes: { project: 'text' }, gives: 'bigint' },
+  /** Name of a project that the current user may see; raises no_data_found when there is none. */
+  find_project_name: { reads: true, takes: { of_project: 'bigint' }, gives: 'text' },
+  /** A stored question by its normalized hash, and its model; without its wording where may_read_texts() says no. Null: prompt. */
+  find_question_text: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', of_hash: 'bytea' }, gives: { prompt: 'text?', model: 'text' } },
+  /** Which of a project's entries show their question to whoever has one of its keys: those that this key asked for itself, and those that may_read_texts() lets members read. */
+  find_readable_entries: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', entry_ids: 'bigint[]' }, gives: { entry_id: 'bigint' } },
+  /** A project's records of an X-Request-Id in a time, through the Bloom filters of usage_records_request_id_idx. */
+  find_records_by_request_id: { reads: true, takes: { of_project: 'bigint', of_request_id: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { recorded_at: 'timestamptz', project_id: 'bigint', request_id: 'text', status: 'smallint', error_code: 'text', error_message: 'text', endpoint: 'text', model: 'text', asked_model: 'text', fallbacks: 'text', provider: 'text', provider_keys: 'text', cache_result: 'text', cache_reason: 'text', cache_id: 'text', refreshed: 'boolean', asked_id: 'text', similarity: 'real', streamed: 'boolean', prompt_tokens: 'integer', cached_prompt_tokens: 'integer', completion_tokens: 'integer', tokens_saved: 'integer', completion_tokens_saved: 'integer', cost_usd: 'numeric', cost_estimated: 'text?', doubtful_usd: 'numeric?', saved_usd: 'numeric', latency_ms: 'real', duration_ms: 'real', admission_ms: 'real', lookup_ms: 'real', embed_ms: 'real', upstream_ms: 'real', first_chunk_ms: 'real', attempts: 'smallint', upstream_status: 'smallint', upstream_message: 'text', key_id: 'bigint', end_user: 'text', tags: 'jsonb' } },
   /** What the request that ended then said and got, sealed. Raises for viewers. Null: sealed_request, sealed_response (it was not kept). */
   find_request_content: { reads: true, takes: { of_project: 'bigint', of_request_id: 'text', at: 'timestamptz' }, gives: { sealed_request: 'bytea?', sealed_response: 'bytea?' } },
   /** Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, or estimated: its cost is), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone). */
   find_requests: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', of_key: 'bigint=', model_part: 'text=', of_endpoint: 'text=', of_provider: 'text=', of_result: 'text=', of_outcome: 'text=', of_status: 'smallint=', of_error: 'text=', of_end_user: 'text=', of_request_id: 'text=', of_tags: 'jsonb=', sorted: 'text=', after_time: 'timestamptz=', after_request_id: 'text=', page_size: 'integer=', of_model: 'text=', of_key_type: 'text=' }, gives: { record: 'usage_records', key_name: 'text?', key_prefix: 'text?' } },
+  /** The responses that are kept for the key and have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  find_responses_by_item: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', names: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
+  /** The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name's vendor counts only where one was written. Null: result (none is similar). */
+  find_similar_name: { reads: true, takes: { written: 'text', names: 'text[]' }, gives: 'text?' },
+  /** With which of the project's keys for the provider these objects were made, as in stored_objects, the one with the most of them first; no row for what was not made through the proxy. */
+  find_storage_providers: { reads: true, takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: { provider: 'text' } },
+  /** A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. Null: purpose, object (its provider has not told), models (they were not read). */
+  find_stored_object: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: { id: 'text', provider: 'text', purpose: 'text?', requests: 'integer', object: 'text?', models: 'text[]?' } },
+  /** The responses with these ids that are kept for the key. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  find_stored_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
   /** The project's vectors of these names, each with the place of its name, counted from 0. Null: max_age_seconds (any). */
-  find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', answered_as: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
+  find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', response_model: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
   /** Id of the project, for a user with the role viewer, member or owner there. Raises when it has no such webhook. */
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
-  /** A stored question by its normalized hash, and its model; without its wording where may_read_texts() says no. Null: prompt. */
-  find_wording: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', of_hash: 'bytea' }, gives: { prompt: 'text?', model: 'text' } },
-  /** Puts the whole response in the place of one that was kept when its provider began to make it. */
-  finish_kept_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', response: 'text', item_ids: 'text[]' }, gives: 'void' },
-  /** The first moment at which clocks of a time zone show this time, or a later one where they skip it. */
-  first_moment: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
-  /** Has a response requested until its provider says what it used; then settle_response() settles its request. */
-  follow_response: { takes: { of_project: 'bigint', response_id: 'text', of_provider: 'text', of_request: 'text', recorded: 'timestamptz', charged: 'timestamptz', estimated_usd: 'numeric' }, gives: 'void' },
   /** Begins to forget an end user (in the form of name_end_user()) of a project, and returns what there is, as find_end_user() does; dry_run does no more than that. From here on nothing of it is served from the cache that is not asked for anew; forget_end_user_items() then deletes it. Takes an owner of the project. */
   forget_end_user: { takes: { project: 'text', of_user: 'text', dry_run: 'boolean=' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Deletes the next of what is kept of an end user (in the form of name_end_user()), of one kind of end_user_items, and returns how many; fewer than asked for: none are left. Records stay, without the name, what they said of errors and the tag user_id, and so do sums, which lose the tag: what was spent stays spent. Each call is short and locks no more than these rows, so that requests and their recording go on. forget_end_user() comes first, and is what the audit log tells of. Takes an owner of the project. */
   forget_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', at_most: 'integer=' }, gives: 'integer' },
-  /** Deletes the record of an object that its provider no longer has. What else was bound under this id stays the project's. */
-  forget_kept_object: { takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: 'void' },
-  /** Deletes a kept response, and says whether there was one. */
-  forget_kept_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: 'boolean' },
-  /** The provider will never say what the response used: the estimate stays. */
-  forget_open_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: 'void' },
-  /** Deletes the cache entries with the id of a response that is gone at its provider, and returns the hex hashes of their requests. */
-  forget_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: { request_hash: 'text' } },
-  /** Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than asked for means that none are left. */
-  forget_verdicts: { takes: { at_most: 'integer' }, gives: 'integer' },
-  /** note_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry is gone. */
+  /** A new secret: the prefix and 32 random letters and digits. */
+  generate_secret: { takes: { prefix: 'text' }, gives: 'text' },
+  /** record_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry is gone. */
   give_feedback: { takes: { project: 'text', request_id: 'text', verdict: 'text' }, gives: 'void' },
   /** Whether a project has another key that can spend. */
   has_other_keys: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint' }, gives: 'boolean' },
   /** Whether another project has a key that can spend. */
   has_other_projects: { reads: true, takes: { of_project: 'bigint' }, gives: 'boolean' },
-  /** The current user's role in a project: viewer, member or owner, as administrators and operators with psql are. Null: result (none). */
-  held_role: { reads: true, takes: { of_project: 'bigint' }, gives: 'text?' },
   /** Indexes a table of codes as lists of similar ones. */
   index_cache_lists: { takes: { lists: 'bigint' }, gives: 'void' },
   /** Identifies this database among all that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone. */
@@ -226,76 +246,58 @@ export const FUNCTIONS = {
   issue_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: 'text' },
   /** A key of one session of the current user, by the hex SHA-256 of its cookie: it is valid for an hour, not listed, and ends with the session. Raises as issue_key() does, and no_data_found for a session that has ended. */
   issue_session_key: { takes: { project: 'text', key_type: 'text', token_hash: 'text' }, gives: 'text' },
-  /** Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch's input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it. */
-  keep_object: { takes: { of_project: 'bigint', object_id: 'text', of_collection: 'text', of_provider: 'text', for_purpose: 'text=', holds_requests: 'integer=', object: 'text=', expires_at: 'timestamptz=', models: 'text[]=', tags: 'jsonb=', asked_for: 'text=' }, gives: 'void' },
-  /** Makes the partitions of a table, a UTC day or month each, up to three days ahead, and drops up to four of those that ended by keep_from; longer ones made ahead give way while they are empty. Waits at most 50 ms for a partition that is to be dropped. storage: what follows the columns of a new one. */
-  keep_partitions: { takes: { parent: 'regclass', width: 'text', keep_from: 'timestamptz', storage: 'text' }, gives: 'void' },
-  /** Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items: item_ids, where its provider has made them. Null: continued_id (it began a conversation), own_input (it is too long). */
-  keep_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text', asked_for: 'text=', item_ids: 'text[]=', unfinished: 'boolean=' }, gives: 'void' },
-  /** Keeps what was reserved for a batch until the batch is over, under an id that is made of the batch's. */
-  keep_spending: { takes: { reserved_as: 'uuid', of_project: 'bigint', batch_id: 'text' }, gives: 'void' },
-  /** Id of the key: of itself, or of the one that a former value of a rotated key stands for; null when there is none. */
-  key_of_value: { reads: true, takes: { value_id: 'bigint' }, gives: 'bigint' },
+  /** What a key's requests have cost in the last 13 months, in this UTC day, week and month; what all of its project have; and what it may still cost: the narrowest US dollar budget of the project that all requests of the key count against, and what is left of the narrowest, the organization's among them. Null: limit_usd, limit_per, remaining_usd, expires_at. */
+  key_spending: { reads: true, takes: { of_key: 'bigint' }, gives: { usd: 'double precision', usd_today: 'double precision', usd_this_week: 'double precision', usd_this_month: 'double precision', usd_of_project: 'double precision', limit_usd: 'double precision?', limit_per: 'text?', remaining_usd: 'double precision?', expires_at: 'timestamptz?' } },
   /** Median, 95th and 99th percentile of the time until responses began, by how they were answered, accurate to a tenth. Null: of_projects (any). */
   latency_percentiles: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { cache_result: 'HIT|HIT-SEMANTIC|MISS', requests: 'bigint', p50_ms: 'double precision', p95_ms: 'double precision', p99_ms: 'double precision' } },
   /** The lowest and the highest value that a limit, a column of plans, had for a project in a period, as far as the audit log knows. Null: lowest, highest (a plan that the project had is gone). */
-  limits_within: { reads: true, takes: { of_project: 'bigint', of_limit: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { lowest: 'bigint?', highest: 'bigint?' } },
+  limits_in_period: { reads: true, takes: { of_project: 'bigint', of_limit: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { lowest: 'bigint?', highest: 'bigint?' } },
   /** The view calibration of one project. */
   list_calibration: { reads: true, takes: { of_project: 'bigint' }, gives: { difference: 'text', threshold: 'double precision', served: 'bigint', precision: 'double precision', precision_low: 'double precision', precision_high: 'double precision' } },
+  /** What is kept of an end user (in the form of name_end_user()) of a project, of one kind of end_user_items, the oldest first, after a given one. Takes an owner of the project. Null: key_id, question, answer, sealed_question, sealed_answer, record (there is none of this kind). */
+  list_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', page_size: 'integer', after_time: 'timestamptz=', after_id: 'text=' }, gives: { id: 'text', at: 'timestamptz', key_id: 'bigint?', bytes: 'bigint', question: 'text?', answer: 'text?', sealed_question: 'bytea?', sealed_answer: 'bytea?', record: 'jsonb?' } },
   /** Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC. The name comes last, so that lines are easy to cut. Raises on an unknown project. */
   list_keys: { reads: true, takes: { project: 'text' }, gives: { prefix: 'text', type: 'text', state: 'text', created: 'text', expires: 'text', last_used: 'text', name: 'text' } },
+  /** The current user's sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks. Null: this_one (for an admin key). */
+  list_own_sessions: { reads: true, takes: { this_one: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
+  /** The partitions by time of a table, with the time that each covers and how many rows it had when it was last analyzed. */
+  list_partitions: { reads: true, takes: { parent: 'regclass' }, gives: { name: 'text', begins: 'timestamptz', ends: 'timestamptz', estimated_rows: 'bigint' } },
   /** Refused requests of all projects in a time, by reason, the most frequent first. Takes an administrator. */
-  list_refusals: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', requests: 'bigint', latest_hour: 'bigint' } },
+  list_rejections: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', requests: 'bigint', latest_hour: 'bigint' } },
+  /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only where may_read_texts() lets the current user read them. Null: only_request, before_time, before_request_id (any). */
+  list_semantic_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text?', before_time: 'timestamptz?', before_request_id: 'text?', page_size: 'integer' }, gives: { _served_at: 'timestamptz', _cached_wording: 'text?', _sealed_wording: 'bytea?', request_id: 'text', created_at: 'bigint', reason: 'normalized|proved|verified|judged|threshold|undecided', difference: 'text?', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'bigint', entry_id: 'text?', model: 'text?', endpoint: 'text?', verdict: 'same|different?', verdict_source: 'person|review|judge?' } },
   /** What settings a project has, what each takes, and what a page shows of it. */
   list_setting_kinds: { reads: true, takes: {}, gives: { name: 'text', type: 'text', preset: 'text', least: 'double precision?', most: 'double precision?', words: 'text[]', help: 'text', place: 'integer', area: 'text', title: 'text', choices: 'text[]' } },
-  /** Precedes what records usage: a budget that begin_period() begins counts it, or is known to it. Waits only for budgets of these projects, and of the organization. Other changes of a project do not wait for it. */
+  /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. Null: kept_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told). */
+  list_stored_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text?', for_purpose: 'text?', only_ids: 'text[]?', after_id: 'text?', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text?' } },
+  /** The models that have answered a request of the project. */
+  list_used_models: { reads: true, takes: { of_project: 'bigint' }, gives: { model: 'text' } },
+  /** Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. Null: before_time, before_id (the latest). */
+  list_verdicts: { reads: true, takes: { of_project: 'bigint', before_time: 'timestamptz?', before_id: 'text?', page_size: 'integer' }, gives: { _given_at: 'timestamptz', verdict_id: 'text', created_at: 'bigint', verdict: 'same|different', source: 'person|review|judge', similarity: 'double precision?', difference: 'text?', model: 'text?', wordings: 'text[]' } },
+  /** Precedes what records usage: a budget that start_budget_period() begins counts it, or is known to it. Waits only for budgets of these projects, and of the organization. Other changes of a project do not wait for it. */
   lock_spending: { takes: { of_projects: 'bigint[]' }, gives: 'void' },
   /** open_session(), for 12 hours at most, for a person whom an identity provider has authenticated, who must say again then that the person may log in: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user's, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person's. Returns the user's id. Null: user_role (it stays). */
   log_in_by_identity: { takes: { of_issuer: 'text', of_subject: 'text', of_email: 'text', user_role: 'text?', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** open_session() for a user whose password was found to be that of this hash. Raises no_data_found when the user has another one by now, or is gone. */
   log_in_by_password: { takes: { of_email: 'text', verified_hash: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
+  /** Makes the partitions of a table, a UTC day or month each, up to three days ahead, and drops up to four of those that ended by keep_from; longer ones made ahead give way while they are empty. Waits at most 50 ms for a partition that is to be dropped. storage: what follows the columns of a new one. */
+  maintain_partitions: { takes: { parent: 'regclass', width: 'text', keep_from: 'timestamptz', storage: 'text' }, gives: 'void' },
   /** Keeps the partitions of records (a month each; a day each from 5,000,000 rows a month on) for service setting usage_retention_months, by default 13, of contents for content_retention_days, by default 7, and of sums by the quarter and the hour for 13 months; completes the Bloom filters of request ids. */
   maintain_usage_partitions: { takes: {}, gives: 'void' },
-  /** As issue_key(), with the id of the key. Null: expires (never). */
-  make_api_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', value: 'text' } },
-  /** A new secret: the prefix and 32 random letters and digits. */
-  make_secret: { takes: { prefix: 'text' }, gives: 'text' },
-  /** A key of a project as OpenAI's service account, which stands for it. Null: expires (never). */
-  make_service_account: { takes: { project: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', api_key: 'service_account_key' } },
+  /** The budgets that apply to such a request, the organization's and those that are not enforced among them. */
+  matching_budgets: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', of_model: 'text', of_tags: 'jsonb' }, gives: { id: 'bigint', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag: 'jsonb?', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', created_at: 'timestamptz', enforced: 'boolean' } },
   /** The one rule for what requests say and get: whether the current user may read it. log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that shows such text has the rights of its owner, since others have none to these columns, and asks this one. Null: of_key (not known: as the project has it). */
   may_read_texts: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint?', sent_under: 'text' }, gives: 'boolean' },
+  /** A sentence for each name of a model that nothing has matched: neither a model of the catalogue, by whatever name it is called, nor an answered request of the project. In a pattern, * stands for any characters. own_names are known besides. */
+  model_name_warnings: { reads: true, takes: { of_project: 'bigint', names: 'text[]', own_names: 'text[]=' }, gives: 'text[]' },
   /** How a budget may name a model, whatever the request called it: without the vendor and a variant, with Claude's version as aggregators write it; second, without the date of a snapshot. */
   model_names: { reads: true, takes: { of_model: 'text' }, gives: 'text[]' },
   /** What a report of a calendar month (UTC, as 2026-10; empty: the current one) tells of a project, or of all (empty): days, the twenty most used models, keys and tags, what the cache did not answer by its reason, and the hits that people called wrong. Raises on an unknown project or a month that is none. */
   monthly_report: { reads: true, takes: { project: 'text', month: 'text' }, gives: 'jsonb' },
   /** The form in which records, stored answers and kept texts name an end user, which is nobody else's: the name itself or, where it is longer than 128 characters, unprintable or looks like such a form, its beginning with a hash of the whole. */
   name_end_user: { reads: true, takes: { name: 'text' }, gives: 'text' },
-  /** Name of a project that the current user may see; raises no_data_found when there is none. */
-  name_project: { reads: true, takes: { of_project: 'bigint' }, gives: 'text' },
-  /** A sentence for each name of a model that nothing has matched: neither a model of the catalogue, by whatever name it is called, nor an answered request of the project. In a pattern, * stands for any characters. own_names are known besides. */
-  name_warnings: { reads: true, takes: { of_project: 'bigint', names: 'text[]', own_names: 'text[]=' }, gives: 'text[]' },
-  /** Counts a refused login, and records it in the audit log. The address is what limits count by. */
-  note_failed_login: { takes: { of_email: 'text', client_address: 'text' }, gives: 'void' },
-  /** Stores a person's verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, in every context; right serves one for the other, in theirs. It concerns hits whose semantic_hits.scope_hash is one of within_scopes, and holds within that scope. Null: within_scopes (any: for members and operators). Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more. */
-  note_feedback: { takes: { of_project: 'bigint', by_request_id: 'text', given: 'text', within_scopes: 'bytea[]=' }, gives: 'text' },
-  /** Called every minute. Where the clock has stepped back by more than that, what was dated meanwhile is dated anew. Returns by how many seconds. */
-  note_time: { takes: {}, gives: 'integer' },
-  /** Id of the project, for an owner of it who sets what it may spend; null for null, the organization, for an administrator. Raises as open_project() and require_administrator() do. */
-  open_budgets: { reads: true, takes: { project: 'text' }, gives: 'bigint' },
-  /** Id of the project of that name, for a user with the role viewer, member or owner there. Raises as find_project() and authorize() do. */
-  open_project: { reads: true, takes: { project: 'text', needed: 'text' }, gives: 'bigint' },
   /** Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most. Forgets failed attempts, and remembers the origin (the address that limits count by) as one where the user has logged in. */
   open_session: { takes: { of_email: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
-  /** The current user's sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks. Null: this_one (for an admin key). */
-  own_sessions: { reads: true, takes: { this_one: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
-  /** What is kept of an end user (in the form of name_end_user()) of a project, of one kind of end_user_items, the oldest first, after a given one. Takes an owner of the project. Null: key_id, question, answer, sealed_question, sealed_answer, record (there is none of this kind). */
-  page_of_end_user: { takes: { project: 'text', of_user: 'text', of_kind: 'text', page_size: 'integer', after_time: 'timestamptz=', after_id: 'text=' }, gives: { id: 'text', at: 'timestamptz', key_id: 'bigint?', bytes: 'bigint', question: 'text?', answer: 'text?', sealed_question: 'bytea?', sealed_answer: 'bytea?', record: 'jsonb?' } },
-  /** The project's own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. Null: kept_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told). */
-  page_of_kept_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', kept_by: 'text?', for_purpose: 'text?', only_ids: 'text[]?', after_id: 'text?', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text?' } },
-  /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only where may_read_texts() lets the current user read them. Null: only_request, before_time, before_request_id (any). */
-  page_of_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text?', before_time: 'timestamptz?', before_request_id: 'text?', page_size: 'integer' }, gives: { _served_at: 'timestamptz', _cached_wording: 'text?', _sealed_wording: 'bytea?', request_id: 'text', created_at: 'bigint', reason: 'normalized|proved|verified|judged|threshold|undecided', difference: 'text?', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'bigint', entry_id: 'text?', model: 'text?', endpoint: 'text?', verdict: 'same|different?', verdict_source: 'person|review|judge?' } },
-  /** Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. Null: before_time, before_id (the latest). */
-  page_of_verdicts: { reads: true, takes: { of_project: 'bigint', before_time: 'timestamptz?', before_id: 'text?', page_size: 'integer' }, gives: { _given_at: 'timestamptz', verdict_id: 'text', created_at: 'bigint', verdict: 'same|different', source: 'person|review|judge', similarity: 'double precision?', difference: 'text?', model: 'text?', wordings: 'text[]' } },
   /** A date or time that an operator typed, UTC unless it says otherwise; null when it is empty. */
   parse_expiry: { reads: true, takes: { value: 'text' }, gives: 'timestamptz' },
   /** Distinct model names separated by commas, in order. Raises invalid_text_representation on anything else; empty text is no model. */
@@ -304,20 +306,14 @@ export const FUNCTIONS = {
   parse_month: { reads: true, takes: { value: 'text' }, gives: 'date' },
   /** IPv4 and IPv6 networks, in order; a single address is one of its own. Raises on anything else. */
   parse_networks: { reads: true, takes: { given: 'text[]' }, gives: 'cidr[]' },
-  /** The partitions by time of a table, with the time that each covers and how many rows it had when it was last analyzed. */
-  partitions_of: { reads: true, takes: { parent: 'regclass' }, gives: { name: 'text', begins: 'timestamptz', ends: 'timestamptz', estimated_rows: 'bigint' } },
-  /** The day, week (from Monday) or month of a time zone that a moment lies in, from its first moment to the first one after it; of a total, all time. Every moment lies in one of them, also where midnight comes twice, or never. */
-  period_of: { reads: true, takes: { per: 'text', zone: 'text', at: 'timestamptz' }, gives: { begins: 'timestamptz', ends: 'timestamptz' } },
-  /** Puts back a pair from take_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not taken. */
-  postpone_judgements: { takes: { of_project: 'bigint', taken: 'bigint', was_tried: 'boolean', for_seconds: 'integer' }, gives: 'void' },
   /** Every setting of a project by name, as set_setting() takes them. Null: result (there is no project that the current user may see). */
   project_settings: { reads: true, takes: { of_project: 'bigint' }, gives: 'jsonb?' },
   /** Deletes every cache entry and vector of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project. */
   purge_cache: { takes: { project: 'text' }, gives: 'bigint' },
-  /** Sets a budget whose values and owner were checked (null: the organization, for all that is spent), and returns its id. One that is not enforced leaves an enforced one as it is. */
-  put_budget: { takes: { owner_id: 'bigint', in_unit: 'text', of_amount: 'numeric', in_per: 'text', of_key: 'bigint', of_model: 'text', tagged: 'jsonb', in_zone: 'text', is_enforced: 'boolean' }, gives: 'bigint' },
   /** Queues pairs of questions for the judge: objects with columns of judge_queue, namely project_id, context_hash, asked_hash, entry_hash (of the entry that the asked question was compared with), is_review, context, asked, similarity, end_user. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project's limit. */
   queue_judgements: { takes: { pairs: 'json' }, gives: 'void' },
+  /** Has a response requested until its provider says what it used; then reconcile_response() settles its request. */
+  queue_reconciliation: { takes: { of_project: 'bigint', response_id: 'text', of_provider: 'text', of_request: 'text', recorded: 'timestamptz', charged: 'timestamptz', estimated_usd: 'numeric' }, gives: 'void' },
   /** Requests counted against a project's quotas in a calendar month (UTC), for its project keys and its test keys; the quota is that of its present plan. Raises on an unknown project. */
   quota_usage: { reads: true, takes: { project: 'text', in_month: 'date' }, gives: { keys: 'project|test', used: 'bigint', quota: 'bigint', remaining: 'bigint' } },
   /** A value as an error message may show it: quoted, on one line, at most 100 characters of it. */
@@ -326,26 +322,34 @@ export const FUNCTIONS = {
   raise_due_events: { takes: {}, gives: 'void' },
   /** Notes that something happened in a project, and leaves it to be told to the project's addresses once this transaction commits. An event with a once is raised a single time for this project and kind. The payload must hold no prompt and no key. */
   raise_event: { takes: { of_project: 'bigint', kind: 'text', payload: 'jsonb', once: 'text=' }, gives: 'void' },
+  /** Raises budget.threshold, once in a period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is. since: any moment of the first period that is looked at. */
+  raise_threshold_events: { takes: { of_budgets: 'bigint[]', since: 'timestamptz' }, gives: 'void' },
   /** An entry's question and its answer. Raises insufficient_privilege where may_read_texts() says no. Null: question (it is found by its whole request alone). */
   read_cache_entry: { reads: true, takes: { of_project: 'bigint', of_entry: 'bigint' }, gives: { question: 'text?', response: 'text' } },
   /** Drops lists without a group, and rebuilds the lists of at most one group: the one with most deletions, or one that has outgrown its lists. Returns the number of groups rebuilt. May exceed the usual statement timeout. */
   rebuild_cache_lists: { takes: {}, gives: 'integer' },
-  /** Keeps what requests said and got, sealed: objects with the columns of request_contents. */
-  record_contents: { takes: { contents: 'json' }, gives: 'void' },
+  /** What a response has used, and what that cost, in place of its estimate, by settle_record(). False where there is no such record. */
+  reconcile_response: { takes: { of_project: 'bigint', response_id: 'text', read_tokens: 'integer', cached_tokens: 'integer', written_tokens: 'integer', cost: 'numeric' }, gives: 'boolean' },
+  /** Called every minute. Where the clock has stepped back by more than that, what was dated meanwhile is dated anew. Returns by how many seconds. */
+  record_database_time: { takes: {}, gives: 'integer' },
+  /** Ends an attempt of claim_deliveries(). Where something went wrong, it is tried again over ten hours; after a 410 the address is told nothing more. Null: answered (no answer came), went_wrong (the address took the event). */
+  record_delivery_result: { takes: { of_delivery: 'bigint', answered: 'integer?', went_wrong: 'text?' }, gives: 'void' },
   /** Records that a response of the model was longer than its request allowed. Returns whether it is the first one. */
   record_exceeded_limit: { takes: { of_provider: 'text', of_model: 'text' }, gives: 'boolean' },
+  /** Counts a refused login, and records it in the audit log. The address is what limits count by. */
+  record_failed_login: { takes: { of_email: 'text', client_address: 'text' }, gives: 'void' },
+  /** Stores a person's verdict (wrong or right) about the semantic hit or near miss of this request. wrong keeps the pair apart from the next request on, in every context; right serves one for the other, in theirs. It concerns hits whose semantic_hits.scope_hash is one of within_scopes, and holds within that scope. Null: within_scopes (any: for members and operators). Returns noted; unknown when no such hit is known; gone when its entry is no longer stored, and so is not served any more. */
+  record_feedback: { takes: { of_project: 'bigint', by_request_id: 'text', given: 'text', within_scopes: 'bytea[]=' }, gives: 'text' },
   /** Adds the requests that a proxy refused since its last call to the sums of this hour; reasons must be distinct. */
-  record_refusals: { takes: { reasons: 'text[]', counts: 'bigint[]' }, gives: 'void' },
+  record_rejections: { takes: { reasons: 'text[]', counts: 'bigint[]' }, gives: 'void' },
+  /** Keeps what requests said and got, sealed: objects with the columns of request_contents. */
+  record_request_contents: { takes: { contents: 'json' }, gives: 'void' },
   /** Records semantic hits and near misses, objects with the columns of semantic_hits, so that people can say whether the response was, or would have been, right. */
   record_semantic_hits: { takes: { hits: 'json' }, gives: 'void' },
   /** Appends a batch of usage records, objects with the columns of usage_records, of which what is null may be left out, and their sums, rows of usage_pending; spending: what they cost, which settle_spending() takes out of budgets; updates when each key was last used. Idempotent by batch. Returns the time, so that a proxy knows how wrong its own clock is. Null: spending (nothing). */
   record_usage: { takes: { records: 'json', sums: 'json', spending: 'json?', batch: 'uuid' }, gives: 'timestamptz' },
   /** A project's records in a time whose tag user_id has this value, through usage_records_user_tag_idx, as far as the current user may see the project. */
   records_of_tagged_user: { reads: true, takes: { of_project: 'bigint', of_user: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { recorded_at: 'timestamptz', project_id: 'bigint', request_id: 'text', status: 'smallint', error_code: 'text', error_message: 'text', endpoint: 'text', model: 'text', asked_model: 'text', fallbacks: 'text', provider: 'text', provider_keys: 'text', cache_result: 'text', cache_reason: 'text', cache_id: 'text', refreshed: 'boolean', asked_id: 'text', similarity: 'real', streamed: 'boolean', prompt_tokens: 'integer', cached_prompt_tokens: 'integer', completion_tokens: 'integer', tokens_saved: 'integer', completion_tokens_saved: 'integer', cost_usd: 'numeric', cost_estimated: 'text?', doubtful_usd: 'numeric?', saved_usd: 'numeric', latency_ms: 'real', duration_ms: 'real', admission_ms: 'real', lookup_ms: 'real', embed_ms: 'real', upstream_ms: 'real', first_chunk_ms: 'real', attempts: 'smallint', upstream_status: 'smallint', upstream_message: 'text', key_id: 'bigint', end_user: 'text', tags: 'jsonb' } },
-  /** A project's records of an X-Request-Id in a time, through the Bloom filters of usage_records_request_id_idx. */
-  records_with_id: { reads: true, takes: { of_project: 'bigint', of_request_id: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { recorded_at: 'timestamptz', project_id: 'bigint', request_id: 'text', status: 'smallint', error_code: 'text', error_message: 'text', endpoint: 'text', model: 'text', asked_model: 'text', fallbacks: 'text', provider: 'text', provider_keys: 'text', cache_result: 'text', cache_reason: 'text', cache_id: 'text', refreshed: 'boolean', asked_id: 'text', similarity: 'real', streamed: 'boolean', prompt_tokens: 'integer', cached_prompt_tokens: 'integer', completion_tokens: 'integer', tokens_saved: 'integer', completion_tokens_saved: 'integer', cost_usd: 'numeric', cost_estimated: 'text?', doubtful_usd: 'numeric?', saved_usd: 'numeric', latency_ms: 'real', duration_ms: 'real', admission_ms: 'real', lookup_ms: 'real', embed_ms: 'real', upstream_ms: 'real', first_chunk_ms: 'real', attempts: 'smallint', upstream_status: 'smallint', upstream_message: 'text', key_id: 'bigint', end_user: 'text', tags: 'jsonb' } },
-  /** Dates anew what a clock dated that ran ahead and was put back: keys, sessions, leases and entries of the cache would outlive their time, and what is to wait would wait for a year. Records keep the time that they were given. A column named …_at dates what has happened, unless its comment says how far ahead it may lie: "Ahead of created_at", as long after that as it was; "Ahead: at most 5 minutes" from now; or "Ahead", and why it is left alone. */
-  redate_future: { takes: {}, gives: 'void' },
   /** Gives back reserved requests that were refused after admission or failed, to the month they were reserved in. Idempotent by batch. A locked counter fails the batch within 40 ms (55P03). */
   refund_requests: { takes: { project_ids: 'bigint[]', key_types: 'text[]', months: 'date[]', counts: 'integer[]', batch: 'uuid' }, gives: 'void' },
   /** Id of the space of an embedding model with a number of dimensions, created at first use; if asked for, its large groups get lists. */
@@ -367,37 +371,55 @@ export const FUNCTIONS = {
   /** Gives a project another name. Takes an owner of it. Raises on an invalid or taken name. */
   rename_project: { takes: { project: 'text', new_name: 'text' }, gives: 'void' },
   /** Keeps the reservations of requests that are still under way. A process calls it every minute. */
-  renew_spending: { takes: { ids: 'uuid[]' }, gives: 'void' },
+  renew_reservations: { takes: { ids: 'uuid[]' }, gives: 'void' },
+  /** Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not taken. */
+  requeue_judgements: { takes: { of_project: 'bigint', taken: 'bigint', was_tried: 'boolean', for_seconds: 'integer' }, gives: 'void' },
   /** Raises insufficient_privilege when the current user is not an administrator; operators with psql pass. */
   require_administrator: { reads: true, takes: {}, gives: 'void' },
-  /** Id of the project of that name, for a user or operator who may judge or purge its cached responses, as cache_rights says. Raises as open_project() does. */
+  /** Id of the project, for an owner of it who sets what it may spend; null for null, the organization, for an administrator. Raises as require_project_role() and require_administrator() do. */
+  require_budget_owner: { reads: true, takes: { project: 'text' }, gives: 'bigint' },
+  /** Id of the project of that name, for a user or operator who may judge or purge its cached responses, as cache_rights says. Raises as require_project_role() does. */
   require_cache_right: { reads: true, takes: { project: 'text', wanted: 'text' }, gives: 'bigint' },
+  /** Raises on what is none of these words, and names them: role, roles. */
+  require_choice: { reads: true, takes: { given: 'text', words: 'text[]', what: 'text', plural: 'text' }, gives: 'void' },
   /** Raises where a user is the last owner who can log in of a project (null: of any that is not archived), and locks its members, so that this stays so until the transaction ends. Where no owner can log in, one who is invited must be left. */
   require_other_owner: { takes: { of_user: 'bigint', of_project: 'bigint' }, gives: 'void' },
   /** Raises no_data_found, naming all plans, when there is no plan of that name. */
   require_plan: { reads: true, takes: { plan: 'text' }, gives: 'void' },
-  /** Raises on what is none of these words, and names them: role, roles. */
-  require_word: { reads: true, takes: { given: 'text', words: 'text[]', what: 'text', plural: 'text' }, gives: 'void' },
+  /** Id of the project of that name, for a user with the role viewer, member or owner there. Raises as find_project() and authorize() do. */
+  require_project_role: { reads: true, takes: { project: 'text', needed: 'text' }, gives: 'bigint' },
   /** Delivers an event once more, under the same id, and tells the address again if it had answered 410. Takes a member. */
   resend_delivery: { takes: { project: 'text', delivery_id: 'bigint' }, gives: 'void' },
   /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved). */
   reserve_judgement: { takes: { of_project: 'bigint', at_most_usd: 'numeric' }, gives: 'date?' },
   /** Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted; reserved (it fits once other requests have settled); exhausted (it fits no more in this period); unpriced (no price, or no largest answer, is known). Then the budget that rejects it follows; scope: key, tag, model, project, organization. share_limit: the most that one key may reserve of it, or of the organization's one project, where that rejects it; reserved is then that key's or project's. may_wait: whether it fits once the requests that live have settled. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per, budget_id, spent, reserved, may_wait (granted), resets_at (granted, or it does not reset), share_limit (no share rejects it). */
   reserve_spending: { takes: { asks: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision?', unit: 'text?', amount: 'double precision?', per: 'text?', scope: 'text', resets_at: 'timestamptz?', budget_id: 'bigint?', spent: 'double precision?', reserved: 'double precision?', share_limit: 'double precision?', may_wait: 'boolean?' } },
+  /** The first moment at which clocks of a time zone show this time, or a later one where they skip it. */
+  resolve_local_time: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
+  /** Id of the key: of itself, or of the one that a former value of a rotated key stands for; null when there is none. */
+  resolve_rotated_key: { reads: true, takes: { value_id: 'bigint' }, gives: 'bigint' },
+  /** Keeps what was reserved for a batch until the batch is over, under an id that is made of the batch's. */
+  retain_batch_reservation: { takes: { reserved_as: 'uuid', of_project: 'bigint', batch_id: 'text' }, gives: 'void' },
+  /** Ends all sessions of a person who may no longer log in, as the identity provider tells it: by groups, or by the domain of the address. */
+  revoke_identity_sessions: { takes: { of_issuer: 'text', of_subject: 'text' }, gives: 'void' },
   /** Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds. */
   roll_up_usage: { takes: {}, gives: 'bigint' },
   /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value works for the grace, and counts as the key. Takes a member of its project. */
   rotate_key: { takes: { rotated: 'bigint', grace: 'interval=' }, gives: 'text' },
+  /** Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON. */
+  run_as_actor: { takes: { actor: 'json', reads: 'boolean', statement: 'text', arguments: 'json' }, gives: { run_as_actor: 'json' } },
   /** Checks what was admitted, reserved, settled and recorded in a period against limits, budgets and each other, and returns what disagrees. Without until_time, what ended in the last two minutes, and may not be recorded yet, is left out. Raises on an unknown project. Null: from_time (31 days ago), until_time (two minutes ago), project (all). */
   run_audit: { reads: true, takes: { from_time: 'timestamptz=', until_time: 'timestamptz=', project: 'text=' }, gives: { kind: 'text', severity: 'violation|notice', project: 'text?', api_key: 'text?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** The findings of one part of an audit: quotas, budgets, upkeep, records or sums. It takes no lock, and reads as of one moment. Raises on an unknown project or part. Null: project (all). */
   run_audit_part: { reads: true, takes: { part: 'text', from_time: 'timestamptz', until_time: 'timestamptz', project: 'text?' }, gives: { kind: 'text', severity: 'violation|notice', project: 'text?', api_key: 'text?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
-  /** Unix seconds, as the admin API tells times. */
-  seconds_of: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
+  /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response). */
+  search_cache: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', anchor_hashes: 'bytea[]=', have_verdicts: 'boolean[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision?', response: 'text?', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text?', verdict: 'text?', verdict_source: 'text?', policy: 'text?' } },
   /** Sends a webhook.test to one webhook, and returns its delivery. Takes a member. */
   send_test_event: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'bigint' },
   /** Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget's id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take, and warns of names that nothing has matched. Null: of_amount (it is removed). */
   set_budget: { takes: { project: 'text', in_unit: 'text', of_amount: 'numeric?', in_per: 'text', of_key: 'bigint=', of_model: 'text=', of_tag: 'text=', in_zone: 'text=' }, gives: 'bigint' },
+  /** Notes the version of the hook's rules under which a cache entry has passed. It takes hex hashes, of the request and of the response that passed: a response that has taken its place is not meant. Null: with_policy (no hook was heard). */
+  set_entry_policy: { takes: { of_project: 'bigint', of_request: 'text', with_policy: 'text?', response_hash: 'text' }, gives: 'void' },
   /** Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project, and warns of models that nothing has matched. */
   set_key_limits: { takes: { of_key: 'bigint', limits: 'jsonb' }, gives: 'void' },
   /** Whether what a key's requests say and get is kept: off (what was kept goes) or sealed; null: as its project has it. Raises on an unknown key. */
@@ -418,38 +440,30 @@ export const FUNCTIONS = {
   set_spend_alert: { takes: { project: 'text', of_amount: 'numeric', to_recipients: 'text[]', with_prefix: 'text=', of_alert: 'bigint=' }, gives: 'bigint' },
   /** Makes a user an administrator (owner) or an ordinary user (reader). Takes an administrator; the last administrator who can log in cannot be demoted. */
   set_user_role: { takes: { of_user: 'bigint', user_role: 'text' }, gives: 'void' },
-  /** name_warnings() of the models in a project's settings, or in one of them: aliases, fallbacks, semantic_judge_model, allowed_models. Null: setting (all), result (there is no project that the current user may see). */
+  /** model_name_warnings() of the models in a project's settings, or in one of them: aliases, fallbacks, semantic_judge_model, allowed_models. Null: setting (all), result (there is no project that the current user may see). */
   setting_warnings: { reads: true, takes: { of_project: 'bigint', setting: 'text=' }, gives: 'text[]?' },
-  /** A row for one caller per batch, however many ask at once, who records its usage: the tags of the request that started it, in JSON, and whom that named. Null: tags (it had none), end_user (nobody). */
-  settle_batch: { takes: { of_project: 'bigint', batch_id: 'text' }, gives: { tags: 'text?', end_user: 'text?' } },
-  /** Ends an attempt of take_deliveries(). Where something went wrong, it is tried again over ten hours; after a 410 the address is told nothing more. Null: answered (no answer came), went_wrong (the address took the event). */
-  settle_delivery: { takes: { of_delivery: 'bigint', answered: 'integer?', went_wrong: 'text?' }, gives: 'void' },
   /** Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review) and removes the pair from the queue. Hashes in hex. Null: verdict (there is none), similarity (of no use for calibration), difference (nothing prevented proof), queued_id (the pair was not queued). */
   settle_judgement: { takes: { of_project: 'bigint', of_day: 'date', correction_usd: 'numeric', context_hash: 'text', asked_hash: 'text', entry_hash: 'text', verdict: 'text?', until: 'timestamptz', similarity: 'double precision?', difference: 'text?', source: 'text', queued_id: 'bigint?' }, gives: 'void' },
   /** Settles a record whose cost was estimated: what it cost, in US dollars, and its tokens (null: as estimated) replace the estimate in its record, the sums and the budgets, and what was doubtful is released. recorded: the recorded_at of its record (null: the newest with this request id). charged: a moment of the budgets' periods that bear it (null: when the request arrived). in_place_of: the part of its cost that this replaces (null: all of it). False where no such record has an estimated cost. */
   settle_record: { takes: { of_project: 'bigint', of_request: 'text', cost: 'numeric', read_tokens: 'integer=', cached_tokens: 'integer=', written_tokens: 'integer=', recorded: 'timestamptz=', charged: 'timestamptz=', in_place_of: 'numeric=' }, gives: 'boolean' },
   /** Settles a request by hand: what its provider charged, in US dollars, and its tokens (null: as estimated) replace the estimate, by settle_record(). recorded: the recorded_at of its record (null: the newest with this request id). Takes an owner. */
   settle_request: { takes: { project: 'text', of_request: 'text', cost: 'numeric', read_tokens: 'integer=', written_tokens: 'integer=', recorded: 'timestamptz=' }, gives: 'void' },
-  /** What a response has used, and what that cost, in place of its estimate, by settle_record(). False where there is no such record. */
-  settle_response: { takes: { of_project: 'bigint', response_id: 'text', read_tokens: 'integer', cached_tokens: 'integer', written_tokens: 'integer', cost: 'numeric' }, gives: 'boolean' },
-  /** Ends requests' reservations by their ids, which several may share: what they cost (usd, tokens) is spent; what they may have cost beyond (doubtful_usd, doubtful_tokens; more than was reserved counts as that) stays reserved for doubt_lasts(); the rest is released. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too. */
+  /** Ends requests' reservations by their ids, which several may share: what they cost (usd, tokens) is spent; what they may have cost beyond (doubtful_usd, doubtful_tokens; more than was reserved counts as that) stays reserved for doubtful_reservation_ttl(); the rest is released. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too. */
   settle_spending: { takes: { done: 'json' }, gives: 'void' },
-  /** Ends all sessions of a person who may no longer log in, as the identity provider tells it: by groups, or by the domain of the address. */
-  shut_out_identity: { takes: { of_issuer: 'text', of_subject: 'text' }, gives: 'void' },
-  /** The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name's vendor counts only where one was written. Null: result (none is similar). */
-  similar_name: { reads: true, takes: { written: 'text', names: 'text[]' }, gives: 'text?' },
   /** A project's last week by similarity, in hundredths from 0.50 on: semantic hits, near misses, what they saved or would have saved, and pairs with a verdict of a person, or else of the judge. */
   similarity_histogram: { reads: true, takes: { of_project: 'bigint' }, gives: { at_least: 'double precision', served: 'bigint', stopped: 'bigint', saved_usd: 'numeric', missed_usd: 'numeric', same: 'bigint', different: 'bigint' } },
-  /** What a key's requests have cost in the last 13 months, in this UTC day, week and month; what all of its project have; and what it may still cost: the narrowest US dollar budget of the project that all requests of the key count against, and what is left of the narrowest, the organization's among them. Null: limit_usd, limit_per, remaining_usd, expires_at. */
-  spending_of_key: { reads: true, takes: { of_key: 'bigint' }, gives: { usd: 'double precision', usd_today: 'double precision', usd_this_week: 'double precision', usd_this_month: 'double precision', usd_of_project: 'double precision', limit_usd: 'double precision?', limit_per: 'text?', remaining_usd: 'double precision?', expires_at: 'timestamptz?' } },
-  /** Notes the version of the hook's rules under which a cache entry has passed. It takes hex hashes, of the request and of the response that passed: a response that has taken its place is not meant. Null: with_policy (no hook was heard). */
-  stamp_entry: { takes: { of_project: 'bigint', of_request: 'text', with_policy: 'text?', response_hash: 'text' }, gives: 'void' },
+  /** Divides a time into the pieces that usage is read by: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that their middle lies in; else hours, else quarters of an hour; single records at its two ends, where it cuts a quarter (grain: month, day, hour, quarter, record; middle: how long after its beginning the middle of each is). What of a month or day lies in the bucket before or after is read again, and moved: taken (sign: -1) from the one, and added (1) to the other, whose beginning is counted_at; null: where it lies. */
+  split_usage_range: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text' }, gives: { begins: 'timestamptz', ends: 'timestamptz', grain: 'text', middle: 'interval', counted_at: 'timestamptz', sign: 'integer' } },
+  /** Begins the present period of a budget that is new, or has a new time zone, with what the period has cost so far; a total, with nothing. Other projects' records do not wait. */
+  start_budget_period: { takes: { of_budget: 'bigint' }, gives: 'void' },
   /** Stores or replaces the responses to requests. The lists have one item per response; responses (UTF-8) are concatenated. With a prompt, an entry can also be found by its normalized text (in equal context), and with a space and a vector by similar prompts: by those of the same anchor alone, if one is given. A space without a vector: it comes later, by add_prompt_vectors(). Whose a response is, the last one who asked says: each entry keeps that key, its log_content as it was, and the end user. Returns the entry id of each place, counted from 0. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). A policy is the version of the hook's rules under which the response passed. */
-  store_answers: { takes: { project_ids: 'bigint[]', generations: 'integer[]', tests: 'boolean[]', request_hashes: 'bytea[]', namespaces: 'text[]', endpoints: 'text[]', models: 'text[]', providers: 'text[]', responses: 'bytea', response_lengths: 'integer[]', prompt_tokens: 'integer[]', completion_tokens: 'integer[]', ttls_seconds: 'integer[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=', key_ids: 'bigint[]=', log_contents: 'text[]=', response_ids: 'text[]=', policies: 'text[]=', end_users: 'text[]=' }, gives: { place: 'integer', entry_id: 'bigint' } },
-  /** The second half of store_answers(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over. A space without a vector: it comes later. */
+  store_cached_responses: { takes: { project_ids: 'bigint[]', generations: 'integer[]', tests: 'boolean[]', request_hashes: 'bytea[]', namespaces: 'text[]', endpoints: 'text[]', models: 'text[]', providers: 'text[]', responses: 'bytea', response_lengths: 'integer[]', prompt_tokens: 'integer[]', completion_tokens: 'integer[]', ttls_seconds: 'integer[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=', key_ids: 'bigint[]=', log_contents: 'text[]=', response_ids: 'text[]=', policies: 'text[]=', end_users: 'text[]=' }, gives: { place: 'integer', entry_id: 'bigint' } },
+  /** The second half of store_cached_responses(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over. A space without a vector: it comes later. */
   store_prompts: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=' }, gives: 'void' },
   /** Stores a project's key for a direct provider, encrypted by the proxy, in place of an earlier one of this name; used from the next request on. Raises on an unknown project or provider, and on a name or weight that does not fit. Null: weight (it stays, 1 at first). */
   store_provider_key: { takes: { owner_id: 'bigint', provider: 'text', sealed: 'bytea', last_four: 'text', name: 'text', weight: 'integer?' }, gives: 'void' },
+  /** Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items: item_ids, where its provider has made them. Null: continued_id (it began a conversation), own_input (it is too long). */
+  store_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text', asked_for: 'text=', item_ids: 'text[]=', unfinished: 'boolean=' }, gives: 'void' },
   /** Stores or replaces vectors of a project. Vectors are concatenated, with each one's name, length, prompt tokens and answering model in lists; names must be distinct. Whose they are, the last one who asked says. Those of test keys live at most a day. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). */
   store_vectors: { takes: { of_project: 'bigint', under_names: 'bytea[]', vectors: 'bytea', lengths: 'integer[]', token_counts: 'integer[]', model_names: 'text[]', ttl_seconds: 'integer', for_test: 'boolean=', for_generation: 'integer=', asked_by_key: 'bigint=', asked_for: 'text=' }, gives: 'void' },
   /** Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source there; a person's different is kept for a year. False when the project is gone. Null: of_users (nobody was named). */
@@ -458,46 +472,32 @@ export const FUNCTIONS = {
   sync_aggregator_models: { takes: { offered: 'json', read_from: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
   /** Brings vendors' prices in the catalogue up to date with a published table, and returns the differences: changed, added (a condition), left alone (an operator's own), not listed (a model that the catalogue does not have: it is not added). dry_run: changes nothing. */
   sync_prices: { takes: { offered: 'json', read_from: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
-  /** Takes the next due delivery of up to that many addresses; no other process gets deliveries of these addresses for a minute, or until settle_delivery(). */
-  take_deliveries: { takes: { at_most: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', url: 'text', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
-  /** Takes up to that many queued pairs for two minutes, with what is needed to ask the judge: settle_judgement() ends one, postpone_judgements() puts it back. Pairs that the project does not want judged any more, or without an entry, leave the queue. */
-  take_judgements: { takes: { at_most: 'integer' }, gives: { id: 'bigint', project_id: 'bigint', project_name: 'text', context_hash: 'text', asked_hash: 'text', cached_hash: 'text', is_review: 'boolean', context: 'text', asked: 'text', cached: 'text', similarity: 'double precision', expires_at: 'timestamptz', semantic_judge_model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint' } },
-  /** Up to that many responses that are to be asked for now, with what is needed to ask; they come again after some seconds, and ever later, until settle_response() or forget_open_response(). Null: named_provider_keys (each provider has one key at most, named default). */
-  take_open_responses: { takes: { at_most: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]?' } },
-  /** Raises budget.threshold, once in a period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is. since: any moment of the first period that is looked at. */
-  tell_thresholds: { takes: { of_budgets: 'bigint[]', since: 'timestamptz' }, gives: 'void' },
-  /** Which of a project's entries show their question to whoever has one of its keys: those that this key asked for itself, and those that may_read_texts() lets members read. */
-  texts_for_key: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', entry_ids: 'bigint[]' }, gives: { entry_id: 'bigint' } },
+  /** Unix seconds, as the admin API tells times. */
+  to_unix_seconds: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
+  /** Brings cache_sizes up to date with added and deleted entries. */
+  update_cache_sizes: { takes: {}, gives: 'void' },
   /** Gives a project another plan, another name, or both. Raises as set_plan() and rename_project() do. Null: new_name, new_plan (it stays). */
   update_project: { takes: { project: 'text', new_name: 'text?', new_plan: 'text?' }, gives: 'void' },
+  /** Sets a budget whose values and owner were checked (null: the organization, for all that is spent), and returns its id. One that is not enforced leaves an enforced one as it is. */
+  upsert_budget: { takes: { owner_id: 'bigint', in_unit: 'text', of_amount: 'numeric', in_per: 'text', of_key: 'bigint', of_model: 'text', tagged: 'jsonb', in_zone: 'text', is_enforced: 'boolean' }, gives: 'bigint' },
+  /** Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch's input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it. */
+  upsert_stored_object: { takes: { of_project: 'bigint', object_id: 'text', of_collection: 'text', of_provider: 'text', for_purpose: 'text=', holds_requests: 'integer=', object: 'text=', expires_at: 'timestamptz=', models: 'text[]=', tags: 'jsonb=', asked_for: 'text=' }, gives: 'void' },
   /** Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most that many rows, after those passed over; buckets without usage are left out. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (not told apart). */
   usage_buckets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', groups: 'text[]', of_projects: 'bigint[]?', of_keys: 'bigint[]?', of_models: 'text[]?', of_endpoints: 'text[]?', by_tag: 'text?', of_tags: 'jsonb?', passed_over: 'integer', most_rows: 'integer' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag_value: 'text?', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  /** As usage_in_range(), of these keys alone: quick where they are few, however many others there are. width: hour, day or month. */
+  usage_by_key: { reads: true, takes: { of_keys: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text' }, gives: { bucket_start: 'timestamptz', model: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
   /** A project's usage in a calendar month (UTC), by model and provider, most used first; the last row, whose model is null, is the total. hit_rate: hits among the requests that reached the cache, 0 to 1. Raises on an unknown project. */
   usage_by_model: { reads: true, takes: { project: 'text', in_month: 'date' }, gives: { model: 'text', provider: 'text', requests: 'bigint', exact_hits: 'bigint', semantic_hits: 'bigint', misses: 'bigint', failed: 'bigint', hit_rate: 'numeric', prompt_tokens: 'bigint', completion_tokens: 'bigint', saved_tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
-  /** Which sums a report reads: those of all projects together, which are few, where whoever reads may see all projects, and reads them by key (keys) or by model (models), and not by both; else those of each project (projects). Null: of_projects (all). */
-  usage_cut: { reads: true, takes: { of_projects: 'bigint[]?', by_key: 'boolean', by_model: 'boolean' }, gives: 'text' },
-  /** As usage_within(), of these keys alone: quick where they are few, however many others there are. width: hour, day or month. */
-  usage_of_keys: { reads: true, takes: { of_keys: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text' }, gives: { bucket_start: 'timestamptz', model: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
   /** Usage of the requests that have all of these tags, of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. grouped_by: hour, day or month of a time zone; or the twenty most used of model, api_key, tag. Null: of_projects, of_model, of_key, of_key_type (any). */
-  usage_of_tags: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_tags: 'jsonb', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?', grouped_by: 'text', zone: 'text' }, gives: { bucket_start: 'timestamptz', name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  usage_by_tag: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_tags: 'jsonb', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?', grouped_by: 'text', zone: 'text' }, gives: { bucket_start: 'timestamptz', name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  /** Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that split_usage_range() chooses. cut: projects (by project, key, model and provider), or, as choose_usage_sums() says, for administrators and all projects together: models (by model and provider, without project and key), keys (by key, without project, model and provider). */
+  usage_in_range: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text', cut: 'text' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', key_id: 'bigint', endpoint: 'text', model: 'text', provider: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
   /** The data of the dashboard's overview: requests by how they were answered, tokens, money and time, by hour, day or month of a time zone; of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are left out. Null: of_projects, of_model, of_key, of_key_type (any). */
   usage_overview: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { bucket_start: 'timestamptz', requests: 'bigint', exact_hits: 'bigint', semantic_hits: 'bigint', misses: 'bigint', client_errors: 'bigint', server_errors: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', hit_duration_ms: 'double precision', miss_duration_ms: 'double precision' } },
-  /** Divides a time into the pieces that usage is read by: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that their middle lies in; else hours, else quarters of an hour; single records at its two ends, where it cuts a quarter (grain: month, day, hour, quarter, record; middle: how long after its beginning the middle of each is). What of a month or day lies in the bucket before or after is read again, and moved: taken (sign: -1) from the one, and added (1) to the other, whose beginning is counted_at; null: where it lies. */
-  usage_pieces: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text' }, gives: { begins: 'timestamptz', ends: 'timestamptz', grain: 'text', middle: 'interval', counted_at: 'timestamptz', sign: 'integer' } },
   /** The twenty most used models, providers, API keys or tags (share_by: model, provider, api_key, tag) in a time; of one model, key or type of keys (project, test), or of all. Null: of_projects, of_model, of_key, of_key_type (any). */
   usage_shares: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', share_by: 'text', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
-  /** Usage of requests that have all of these tags ({}: any tags), of some or all projects that the current user may see, as usage_within() divides it: rows to be added up, of which some take away what another counted in the wrong bucket. cut: projects, or models, as usage_cut() says: all projects together, without project and key. */
+  /** Usage of requests that have all of these tags ({}: any tags), of some or all projects that the current user may see, as usage_in_range() divides it: rows to be added up, of which some take away what another counted in the wrong bucket. cut: projects, or models, as choose_usage_sums() says: all projects together, without project and key. */
   usage_with_tags: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', of_tags: 'jsonb', width: 'text', zone: 'text', cut: 'text' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', tags: 'jsonb', key_id: 'bigint', endpoint: 'text', model: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
-  /** Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that usage_pieces() chooses. cut: projects (by project, key, model and provider), or, as usage_cut() says, for administrators and all projects together: models (by model and provider, without project and key), keys (by key, without project, model and provider). */
-  usage_within: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text', cut: 'text' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', key_id: 'bigint', endpoint: 'text', model: 'text', provider: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
-  /** The models that have answered a request of the project. */
-  used_models: { reads: true, takes: { of_project: 'bigint' }, gives: { model: 'text' } },
-  /** The verdict that counts on two normalized questions in a context: the latest of a person, who said the same there or different anywhere; else a review's, else the judge's. No row: nobody has given one. */
-  verdict_on: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea' }, gives: { verdict: 'text', source: 'text' } },
   /** Projects that the current user may see: all for an administrator, else the user's memberships. Row-level security relies on it. */
   visible_projects: { reads: true, takes: {}, gives: { visible_projects: 'bigint' } },
-  /** Removes the records that expire_reservations() wrote for requests whose processes were taken to be gone: their own records come now. */
-  withdraw_records: { takes: { reserved_as: 'uuid[]' }, gives: 'void' },
-  /** invite_user() for whoever may: its callers check that. */
-  write_invitation: { takes: { of_user: 'bigint' }, gives: 'text' },
 } as const

@@ -17,22 +17,35 @@
  * the previous release, where it is started beside, to leave the newer functions alone.
  */
 import { version } from '../../package.json' with { type: 'json' }
-import { checkRightsOnce } from './check-schema-rights.ts'
+import { createRightsCheck } from './check-schema-rights.ts'
 import type { Database } from './database.ts'
-import { findLedger, hasTables, type Ledger, noteApplied, RELEASE, readLedger } from './ledger.ts'
-import { ANOTHER_MIGRATES, isMigrating, runLocked, tryWork, type Work } from './locked-work.ts'
 import {
-  BASELINE,
+  BASELINE_NAME,
   type DeployedFile,
   isMigration,
   type Migration,
   type MigrationStep,
-  readDeployed,
+  readDeployedFiles,
   readMigrations,
 } from './migration-files.ts'
-import { buildIndex, moveBatch, replaceable } from './migration-steps.ts'
-import { RESTORE, SchemaRepair } from './repair-schema.ts'
-import { nameExtension, refuseOldPlace, UNRELEASED } from './room.ts'
+import {
+  buildLedgerInsert,
+  hasTables,
+  isLedgerPresent,
+  type MigrationLedger,
+  RELEASE_ROW,
+  readLedger,
+} from './migration-ledger.ts'
+import {
+  isMigrating,
+  MIGRATION_IN_PROGRESS,
+  type MigrationTask,
+  runWithMigrationLock,
+  tryMigrationTask,
+} from './migration-lock.ts'
+import { buildBatchScript, buildIndex, buildReplaceScript } from './migration-steps.ts'
+import { RESTORE_ADVICE, SchemaRepairer } from './repair-schema.ts'
+import { rejectPublicSchemaTables, setExtensionSchema, UNRELEASED_MESSAGE } from './schema-prerequisites.ts'
 
 /** While a step waits for the lock of a table, every later request for that table waits behind it. */
 const LOCK_TIMEOUT_MS = 50
@@ -54,7 +67,7 @@ export interface MigrationReport {
   /** What was applied, in order: migrations, and folders of which something was; empty when the database was up to date. */
   applied: string[]
   /** A newer release has migrated the database: its functions serve this release too, and stay. */
-  isBehind: boolean
+  isOlderRelease: boolean
   /** What the database lacked of the schema, or had otherwise, and has again. */
   repaired: string[]
 }
@@ -72,34 +85,36 @@ export async function migrate(
   database: Database,
   { onWait = () => {}, onRepair = () => {}, waitLimitMs = WAIT_LIMIT_MS }: MigrateOptions = {},
 ): Promise<MigrationReport> {
-  const [migrations, deployed] = await Promise.all([readMigrations(), readDeployed()])
+  const [migrations, deployed] = await Promise.all([readMigrations(), readDeployedFiles()])
   const applied = new Set<string>()
-  const repair = new SchemaRepair(() => deploy(new Map(), deployed), onRepair)
+  const repair = new SchemaRepairer(() => deploy(new Map(), deployed), onRepair)
   let waitsSinceMs: number | null = null
   let toldAtMs = Number.NEGATIVE_INFINITY
-  const rights = checkRightsOnce(database)
-  let hasLedger = await rights.explain(findLedger(database))
-  if (!hasLedger) await refuseOldPlace(database)
+  const rights = createRightsCheck(database)
+  let hasLedger = await rights.explain(isLedgerPresent(database))
+  if (!hasLedger) await rejectPublicSchemaTables(database)
   for (;;) {
-    hasLedger ||= await findLedger(database)
+    hasLedger ||= await isLedgerPresent(database)
     const ledger = hasLedger ? await rights.explain(readLedger(database)) : new Map<string, string>()
     if (hasLedger && ledger.size === 0 && (await hasTables(database)))
-      throw new Error(`The database has tables, but no ledger of migrations: its rows were not restored. ${RESTORE}`)
+      throw new Error(
+        `The database has tables, but no ledger of migrations: its rows were not restored. ${RESTORE_ADVICE}`,
+      )
     refuseUnreleased(ledger, migrations)
     const isBehind = hasNewer(ledger, migrations)
     let work = isBehind ? null : nextWork(ledger, migrations, deployed)
-    if (work === null && !isBehind) work = await repair.next(database, ledger, applied.has(BASELINE))
+    if (work === null && !isBehind) work = await repair.nextTask(database, ledger, applied.has(BASELINE_NAME))
     // While another proxy migrates, this one must not serve, even if the ledger is up to date.
     if (work === null && !(await isMigrating(database)))
-      return { applied: [...applied], isBehind, repaired: repair.repaired }
-    let reason: string | null = ANOTHER_MIGRATES
+      return { applied: [...applied], isOlderRelease: isBehind, repaired: repair.repaired }
+    let reason: string | null = MIGRATION_IN_PROGRESS
     const waitedMs = waitsSinceMs === null ? 0 : performance.now() - waitsSinceMs
     const isImpatient = waitedMs > IMPATIENT_AFTER_MS
     const lockTimeoutMs = isImpatient ? IMPATIENT_LOCK_TIMEOUT_MS : LOCK_TIMEOUT_MS
     if (work !== null) await rights.check()
-    if (work !== null) reason = await tryWork(database, work, ledger, lockTimeoutMs)
+    if (work !== null) reason = await tryMigrationTask(database, work, ledger, lockTimeoutMs)
     if (work !== null && reason === null) {
-      for (const name of work.applies) applied.add(name)
+      for (const name of work.appliedNames) applied.add(name)
       waitsSinceMs = null
       continue
     }
@@ -108,27 +123,31 @@ export async function migrate(
       throw new Error(`The database could not be migrated for ${Math.round(waitedMs / 1_000)} s: ${reason}`)
     if (performance.now() - toldAtMs > TELL_EVERY_MS) {
       toldAtMs = performance.now()
-      onWait(Math.round(waitedMs / 1_000), reason ?? ANOTHER_MIGRATES)
+      onWait(Math.round(waitedMs / 1_000), reason ?? MIGRATION_IN_PROGRESS)
     }
     await Bun.sleep(isImpatient ? IMPATIENT_PAUSE_MS : ASK_AGAIN_AFTER_MS)
   }
 }
 
 /** Whether a later release was here: its functions stand in the ledger, or the first of its migrations. */
-function hasNewer(ledger: Ledger, migrations: readonly Migration[]): boolean {
+function hasNewer(ledger: MigrationLedger, migrations: readonly Migration[]): boolean {
   const newest = migrations.findLast(({ name }) => isMigration(name))?.name ?? ''
-  const isLater = Bun.semver.order(ledger.get(RELEASE) ?? version, version) > 0
+  const isLater = Bun.semver.order(ledger.get(RELEASE_ROW) ?? version, version) > 0
   return isLater || [...ledger.keys()].some(name => isMigration(name) && name > newest)
 }
 
 /** Before the first release, the baseline is edited in place: no version can go on from another one. */
-function refuseUnreleased(ledger: Ledger, migrations: readonly Migration[]): void {
-  const known = ledger.get(BASELINE)
-  const isOurs = migrations.some(({ name, checksum }) => name === BASELINE && checksum === known)
-  if (known !== undefined && !isOurs) throw new Error(UNRELEASED)
+function refuseUnreleased(ledger: MigrationLedger, migrations: readonly Migration[]): void {
+  const known = ledger.get(BASELINE_NAME)
+  const isOurs = migrations.some(({ name, checksum }) => name === BASELINE_NAME && checksum === known)
+  if (known !== undefined && !isOurs) throw new Error(UNRELEASED_MESSAGE)
 }
 
-function nextWork(ledger: Ledger, migrations: readonly Migration[], deployed: readonly DeployedFile[]): Work | null {
+function nextWork(
+  ledger: MigrationLedger,
+  migrations: readonly Migration[],
+  deployed: readonly DeployedFile[],
+): MigrationTask | null {
   for (const migration of migrations) {
     const known = ledger.get(migration.name)
     if (known === migration.checksum) continue
@@ -141,33 +160,33 @@ function nextWork(ledger: Ledger, migrations: readonly Migration[], deployed: re
 }
 
 /** Steps are forgotten once the whole migration stands in the ledger. `last` is the step that is still to be taken, if any. */
-function finish({ name, checksum, steps }: Migration, last?: MigrationStep): Work {
+function finish({ name, checksum, steps }: Migration, last?: MigrationStep): MigrationTask {
   const forget =
     steps.length === 0
       ? ''
       : `delete from schema_migrations where name in (${steps.map(step => `'${step.name}'`).join(', ')});`
   const script = {
     name: `Migration ${last?.name ?? name}`,
-    text: `${last?.text ?? ''}\n${forget}${noteApplied(name, checksum)}`,
+    text: `${last?.text ?? ''}\n${forget}${buildLedgerInsert(name, checksum)}`,
   }
-  return { applies: [name], run: (...given) => runLocked(given, [script]) }
+  return { appliedNames: [name], run: (...given) => runWithMigrationLock(given, [script]) }
 }
 
-function runStep({ name, kind, text, checksum }: MigrationStep): Work {
-  const note = noteApplied(name, checksum)
+function runStep({ name, kind, text, checksum }: MigrationStep): MigrationTask {
+  const note = buildLedgerInsert(name, checksum)
   return {
-    applies: [],
+    appliedNames: [],
     async run(...given) {
       const script = {
         name: `Migration ${name}`,
-        text: kind === 'batches' ? moveBatch(text, note) : `${text}\n${note}`,
+        text: kind === 'batches' ? buildBatchScript(text, note) : `${text}\n${note}`,
       }
       if (kind === 'concurrently') {
         const builder = await buildIndex(given[0], text)
         if (builder !== null) return builder
         script.text = note
       }
-      await runLocked(given, [script])
+      await runWithMigrationLock(given, [script])
       if (kind === 'batches') await Bun.sleep(REST_MS)
       return null
     },
@@ -175,17 +194,17 @@ function runStep({ name, kind, text, checksum }: MigrationStep): Work {
 }
 
 /** By themselves: a new one is a column of projects, which stays locked until the transaction's end. */
-function deploySettings(ledger: Ledger, deployed: readonly DeployedFile[]): Work | null {
+function deploySettings(ledger: MigrationLedger, deployed: readonly DeployedFile[]): MigrationTask | null {
   const changed = changedOf(ledger, deployed).filter(({ folder }) => folder === 'settings')
   if (changed.length === 0) return null
   const scripts = changed.map(({ name, text, checksum }) => ({
     name: `sql/${name}`,
-    text: `${text}\n${noteApplied(name, checksum)}`,
+    text: `${text}\n${buildLedgerInsert(name, checksum)}`,
   }))
-  return { applies: ['settings'], run: (...given) => runLocked(given, scripts) }
+  return { appliedNames: ['settings'], run: (...given) => runWithMigrationLock(given, scripts) }
 }
 
-function changedOf(ledger: Ledger, deployed: readonly DeployedFile[]): DeployedFile[] {
+function changedOf(ledger: MigrationLedger, deployed: readonly DeployedFile[]): DeployedFile[] {
   return deployed.filter(({ name, checksum }) => ledger.get(name) !== checksum)
 }
 
@@ -193,7 +212,7 @@ function changedOf(ledger: Ledger, deployed: readonly DeployedFile[]): DeployedF
  * What has changed of views and functions; with a view, all of them, because dropping a view also drops what depends on it. Seeds are
  * rows, and grant what a new view needs: they come after, all of them, so that nobody waits for them.
  */
-function deploy(ledger: Ledger, deployed: readonly DeployedFile[]): Work | null {
+function deploy(ledger: MigrationLedger, deployed: readonly DeployedFile[]): MigrationTask | null {
   const changed = changedOf(ledger, deployed).filter(({ folder }) => folder !== 'settings')
   if (changed.length === 0) return null
   const seeds = deployed.filter(({ folder }) => folder === 'seed')
@@ -208,15 +227,16 @@ function deploy(ledger: Ledger, deployed: readonly DeployedFile[]): Work | null 
 }
 
 /** Together, in one transaction; sent as one text, because a view stays locked until its end. */
-function deployFiles(files: readonly DeployedFile[], last = ''): Work {
+function deployFiles(files: readonly DeployedFile[], last = ''): MigrationTask {
   const texts: string[] = files.map(
     ({ name, text, checksum, folder }) =>
-      `${folder === 'seed' ? text : replaceable(text)}\n${noteApplied(name, checksum)}`,
+      `${folder === 'seed' ? text : buildReplaceScript(text)}\n${buildLedgerInsert(name, checksum)}`,
   )
   const folders = [...new Set(files.map(({ folder }) => folder))]
-  const text = [...texts, noteApplied(RELEASE, version), last].join('\n')
+  const text = [...texts, buildLedgerInsert(RELEASE_ROW, version), last].join('\n')
   return {
-    applies: folders,
-    run: async (...given) => runLocked(given, [{ name: 'sql', text: await nameExtension(given[0], text) }]),
+    appliedNames: folders,
+    run: async (...given) =>
+      runWithMigrationLock(given, [{ name: 'sql', text: await setExtensionSchema(given[0], text) }]),
   }
 }

@@ -10,15 +10,15 @@ const sqlFolder = new URL('../../sql/', import.meta.url)
 const DEPLOYED = ['settings', 'views', 'functions', 'api', 'compatibility', 'seed'] as const
 
 /** All tables of the first release. */
-export const BASELINE = 'baseline'
+export const BASELINE_NAME = 'baseline'
 
 /** How a step of a migration runs. */
-export type StepKind = 'locked' | 'batches' | 'concurrently'
+export type MigrationStepKind = 'locked' | 'batches' | 'concurrently'
 
 export interface MigrationStep {
   /** Name in the ledger while the migration is unfinished. */
   name: string
-  kind: StepKind
+  kind: MigrationStepKind
   text: string
   checksum: string
 }
@@ -44,17 +44,17 @@ const STEP = /^-- step: (locked|batches|concurrently)\b.*$/gm
 /** The baseline, as one locked step, then what each release since the first one changes. */
 export async function readMigrations(): Promise<Migration[]> {
   const [baseline, files] = await Promise.all([readBaseline(), listFiles('migrations')])
-  const later = files.map(async file => readMigration(file, await readSql(`migrations/${file}`)))
-  return [readMigration(BASELINE, baseline), ...(await Promise.all(later))]
+  const later = files.map(async file => readMigration(file, await readSqlFile(`migrations/${file}`)))
+  return [readMigration(BASELINE_NAME, baseline), ...(await Promise.all(later))]
 }
 
 async function readBaseline(): Promise<string> {
   const files = await listFiles('baseline')
-  return (await Promise.all(files.map(file => readSql(`baseline/${file}`)))).join('\n')
+  return (await Promise.all(files.map(file => readSqlFile(`baseline/${file}`)))).join('\n')
 }
 
 function readMigration(name: string, text: string): Migration {
-  return { name, checksum: digest(text), steps: readSteps(name, text) }
+  return { name, checksum: digest(text), steps: parseMigrationSteps(name, text) }
 }
 
 /** Whether the ledger's row is of a migration, not of one of its steps. */
@@ -62,13 +62,13 @@ export function isMigration(name: string): boolean {
   return /^\d{6}_\w+\.sql$/.test(name)
 }
 
-export function readSteps(file: string, text: string): MigrationStep[] {
+export function parseMigrationSteps(file: string, text: string): MigrationStep[] {
   const marks = [...text.matchAll(STEP)]
   const starts = [0, ...marks.map(mark => mark.index)]
   return starts
     .map((start, at) => ({
       name: `${file}/${at}`,
-      kind: (marks[at - 1]?.[1] ?? 'locked') as StepKind,
+      kind: (marks[at - 1]?.[1] ?? 'locked') as MigrationStepKind,
       text: text.slice(start, starts[at + 1]),
     }))
     .filter(step => step.text.split('\n').some(line => !/^\s*(--|$)/.test(line)))
@@ -76,14 +76,14 @@ export function readSteps(file: string, text: string): MigrationStep[] {
 }
 
 /** All settings, views, functions and seeds, in the order in which they are deployed. */
-export async function readDeployed(): Promise<DeployedFile[]> {
+export async function readDeployedFiles(): Promise<DeployedFile[]> {
   const folders = await Promise.all(
     DEPLOYED.map(async folder => {
       const files = await listFiles(folder)
       return Promise.all(
         files.map(async file => {
           const name = `${folder}/${file}`
-          const text = await readSql(name)
+          const text = await readSqlFile(name)
           return { folder, name, text, checksum: digest(text) }
         }),
       )
@@ -113,7 +113,7 @@ async function listFiles(folder: string): Promise<string[]> {
   return names.filter(name => name.endsWith('.sql')).sort()
 }
 
-export function readSql(path: string): Promise<string> {
+export function readSqlFile(path: string): Promise<string> {
   return Bun.file(new URL(path, sqlFolder)).text()
 }
 

@@ -2,7 +2,7 @@
 import { type Database, sqlStateOf } from './database.ts'
 
 /** One batch, or the note that none is left: the ledger then still lacks the step, and it is run again. */
-export function moveBatch(text: string, note: string): string {
+export function buildBatchScript(text: string, note: string): string {
   return `do $deploy$
 declare
     moved integer;
@@ -54,7 +54,7 @@ export async function buildIndex(database: Database, text: string): Promise<stri
  * Postgres cannot replace a view whose columns changed, or a function whose result changed. It is dropped with everything that depends on
  * it, and created again. Only if necessary, because the lock on a view blocks its users until the deploy ends.
  */
-export function replaceable(text: string): string {
+export function buildReplaceScript(text: string): string {
   const view = /^create or replace view (\w+)/m.exec(text)
   const func = /^comment on function (\w+\([^)]*\)) is/m.exec(text)
   const drop = view ? `drop view ${view[1]} cascade` : func ? `drop function ${func[1]} cascade` : null

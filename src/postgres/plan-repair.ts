@@ -1,10 +1,10 @@
 /** Statements that create again what a database lacks of the schema, or has otherwise: all but tables, columns and types. */
-import type { Difference } from './check-schema.ts'
-import type { Script } from './database.ts'
+import type { SchemaDifference } from './check-schema.ts'
+import type { SqlScript } from './database.ts'
 
-export interface Repair extends Script {
+export interface SchemaRepairStep extends SqlScript {
   /** Names of the differences that it ends: one call repairs all grants. */
-  ends: string[]
+  resolvedDifferences: string[]
 }
 
 /** Null: it cannot be created again. `deploy`: views and functions are deployed anew. */
@@ -29,80 +29,80 @@ const ENSURE_ROLE = 'select ensure_dashboard_role();'
 
 export interface RepairPlan {
   /** Columns, constraints and indexes. */
-  before: Repair[]
+  before: SchemaRepairStep[]
   /** Views and functions; empty where they are as they should be. */
   deployed: string[]
   /** What refers to functions. */
-  after: Repair[]
+  after: SchemaRepairStep[]
   /** What holds rows, and cannot be created again. */
-  lost: Difference[]
+  unrepairable: SchemaDifference[]
 }
 
-export function planRepair(differences: readonly Difference[]): RepairPlan {
-  const plan: RepairPlan = { before: [], deployed: [], after: [], lost: [] }
+export function planRepair(differences: readonly SchemaDifference[]): RepairPlan {
+  const plan: RepairPlan = { before: [], deployed: [], after: [], unrepairable: [] }
   const ranked = differences.map(difference => ({ difference, rank: ORDER.indexOf(kindOf(difference)) }))
   for (const { difference, rank } of ranked.toSorted((a, b) => a.rank - b.rank)) {
     const text = repairOf(difference)
-    const name = nameDifference(difference)
+    const name = formatDifferenceName(difference)
     const phase = rank < ORDER.indexOf('deploy') ? plan.before : plan.after
     const same = phase.find(repair => repair.text === text)
-    if (text === null) plan.lost.push(difference)
+    if (text === null) plan.unrepairable.push(difference)
     else if (text === 'deploy') plan.deployed.push(name)
-    else if (same) same.ends.push(name)
-    else phase.push({ name, text, ends: [name] })
+    else if (same) same.resolvedDifferences.push(name)
+    else phase.push({ name, text, resolvedDifferences: [name] })
   }
   return plan
 }
 
-export function nameDifference({ object, item }: Difference): string {
+export function formatDifferenceName({ object, item }: SchemaDifference): string {
   return item === '' ? object : `${object}: ${item}`
 }
 
 /** With the statement to run, where there is one. */
-export function describeDifference(difference: Difference, schema: string): string {
-  const { needed, found } = difference
-  const problem = found === null ? 'is missing' : `is "${found}"${needed === null ? '' : `, not "${needed}"`}`
+export function describeDifference(difference: SchemaDifference, schema: string): string {
+  const { expected, actual } = difference
+  const problem = actual === null ? 'is missing' : `is "${actual}"${expected === null ? '' : `, not "${expected}"`}`
   const text = repairOf(difference)
   const command =
     text === null || text === 'deploy' ? '' : `. Run: set search_path = ${schema}; ${text.replaceAll('\n', ' ')}`
-  return `${nameDifference(difference)} ${problem}${command}`
+  return `${formatDifferenceName(difference)} ${problem}${command}`
 }
 
-function kindOf({ item, object, needed }: Difference): string {
+function kindOf({ item, object, expected }: SchemaDifference): string {
   const [kind = ''] = item.split(' ')
   if (kind === 'grant') return kind
   if (!object.startsWith('table ')) return kind === 'comment' ? kind : 'deploy'
   if (kind !== 'constraint') return kind
-  if (/^(PRIMARY KEY|UNIQUE)/.test(needed ?? '')) return 'key'
-  return needed?.startsWith('FOREIGN KEY') ? 'reference' : kind
+  if (/^(PRIMARY KEY|UNIQUE)/.test(expected ?? '')) return 'key'
+  return expected?.startsWith('FOREIGN KEY') ? 'reference' : kind
 }
 
-function repairOf(difference: Difference): Way {
-  const { object, item, needed, found } = difference
+function repairOf(difference: SchemaDifference): Way {
+  const { object, item, expected, actual } = difference
   const [kind = '', name = ''] = item.split(' ')
   if (kind === 'grant') return ENSURE_ROLE
-  if (kind === 'comment' && needed !== null) {
+  if (kind === 'comment' && expected !== null) {
     const [, relation = ''] = object.split(' ')
-    return `comment on ${name ? `column ${relation}."${name}"` : object} is '${needed.replaceAll("'", "''")}';`
+    return `comment on ${name ? `column ${relation}."${name}"` : object} is '${expected.replaceAll("'", "''")}';`
   }
   if (object === 'functions' || object.startsWith('view ')) return 'deploy'
   if (!object.startsWith('table ') || item === '') return null
   const table = object.slice('table '.length)
   const alter = `alter table ${table}`
-  const dropIf = (drop: string) => (found === null ? '' : `${drop};\n`)
+  const dropIf = (drop: string) => (actual === null ? '' : `${drop};\n`)
   switch (kind) {
     case 'column':
-      return found === null ? null : alterColumn(`${alter} alter column "${name}"`, needed ?? '', found)
+      return actual === null ? null : alterColumn(`${alter} alter column "${name}"`, expected ?? '', actual)
     case 'constraint':
-      return `${dropIf(`${alter} drop constraint ${name}`)}${alter} add constraint ${name} ${needed};`
+      return `${dropIf(`${alter} drop constraint ${name}`)}${alter} add constraint ${name} ${expected};`
     case 'index':
-      return `${dropIf(`drop index ${name}`)}${needed};`
+      return `${dropIf(`drop index ${name}`)}${expected};`
     case 'trigger':
-      return `${dropIf(`drop trigger ${name} on ${table}`)}${needed};`
+      return `${dropIf(`drop trigger ${name} on ${table}`)}${expected};`
     case 'row':
-      return `${alter} no force row level security;${needed === null ? '' : `\n${alter} enable row level security;`}`
+      return `${alter} no force row level security;${expected === null ? '' : `\n${alter} enable row level security;`}`
     case 'policy':
-      return `${dropIf(`drop policy ${name} on ${table}`)}create policy ${name} on ${table} ${needed};`
+      return `${dropIf(`drop policy ${name} on ${table}`)}create policy ${name} on ${table} ${expected};`
     default:
       return null
   }

@@ -1,9 +1,9 @@
 /** Records usage: requests and their sums, and their contents, also where a clock steps. */
 import { nowIso, nowMs } from '../event-loop/clock.ts'
-import { call } from './call.ts'
+import { callFunction } from './call.ts'
 import { type Database, sqlStateOf } from './database.ts'
-import { readTime } from './upkeep.ts'
-import type { SpentPart, UsageRecord } from './usage-record.ts'
+import { syncDatabaseTime } from './database-maintenance.ts'
+import type { CostPart, UsageRecord } from './usage-record.ts'
 
 /** Idempotent: records with the same `batch`, a UUID, are written once. Returns what time it is at the database. */
 export function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
@@ -12,7 +12,12 @@ export function recordUsage(database: Database, records: readonly UsageRecord[],
 
 async function write(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
   // What is no column is passed over.
-  return call(database, 'record_usage', { records, sums: sumUsage(records), spending: spendingOf(records), batch })
+  return callFunction(database, 'record_usage', {
+    records,
+    sums: sumUsage(records),
+    spending: spendingOf(records),
+    batch,
+  })
 }
 
 const AHEAD_MS = 2_000
@@ -25,7 +30,7 @@ function redate(record: UsageRecord): UsageRecord {
   return ageMs >= -AHEAD_MS && ageMs <= BEHIND_MS ? record : { ...record, recorded_at: nowIso() }
 }
 
-interface Spending extends SpentPart, Pick<UsageRecord, 'project_id' | 'key_id' | 'tags'> {
+interface Spending extends CostPart, Pick<UsageRecord, 'project_id' | 'key_id' | 'tags'> {
   at: string
 }
 
@@ -135,8 +140,8 @@ export interface SealedContent
   sealed_response: string | null
 }
 
-export function recordContents(database: Database, contents: readonly SealedContent[]): Promise<void> {
-  return inPartitions(database, () => call(database, 'record_contents', { contents }))
+export function recordRequestContents(database: Database, contents: readonly SealedContent[]): Promise<void> {
+  return inPartitions(database, () => callFunction(database, 'record_request_contents', { contents }))
 }
 
 /** SQLSTATE of a row whose time no partition has, among others. */
@@ -148,13 +153,13 @@ async function inPartitions<T>(database: Database, run: (hasStepped: boolean) =>
     return await run(false)
   } catch (error) {
     if (sqlStateOf(error) !== CHECK_VIOLATION) throw error
-    await call(database, 'maintain_usage_partitions', {})
-    await readTime(database)
+    await callFunction(database, 'maintain_usage_partitions', {})
+    await syncDatabaseTime(database)
     return run(true)
   }
 }
 
 /** Adds recent records to the sums. */
 export async function rollUpUsage(database: Database): Promise<void> {
-  await inPartitions(database, () => call(database, 'roll_up_usage', {}))
+  await inPartitions(database, () => callFunction(database, 'roll_up_usage', {}))
 }

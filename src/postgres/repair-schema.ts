@@ -1,12 +1,18 @@
 /** Repairs the schema of a database that was restored in part, or changed by hand, and names what it cannot repair. */
-import { checkSchema, type Difference } from './check-schema.ts'
-import { type Database, ScriptFailed } from './database.ts'
-import { CHECKED, type Ledger, recordChecked } from './ledger.ts'
-import { runLocked, type Work, waitsFor } from './locked-work.ts'
+import { checkSchema, type SchemaDifference } from './check-schema.ts'
+import { type Database, ScriptError } from './database.ts'
+import { FINGERPRINT_ROW, type MigrationLedger, recordSchemaFingerprint } from './migration-ledger.ts'
+import { describeLockConflict, type MigrationTask, runWithMigrationLock } from './migration-lock.ts'
 import { buildIndex } from './migration-steps.ts'
-import { describeDifference, nameDifference, planRepair, type Repair, type RepairPlan } from './plan-repair.ts'
+import {
+  describeDifference,
+  formatDifferenceName,
+  planRepair,
+  type RepairPlan,
+  type SchemaRepairStep,
+} from './plan-repair.ts'
 
-export const RESTORE =
+export const RESTORE_ADVICE =
   'It was restored in part, or changed by hand: restore it whole, as docs/production.md says under "Backups".'
 
 /**
@@ -52,14 +58,14 @@ where c.relnamespace = to_regnamespace('model_proxy') and c.relkind = 'r' and pg
 const INDEX_ON = /^CREATE (?:UNIQUE )?INDEX \w+ ON (\w+) [^\n]*$/
 const STILL_DIFFERS = 'it was created again, and still differs'
 
-export class SchemaRepair {
+export class SchemaRepairer {
   repaired: string[] = []
   /** What was tried to be repaired, and the reason why it still differs if it does. */
   readonly #tried = new Map<string, string>()
   readonly #announced = new Set<string>()
 
   constructor(
-    private readonly deploy: () => Work | null,
+    private readonly deploy: () => MigrationTask | null,
     private readonly onRepair: (names: readonly string[]) => void,
   ) {}
 
@@ -67,36 +73,36 @@ export class SchemaRepair {
    * Null when nothing differs. `isNew`: this start has created all of it. Throws, with the name of each, when something cannot be created
    * again.
    */
-  async next(database: Database, ledger: Ledger, isNew: boolean): Promise<Work | null> {
-    const check = await checkSchema(database, ledger.get(CHECKED), isNew)
+  async nextTask(database: Database, ledger: MigrationLedger, isNew: boolean): Promise<MigrationTask | null> {
+    const check = await checkSchema(database, ledger.get(FINGERPRINT_ROW), isNew)
     if (check === null) return null
-    const isTried = (difference: Difference) => this.#tried.has(nameDifference(difference))
+    const isTried = (difference: SchemaDifference) => this.#tried.has(formatDifferenceName(difference))
     const plan = planRepair(check.differences.filter(difference => !isTried(difference)))
     const remaining = check.differences.filter(difference => isTried(difference) && !isTolerated(difference))
-    if (plan.lost.length > 0) throw this.#refuse(check.schema, [...plan.lost, ...remaining])
+    if (plan.unrepairable.length > 0) throw this.#refuse(check.schema, [...plan.unrepairable, ...remaining])
     if (this.repaired.length === 0 && check.differences.length > 0) await refuseLostRows(database)
     const work = await this.#plan(database, plan)
     if (work !== null) return work
     if (remaining.length > 0) throw this.#refuse(check.schema, remaining)
     // Grants to a role that this database's user may not create.
-    const missing = new Set(check.differences.map(nameDifference))
+    const missing = new Set(check.differences.map(formatDifferenceName))
     this.repaired = this.repaired.filter(name => !missing.has(name))
-    await recordChecked(database, check.fingerprint)
+    await recordSchemaFingerprint(database, check.fingerprint)
     return null
   }
 
-  #refuse(schema: string, differences: readonly Difference[]): Error {
+  #refuse(schema: string, differences: readonly SchemaDifference[]): Error {
     const lines = differences.map(difference => {
-      const reason = this.#tried.get(nameDifference(difference))
+      const reason = this.#tried.get(formatDifferenceName(difference))
       return `  ${describeDifference(difference, schema)}${reason === undefined ? '' : ` (${reason})`}`
     })
-    return new Error(`The database differs from this version's schema:\n${lines.join('\n')}\n${RESTORE}`)
+    return new Error(`The database differs from this version's schema:\n${lines.join('\n')}\n${RESTORE_ADVICE}`)
   }
 
   /** Columns, keys, constraints and indexes; then views and functions; then what refers to them. */
-  async #plan(database: Database, { before, deployed, after }: RepairPlan): Promise<Work | null> {
+  async #plan(database: Database, { before, deployed, after }: RepairPlan): Promise<MigrationTask | null> {
     const large = before.length === 0 ? [] : await database.call<{ name: string }>(FIND_LARGE, [])
-    const isOnLarge = ({ text }: Repair) => large.some(({ name }) => INDEX_ON.exec(text)?.[1] === name)
+    const isOnLarge = ({ text }: SchemaRepairStep) => large.some(({ name }) => INDEX_ON.exec(text)?.[1] === name)
     const locked = before.filter(repair => !isOnLarge(repair))
     const [index] = before
     if (locked.length > 0) return this.#repair(locked, runScripts)
@@ -106,7 +112,8 @@ export class SchemaRepair {
       this.#finish(deployed)
       return this.deploy()
     }
-    if (after.length > 0) return this.#repair([...after, { name: 'lists', text: INDEX_LISTS, ends: [] }], runScripts)
+    if (after.length > 0)
+      return this.#repair([...after, { name: 'lists', text: INDEX_LISTS, resolvedDifferences: [] }], runScripts)
     return null
   }
 
@@ -124,22 +131,22 @@ export class SchemaRepair {
 
   /** Together. One that fails is left out, and the others run without it next. */
   #repair(
-    repairs: readonly Repair[],
-    run: (given: Parameters<Work['run']>, repairs: readonly Repair[]) => Promise<string | null>,
-  ): Work {
+    repairs: readonly SchemaRepairStep[],
+    run: (given: Parameters<MigrationTask['run']>, repairs: readonly SchemaRepairStep[]) => Promise<string | null>,
+  ): MigrationTask {
     return {
-      applies: [],
+      appliedNames: [],
       run: async (...given) => {
-        const names = repairs.flatMap(({ ends }) => ends)
+        const names = repairs.flatMap(({ resolvedDifferences }) => resolvedDifferences)
         this.#announce(names)
         try {
           const reason = await run(given, repairs)
           if (reason !== null) return reason
           this.#finish(names)
         } catch (error) {
-          const failed = error instanceof ScriptFailed ? repairs.find(({ name }) => name === error.script) : repairs[0]
-          if (failed === undefined || waitsFor(error) !== undefined) throw error
-          for (const name of failed.ends) this.#tried.set(name, messageOf(error))
+          const failed = error instanceof ScriptError ? repairs.find(({ name }) => name === error.script) : repairs[0]
+          if (failed === undefined || describeLockConflict(error) !== undefined) throw error
+          for (const name of failed.resolvedDifferences) this.#tried.set(name, messageOf(error))
         }
         return null
       },
@@ -148,26 +155,29 @@ export class SchemaRepair {
 }
 
 /** A role that the database's user may not create: the dashboard shows nothing, and says so. */
-function isTolerated({ item, found }: Difference): boolean {
-  return item.startsWith('grant ') && found === null
+function isTolerated({ item, actual }: SchemaDifference): boolean {
+  return item.startsWith('grant ') && actual === null
 }
 
 function messageOf(error: unknown): string {
-  const cause = error instanceof ScriptFailed ? error.cause : error
+  const cause = error instanceof ScriptError ? error.cause : error
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-function runScripts(given: Parameters<Work['run']>, repairs: readonly Repair[]): Promise<null> {
-  return runLocked(given, repairs)
+function runScripts(given: Parameters<MigrationTask['run']>, repairs: readonly SchemaRepairStep[]): Promise<null> {
+  return runWithMigrationLock(given, repairs)
 }
 
-function buildOne([database]: Parameters<Work['run']>, [index]: readonly Repair[]): Promise<string | null> {
+function buildOne(
+  [database]: Parameters<MigrationTask['run']>,
+  [index]: readonly SchemaRepairStep[],
+): Promise<string | null> {
   const text = index?.text.replace(' INDEX ', ' index concurrently ').replace(' ON ', ' on model_proxy.') ?? ''
   return buildIndex(database, text.replace(/^CREATE/, 'create'))
 }
 
 async function refuseLostRows(database: Database): Promise<void> {
   await database.runScript(REFUSE_LOST_ROWS).catch(error => {
-    throw new Error(`${messageOf(error)}. ${RESTORE}`)
+    throw new Error(`${messageOf(error)}. ${RESTORE_ADVICE}`)
   })
 }

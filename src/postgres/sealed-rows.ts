@@ -46,7 +46,7 @@ export const SEALED_CONTENTS: readonly SealedTable[] = [
   { table: 'cache_entries', key: ID, columns: ['response'], type: 'text', provider: `'answer'` },
   { table: 'cache_prompts', key: [['entry_id', 'bigint']], columns: ['prompt'], type: 'text', provider: `'answer'` },
   {
-    table: 'kept_responses',
+    table: 'stored_responses',
     key: [
       ['project_id', 'bigint'],
       ['key_id', 'bigint'],

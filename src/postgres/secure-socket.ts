@@ -8,7 +8,7 @@ import type { DatabaseHost } from './address.ts'
 export type TlsState = 'verified' | 'encrypted' | 'none'
 
 /** The server offers no TLS. */
-export class TlsUnsupported extends Error {
+export class TlsUnsupportedError extends Error {
   override name = 'TlsUnsupported'
 
   constructor() {
@@ -26,15 +26,15 @@ export interface SecureSocket {
   tls: TlsState
 }
 
-export interface SecureOptions extends ConnectionOptions {
+export interface SecureSocketOptions extends ConnectionOptions {
   /** Where the server offers no TLS, the connection goes on without. */
   isOptional?: boolean
 }
 
-/** Rejects with TlsUnsupported, or with the reason for which the server's certificate is not accepted. */
+/** Rejects with TlsUnsupportedError, or with the reason for which the server's certificate is not accepted. */
 export async function openSecureSocket(
   { host, port }: DatabaseHost,
-  { isOptional = false, ...options }: SecureOptions,
+  { isOptional = false, ...options }: SecureSocketOptions,
   limitMs: number,
 ): Promise<SecureSocket> {
   const plain = connect({ host, port })
@@ -47,7 +47,7 @@ export async function openSecureSocket(
     if (isOptional && answer?.length === 1 && answer[0] === NO)
       return { socket: untilHeard(plain.resume()), tls: 'none' }
     // More than one byte was put there by somebody else, before the encryption.
-    if (answer?.length !== 1 || answer[0] !== YES) throw new TlsUnsupported()
+    if (answer?.length !== 1 || answer[0] !== YES) throw new TlsUnsupportedError()
     plain.removeAllListeners()
     // If the host is an IP address, node:tls would otherwise compare the certificate with `localhost`.
     latest = secure({ socket: plain, host, ...(isIP(host) === 0 ? { servername: host } : {}), ...options })

@@ -70,7 +70,7 @@ export const AUDIT_KINDS = [
   {"kind":"partition_missing","part":"upkeep","severity":"violation","meaning":"No partition exists for what will be recorded within a day."},
 ] as const
 
-export const EVENT_KINDS = [
+export const WEBHOOK_EVENT_TYPES = [
   {"kind":"api_key.created","happens":"a key is made","payload":["key_id","name","type","prefix","expires_at"]},
   {"kind":"api_key.deactivated","happens":"a key is deactivated","payload":["key_id","name","prefix"]},
   {"kind":"api_key.expiring","happens":"a key expires in a week, or a tenth of its shorter life is left","payload":["key_id","name","prefix","expires_at"]},

@@ -27,7 +27,7 @@ const STATED: Readonly<Record<string, string>> = {
 const POOLED = ['DateStyle', 'TimeZone', 'standard_conforming_strings']
 
 /** Parameters of the startup message. */
-export function startupSettings(statementTimeLimitMs: number, isPooled: boolean): Record<string, string> {
+export function buildStartupParameters(statementTimeLimitMs: number, isPooled: boolean): Record<string, string> {
   if (isPooled) return Object.fromEntries(POOLED.map(name => [name, STATED[name] ?? '']))
   return { ...STATED, statement_timeout: String(statementTimeLimitMs) }
 }
@@ -63,16 +63,16 @@ const REQUIRED: Readonly<Record<string, Requirement>> = {
   'plpgsql.extra_errors': { value: 'none' },
 }
 
-export const CHECKED_SETTINGS: readonly string[] = Object.keys(REQUIRED)
+export const REQUIRED_SETTINGS: readonly string[] = Object.keys(REQUIRED)
 
-export interface WrongSetting {
+export interface SettingMismatch {
   name: string
   value: string
   required: string
 }
 
 /** `values`: of CHECKED_SETTINGS, as a session has them; null where the server has no such setting. */
-export function findWrongSettings(values: Readonly<Record<string, string | null>>): WrongSetting[] {
+export function findSettingMismatches(values: Readonly<Record<string, string | null>>): SettingMismatch[] {
   return Object.entries(REQUIRED).flatMap(([name, { value: required, accepts }]) => {
     const value = values[name]
     if (value == null || value === required) return []

@@ -1,9 +1,9 @@
 /** What a request may cost is reserved in budgets, and released. */
-import type { AdmitBatch } from './admit.ts'
-import { call } from './call.ts'
+import type { AdmissionBatch } from './admit-requests.ts'
+import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
 
-export interface SpendingAsk {
+export interface ReservationRequest {
   /** A UUID; a request may reserve several times under it. */
   id: string
   project_id: number
@@ -21,9 +21,9 @@ export interface SpendingAsk {
   unknown?: string | undefined
 }
 
-export type SpendingReply = { verdict: 'granted'; remaining_usd: number | null } | SpendingRefusal
+export type ReservationReply = { verdict: 'granted'; remaining_usd: number | null } | ReservationRejection
 
-export interface SpendingRefusal {
+export interface ReservationRejection {
   /**
    * `reserved`: it fits once other requests have settled. `exhausted`: it fits no more. `unpriced`: a budget in US dollars or tokens applies, and
    * the most that it may cost is not known.
@@ -49,26 +49,26 @@ export interface SpendingRefusal {
 /** One reply for each ask, in order; none when a batch comes again. */
 export async function reserveSpending(
   database: Database,
-  asks: readonly SpendingAsk[],
-  { slot, sequence }: AdmitBatch,
-): Promise<SpendingReply[]> {
+  asks: readonly ReservationRequest[],
+  { slot, sequence }: AdmissionBatch,
+): Promise<ReservationReply[]> {
   const sent = asks.map(ask => ({
     ...ask,
     // A client may ask for any number of tokens: beyond what bigint holds, it would fail all that are asked with it.
     tokens: ask.tokens === null ? null : Math.min(ask.tokens, Number.MAX_SAFE_INTEGER),
     tags: ask.tags === null ? null : JSON.parse(ask.tags),
   }))
-  const rows = await call(database, 'reserve_spending', { asks: sent, in_slot: slot, this_batch: sequence })
-  return rows as unknown as SpendingReply[]
+  const rows = await callFunction(database, 'reserve_spending', { asks: sent, in_slot: slot, this_batch: sequence })
+  return rows as unknown as ReservationReply[]
 }
 
 /** Releases all that was reserved under these ids. Resolves to true. */
 export async function releaseSpending(database: Database, ids: readonly string[]): Promise<true> {
-  await call(database, 'settle_spending', { done: ids.map(id => ({ id, usd: 0, tokens: 0 })) })
+  await callFunction(database, 'settle_spending', { done: ids.map(id => ({ id, usd: 0, tokens: 0 })) })
   return true
 }
 
-/** Under which keep_spending() keeps what was reserved for a batch, until the batch is over. */
-export function batchSpendingId(projectId: number, batch: string): string {
+/** Under which retain_batch_reservation() keeps what was reserved for a batch, until the batch is over. */
+export function batchReservationId(projectId: number, batch: string): string {
   return Bun.MD5.hash(`${projectId} ${batch}`, 'hex')
 }

@@ -1,10 +1,10 @@
 /** The servers of DATABASE_STANDBY_URL: they answer operators' reads that may miss the last seconds, while they follow the primary. */
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
+import { withTimeout } from '../event-loop/timeouts.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type Connections, openConnections } from './connection-pool.ts'
-import { type Database, isTooLong, type StandbyState, type Standbys } from './database.ts'
+import { type Database, isStatementTimeout, type StandbyState, type Standbys } from './database.ts'
 import { isServerError } from './driver.ts'
-import type { Primary, SeenPrimary } from './primary.ts'
+import type { PrimaryPosition, PrimaryTracker } from './primary-tracker.ts'
 
 /** What the primary had on disk when it was last asked but one, and how old the last commit may be that a standby has. */
 interface Mark {
@@ -47,15 +47,15 @@ class Standby {
     this.#asking = openConnections({ address, maxConnections: 1 })
   }
 
-  async ask(mark: Mark, primary: Primary): Promise<StandbyState> {
-    const history = this.#asking.call<SeenPrimary>(HISTORY, []).catch(error => {
+  async ask(mark: Mark, primary: PrimaryTracker): Promise<StandbyState> {
+    const history = this.#asking.call<PrimaryPosition>(HISTORY, []).catch(error => {
       // Some operators let nobody ask.
       if (!isServerError(error)) throw error
       return []
     })
     const asked = this.#asking.call<{ follows: boolean; is_fresh: boolean }>(STATE, [mark.flushed, mark.since])
     const [[server], [told]] = await Promise.all([asked, history])
-    if (!server?.follows || (told && !primary.isFollowedBy(told))) return 'no standby'
+    if (!server?.follows || (told && !primary.hasSameHistory(told))) return 'no standby'
     return server.is_fresh ? 'up' : 'behind'
   }
 
@@ -80,9 +80,9 @@ class Standby {
   }
 }
 
-export class StandbyReads implements Standbys {
+export class StandbyRouter implements Standbys {
   readonly #standbys: readonly Standby[]
-  readonly #primary: Primary
+  readonly #primary: PrimaryTracker
   readonly #askPrimary: Connections['call']
   #asking: { first: Promise<void>; timer: ReturnType<typeof setInterval> } | null = null
   #mark: Mark | null = null
@@ -90,7 +90,7 @@ export class StandbyReads implements Standbys {
   #turn = 0
   onChange: (place: number, state: StandbyState) => void = () => {}
 
-  constructor({ hosts, ...address }: DatabaseAddress, primary: Primary, askPrimary: Connections['call']) {
+  constructor({ hosts, ...address }: DatabaseAddress, primary: PrimaryTracker, askPrimary: Connections['call']) {
     this.#standbys = hosts.map(host => new Standby({ ...address, hosts: [host], isStandby: true }))
     this.#primary = primary
     this.#askPrimary = askPrimary
@@ -102,7 +102,7 @@ export class StandbyReads implements Standbys {
   }
 
   /** One standby is asked, in turn; the primary, where none is up, or that one fails. What takes a standby too long is not begun again. */
-  reads(primary: Connections, statementTimeLimitMs: number): Pick<Database, 'call'> {
+  createReader(primary: Connections, statementTimeLimitMs: number): Pick<Database, 'call'> {
     return {
       call: async <Row>(text: string, values: readonly unknown[]) => {
         await this.#ask()
@@ -118,7 +118,7 @@ export class StandbyReads implements Standbys {
               statementTimeLimitMs,
             )
             .catch(error => {
-              if (isTooLong(error)) throw error
+              if (isStatementTimeout(error)) throw error
               return []
             })
           if (rows[0]?.is_fresh) return rows.filter(row => row.is_row)
@@ -160,4 +160,4 @@ export class StandbyReads implements Standbys {
   }
 }
 
-const within = <T>(asked: Promise<T>) => withinTimeLimit(ANSWER_WITHIN_MS, asked)
+const within = <T>(asked: Promise<T>) => withTimeout(ANSWER_WITHIN_MS, asked)

@@ -15,7 +15,7 @@ export type JsonPrimitive = boolean | number | string | null;
 
 export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
-export interface KeyAccounts {
+export interface ResolvedKeys {
   /** Networks of the addresses that the key may be used from. Null: any. */
   allowed_addresses: string[] | null;
   /** Incremented by every purge. */
@@ -67,7 +67,7 @@ export interface KeyAccounts {
 }
 
 export interface DB {
-  key_accounts: KeyAccounts;
+  resolved_keys: ResolvedKeys;
 }
 
 /** A project's settings: the rows of setting_kinds. */

@@ -1,7 +1,7 @@
 /** Written by `bun run generate-types`: the columns of usage_records. */
 import { Type as t } from '@sinclair/typebox'
 
-export const recordColumns = {
+export const USAGE_RECORD_COLUMNS = {
   recorded_at: t.String({ description: "When the answer ended." }),
   project_id: t.Integer({ minimum: 0, description: "The project. No foreign key: records outlive what they speak of." }),
   request_id: t.String({ description: "X-Request-Id of the answer." }),

@@ -1,8 +1,8 @@
 /** What is recorded about a request, as the database keeps it. */
 import type { Static } from '@sinclair/typebox'
-import type { recordColumns } from './usage-record.generated.ts'
+import type { USAGE_RECORD_COLUMNS } from './usage-record.generated.ts'
 
-type Columns = { [Name in keyof typeof recordColumns]: Static<(typeof recordColumns)[Name]> }
+type Columns = { [Name in keyof typeof USAGE_RECORD_COLUMNS]: Static<(typeof USAGE_RECORD_COLUMNS)[Name]> }
 
 /** The nullable columns of a record. Those that do not apply are omitted. */
 export type RecordDetails = {
@@ -14,13 +14,13 @@ export type UsageRecord = RecordDetails & {
   [Name in keyof Columns as null extends Columns[Name] ? never : Name]: Columns[Name]
 } & {
   /** What it took of budgets, model by model. No column. */
-  spent?: SpentPart[]
+  spent?: CostPart[]
 }
 
 /** A row as it is read. */
-export type RecordedRequest = Columns
+export type UsageRecordRow = Columns
 
-export interface SpentPart {
+export interface CostPart {
   /** Under which it was reserved; null: it was not. */
   id: string | null
   model: string

@@ -1,16 +1,16 @@
 /** Vectors in the database: those that were paid for, and their text form. */
-import { call } from './call.ts'
+import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
-import { listHashes } from './wire-format.ts'
+import { toByteaList } from './wire-format.ts'
 
-export interface VectorsToStore {
+export interface VectorBatch {
   projectId: number
   vectors: readonly {
     /** Hex SHA-256, distinct within the call. */
     name: string
     packed: Uint8Array
     promptTokens: number
-    answeredAs: string
+    responseModel: string
   }[]
   ttlSeconds: number
   /** Stored only if the project's cache has not been purged since; null skips this check. */
@@ -24,15 +24,15 @@ export interface VectorsToStore {
 
 export async function storeVectors(
   database: Database,
-  { projectId, vectors, ttlSeconds, cacheGeneration = null, test = false, keyId, endUser }: VectorsToStore,
+  { projectId, vectors, ttlSeconds, cacheGeneration = null, test = false, keyId, endUser }: VectorBatch,
 ): Promise<void> {
-  await call(database, 'store_vectors', {
+  await callFunction(database, 'store_vectors', {
     of_project: projectId,
-    under_names: listHashes(vectors.map(vector => vector.name)),
+    under_names: toByteaList(vectors.map(vector => vector.name)),
     vectors: Buffer.concat(vectors.map(vector => vector.packed)),
     lengths: vectors.map(vector => vector.packed.length),
     token_counts: vectors.map(vector => vector.promptTokens),
-    model_names: vectors.map(vector => vector.answeredAs),
+    model_names: vectors.map(vector => vector.responseModel),
     ttl_seconds: ttlSeconds,
     for_test: test,
     for_generation: cacheGeneration,

@@ -34,7 +34,7 @@ const TEXT_LISTS = [1009, 1015]
 const NUMBER_LISTS = [1005, 1007, 1016, 1021, 1022]
 
 /** For the driver: parameters are sent as encoded above, and columns are decoded by type. */
-export const wireTypes: Record<string, PostgresType> = {
+export const WIRE_TYPES: Record<string, PostgresType> = {
   boolean: reading([BOOLEAN], text => text === 't'),
   bytea: reading([BYTEA], text => Buffer.from(text.slice(2), 'hex')),
   // Ids and counters stay far below 2^53.
@@ -60,13 +60,13 @@ export function parseList(text: string): (string | null)[] {
 }
 
 /** Hex as bytea. */
-export function byteaText(hex: string): string {
+export function formatBytea(hex: string): string {
   return `\\x${hex}`
 }
 
 /** Hex hashes as a list of bytea; null for one that is missing. */
-export function listHashes(hashes: readonly (string | null | undefined)[]): (string | null)[] {
-  return hashes.map(hash => (hash == null ? null : byteaText(hash)))
+export function toByteaList(hashes: readonly (string | null | undefined)[]): (string | null)[] {
+  return hashes.map(hash => (hash == null ? null : formatBytea(hash)))
 }
 
 /** Half a surrogate pair is no text: PostgreSQL reads none in JSON. */

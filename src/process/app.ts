@@ -2,45 +2,45 @@
 import { createAdmission } from '../admission/admission.ts'
 import { createBudgets } from '../admission/budgets.ts'
 import { createQuota } from '../admission/quota.ts'
-import { createRateWindows } from '../admission/rate-windows.ts'
-import { createTokenWindows } from '../admission/token-windows.ts'
+import { createRateLimiter } from '../admission/rate-limiter.ts'
+import { createTokenRateLimiter } from '../admission/token-rate-limiter.ts'
 import type { Embedder } from '../cache/embedders/embedder.ts'
 import { AGGREGATOR, type Catalogue, loadCatalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config/config.ts'
 import { VENDORS } from '../config/vendors.ts'
 import { createDashboard, createDashboardServer } from '../dashboard/dashboard.ts'
-import { offLoop } from '../event-loop/off-loop.ts'
 import { StreamMemory } from '../event-loop/stream-memory.ts'
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import { largeBodies } from '../formats/large-bodies/read-large-body.ts'
+import { withTimeout } from '../event-loop/timeouts.ts'
+import { workerPool } from '../event-loop/worker-pool.ts'
+import { largeBodyReader } from '../formats/large-bodies/read-large-body.ts'
 import { createHook } from '../hooks/hook.ts'
-import { IDLE_TIMEOUT_SECONDS } from '../http/answer.ts'
-import { createEdgeWindows } from '../http/free-answers.ts'
 import { createHealthCheck } from '../http/health.ts'
-import { type ConnectionRoom, createConnectionRoom } from '../http/incoming.ts'
+import { type ConnectionLimiter, createConnectionLimiter } from '../http/ingress.ts'
+import { IDLE_TIMEOUT_SECONDS } from '../http/pipeline-handler.ts'
 import { createReadiness, type Readiness } from '../http/readiness.ts'
-import { createHttp } from '../http/routes.ts'
+import { createHttpApp } from '../http/routes.ts'
+import { createAddressRateLimits } from '../http/unmetered-handlers.ts'
 import { type Accounting, createAccounting } from '../pipeline/accounting/accounting.ts'
-import { createLeads } from '../pipeline/coalescing/leads.ts'
+import { createUsageReconciler } from '../pipeline/accounting/usage-reconciler.ts'
+import { createCallLeases } from '../pipeline/coalescing/call-leases.ts'
 import { SharedCalls } from '../pipeline/coalescing/shared-call.ts'
-import { createConversations } from '../pipeline/conversations.ts'
-import { VectorCalls } from '../pipeline/embeddings/vector-calls.ts'
-import { createResponseFollower } from '../pipeline/kept-objects/follow-responses.ts'
-import { createModelDirectory } from '../pipeline/model-directory.ts'
+import { InFlightVectors } from '../pipeline/coalescing/vector-calls.ts'
+import { createParsedBodyCache } from '../pipeline/context/read-request.ts'
+import type { PipelineServices } from '../pipeline/context/request-context.ts'
+import { createConversations } from '../pipeline/conversations/conversations.ts'
+import { createRealtimeSessions, type RealtimeSessions } from '../pipeline/endpoints/realtime/open-session.ts'
+import { createKeyInfoReader } from '../pipeline/models/key-info.ts'
+import { createModelDirectory } from '../pipeline/models/model-directory.ts'
 import { createPipeline } from '../pipeline/pipeline.ts'
-import { createParsedBodies } from '../pipeline/read-request.ts'
-import { createRealtime, type Realtime } from '../pipeline/realtime/open-session.ts'
-import type { Stages } from '../pipeline/request-context.ts'
-import { createAccountTeller } from '../pipeline/tell-account.ts'
 import type { Database } from '../postgres/database.ts'
-import { readTime } from '../postgres/upkeep.ts'
+import { syncDatabaseTime } from '../postgres/database-maintenance.ts'
+import { createProviders } from '../providers/create-providers.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
+import { createQuestionVault } from '../providers/keys/question-vault.ts'
 import { createVault } from '../providers/keys/vault.ts'
-import { createWordings } from '../providers/keys/wordings.ts'
 import { createModelRouter, type ModelRouter } from '../providers/model-router.ts'
-import { reachProviders } from '../providers/reach-providers.ts'
 import { createSandboxProvider } from '../providers/sandbox-provider.ts'
-import { findSimilar } from '../providers/similar-names.ts'
+import { findSimilarNames } from '../providers/similar-names.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { createInProcessStore } from '../stores/in-process-store.ts'
 import type { ProcessBus } from '../stores/redis/process-bus.ts'
@@ -48,13 +48,13 @@ import { createContentRecorder } from '../telemetry/content-recorder.ts'
 import { defineGauges } from '../telemetry/gauges.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
-import { createProxyMetrics, measureStores, type ProxyMetrics } from '../telemetry/proxy-metrics.ts'
-import { createRefusalRecorder } from '../telemetry/refusal-recorder.ts'
-import { createRefusals } from '../telemetry/refusals.ts'
+import { createProxyMetrics, instrumentStores, type ProxyMetrics } from '../telemetry/proxy-metrics.ts'
+import { createRejectionCounter } from '../telemetry/rejection-counter.ts'
+import { createRejectionRecorder } from '../telemetry/rejection-recorder.ts'
 import { createSemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { Tracing } from '../telemetry/tracing/request-trace.ts'
 import { createUsageRecorder } from '../telemetry/usage-recorder.ts'
-import { createCaching } from './create-caching.ts'
+import { createCacheServices } from './create-cache-services.ts'
 import { startMaintenance } from './maintenance.ts'
 
 export interface AppOptions {
@@ -68,36 +68,36 @@ export interface AppOptions {
   /** How long a keep-alive connection may idle; by default IDLE_TIMEOUT_SECONDS. */
   idleTimeoutSeconds?: number
   /** How long the database may take to admit a request; by default less than a second. */
-  admissionLimitMs?: number | undefined
+  admissionTimeoutMs?: number | undefined
   /** Silence before the head of a streamed response goes out; by default ten seconds. */
   keepAliveAfterMs?: number | undefined
   /** How many calls, and bytes of them, are read on after their clients have left. */
-  abandonedCalls?: ConstructorParameters<typeof SharedCalls>[1]
+  abandonedCallLimits?: ConstructorParameters<typeof SharedCalls>[1]
   /** How often providers are asked for usage that was estimated; by default every few seconds. */
-  followEveryMs?: number | undefined
+  reconcileEveryMs?: number | undefined
   /** How often the loops of maintenance run; by default each in its own time. */
-  tickEveryMs?: number | undefined
+  maintenanceEveryMs?: number | undefined
   log: Log
   /** Where everything that this process measures is counted. */
   metrics?: Metrics
 }
 
 export interface App {
-  http: ReturnType<typeof createHttp>
+  http: ReturnType<typeof createHttpApp>
   /** Null when it has no port of its own. */
   dashboard: ReturnType<typeof createDashboardServer> | null
   /** The listener registers its connections here. */
-  connections: ConnectionRoom
+  connections: ConnectionLimiter
   /** This process is about to stop: /readyz says so, connections are closed after their next answer, and sessions after their last response. */
   beginDrain(): void
   /** Checks open realtime sessions now, as happens every half minute. */
-  readmitSessions(): Promise<void>
+  recheckSessions(): Promise<void>
   /** Resolves when no provider's answer is being read any more: some are read to their end after their clients have left. */
-  allFinished(): Promise<void>
+  waitUntilFinished(): Promise<void>
   /** This process is about to cut off requests in flight: they must not count. */
-  beginCutOff(): void
+  beginAbort(): void
   /** Records what is still open, at what it may have cost. */
-  finishOpen(): void
+  recordOpenRequests(): void
   /** Writes pending usage records, refunds and vectors. Resolves when that is done, or the time is up. */
   flush(timeLimitMs: number): Promise<void>
   /** Stops background work. Call `flush` first: anything not yet written is lost. */
@@ -106,51 +106,56 @@ export interface App {
 
 export async function createApp(given: AppOptions): Promise<App> {
   const { metrics = createMetrics() } = given
-  const options = { ...given, ...measureStores(given, metrics, given.log.failures) }
+  const options = { ...given, ...instrumentStores(given, metrics, given.log.failures) }
   const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
   const proxyMetrics = createProxyMetrics(metrics)
   const asked = await reachAsked(options, proxyMetrics)
   const { catalogue, providers, modelRouter } = asked
   const tracing = await traceRequests(config, log)
-  const caching = await createCaching({ ...options, tracing }, catalogue, modelRouter, proxyMetrics)
-  const windows = createRateWindows(store, database)
-  const quota = createQuota(database, windows, given.admissionLimitMs)
-  const [maintenance] = await Promise.all([startMaintenance(options), readTime(database), quota.warm()])
+  const caching = await createCacheServices({ ...options, tracing }, catalogue, modelRouter, proxyMetrics)
+  const windows = createRateLimiter(store, database)
+  const quota = createQuota(database, windows, given.admissionTimeoutMs)
+  const [maintenance] = await Promise.all([startMaintenance(options), syncDatabaseTime(database), quota.warm()])
   const recorders = createRecorders(options, modelRouter, catalogue)
   const memory = new StreamMemory(config.maxUnreadBytes)
-  const stages: Stages = {
+  const stages: PipelineServices = {
     admission: createAdmission({ store, windows, quota }),
-    largeBodies,
-    parsedBodies: createParsedBodies(),
+    largeBodies: largeBodyReader,
+    parsedBodies: createParsedBodyCache(),
     ...caching,
     ...asked,
     accounting: createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log }),
-    calls: new SharedCalls(memory, given.abandonedCalls),
-    leads: createLeads(bus),
-    vectorCalls: new VectorCalls(),
+    sharedCalls: new SharedCalls(memory, given.abandonedCallLimits),
+    callLeases: createCallLeases(bus),
+    inFlightVectors: new InFlightVectors(),
     database,
     store,
-    conversations: createConversations({ kept: caching.keptResponses, modelRouter, largeBodies, log }),
+    conversations: createConversations({
+      responses: caching.storedResponses,
+      modelRouter,
+      largeBodies: largeBodyReader,
+      log,
+    }),
   }
-  const realtime = createRealtime(stages)
+  const realtime = createRealtimeSessions(stages)
   const measured = { database, circuits: providers.circuits, streams: memory, failures: log.failures }
-  const connections = createConnectionRoom()
+  const connections = createConnectionLimiter()
   const ownWindows = createInProcessStore()
-  const refusals = createRefusals(log)
-  const refusalRecorder = createRefusalRecorder(database, refusals, log)
-  const { noteVerdict } = proxyMetrics
-  const own = { database: database.aside, store: ownWindows }
-  const adminSetup = { ...asked, ...own, config, memory, refusals, noteVerdict, log }
+  const refusals = createRejectionCounter(log)
+  const refusalRecorder = createRejectionRecorder(database, refusals, log)
+  const { recordVerdict } = proxyMetrics
+  const own = { database: database.operatorDatabase, store: ownWindows }
+  const adminSetup = { ...asked, ...own, config, memory, rejections: refusals, recordVerdict, log }
   const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
   const readiness = createReadiness(createHealthCheck({ ...measured, store }))
-  defineGauges(metrics, { ...measured, refusals, ...recorders, ...readiness })
-  const http = createHttp({
+  defineGauges(metrics, { ...measured, rejections: refusals, ...recorders, ...readiness })
+  const http = createHttpApp({
     idleTimeoutSeconds,
     pipeline: createPipeline(stages, given.keepAliveAfterMs),
     realtime,
     ...createTellers(stages, modelRouter),
-    ...{ config, readiness, connections, memory, tracing, refusals, log },
-    edge: createEdgeWindows(ownWindows),
+    ...{ config, readiness, connections, memory, tracing, rejections: refusals, log },
+    addressLimits: createAddressRateLimits(ownWindows),
     metrics: proxyMetrics,
     controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
   })
@@ -161,7 +166,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], drained, timeLimitMs),
     async close() {
-      await Promise.all([maintenance, refusalRecorder, caching.learner, recorders.follower].map(each => each.stop()))
+      await Promise.all([maintenance, refusalRecorder, caching.learner, recorders.reconciler].map(each => each.stop()))
       for (const opened of [catalogue, providers]) opened.close()
       await ownWindows.close()
     },
@@ -171,7 +176,7 @@ export async function createApp(given: AppOptions): Promise<App> {
 /** Whom requests are put to. */
 async function reachAsked({ config, database, log }: AppOptions, metrics: ProxyMetrics) {
   const catalogue = await loadCatalogue(database, log)
-  const providers = reachProviders({ config, database, catalogue, log })
+  const providers = createProviders({ config, database, catalogue, log })
   const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
   const hook = config.hook && createHook({ config: config.hook, log, metrics })
   return { catalogue, providers, modelRouter, hook }
@@ -180,47 +185,47 @@ async function reachAsked({ config, database, log }: AppOptions, metrics: ProxyM
 function tellStop(
   readiness: Readiness,
   accounting: Accounting,
-  realtime: Realtime,
-): Pick<App, 'beginDrain' | 'beginCutOff' | 'allFinished' | 'finishOpen' | 'readmitSessions'> {
+  realtime: RealtimeSessions,
+): Pick<App, 'beginDrain' | 'beginAbort' | 'waitUntilFinished' | 'recordOpenRequests' | 'recheckSessions'> {
   return {
-    allFinished: accounting.allFinished,
-    finishOpen: accounting.finishOpen,
-    readmitSessions: realtime.readmit,
+    waitUntilFinished: accounting.waitUntilFinished,
+    recordOpenRequests: accounting.finishDisconnected,
+    recheckSessions: realtime.recheck,
     beginDrain() {
       readiness.beginDrain()
       realtime.drain()
     },
-    beginCutOff() {
-      accounting.beginCutOff()
-      realtime.cut()
+    beginAbort() {
+      accounting.beginShutdown()
+      realtime.terminate()
     },
   }
 }
 
 /** Loads OpenTelemetry's libraries where they are wanted alone. */
 async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | null> {
-  return tracing && (await import('../telemetry/tracing/open-tracing.ts')).openTracing(tracing, log)
+  return tracing && (await import('../telemetry/tracing/create-tracing.ts')).createTracing(tracing, log)
 }
 
 /** Of what requests leave behind. */
 function createRecorders(options: AppOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
-  const { config, database, store, log, followEveryMs } = options
-  const { seal } = createWordings(createVault(() => readEncryptionKeys(config)))
+  const { config, database, store, log, reconcileEveryMs } = options
+  const { seal } = createQuestionVault(createVault(() => readEncryptionKeys(config)))
   const budgets = createBudgets(database, undefined, {
     findSimilarModels(model) {
-      const listed = [AGGREGATOR, ...VENDORS.map(({ name }) => name)].flatMap(provider => catalogue.listedBy(provider))
+      const listed = [AGGREGATOR, ...VENDORS.map(({ name }) => name)].flatMap(provider => catalogue.modelsOf(provider))
       // Another provider may have a price for it by this name.
       const names = listed.map(each => each.model).filter(name => name !== model && !name.endsWith(`/${model}`))
-      return findSimilar(model, names)
+      return findSimilarNames(model, names)
     },
   })
   return {
-    recorder: createUsageRecorder(database, log, budgets.recorded),
+    recorder: createUsageRecorder(database, log, budgets.onRecordsWritten),
     semanticHits: createSemanticHitRecorder(database, seal, log),
     contents: createContentRecorder(database, seal, log),
     budgets,
-    tokenWindows: createTokenWindows(store),
-    follower: createResponseFollower({ database, modelRouter, catalogue, log, lookEveryMs: followEveryMs }),
+    tokenWindows: createTokenRateLimiter(store),
+    reconciler: createUsageReconciler({ database, modelRouter, catalogue, log, pollEveryMs: reconcileEveryMs }),
   }
 }
 
@@ -234,15 +239,15 @@ async function flushAll(
   recorders: readonly Recorder[],
   timeLimitMs: number,
 ): Promise<void> {
-  await withinTimeLimit(timeLimitMs / 2, offLoop.idle()).catch(() => {})
-  const flushed = unlimited.map(each => withinTimeLimit(timeLimitMs / 2, each()).catch(() => {}))
+  await withTimeout(timeLimitMs / 2, workerPool.whenIdle()).catch(() => {})
+  const flushed = unlimited.map(each => withTimeout(timeLimitMs / 2, each()).catch(() => {}))
   await Promise.all([...flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
 }
 
 /** What clients are told of models and of their keys. */
-function createTellers({ admission, database }: Stages, modelRouter: ModelRouter) {
+function createTellers({ admission, database }: PipelineServices, modelRouter: ModelRouter) {
   return {
     models: createModelDirectory(admission, modelRouter),
-    accounts: createAccountTeller(admission, database.aside),
+    keyInfo: createKeyInfoReader(admission, database.operatorDatabase),
   }
 }

@@ -2,7 +2,7 @@
 import type { MetricsSnapshot } from '../telemetry/metrics.ts'
 
 /** Sent once, when a worker serves; heartbeats follow every second. */
-export const LISTENING = 'listening'
+export const LISTENING_MESSAGE = 'listening'
 
 const BEAT_EVERY_MS = 1_000
 /** A worker that is silent for this long is stuck. */
@@ -16,11 +16,11 @@ interface Beat {
 /** For a worker that serves: reports it, and sends heartbeats while its event loop runs. */
 export function reportToSupervisor(readMetrics: () => MetricsSnapshot): void {
   const beat = () => process.send?.({ metrics: readMetrics() } satisfies Beat)
-  process.send?.(LISTENING)
+  process.send?.(LISTENING_MESSAGE)
   setInterval(beat, BEAT_EVERY_MS).unref()
 }
 
-export interface Pulse {
+export interface HeartbeatMonitor {
   /** Handles a worker's message; returns true when it reports that it serves. */
   receive(message: unknown): boolean
   /** What the worker had measured at its last heartbeat. */
@@ -29,7 +29,7 @@ export interface Pulse {
 }
 
 /** Calls back once when a serving worker has fallen silent. Its start has no time limit. */
-export function watchPulse(onSilent: () => void): Pulse {
+export function monitorHeartbeat(onSilent: () => void): HeartbeatMonitor {
   let heardAtMs: number | null = null
   let metrics: MetricsSnapshot = []
   let checkedAtMs = performance.now()
@@ -49,10 +49,10 @@ export function watchPulse(onSilent: () => void): Pulse {
 
   return {
     receive(message) {
-      if (message !== LISTENING && !isBeat(message)) return false
+      if (message !== LISTENING_MESSAGE && !isBeat(message)) return false
       heardAtMs = performance.now()
       if (isBeat(message)) metrics = message.metrics
-      return message === LISTENING
+      return message === LISTENING_MESSAGE
     },
     metrics: () => metrics,
     stop: () => clearInterval(timer),

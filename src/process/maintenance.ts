@@ -1,14 +1,14 @@
 /** Background maintenance: deletes expired and excess entries, rebuilds lists, creates and drops partitions, delivers events. */
 
-import { startDeliveries } from '../admin/webhooks/deliver.ts'
+import { startWebhookDeliveries } from '../admin/webhooks/deliver-webhooks.ts'
 import type { Config } from '../config/config.ts'
-import { call } from '../postgres/call.ts'
+import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
+import { rebuildCacheLists, syncDatabaseTime } from '../postgres/database-maintenance.ts'
 import { rollUpUsage } from '../postgres/record-usage.ts'
-import { readTime, rebuildCacheLists } from '../postgres/upkeep.ts'
 import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
 import { createVault } from '../providers/keys/vault.ts'
-import type { Failure } from '../telemetry/failure-reporter.ts'
+import type { FailureCategory } from '../telemetry/failure-reporter.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const SWEEP_EVERY_MS = 60_000
@@ -28,7 +28,7 @@ export interface MaintenanceOptions {
   database: Database
   log: Log
   /** How often each loop runs, and looks again after a failure: by default each in its own time. */
-  tickEveryMs?: number | undefined
+  maintenanceEveryMs?: number | undefined
 }
 
 export interface Maintenance {
@@ -40,30 +40,34 @@ export async function startMaintenance({
   config,
   database,
   log,
-  tickEveryMs,
+  maintenanceEveryMs,
 }: MaintenanceOptions): Promise<Maintenance> {
   const lookAtClock = () => tellStep(database, log)
   await lookAtClock()
-  const keepPartitions = () => call(database, 'maintain_usage_partitions', {})
+  const keepPartitions = () => callFunction(database, 'maintain_usage_partitions', {})
   await keepPartitions()
-  const loops: Loop[] = []
-  const every = (delayMs: number, what: Failure, message: string, run: () => Promise<unknown>) => {
-    loops.push(startLoop({ delayMs: tickEveryMs ?? delayMs, what, message, run, failures: log.failures }))
+  const loops: BackgroundLoop[] = []
+  const every = (delayMs: number, what: FailureCategory, message: string, run: () => Promise<unknown>) => {
+    loops.push(
+      startBackgroundLoop({ delayMs: maintenanceEveryMs ?? delayMs, what, message, run, failures: log.failures }),
+    )
   }
   every(CLOCK_EVERY_MS, 'clock', "the database's clock could not be compared", lookAtClock)
   every(SWEEP_EVERY_MS, 'sweep', 'expired cache entries and reservations could not be deleted', () => sweep(database))
   every(LISTS_EVERY_MS, 'lists', "the cache's lists could not be rebuilt", () => rebuildCacheLists(database))
   every(ROLL_UP_EVERY_MS, 'sums', 'usage could not be summed up', () => rollUpUsage(database))
-  every(EVENTS_EVERY_MS, 'events', 'events could not be raised', () => call(database, 'raise_due_events', {}))
+  every(EVENTS_EVERY_MS, 'events', 'events could not be raised', () => callFunction(database, 'raise_due_events', {}))
   every(UPKEEP_EVERY_MS, 'partitions', 'usage partitions could not be maintained', keepPartitions)
-  every(UPKEEP_EVERY_MS, 'outdated', 'outdated rows could not be deleted', () => takeBites(database, 'delete_outdated'))
-  const deliveries = startDeliveries({
+  every(UPKEEP_EVERY_MS, 'outdated', 'outdated rows could not be deleted', () =>
+    takeBites(database, 'delete_expired_rows'),
+  )
+  const deliveries = startWebhookDeliveries({
     database,
     vault: createVault(() => readEncryptionKeys(config)),
-    toPrivateNetworks: config.webhooksToPrivateNetworks,
+    allowsPrivateNetworks: config.allowsPrivateWebhooks,
     log,
-    lookEveryMs: tickEveryMs,
-    retryAfterMs: tickEveryMs,
+    pollIntervalMs: maintenanceEveryMs,
+    retryAfterMs: maintenanceEveryMs,
   })
   return {
     async stop() {
@@ -75,19 +79,19 @@ export async function startMaintenance({
 
 interface LoopOptions {
   delayMs: number
-  what: Failure
+  what: FailureCategory
   /** Of a tick that failed. */
   message: string
   run: () => Promise<unknown>
   failures: Log['failures']
 }
 
-export interface Loop {
+export interface BackgroundLoop {
   stop(): void
 }
 
 /** Runs every `delayMs`, the first time after that; sooner after a failure, so that it is known to last, or to be over. */
-export function startLoop({ delayMs, what, message, run, failures }: LoopOptions): Loop {
+export function startBackgroundLoop({ delayMs, what, message, run, failures }: LoopOptions): BackgroundLoop {
   const waitAfterFailureMs = Math.min(delayMs, RETRY_AFTER_FAILURE_MS)
   let timer: ReturnType<typeof setTimeout>
   let isStopped = false
@@ -114,30 +118,30 @@ export function startLoop({ delayMs, what, message, run, failures }: LoopOptions
 }
 
 async function tellStep(database: Database, log: Log): Promise<void> {
-  const seconds = await call(database, 'note_time', {})
-  await readTime(database)
+  const seconds = await callFunction(database, 'record_database_time', {})
+  await syncDatabaseTime(database)
   if (seconds > STEP_SECONDS) log.warn({ seconds }, 'the clock of the database has stepped back')
 }
 
 async function sweep(database: Database): Promise<void> {
-  await call(database, 'expire_reservations', {})
+  await callFunction(database, 'expire_reservations', {})
   for (const bite of [
     'delete_expired_entries',
-    'delete_expired_responses',
-    'forget_verdicts',
+    'delete_expired_stored_responses',
+    'delete_expired_verdicts',
     'evict_entries',
   ] as const)
     await takeBites(database, bite)
 }
 
 type Bite =
-  | 'delete_outdated'
+  | 'delete_expired_rows'
   | 'delete_expired_entries'
-  | 'delete_expired_responses'
-  | 'forget_verdicts'
+  | 'delete_expired_stored_responses'
+  | 'delete_expired_verdicts'
   | 'evict_entries'
 
 /** One statement each, so that none is long however much there is. */
 async function takeBites(database: Database, bite: Bite): Promise<void> {
-  while ((await call(database, bite, { at_most: ROWS_A_BITE })) >= ROWS_A_BITE) await Bun.sleep(50)
+  while ((await callFunction(database, bite, { at_most: ROWS_A_BITE })) >= ROWS_A_BITE) await Bun.sleep(50)
 }

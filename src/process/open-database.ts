@@ -1,26 +1,26 @@
 /** Opens the configured database, for a serving process, a supervisor or an operator's command. */
 import { type Config, ConfigError } from '../config/config.ts'
 import { type DatabaseAddress, describeAddress, readDatabaseUrl } from '../postgres/address.ts'
-import { findMissingRole } from '../postgres/check-dashboard-role.ts'
-import { checkPooling } from '../postgres/check-pooler.ts'
+import { findDashboardRoleProblem } from '../postgres/check-dashboard-role.ts'
+import { detectPoolerFeatures } from '../postgres/check-pooler.ts'
+import { divideConnections, pingDatabase } from '../postgres/connection-limits.ts'
 import type { Database } from '../postgres/database.ts'
-import { pingDatabase, shareConnections } from '../postgres/database-facts.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
-import { explainRefusal } from '../postgres/explain-refusal.ts'
-import { inSchema } from '../postgres/in-schema.ts'
+import { explainConnectionError } from '../postgres/explain-connection-error.ts'
 import { migrate } from '../postgres/migrate.ts'
-import { openRealDatabase, type RealDatabaseOptions } from '../postgres/real.ts'
 import type { TlsState } from '../postgres/secure-socket.ts'
-import { reasonOf } from '../telemetry/describe-cause.ts'
+import { openServerDatabase, type ServerDatabaseOptions } from '../postgres/server-database.ts'
+import { withSchema } from '../postgres/with-schema.ts'
+import { errorMessageOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
-import { keepPsqlPassword, lockDataDir, notePsqlPort } from './data-dir.ts'
+import { ensurePsqlPassword, lockDataDir, writePsqlPort } from './data-dir.ts'
 
 /** Throws ConfigError when the database at DATABASE_URL, or a pooler before it, cannot be used as it is: with the reason, and what to run. */
 export async function openDatabase(config: Config, log?: StartLog, options: DatabaseLimits = {}): Promise<Database> {
-  return inSchema(await openServer(config, options, log), config.databaseSchema)
+  return withSchema(await openServer(config, options, log), config.databaseSchema)
 }
 
-export type DatabaseLimits = Pick<RealDatabaseOptions, 'statementTimeLimitMs' | 'connectTimeLimitMs'>
+export type DatabaseLimits = Pick<ServerDatabaseOptions, 'statementTimeLimitMs' | 'connectTimeLimitMs'>
 
 type StartLog = Pick<Log, 'warn'>
 
@@ -29,32 +29,32 @@ async function openServer(config: Config, limits: DatabaseLimits, log?: StartLog
     // PGlite creates its files with any mode that the umask allows.
     process.umask(0o077)
     const directory = await lockDataDir(config.dataDir)
-    const password = await keepPsqlPassword(config.dataDir)
+    const password = await ensurePsqlPassword(config.dataDir)
     const database = await openEmbeddedDatabase({
       directory,
       schema: config.databaseSchema,
       psql: { port: config.embeddedPgPort, password },
     })
-    if (database.psqlPort !== null) await notePsqlPort(config.dataDir, database.psqlPort)
+    if (database.psqlPort !== null) await writePsqlPort(config.dataDir, database.psqlPort)
     return database
   }
   const { databaseUrl: url, databaseStandbyUrl: standbyUrl, databasePrepared: isPrepared } = config
   const address = readDatabaseUrl(url)
   try {
     const tls = await checkStart(address, isPrepared, limits, log)
-    const first = openRealDatabase({ url, maxConnections: 1, isPrepared, ...limits })
+    const first = openServerDatabase({ url, maxConnections: 1, isPrepared, ...limits })
     try {
       await pingDatabase(first)
       const budget = config.databaseMaxConnections ?? connectionsOf(address, config.workers)
-      const maxConnections = await shareConnections(first, budget, config.workers)
-      return openRealDatabase({ url, standbyUrl, maxConnections, isPrepared, tls, ...limits })
+      const maxConnections = await divideConnections(first, budget, config.workers)
+      return openServerDatabase({ url, standbyUrl, maxConnections, isPrepared, tls, ...limits })
     } finally {
       await first.close()
     }
   } catch (error) {
     if (error instanceof ConfigError) throw error
     throw new ConfigError([
-      `DATABASE_URL must lead to a PostgreSQL that the proxy can use. ${describeAddress(address)}: ${reasonOf(explainRefusal(error, address))}`,
+      `DATABASE_URL must lead to a PostgreSQL that the proxy can use. ${describeAddress(address)}: ${errorMessageOf(explainConnectionError(error, address))}`,
     ])
   }
 }
@@ -71,13 +71,16 @@ async function checkStart(
   log?: StartLog,
 ): Promise<TlsState> {
   const isPrepared = isAsked && address.isPrepared !== false
-  const { isPooled, keepsPrepared, limitsStatements, tls } = await checkPooling({ ...address, isPrepared }, limits)
-  if (!keepsPrepared) {
+  const { isPooled, hasPreparedStatements, hasStatementTimeout, tls } = await detectPoolerFeatures(
+    { ...address, isPrepared },
+    limits,
+  )
+  if (!hasPreparedStatements) {
     throw new ConfigError([
       'DATABASE_PREPARED must be off behind this pooler: it loses prepared statements, and records with them (PgBouncer keeps them from 1.21 on, unless max_prepared_statements is 0). Example: DATABASE_PREPARED=off',
     ])
   }
-  if (isPooled && !limitsStatements) {
+  if (isPooled && !hasStatementTimeout) {
     log?.warn(
       {},
       `the pooler takes no statement_timeout, and the role has none: run "alter role ${address.user} set statement_timeout = '10s'"`,
@@ -87,18 +90,18 @@ async function checkStart(
 }
 
 /** Throws ConfigError when the installation has used a later primary than the one that DATABASE_URL leads to. */
-export async function refuseOldPrimary(database: Database, mark: string): Promise<void> {
+export async function rejectOldPrimary(database: Database, mark: string): Promise<void> {
   const isOld = () => database.primary?.problem === 'old primary'
   await database.runScript('select 1').catch(error => {
     if (!isOld()) throw error
     throw new ConfigError([
-      `DATABASE_URL must lead to the primary: ${reasonOf(error)}. If an earlier state was restored on purpose, delete ${mark} in Redis.`,
+      `DATABASE_URL must lead to the primary: ${errorMessageOf(error)}. If an earlier state was restored on purpose, delete ${mark} in Redis.`,
     ])
   })
 }
 
 /** Logs when another proxy's migration, a table in use or a repair delays this start. */
-export async function migrateAndLog(database: Database, log: Log): Promise<void> {
+export async function migrateDatabase(database: Database, log: Log): Promise<void> {
   const onWait = (seconds: number, reason: string) =>
     log.info({ seconds }, `waiting to migrate the database: ${reason}`)
   const onRepair = (names: readonly string[]) =>
@@ -106,8 +109,8 @@ export async function migrateAndLog(database: Database, log: Log): Promise<void>
       { count: names.length, names: names.slice(0, 20) },
       'the database differs from this version’s schema; what differs is created again',
     )
-  const { isBehind } = await migrate(database, { onWait, onRepair })
-  if (isBehind) log.warn({}, 'a newer release has migrated the database; its functions stay')
-  const line = database.backend === 'embedded' ? null : await findMissingRole(database)
+  const { isOlderRelease } = await migrate(database, { onWait, onRepair })
+  if (isOlderRelease) log.warn({}, 'a newer release has migrated the database; its functions stay')
+  const line = database.backend === 'embedded' ? null : await findDashboardRoleProblem(database)
   if (line !== null) log.warn({ run: line }, 'the dashboard cannot read: run this in the database as a superuser')
 }

@@ -1,7 +1,7 @@
 /** Entry point: reads the configuration, and starts a server or a supervisor of workers; or runs the command that is named. */
 import { version } from '../../package.json' with { type: 'json' }
-import { ConfigError, ownEnvironment, readConfig } from '../config/config.ts'
-import { OWN_COMMAND } from '../event-loop/program.ts'
+import { ConfigError, processEnvironment, readConfig } from '../config/config.ts'
+import { SELF_COMMAND } from '../event-loop/self-command.ts'
 
 interface Command {
   /** Resolves to the exit code. Rejects with an error whose message is for the operator. */
@@ -100,9 +100,9 @@ async function serve(argument: string | undefined): Promise<void> {
 
 /** Becomes the same program with what it needs of Bun, where its environment does not say all of that. */
 function startAsNeeded(): void {
-  const environment = { ...RUNTIME, ...ownEnvironment }
-  if (Object.keys(environment).length === Object.keys(ownEnvironment).length) return
-  const [bun = '', ...program] = OWN_COMMAND
+  const environment = { ...RUNTIME, ...processEnvironment }
+  if (Object.keys(environment).length === Object.keys(processEnvironment).length) return
+  const [bun = '', ...program] = SELF_COMMAND
   process.execve?.(bun, [bun, ...process.execArgv, ...program, ...process.argv.slice(2)], environment)
 }
 

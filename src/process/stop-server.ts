@@ -5,7 +5,7 @@ import type { Database } from '../postgres/database.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { App } from './app.ts'
-import { turnAway } from './turn-away.ts'
+import { dropNewConnections } from './drop-new-connections.ts'
 
 /** A terminal signals every process of its group, and each parent passes the signal on. Signals within this time count as one. */
 const ONE_SIGNAL_MS = 500
@@ -25,7 +25,7 @@ interface Server {
   stop(cut?: boolean): Promise<void>
 }
 
-export interface Serving {
+export interface RunningServer {
   server: Server
   app: App
   store: FastStore
@@ -33,20 +33,20 @@ export interface Serving {
   embedder: Embedder
   log: Log
   /** How long requests are still taken after SIGTERM. */
-  delayMs: number
+  shutdownDelayMs: number
   /** How long requests in flight may take to end. */
-  timeLimitMs: number
+  shutdownTimeoutMs: number
 }
 
 /** Ends the process on SIGTERM or SIGINT with code 0; on a second one at once, with code 1. */
-export function stopOnSignals(serving: Serving): void {
+export function stopOnSignals(serving: RunningServer): void {
   let stoppingSinceMs: number | null = null
 
   function stop(signal?: NodeJS.Signals): void {
     const now = performance.now()
     stoppingSinceMs ??= now
     if (stoppingSinceMs === now)
-      stopServing(serving, signal === 'SIGTERM' ? serving.delayMs : 0).then(() => process.exit(0))
+      stopServing(serving, signal === 'SIGTERM' ? serving.shutdownDelayMs : 0).then(() => process.exit(0))
     else if (now - stoppingSinceMs > ONE_SIGNAL_MS) process.exit(1)
   }
   process.on('SIGTERM', stop)
@@ -55,14 +55,14 @@ export function stopOnSignals(serving: Serving): void {
   process.on('disconnect', () => stop())
 }
 
-async function stopServing(serving: Serving, delayMs: number): Promise<void> {
-  const { server, app, store, database, embedder, log, timeLimitMs } = serving
+async function stopServing(serving: RunningServer, delayMs: number): Promise<void> {
+  const { server, app, store, database, embedder, log, shutdownTimeoutMs } = serving
   log.info({ pending: server.pendingRequests, delayMs }, 'stopping')
   app.beginDrain()
   if (delayMs > 0) await drain(server, delayMs)
-  await Promise.race([server.stop().then(app.allFinished), Bun.sleep(timeLimitMs)])
+  await Promise.race([server.stop().then(app.waitUntilFinished), Bun.sleep(shutdownTimeoutMs)])
   await cutRequests(server, app, log)
-  app.finishOpen()
+  app.recordOpenRequests()
   await app.flush(FLUSH_TIME_LIMIT_MS)
   await Promise.race([
     Promise.allSettled([app.close(), store.close(), database.close(), embedder.close()]),
@@ -75,13 +75,13 @@ async function stopServing(serving: Serving, delayMs: number): Promise<void> {
 /** Serves on until load balancers have noticed, and then the requests that are on their way. */
 async function drain(server: Server, delayMs: number): Promise<void> {
   await Bun.sleep(delayMs)
-  if (server.port !== undefined && turnAway(server.port)) await Bun.sleep(LAST_REQUESTS_MS)
+  if (server.port !== undefined && dropNewConnections(server.port)) await Bun.sleep(LAST_REQUESTS_MS)
 }
 
 async function cutRequests(server: Server, app: App, log: Log): Promise<void> {
   if (server.pendingRequests === 0 && server.pendingWebSockets === 0) return
   log.warn({ pending: server.pendingRequests }, 'requests took too long to end; cut')
-  app.beginCutOff()
+  app.beginAbort()
   // Not awaited: it resolves when every request has ended, which may be never.
   server.stop(true)
   await Bun.sleep(CUT_GRACE_MS)

@@ -1,12 +1,12 @@
 /** Runs several serving processes on one port: starts them, replaces those that end, passes signals on. */
 import { type Config, ConfigError } from '../config/config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
-import { countsOf, type MetricsSnapshot, mergeSnapshots } from '../telemetry/metrics.ts'
-import { baseUrlOf, portUnavailable } from './address.ts'
-import { tellMisspelt } from './misspelt-settings.ts'
-import { migrateAndLog, openDatabase } from './open-database.ts'
-import { openMetrics } from './open-metrics.ts'
-import { introduceDatabase, printIntroduction } from './welcome.ts'
+import { type MetricsSnapshot, mergeSnapshots, withoutGauges } from '../telemetry/metrics.ts'
+import { baseUrlOf, portUnavailableError } from './listen-address.ts'
+import { warnUnknownSettings } from './misspelt-settings.ts'
+import { migrateDatabase, openDatabase } from './open-database.ts'
+import { startMetricsServer } from './start-metrics-server.ts'
+import { createStartupMessage, printStartupMessage } from './startup-message.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
 /** Pause before an ended worker is replaced; doubled while replacements do not get to serve. */
@@ -20,14 +20,14 @@ export async function superviseWorkers(config: Config): Promise<void> {
   checkPort(config)
   const log = createLog(config.logLevel)
   const database = await openDatabase(config, log)
-  await Promise.all([migrateAndLog(database, log), tellMisspelt(log)])
+  await Promise.all([migrateDatabase(database, log), warnUnknownSettings(log)])
 
   const team = new Team(config, log)
   process.on('SIGTERM', () => team.stop())
   process.on('SIGINT', () => team.stop())
   await team.start()
-  openMetrics(config, database, () => team.metrics(), log)
-  printIntroduction(await introduceDatabase(config, database, log), baseUrlOf(config.host, config.port))
+  startMetricsServer(config, database, () => team.metrics(), log)
+  printStartupMessage(await createStartupMessage(config, database, log), baseUrlOf(config.host, config.port))
   // Each scrape asks it what is left of budgets.
   if (config.metrics.port === 0) await database.close()
 }
@@ -38,7 +38,7 @@ function checkPort({ host, port }: Config): void {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
   } catch (error) {
-    throw portUnavailable(host, port, error)
+    throw portUnavailableError(host, port, error)
   }
 }
 
@@ -82,15 +82,15 @@ class Team {
   /** Keeps one worker running; rejects when its first process does not get to serve. */
   async #fillPlace(): Promise<void> {
     const first = this.#spawn()
-    if (!(await first.serving)) throw new Error(`a worker ended with code ${await first.ended} before it served`)
+    if (!(await first.ready)) throw new Error(`a worker ended with code ${await first.exited} before it served`)
     void this.#refill(first)
   }
 
   async #refill(worker: WorkerProcess): Promise<void> {
     let current = worker
     for (let pauseMs = LEAST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)) {
-      if (await current.serving) pauseMs = LEAST_PAUSE_MS
-      const code = await current.ended
+      if (await current.ready) pauseMs = LEAST_PAUSE_MS
+      const code = await current.exited
       if (this.#isStopping) return
       this.#log.error({ pid: current.child.pid, code, pauseMs }, 'a worker ended; another takes its place')
       await this.#log.flush()
@@ -103,9 +103,9 @@ class Team {
   #spawn(): WorkerProcess {
     const spawned = spawnWorker(this.#log)
     this.#running.add(spawned)
-    void spawned.ended.then(() => {
+    void spawned.exited.then(() => {
       this.#running.delete(spawned)
-      this.#ended = mergeSnapshots([this.#ended, countsOf(spawned.metrics())])
+      this.#ended = mergeSnapshots([this.#ended, withoutGauges(spawned.metrics())])
     })
     return spawned
   }
@@ -114,7 +114,9 @@ class Team {
     for (const { child } of this.#running) child.kill(signal)
     // A worker that does not serve yet has no handler and nothing to finish: the signal ends it.
     return Promise.all(
-      Array.from(this.#running, ({ child, ended }) => ended.then(code => (child.signalCode === 'SIGTERM' ? 0 : code))),
+      Array.from(this.#running, ({ child, exited }) =>
+        exited.then(code => (child.signalCode === 'SIGTERM' ? 0 : code)),
+      ),
     )
   }
 

@@ -1,16 +1,16 @@
 /** One serving process as its supervisor sees it: whether it serves, its heartbeat, and how it ended. */
 import type { Subprocess } from 'bun'
-import { OWN_COMMAND } from '../event-loop/program.ts'
+import { SELF_COMMAND } from '../event-loop/self-command.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricsSnapshot } from '../telemetry/metrics.ts'
-import { watchPulse } from './heartbeat.ts'
+import { monitorHeartbeat } from './heartbeat.ts'
 
 export interface WorkerProcess {
   child: Subprocess
   /** Resolves to whether it got to serve. */
-  serving: Promise<boolean>
+  ready: Promise<boolean>
   /** Resolves to its exit code. */
-  ended: Promise<number>
+  exited: Promise<number>
   /** What it had measured a second ago at most. */
   metrics(): MetricsSnapshot
 }
@@ -18,7 +18,7 @@ export interface WorkerProcess {
 /** A process that falls silent is killed. */
 export function spawnWorker(log: Log): WorkerProcess {
   const { promise: serving, resolve: noteServing } = Promise.withResolvers<boolean>()
-  const child = Bun.spawn([...OWN_COMMAND, '--worker'], {
+  const child = Bun.spawn([...SELF_COMMAND, '--worker'], {
     stdin: 'ignore',
     stdout: 'inherit',
     stderr: 'inherit',
@@ -27,7 +27,7 @@ export function spawnWorker(log: Log): WorkerProcess {
       if (pulse.receive(message)) noteServing(true)
     },
   })
-  const pulse = watchPulse(() => {
+  const pulse = monitorHeartbeat(() => {
     log.error({ pid: child.pid }, 'a worker has fallen silent; it is ended')
     child.kill('SIGKILL')
   })
@@ -36,5 +36,5 @@ export function spawnWorker(log: Log): WorkerProcess {
     noteServing(false)
     return code
   })
-  return { child, serving, ended, metrics: pulse.metrics }
+  return { child, ready: serving, exited: ended, metrics: pulse.metrics }
 }

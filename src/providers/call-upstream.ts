@@ -1,16 +1,16 @@
 /** Calls an upstream over HTTP, within bounds of time and of its answer. */
 import { ProxyError } from '../errors/errors.ts'
-import { inPieces, LONGEST_WHOLE_BYTES } from '../event-loop/in-pieces.ts'
-import { createWaitLimit, whenAborted } from '../event-loop/time-limit.ts'
-import { takeReadTurn } from '../event-loop/turns.ts'
+import { MAX_UNCHUNKED_BYTES, streamInChunks } from '../event-loop/stream-in-chunks.ts'
+import { createWaitTimer, onAbort } from '../event-loop/timeouts.ts'
+import { yieldBeforeRead } from '../event-loop/work-scheduler.ts'
 import { hideEarlier, openBody } from './credentials/body-filter.ts'
-import { type CredentialFilter, type Credentials, hideInHeaders } from './credentials/credentials.ts'
-import { forbidsStoring, returnedHeaders } from './forwarded-headers.ts'
-import { type AnswerBounds, type CountBytes, createByteCounter } from './read-bytes.ts'
-import type { UpstreamAnswer } from './upstream.ts'
-import { broken, silentInTime, unconnectedInTime, unreachable } from './upstream-failure.ts'
+import { type CredentialRedactor, type Credentials, redactHeaders } from './credentials/credentials.ts'
+import { hasNoStore, pickReturnedHeaders } from './forwarded-headers.ts'
+import { type ByteCounter, createByteCounter, type ResponseSizeLimits } from './read-bytes.ts'
+import type { UpstreamResponse } from './upstream.ts'
+import { brokenResponseError, connectTimeoutError, responseTimeoutError, unreachableError } from './upstream-failure.ts'
 
-export interface UpstreamLimits extends AnswerBounds {
+export interface UpstreamLimits extends ResponseSizeLimits {
   connectTimeoutMs: number
   /** From the request to the first byte of the response's body. */
   firstByteTimeoutMs: number
@@ -36,19 +36,19 @@ export interface UpstreamCall {
 }
 
 /** Resolves to status and headers. Throws an UpstreamFailure, 502 or 504, or the abort reason when `signal` was aborted. */
-export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> {
+export async function callUpstream(call: UpstreamCall): Promise<UpstreamResponse> {
   const { name: provider, limits, signal, credentials } = call
   const startedAt = performance.now()
   const ours = new AbortController()
   const giveUp = (error: ProxyError) => ours.abort(error)
   // AbortSignal.any would take 4 µs a call.
-  whenAborted(signal, () => ours.abort(signal.reason))
+  onAbort(signal, () => ours.abort(signal.reason))
   const firstByteTimer = setTimeout(
-    () => giveUp(silentInTime(provider, 'first byte', limits.firstByteTimeoutMs)),
+    () => giveUp(responseTimeoutError(provider, 'first byte', limits.firstByteTimeoutMs)),
     limits.firstByteTimeoutMs,
   )
   const endProbe = call.probe.watch(call.url, limits.connectTimeoutMs, () =>
-    giveUp(unconnectedInTime(provider, limits.connectTimeoutMs)),
+    giveUp(connectTimeoutError(provider, limits.connectTimeoutMs)),
   )
   try {
     const response = await fetch(call.url, {
@@ -62,31 +62,31 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
       timeout: false,
     } as RequestInit)
     const headAtMs = performance.now()
-    call.probe.noteAlive(call.url)
+    call.probe.markReachable(call.url)
     const unusable = describeUnusable(response.status)
     if (unusable !== null) {
       await response.body?.cancel()
-      throw broken(provider, unusable, response.status)
+      throw brokenResponseError(provider, unusable, response.status)
     }
     const firstByteLimitMs = Math.max(1, limits.firstByteTimeoutMs - (performance.now() - startedAt))
     const counter = createByteCounter(response.headers.get('content-type'), limits)
-    const headers = returnedHeaders(response.headers)
+    const headers = pickReturnedHeaders(response.headers)
     const filter = openBody(credentials, { headers })
-    hideInHeaders(headers, credentials)
-    const isForbidden = forbidsStoring(response.headers)
+    redactHeaders(headers, credentials)
+    const isForbidden = hasNoStore(response.headers)
     const answer = {
       status: response.status,
       headers,
-      headAtMs,
+      headersAtMs: headAtMs,
       body: readWithin(response.body, call, { ours, counter, filter, firstByteLimitMs }),
-      mayStore: () => !isForbidden && !filter.hasFound,
+      isStorable: () => !isForbidden && !filter.hasFound,
       credentials,
     }
     return hideEarlier(answer, call.earlierCredentials ?? [])
   } catch (error) {
     if (signal.aborted) throw signal.reason
     const failure = ours.signal.aborted ? ours.signal.reason : error
-    throw Object.assign(failure instanceof ProxyError ? failure : unreachable(provider, failure), { credentials })
+    throw Object.assign(failure instanceof ProxyError ? failure : unreachableError(provider, failure), { credentials })
   } finally {
     clearTimeout(firstByteTimer)
     endProbe()
@@ -96,10 +96,10 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
 /** A long body is streamed, on a new connection: on a reused one, a stale connection could not be told from a refusal halfway. */
 function writeBody({ body, headers }: UpstreamCall): Pick<RequestInit, 'body' | 'keepalive'> {
   if (body === null) return {}
-  if (typeof body === 'string' || body.length <= LONGEST_WHOLE_BYTES) return { body }
+  if (typeof body === 'string' || body.length <= MAX_UNCHUNKED_BYTES) return { body }
   // Without it, the body would be chunked, which not every upstream accepts.
   headers.set('content-length', `${body.length}`)
-  return { body: inPieces(body), keepalive: false }
+  return { body: streamInChunks(body), keepalive: false }
 }
 
 /** Describes a status that cannot be passed to a client; null for any other. */
@@ -112,8 +112,8 @@ function describeUnusable(status: number): string | null {
 interface Reading {
   /** Aborted by the proxy, with the reason to report. */
   ours: AbortController
-  counter: CountBytes
-  filter: CredentialFilter
+  counter: ByteCounter
+  filter: CredentialRedactor
   firstByteLimitMs: number
 }
 
@@ -130,7 +130,7 @@ function readWithin(
   let limitMs = firstByteLimitMs
   let waitingFor = 'first byte'
   let rest: Uint8Array | null = null
-  const silence = createWaitLimit(() => ours.abort(silentInTime(provider, waitingFor, limitMs)))
+  const silence = createWaitTimer(() => ours.abort(responseTimeoutError(provider, waitingFor, limitMs)))
 
   /** Returns null at the end. */
   async function readMore(): Promise<Uint8Array | null> {
@@ -149,10 +149,10 @@ function readWithin(
     const isLong = bytes.length > PIECE_BYTES
     rest = isLong ? bytes.subarray(PIECE_BYTES) : null
     const piece = isLong ? bytes.subarray(0, PIECE_BYTES) : bytes
-    const turn = takeReadTurn(piece.length)
+    const turn = yieldBeforeRead(piece.length)
     if (turn) await turn
     const excess = counter(piece)
-    if (excess !== null) ours.abort(broken(provider, excess))
+    if (excess !== null) ours.abort(brokenResponseError(provider, excess))
     ours.signal.throwIfAborted()
     return piece
   }
@@ -174,7 +174,7 @@ function readWithin(
           silence.close()
           if (signal.aborted) throw signal.reason
           if (ours.signal.aborted) throw ours.signal.reason
-          throw broken(provider, 'broke off its answer', undefined, error)
+          throw brokenResponseError(provider, 'broke off its answer', undefined, error)
         }
       },
       async cancel(reason) {
@@ -196,7 +196,7 @@ export interface ConnectionProbe {
   /** Calls `onTimeout` unless the address of `url` accepts a connection in time, or the returned function is called first. */
   watch(url: string, timeoutMs: number, onTimeout: () => void): () => void
   /** Notes that the address just responded. */
-  noteAlive(url: string): void
+  markReachable(url: string): void
 }
 
 export function createConnectionProbe(): ConnectionProbe {
@@ -224,7 +224,7 @@ export function createConnectionProbe(): ConnectionProbe {
       }).catch(stop)
       return stop
     },
-    noteAlive(url) {
+    markReachable(url) {
       aliveAtMs.set(new URL(url).origin, performance.now())
     },
   }

@@ -1,44 +1,46 @@
 /** Direct providers as a project reaches them: with its own stored key, decrypted when needed and cached briefly. */
 import { LRUCache } from 'lru-cache'
-import { byVendor, type DirectProvider } from '../config/vendors.ts'
-import { refuse } from '../errors/errors.ts'
-import { isTranslated } from '../formats/format-of.ts'
-import type { Account } from '../postgres/admit.ts'
-import type { KeyOwner } from '../stores/seal.ts'
-import { balanceKeys, PROVIDER_KEY, type WeightedKey } from './balanced.ts'
+import { type DirectProvider, mapVendors } from '../config/vendors.ts'
+import { createError } from '../errors/errors.ts'
+import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
+import type { ResolvedKey } from '../postgres/admit-requests.ts'
+import type { SealContext } from '../stores/seal.ts'
+import { balanceKeys, PROVIDER_KEY_HEADER, type WeightedKey } from './balance-keys.ts'
 import {
-  around,
   type Endpoint,
-  type PassedRequest,
+  type PassThroughRequest,
   type Provider,
-  type StoredRequest,
-  type UpstreamAnswer,
+  type StorageRequest,
+  type UpstreamResponse,
+  wrapProvider,
 } from './upstream.ts'
 
 /** The fields of an account that decide which keys are used. */
-type Keyed = Pick<Account, 'project_id' | 'provider_keys_version' | 'named_provider_keys'>
+type Keyed = Pick<ResolvedKey, 'project_id' | 'provider_keys_version' | 'named_provider_keys'>
 
 export interface DirectProviders {
   /** Returns the provider with the project's current keys. A key is decrypted on the first request. */
-  of(name: DirectProvider, account: Keyed): Provider
+  resolve(name: DirectProvider, account: Keyed): Provider
   close(): void
 }
 
 export interface DirectProvidersOptions {
   /** Throws when the key cannot be decrypted; null when it was removed. `name` is null for the only one. */
-  openKey(owner: KeyOwner, name: string | null): Promise<string | null>
+  decryptKey(owner: SealContext, name: string | null): Promise<string | null>
   /** Creates the provider itself for one key. */
   connect(name: DirectProvider, apiKey: string, projectId: number): Provider
   /** Adds a circuit, of the key if it has a name. */
-  protect(provider: Provider, owner: KeyOwner, key?: string): Provider
+  protect(provider: Provider, owner: SealContext, key?: string): Provider
   /** Adds retries. */
   retry(provider: Provider): Provider
   /** The provider has refused the key, which rests. */
-  onRest(owner: KeyOwner, key: string, status: number, restMs: number): void
+  onKeyCooldown(owner: SealContext, key: string, status: number, restMs: number): void
 }
 
 /** What each has besides chat; the rest is translated. */
-export const DIRECT_HAS = byVendor(({ endpoints }): readonly Endpoint[] => endpoints.filter(isTranslated))
+export const NATIVE_ENDPOINTS = mapVendors(({ endpoints }): readonly Endpoint[] =>
+  endpoints.filter(isTranslatableEndpoint),
+)
 
 /** How long a decrypted key stays in memory. */
 const HOLD_MS = 60_000
@@ -53,7 +55,7 @@ interface Route {
 }
 
 export function createDirectProviders(options: DirectProvidersOptions): DirectProviders {
-  const { openKey, connect, protect, retry } = options
+  const { decryptKey, connect, protect, retry } = options
   // Every route has size 1. With `max` instead, the library would allocate room for all routes at each start.
   const bound = { maxSize: MAX_ROUTES, sizeCalculation: () => 1 }
   const routes = new LRUCache<string, Route>(bound)
@@ -67,14 +69,14 @@ export function createDirectProviders(options: DirectProvidersOptions): DirectPr
   })
 
   /** The provider with one key, which is opened when it is first asked. */
-  function lock(owner: KeyOwner & { provider: DirectProvider }, key: string | null): Provider {
+  function lock(owner: SealContext & { provider: DirectProvider }, key: string | null): Provider {
     const { provider: name, projectId } = owner
 
     function open(): Promise<Provider> {
       const held = opened.get(locked)
       if (held) return held
-      const opening = openKey(owner, key).then(apiKey => {
-        if (apiKey === null) throw refuse('providerKeyRemoved', { provider: name })
+      const opening = decryptKey(owner, key).then(apiKey => {
+        if (apiKey === null) throw createError('providerKeyRemoved', { provider: name })
         return connect(name, apiKey, projectId)
       })
       opened.set(locked, opening)
@@ -86,9 +88,9 @@ export function createDirectProviders(options: DirectProvidersOptions): DirectPr
       name,
       kind: name,
       pricedAs: name,
-      has: DIRECT_HAS[name],
-      ask: async request => (await open()).ask(request),
-      pass: async request => passTo(await open(), request),
+      nativeEndpoints: NATIVE_ENDPOINTS[name],
+      send: async request => (await open()).send(request),
+      passThrough: async request => passTo(await open(), request),
       ...(name === 'openai' && askOpenAi(open)),
     }
     return locked
@@ -107,7 +109,7 @@ export function createDirectProviders(options: DirectProvidersOptions): DirectPr
   }
 
   return {
-    of(name, account) {
+    resolve(name, account) {
       const { project_id, provider_keys_version } = account
       // The judge, for one, asks without regard to names.
       const at = `${name} ${project_id} ${account.named_provider_keys?.join() ?? ''}`
@@ -123,20 +125,23 @@ export function createDirectProviders(options: DirectProvidersOptions): DirectPr
   }
 }
 
-function passTo({ name, pass }: Provider, request: PassedRequest): Promise<UpstreamAnswer> {
-  if (!pass) throw refuse('pathUnsupported', { vendor: name, path: request.path })
-  return pass(request)
+function passTo({ name, passThrough }: Provider, request: PassThroughRequest): Promise<UpstreamResponse> {
+  if (!passThrough) throw createError('pathUnsupported', { vendor: name, path: request.path })
+  return passThrough(request)
 }
 
 /** What OpenAI's provider has, and others lack. */
-function askOpenAi(open: () => Promise<Provider>): Pick<Provider, 'askStored' | 'realtime'> {
+function askOpenAi(open: () => Promise<Provider>): Pick<Provider, 'sendStored' | 'resolveRealtime'> {
   return {
-    askStored: async request => needed(await open(), 'askStored')(request),
-    realtime: async asked => needed(await open(), 'realtime')(asked),
+    sendStored: async request => needed(await open(), 'sendStored')(request),
+    resolveRealtime: async asked => needed(await open(), 'resolveRealtime')(asked),
   }
 }
 
-function needed<Name extends 'askStored' | 'realtime'>(provider: Provider, name: Name): NonNullable<Provider[Name]> {
+function needed<Name extends 'sendStored' | 'resolveRealtime'>(
+  provider: Provider,
+  name: Name,
+): NonNullable<Provider[Name]> {
   const act = provider[name]
   if (!act) throw new Error(`${provider.name} has no ${name}`)
   return act
@@ -154,26 +159,26 @@ function readKeys(named: readonly string[] | null, provider: DirectProvider) {
 /** One provider of several keys, each with a circuit of its own. */
 function joinKeys(
   keys: readonly WeightedKey[],
-  owner: KeyOwner,
-  { protect, retry, onRest }: DirectProvidersOptions,
+  owner: SealContext,
+  { protect, retry, onKeyCooldown }: DirectProvidersOptions,
 ): Provider {
   const each = keys.map(key => ({ ...key, provider: namingKey(protect(key.provider, owner, key.name), key.name) }))
   const alone = new Map(each.map(key => [key.name, retry(key.provider)]))
-  const all = retry(balanceKeys(each, (key, status, restMs) => onRest(owner, key, status, restMs)))
+  const all = retry(balanceKeys(each, (key, status, restMs) => onKeyCooldown(owner, key, status, restMs)))
   const joined: Provider = { ...all, withKey: key => alone.get(key) ?? joined }
   return joined
 }
 
 /** Says in each answer which key was used: what was made with it is asked for with it. */
 function namingKey(provider: Provider, key: string): Provider {
-  const { askStored } = provider
-  async function note(asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> {
+  const { sendStored } = provider
+  async function note(asked: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
     const answer = await asked
-    answer.headers.set(PROVIDER_KEY, key)
+    answer.headers.set(PROVIDER_KEY_HEADER, key)
     return Object.assign(answer, { keys: [key] })
   }
   return {
-    ...around(provider, ask => note(ask())),
-    ...(askStored && { askStored: (request: StoredRequest) => note(askStored(request)) }),
+    ...wrapProvider(provider, ask => note(ask())),
+    ...(sendStored && { sendStored: (request: StorageRequest) => note(sendStored(request)) }),
   }
 }

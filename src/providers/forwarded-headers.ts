@@ -1,5 +1,5 @@
 /** Which headers cross the proxy, in both directions: only those listed here. */
-import { byVendor } from '../config/vendors.ts'
+import { mapVendors } from '../config/vendors.ts'
 import type { ProviderKind, UpstreamRequest } from './upstream.ts'
 
 /** Lower-case name and value. */
@@ -10,7 +10,7 @@ export type HeaderPair = [name: string, value: string]
  * the only one used for them.
  */
 const DOCUMENTED: Record<ProviderKind, readonly string[]> = {
-  ...byVendor(({ headers }) => headers.toSorted()),
+  ...mapVendors(({ headers }) => headers.toSorted()),
   // One that speaks Messages itself needs Anthropic's own headers.
   aggregator: [
     'anthropic-beta',
@@ -58,12 +58,12 @@ const WITHOUT_EFFECT = new Set([
 
 const hasEffect = (name: string) => !WITHOUT_EFFECT.has(name)
 const WITH_EFFECT: Record<ProviderKind, readonly string[]> = {
-  ...byVendor(({ name }) => DOCUMENTED[name].filter(hasEffect)),
+  ...mapVendors(({ name }) => DOCUMENTED[name].filter(hasEffect)),
   aggregator: DOCUMENTED.aggregator.filter(hasEffect),
 }
 
 /** The client's headers that may change this provider's response, sorted by name: they are part of a request's identity. */
-export function answerHeaders(headers: Headers, kind: ProviderKind | undefined): HeaderPair[] {
+export function pickCacheKeyHeaders(headers: Headers, kind: ProviderKind | undefined): HeaderPair[] {
   const pairs: HeaderPair[] = []
   if (kind === undefined) return pairs
   for (const name of WITH_EFFECT[kind]) {
@@ -77,7 +77,7 @@ export function answerHeaders(headers: Headers, kind: ProviderKind | undefined):
  * The client's headers that reach a provider, sorted by name. Idempotency keys are made distinct per project, because projects may share
  * a provider's key.
  */
-export function forwardedHeaders(headers: Headers, kind: ProviderKind, projectId: number): HeaderPair[] {
+export function pickForwardedHeaders(headers: Headers, kind: ProviderKind, projectId: number): HeaderPair[] {
   return [...DOCUMENTED[kind], ...TRACE_CONTEXT].flatMap((name): HeaderPair[] => {
     const value = headers.get(name)
     if (value === null) return []
@@ -86,7 +86,7 @@ export function forwardedHeaders(headers: Headers, kind: ProviderKind, projectId
 }
 
 /** The upstream's headers that the client may see. */
-export function returnedHeaders(headers: Headers): Headers {
+export function pickReturnedHeaders(headers: Headers): Headers {
   const returned = new Headers()
   headers.forEach((value, name) => {
     if (RETURNED.has(name) || RETURNED_PREFIXES.some(prefix => name.startsWith(prefix))) returned.set(name, value)
@@ -97,19 +97,19 @@ export function returnedHeaders(headers: Headers): Headers {
 }
 
 /** RFC 9111, 5.2.2.5. `private` does not: what is stored is the project's own. */
-export function forbidsStoring(headers: Headers): boolean {
+export function hasNoStore(headers: Headers): boolean {
   return /(?:^|,)\s*no-store\s*(?:,|$)/i.test(headers.get('cache-control') ?? '')
 }
 
 const USER_AGENT = 'model-proxy'
 
 /** Without the credential, which each provider adds in its own way. */
-export function writeRequestHeaders(
+export function createRequestHeaders(
   { headers, stream }: Pick<UpstreamRequest, 'headers' | 'stream'>,
   kind: ProviderKind,
   projectId: number,
 ): Headers {
-  const written = new Headers(forwardedHeaders(headers, kind, projectId))
+  const written = new Headers(pickForwardedHeaders(headers, kind, projectId))
   written.set('user-agent', USER_AGENT)
   written.set('content-type', 'application/json')
   written.set('accept', stream ? 'text/event-stream' : 'application/json')

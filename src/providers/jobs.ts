@@ -1,43 +1,54 @@
 /** The worker's jobs for providers: long bodies, and all answers of the sandbox. */
-import type { JobDone } from '../event-loop/off-loop.ts'
-import { dropPacked as withoutPacked } from '../formats/drop-packed.ts'
+import type { JobResult } from '../event-loop/worker-pool.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
-import { parseExactly } from '../formats/json/exact-json.ts'
-import { joinBytes } from '../formats/sse/split-events.ts'
-import { countInput, type ErrorDetails, type TranslationContext, tellOwn, translate } from '../formats/translation.ts'
-import { type LongChat, type LongTranslatedChat, translateBody } from './anthropic/request/translate-chat.ts'
-import { judgePlain, type PlainReading, type ResponseInput } from './read-response.ts'
-import { type RenameInput, writeRenamed } from './rename-model.ts'
-import { type SandboxAnswer, type SandboxInput, writeAnswer } from './sandbox/answer.ts'
-import { type PlainAnswer, translateBytes } from './translations/translate-answer.ts'
-import type { LongTranslated, ToCount, ToTell, ToTranslate } from './translations/translate-request.ts'
+import { parseLosslessJson } from '../formats/json/lossless-json.ts'
+import { omitPackedExtras as withoutPacked } from '../formats/omit-packed-extras.ts'
+import { concatBytes } from '../formats/sse/split-events.ts'
+import {
+  type ErrorDetails,
+  estimateInputTokens,
+  restoreClientFieldNames,
+  type TranslationContext,
+  translateToChat,
+} from '../formats/translation.ts'
+import { type AnalysisInput, analyzePlainResponse, type PlainResponseAnalysis } from './analyze-response.ts'
+import { type LongChatInput, type TranslatedLongChat, translateChatBody } from './anthropic/request/translate-chat.ts'
+import { type RenameModelInput, renameModelInBytes } from './rename-model.ts'
+import { encodeSandboxResponse, type SandboxInput, type SandboxResponse } from './sandbox/response.ts'
+import type {
+  RestoreFieldNamesInput,
+  TokenCountInput,
+  TranslatedLongRequest,
+  TranslationInput,
+} from './translations/translate-request.ts'
+import { type PlainChatResponse, translateResponseBytes } from './translations/translate-response.ts'
 import { type SetFieldsInput, setFields as setInText } from './vendor-fields.ts'
 
 // The sandbox counts all that it writes.
 export { prepare } from '../formats/tokens/jobs.ts'
 
 /** Writes another model into a body. */
-export function renameModel({ bytes, name }: RenameInput): JobDone<Uint8Array> {
-  const output = writeRenamed(bytes, name)
+export function renameModelJob({ bytes, name }: RenameModelInput): JobResult<Uint8Array> {
+  const output = renameModelInBytes(bytes, name)
   return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 
 /** Answers a test key. */
-export function answerInSandbox({ bytes, ...target }: SandboxInput): JobDone<SandboxAnswer> {
-  const output = writeAnswer(target, JSON.parse(new TextDecoder().decode(bytes)))
+export function respondInSandboxJob({ bytes, ...target }: SandboxInput): JobResult<SandboxResponse> {
+  const output = encodeSandboxResponse(target, JSON.parse(new TextDecoder().decode(bytes)))
   return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
 }
 
 /** Translates a chat request into an Anthropic request. */
-export function translateForAnthropic({ bytes, limits }: LongChat): JobDone<LongTranslatedChat> {
-  const { body: text, ...rest } = translateBody(readObject(bytes), limits)
+export function translateForAnthropicJob({ bytes, limits }: LongChatInput): JobResult<TranslatedLongChat> {
+  const { body: text, ...rest } = translateChatBody(readObject(bytes), limits)
   const output = new TextEncoder().encode(text)
   return { output: { ...rest, body: output }, transfer: [output.buffer as ArrayBuffer] }
 }
 
 /** Translates a request to chat completions. */
-export function translateRequest({ endpoint, target, bytes }: ToTranslate): JobDone<LongTranslated> {
-  const { chatRequest, context, ...named } = translate(endpoint, readObject(bytes), target)
+export function translateRequestJob({ endpoint, target, bytes }: TranslationInput): JobResult<TranslatedLongRequest> {
+  const { chatRequest, context, ...named } = translateToChat(endpoint, readObject(bytes), target)
   const output = new TextEncoder().encode(JSON.stringify(chatRequest))
   const { messages: _messages, tools: _tools, response_format: _format, ...fields } = chatRequest
   const result = { bytes: output, fields: plain(fields), ...named, context: withoutInput(context) }
@@ -45,44 +56,49 @@ export function translateRequest({ endpoint, target, bytes }: ToTranslate): JobD
 }
 
 /** Sets and removes fields of a request. */
-export function setFields({ bytes, changes }: SetFieldsInput): JobDone<Uint8Array> {
+export function setFieldsJob({ bytes, changes }: SetFieldsInput): JobResult<Uint8Array> {
   const output = new TextEncoder().encode(setInText(new TextDecoder().decode(bytes), changes))
   return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 
 /** Takes out of a request what earlier answers carried. */
-export function dropPacked({ bytes }: { bytes: Uint8Array }): JobDone<Uint8Array> {
+export function omitPackedExtrasJob({ bytes }: { bytes: Uint8Array }): JobResult<Uint8Array> {
   const output = new TextEncoder().encode(JSON.stringify(withoutPacked(readObject(bytes))))
   return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 
 /** Says of a request what an error says of the chat request that it became. */
-export function tellOwnRequest({ endpoint, target, bytes, details }: ToTell): JobDone<ErrorDetails> {
-  return { output: tellOwn(endpoint, readObject(bytes), target, details) }
+export function restoreFieldNamesJob({
+  endpoint,
+  target,
+  bytes,
+  details,
+}: RestoreFieldNamesInput): JobResult<ErrorDetails> {
+  return { output: restoreClientFieldNames(endpoint, readObject(bytes), target, details) }
 }
 
 /** Translates a plain chat response. */
-export function translateAnswer({ parts, translated }: PlainAnswer): JobDone<PlainReading> {
-  const output = translateBytes(joinBytes(parts), translated)
+export function translateResponseJob({ parts, context }: PlainChatResponse): JobResult<PlainResponseAnalysis> {
+  const output = translateResponseBytes(concatBytes(parts), context)
   return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
 }
 
 /** Joins, reads and judges a plain response. */
-export function readResponse({
+export function analyzeResponseJob({
   parts,
   ...input
-}: ResponseInput & { parts: readonly Uint8Array[] }): JobDone<PlainReading> {
-  const output = judgePlain(joinBytes(parts), input)
+}: AnalysisInput & { parts: readonly Uint8Array[] }): JobResult<PlainResponseAnalysis> {
+  const output = analyzePlainResponse(concatBytes(parts), input)
   return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
 }
 
 /** Counts a request's tokens. */
-export function countRequest({ endpoint, bytes }: ToCount): JobDone<JsonObject> {
-  return { output: countInput(endpoint, readObject(bytes)) }
+export function countRequestTokensJob({ endpoint, bytes }: TokenCountInput): JobResult<JsonObject> {
+  return { output: estimateInputTokens(endpoint, readObject(bytes)) }
 }
 
 function readObject(bytes: Uint8Array): JsonObject {
-  return parseExactly(new TextDecoder().decode(bytes)) as JsonObject
+  return parseLosslessJson(new TextDecoder().decode(bytes)) as JsonObject
 }
 
 /** A response repeats its request's settings, not its input. */

@@ -1,25 +1,25 @@
 /** Finds the provider that answers a model's name for a project. */
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
-import { providerOfName, providersOfName, SOUND_NAME } from '../catalogue/native-names.ts'
+import { matchProvider, matchProviders, VALID_MODEL_NAME } from '../catalogue/vendor-model-names.ts'
 import { type DirectProvider, VENDORS } from '../config/vendors.ts'
-import { ProxyError, refuse } from '../errors/errors.ts'
-import type { Account } from '../postgres/admit.ts'
-import type { Collection } from '../postgres/kept-objects.ts'
+import { createError, ProxyError } from '../errors/errors.ts'
+import type { ResolvedKey } from '../postgres/admit-requests.ts'
+import type { ObjectCollection } from '../postgres/stored-objects.ts'
 import {
-  type Aggregated,
-  type AggregatedOptions,
-  createAggregated,
-  type OfferedModel,
-  VENDOR_AND_MODEL,
-} from './aggregated.ts'
-import { modelNotFound, noRouteTo, showModel } from './no-route.ts'
-import { keeperOfObjects, type WantedKeeper } from './object-keepers.ts'
+  type AggregatorModels,
+  type AggregatorModelsOptions,
+  type AvailableModel,
+  createAggregatorModels,
+  VENDOR_MODEL_PATTERN,
+} from './aggregator-models.ts'
+import { findStorageProvider, type StorageProviderQuery } from './find-storage-provider.ts'
 import { renameModel } from './rename-model.ts'
+import { modelNotFoundError, noRouteError, quoteModel } from './routing-errors.ts'
 import type { Provider } from './upstream.ts'
 
 /** The fields of an account that decide. */
-export type Routed = Pick<
-  Account,
+export type RoutingContext = Pick<
+  ResolvedKey,
   | 'key_type'
   | 'project_id'
   | 'direct_providers'
@@ -37,86 +37,97 @@ export interface ModelRouter {
    * models that the request names; `askedAs` is the alias that stands for the model, if it was not named itself: then that is what has to be
    * allowed.
    */
-  resolve(model: string, account: Routed, alternatives?: readonly string[], askedAs?: string): Provider | ProxyError
+  resolve(
+    model: string,
+    resolvedKey: RoutingContext,
+    alternatives?: readonly string[],
+    askedAs?: string,
+  ): Provider | ProxyError
   /** Returns the provider that keeps this project's responses: by default OpenAI under its own key. Null when it does not. */
-  keeperOf(account: Routed, name?: string): Provider | null
+  findResponseStorage(resolvedKey: RoutingContext, name?: string): Provider | null
   /**
    * Returns the provider that keeps this project's files or batches, or an error: whom the client names or, where it speaks OpenAI's format,
    * OpenAI or Groq if the project has stored a key for one of them, else the aggregator; Anthropic alone for what is Anthropic's.
    */
-  keeperOfObjects(account: Routed, collection: Collection, wanted?: WantedKeeper): Provider | ProxyError
+  findStorageProvider(
+    resolvedKey: RoutingContext,
+    collection: ObjectCollection,
+    wanted?: StorageProviderQuery,
+  ): Provider | ProxyError
   /** The name of the provider that this model leads to, in the catalogue's prices; null for a name that leads nowhere. */
-  nameVendorOf(model: string, account: Routed): DirectProvider | typeof AGGREGATOR | null
+  resolvePriceProvider(model: string, resolvedKey: RoutingContext): DirectProvider | typeof AGGREGATOR | null
   /**
    * The catalogue's models for which `resolve` finds a provider, and those of an aggregator that has names of its own; of two with one name,
    * the one that it would choose.
    */
-  listModels(account: Routed): OfferedModel[]
+  listModels(resolvedKey: RoutingContext): AvailableModel[]
   /** The model that this name leads to, or the error: that of `resolve`, and a 404 for a name that its provider is known not to have. */
-  findModel(model: string, account: Routed): OfferedModel | ProxyError
+  findModel(model: string, resolvedKey: RoutingContext): AvailableModel | ProxyError
   /**
    * Reads the aggregator's own list where this name, which has no vendor, may be one of it; without a name in any case. Undefined when there
    * is nothing to wait for; otherwise `resolve` may return another provider afterwards.
    */
-  learnNames(account: Routed, model?: string): Promise<unknown> | undefined
+  loadModelNames(resolvedKey: RoutingContext, model?: string): Promise<unknown> | undefined
 }
 
-export interface ModelRouterOptions extends AggregatedOptions {
+export interface ModelRouterOptions extends AggregatorModelsOptions {
   sandbox: Provider
-  directFor(name: DirectProvider, account: Routed): Provider
+  directProviderFor(name: DirectProvider, resolvedKey: RoutingContext): Provider
 }
 
 /** In order of preference, in case two have a native model of one name. */
 export const DIRECT_PROVIDERS: readonly DirectProvider[] = VENDORS.map(({ name }) => name)
 
 export function createModelRouter(options: ModelRouterOptions): ModelRouter {
-  const { catalogue, sandbox, aggregatorFor, offered, directFor } = options
-  const aggregated = createAggregated(options)
+  const { catalogue, sandbox, aggregatorFor, modelNames, directProviderFor } = options
+  const aggregated = createAggregatorModels(options)
 
-  const listModels = (account: Routed) =>
+  const listModels = (resolvedKey: RoutingContext) =>
     listOffered(
-      provider => (provider === AGGREGATOR ? aggregated.listModels() : catalogue.listedBy(provider)),
-      account,
+      provider => (provider === AGGREGATOR ? aggregated.listModels() : catalogue.modelsOf(provider)),
+      resolvedKey,
       aggregatorFor !== null,
     )
 
   function resolve(
     model: string,
-    account: Routed,
+    resolvedKey: RoutingContext,
     alternatives: readonly string[] = [],
     askedAs = model,
   ): Provider | ProxyError {
-    const refusal = refuseUnallowed([askedAs, ...alternatives], account)
+    const refusal = checkAllowedModels([askedAs, ...alternatives], resolvedKey)
     if (refusal) return refusal
-    if (account.key_type === 'test')
-      return isKnown(model, catalogue, aggregated) ? sandbox : modelNotFound(model, catalogue, listModels(account))
-    const direct = findDirect(catalogue, model, account)
-    if (direct) return askedDirectly(options, direct, model, account)
-    const reached = aggregated.find(model, account.project_id) ?? findByVendor(options, model, account)
+    if (resolvedKey.key_type === 'test')
+      return isKnown(model, catalogue, aggregated)
+        ? sandbox
+        : modelNotFoundError(model, catalogue, listModels(resolvedKey))
+    const direct = findDirect(catalogue, model, resolvedKey)
+    if (direct) return askedDirectly(options, direct, model, resolvedKey)
+    const reached = aggregated.findProvider(model, resolvedKey.project_id) ?? findByVendor(options, model, resolvedKey)
     if (reached) return reached
-    if (!VENDOR_AND_MODEL.test(model)) return modelNotFound(model, catalogue, listModels(account))
-    return noRouteTo(model, catalogue)
+    if (!VENDOR_MODEL_PATTERN.test(model)) return modelNotFoundError(model, catalogue, listModels(resolvedKey))
+    return noRouteError(model, catalogue)
   }
 
   return {
     resolve,
     listModels,
 
-    keeperOf(account, name = 'openai') {
+    findResponseStorage(account, name = 'openai') {
       if (account.key_type === 'test') return null
       if (name === AGGREGATOR) return aggregatorFor?.(account.project_id) ?? null
-      return account.direct_providers.includes('openai') ? directFor('openai', account) : null
+      return account.direct_providers.includes('openai') ? directProviderFor('openai', account) : null
     },
 
-    keeperOfObjects: (account, collection, wanted = {}) =>
-      keeperOfObjects(account, collection, wanted, {
+    findStorageProvider: (account, collection, wanted = {}) =>
+      findStorageProvider(account, collection, wanted, {
         aggregator: aggregatorFor && (() => aggregatorFor(account.project_id)),
-        direct: name => directFor(name, account),
+        direct: name => directProviderFor(name, account),
       }),
 
-    nameVendorOf: (model, account) =>
+    resolvePriceProvider: (model, account) =>
       findDirect(catalogue, model, account) ??
-      (aggregatorFor && aggregated.nameOf(model) !== undefined ? AGGREGATOR : null),
+      (aggregatorFor && aggregated.resolveName(model) !== undefined ? AGGREGATOR : null),
 
     findModel(model, account) {
       const listed = listModels(account).find(known => known.model === model)
@@ -126,89 +137,97 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
       const { pricedAs, name } = provider
       const known = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
       if (known?.listed) return known
-      const isGone = known !== undefined || (pricedAs === AGGREGATOR && !aggregated.mayHave(model))
-      return isGone ? refuse('modelNotListed', { model: showModel(model) }) : { provider: name, model, kind: null }
+      const isGone = known !== undefined || (pricedAs === AGGREGATOR && !aggregated.canHave(model))
+      return isGone
+        ? createError('modelNotListed', { model: quoteModel(model) })
+        : { provider: name, model, kind: null }
     },
 
-    learnNames(account, model) {
+    loadModelNames(account, model) {
       if (!aggregatorFor || account.key_type === 'test') return undefined
-      const isOther = model !== undefined && (!SOUND_NAME.test(model) || findDirect(catalogue, model, account))
-      return isOther ? undefined : offered.read()
+      const isOther = model !== undefined && (!VALID_MODEL_NAME.test(model) || findDirect(catalogue, model, account))
+      return isOther ? undefined : modelNames.refresh()
     },
   }
 }
 
-function isKnown(model: string, catalogue: Catalogue, aggregated: Aggregated): boolean {
-  const isNative = catalogue.directProvidersOf(model).length > 0 || providerOfName(model) !== undefined
-  return isNative || aggregated.nameOf(model) !== undefined
+function isKnown(model: string, catalogue: Catalogue, aggregated: AggregatorModels): boolean {
+  const isNative = catalogue.directProvidersOf(model).length > 0 || matchProvider(model) !== undefined
+  return isNative || aggregated.resolveName(model) !== undefined
 }
 
 /** The project's own key for the vendor in front of the name, which has the model under its native one. */
-function findByVendor(options: ModelRouterOptions, model: string, account: Routed): Provider | undefined {
+function findByVendor(options: ModelRouterOptions, model: string, resolvedKey: RoutingContext): Provider | undefined {
   const provider = DIRECT_PROVIDERS.find(
-    name => account.direct_providers.includes(name) && options.catalogue.nativeOf(name, model) !== undefined,
+    name => resolvedKey.direct_providers.includes(name) && options.catalogue.nativeNameOf(name, model) !== undefined,
   )
-  return provider && askedDirectly(options, provider, model, account)
+  return provider && askedDirectly(options, provider, model, resolvedKey)
 }
 
 /** By the native name. */
 function askedDirectly(
-  { catalogue, directFor }: ModelRouterOptions,
+  { catalogue, directProviderFor }: ModelRouterOptions,
   provider: DirectProvider,
   model: string,
-  account: Routed,
+  resolvedKey: RoutingContext,
 ): Provider {
   const isNative = catalogue.directProvidersOf(model).includes(provider)
-  const name = isNative ? undefined : catalogue.nativeOf(provider, model)
-  return name === undefined ? directFor(provider, account) : renameModel(directFor(provider, account), name)
+  const name = isNative ? undefined : catalogue.nativeNameOf(provider, model)
+  return name === undefined
+    ? directProviderFor(provider, resolvedKey)
+    : renameModel(directProviderFor(provider, resolvedKey), name)
 }
 
 /** By the list of native names, then by what an unlisted name looks like. */
-function findDirect(catalogue: Catalogue, model: string, { direct_providers }: Routed): DirectProvider | undefined {
+function findDirect(
+  catalogue: Catalogue,
+  model: string,
+  { direct_providers }: RoutingContext,
+): DirectProvider | undefined {
   if (direct_providers.length === 0) return undefined
   const native = catalogue.directProvidersOf(model)
   const listed = DIRECT_PROVIDERS.find(name => native.includes(name) && direct_providers.includes(name))
   if (listed) return listed
-  return providersOfName(model).find(name => direct_providers.includes(name))
+  return matchProviders(model).find(name => direct_providers.includes(name))
 }
 
 /** Sorted by name; a direct provider's model replaces the aggregator's. */
 function listOffered(
-  listedBy: (provider: string) => readonly OfferedModel[],
-  account: Routed,
+  listedBy: (provider: string) => readonly AvailableModel[],
+  resolvedKey: RoutingContext,
   hasAggregator: boolean,
-): OfferedModel[] {
-  const isTest = account.key_type === 'test'
+): AvailableModel[] {
+  const isTest = resolvedKey.key_type === 'test'
   const offers = (provider: string) =>
-    isTest || (provider === AGGREGATOR ? hasAggregator : account.direct_providers.includes(provider))
-  const byName = new Map<string, OfferedModel>()
+    isTest || (provider === AGGREGATOR ? hasAggregator : resolvedKey.direct_providers.includes(provider))
+  const byName = new Map<string, AvailableModel>()
   for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()].filter(offers)) {
-    for (const model of listedBy(provider)) if (isAllowed(model.model, account)) byName.set(model.model, model)
+    for (const model of listedBy(provider)) if (isModelAllowed(model.model, resolvedKey)) byName.set(model.model, model)
   }
   return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
 }
 
-type Narrowed = Pick<Account, 'allowed_models' | 'key_allowed_models'>
+type Narrowed = Pick<ResolvedKey, 'allowed_models' | 'key_allowed_models'>
 
 /** Whether anything narrows the models. */
-export function isNarrowed({ allowed_models, key_allowed_models }: Narrowed): boolean {
+export function hasModelAllowlist({ allowed_models, key_allowed_models }: Narrowed): boolean {
   return allowed_models.length > 0 || key_allowed_models !== null
 }
 
 /** The account for what the project chose itself: fallbacks, the judge, an alias's model. */
-export function unnarrowed<A extends object>(account: A) {
+export function withoutModelAllowlist<A extends object>(account: A) {
   return { ...account, allowed_models: [], key_allowed_models: null }
 }
 
 /** Both the project and the key must allow it. */
-export function isAllowed(model: string, { allowed_models, key_allowed_models }: Narrowed): boolean {
+export function isModelAllowed(model: string, { allowed_models, key_allowed_models }: Narrowed): boolean {
   if (!isAllowedInProject(model, allowed_models)) return false
   return key_allowed_models === null || matchesAny(model, key_allowed_models)
 }
 
 /** Returns a 403 for the first model that the project or the key does not allow; null when both allow all. */
-export function refuseUnallowed(models: readonly string[], account: Narrowed): ProxyError | null {
-  const refused = models.find(model => !isAllowed(model, account))
+export function checkAllowedModels(models: readonly string[], account: Narrowed): ProxyError | null {
+  const refused = models.find(model => !isModelAllowed(model, account))
   if (refused === undefined) return null
   return isAllowedInProject(refused, account.allowed_models)
     ? notAllowed(refused, 'with this key: its limit', account.key_allowed_models ?? [])
@@ -242,7 +261,7 @@ const MOST_SHOWN = 10
 
 function notAllowed(model: string, where: string, patterns: readonly string[]): ProxyError {
   const shown = patterns.slice(0, MOST_SHOWN).join(', ')
-  return refuse('modelNotAllowed', {
+  return createError('modelNotAllowed', {
     model: JSON.stringify(model.slice(0, 100)),
     where,
     patterns: `${shown}${patterns.length > MOST_SHOWN ? ', …' : ''}`,
@@ -250,6 +269,6 @@ function notAllowed(model: string, where: string, patterns: readonly string[]): 
 }
 
 /** Includes the price's name, because an aggregator may be named like a direct provider. */
-export function nameRoute({ name, pricedAs }: { name: string; pricedAs: string | null }): string {
+export function routeIdOf({ name, pricedAs }: { name: string; pricedAs: string | null }): string {
   return `${pricedAs ?? ''}/${name}`
 }

@@ -1,9 +1,9 @@
 /** What a client gets where a provider refuses the operator's key: nothing about the key, and no error of its own. */
-import { describeError, refuse } from '../errors/errors.ts'
+import { createError, createErrorOptions } from '../errors/errors.ts'
 import type { Log } from '../telemetry/log.ts'
-import { around, type Provider, type UpstreamAnswer } from './upstream.ts'
+import { read403 } from './classify-403.ts'
+import { type Provider, type UpstreamResponse, wrapProvider } from './upstream.ts'
 import { UpstreamFailure } from './upstream-failure.ts'
-import { readRefusal } from './whose-refusal.ts'
 
 /** Between two warnings about one provider. */
 const WARN_EVERY_MS = 60_000
@@ -30,32 +30,32 @@ export function createOperatorKeyGuard({ setting, isSet, log }: OperatorKeyOptio
     log.warn({ provider, status, setting }, message)
   }
 
-  async function guard(name: string, asked: Promise<UpstreamAnswer>): Promise<UpstreamAnswer> {
+  async function guard(name: string, asked: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
     const given = await asked
     const { status } = given
     if (status !== 401 && status !== 403) return given
-    const [blamed, answer] = status === 403 ? await readRefusal(given, name) : (['key', given] as const)
+    const [blamed, answer] = status === 403 ? await read403(given, name) : (['key', given] as const)
     if (blamed === 'request') return answer
     await answer.body.cancel().catch(() => {})
     if (!isSet) {
       warn(name, status, 'upstream wants a key, and none is set')
-      throw refuse('operatorKeyMissing', { provider: name, setting })
+      throw createError('operatorKeyMissing', { provider: name, setting })
     }
     const what = blamed === 'key' ? 'the key of the operator' : 'a request, or the key of the operator'
     warn(name, status, `upstream refuses ${what}`)
     const refused = blamed === 'key' ? 'the key of this service' : 'this request, or the key of this service'
     throw new UpstreamFailure(
       'broken',
-      describeError('operatorKeyRefused', { provider: name, refused, status }),
+      createErrorOptions('operatorKeyRejected', { provider: name, refused, status }),
       status,
     )
   }
 
   return provider => {
-    const { name, askStored } = provider
+    const { name, sendStored } = provider
     return {
-      ...around(provider, ask => guard(name, ask())),
-      ...(askStored && { askStored: request => guard(name, askStored(request)) }),
+      ...wrapProvider(provider, ask => guard(name, ask())),
+      ...(sendStored && { sendStored: request => guard(name, sendStored(request)) }),
     }
   }
 }

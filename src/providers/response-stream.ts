@@ -1,20 +1,20 @@
 /** A provider's event stream as the pipeline reads it: whole events, each assembled on the way. */
 
-import type { AnswerFormat, AssembledStream, StreamAssembler } from '../formats/answer-format.ts'
-import { formatOf } from '../formats/format-of.ts'
+import type { ApiFormat, AssembledStream, StreamAssembler } from '../formats/api-format.ts'
+import { apiFormatOf } from '../formats/endpoint-formats.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
-import { createEventSplitter, joinBytes } from '../formats/sse/split-events.ts'
+import { concatBytes, createEventSplitter } from '../formats/sse/split-events.ts'
 import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
-import type { SourceReading, StreamTranslation } from '../formats/translate-response.ts'
-import { judgeAssembled, type ResponseInput, type ResponseReading } from './read-response.ts'
+import type { ChatStreamTranslator, SourceResponse } from '../formats/translate-response.ts'
+import { type AnalysisInput, analyzeAssembled, type ResponseAnalysis } from './analyze-response.ts'
 
-export interface StreamReading extends ResponseReading {
+export interface StreamAnalysis extends ResponseAnalysis {
   /** The response that was judged, as far as it has come. */
   body: JsonObject
 }
 
-export interface ResponseSource extends Pick<StreamTranslation, 'keptChars'> {
-  read(): SourceReading
+export interface ChatResponseSource extends Pick<ChatStreamTranslator, 'bufferedChars'> {
+  finishSource(): SourceResponse
 }
 
 const encoder = new TextEncoder()
@@ -28,9 +28,9 @@ function openReader(body: ReadableStream<Uint8Array>) {
 
 export class ResponseStream {
   readonly assembler: StreamAssembler
-  readonly #format: AnswerFormat
+  readonly #format: ApiFormat
   readonly #reader: ReturnType<typeof openReader>
-  readonly #source: ResponseSource | null
+  readonly #source: ChatResponseSource | null
   readonly #splitter = createEventSplitter()
   readonly #parser: ReturnType<typeof createSseParser>
   /** Events that were read to find the first part. */
@@ -46,11 +46,15 @@ export class ResponseStream {
   #rewritten: JsonObject | null | undefined = undefined
 
   /** `source`: the chat response that the stream is translated from; it alone is judged then. */
-  constructor(body: ReadableStream<Uint8Array>, { endpoint, wanted }: ResponseInput, source: ResponseSource | null) {
-    this.#format = formatOf(endpoint)
+  constructor(
+    body: ReadableStream<Uint8Array>,
+    { endpoint, expected }: AnalysisInput,
+    source: ChatResponseSource | null,
+  ) {
+    this.#format = apiFormatOf(endpoint)
     this.#reader = openReader(body)
     this.#source = source
-    this.assembler = this.#format.createAssembler(wanted)
+    this.assembler = this.#format.createAssembler(expected)
     const push = ({ data, event }: SseEvent) => {
       this.#rewritten = this.assembler.push(data, event)
     }
@@ -72,7 +76,7 @@ export class ResponseStream {
     const parts = this.#raw
     for (;;) {
       const { done, value } = await this.#reader.read()
-      if (done) return joinBytes([...parts, this.#splitter.end()])
+      if (done) return concatBytes([...parts, this.#splitter.end()])
       parts.push(...this.#splitter.push(value))
     }
   }
@@ -83,12 +87,12 @@ export class ResponseStream {
    */
   async readToFirstPart(): Promise<boolean> {
     for (let heldBytes = 0; heldBytes <= MAX_HELD_BYTES; ) {
-      if (this.assembler.hasPart) return true
+      if (this.assembler.hasOutput) return true
       if (this.#isPlain || this.assembler.hasFailed) return false
       const events = await this.#readOn()
       if (events === null) return false
       this.#held.push(...events)
-      if (!this.assembler.hasPart && events.some(this.#format.isLastEvent)) return false
+      if (!this.assembler.hasOutput && events.some(this.#format.isLastEvent)) return false
       for (const { length } of events) heldBytes += length
     }
     return true
@@ -128,13 +132,13 @@ export class ResponseStream {
   }
 
   /** Whether clients learn of a failure by an event of the stream's own. */
-  get hasToldFailure(): boolean {
+  get hasReportedFailure(): boolean {
     return this.assembler.hasFailed && !this.#hasStray
   }
 
   /** Of memory, for the text that was read. */
-  get keptChars(): number {
-    return this.assembler.meter.keptChars + (this.#source?.keptChars ?? 0)
+  get bufferedChars(): number {
+    return this.assembler.meter.bufferedChars + (this.#source?.bufferedChars ?? 0)
   }
 
   /** The body in the client's format, as far as it has come. Reading goes no further then. */
@@ -144,11 +148,11 @@ export class ResponseStream {
   }
 
   /** What was read of the response, in the format that its provider sent. */
-  judge(): StreamReading {
+  analyze(): StreamAnalysis {
     const assembled = this.finish()
-    const source = this.#source?.read()
-    if (!source) return { ...judgeAssembled(this.#format, assembled), body: assembled.body }
-    const reading = judgeAssembled(formatOf('chat'), source)
+    const source = this.#source?.finishSource()
+    if (!source) return { ...analyzeAssembled(this.#format, assembled), body: assembled.body }
+    const reading = analyzeAssembled(apiFormatOf('chat'), source)
     // The whole of what the client gets may have been given up for want of memory.
     const isGivenUp = reading.completeness === 'whole' && assembled.completeness === 'too_large'
     const completeness = isGivenUp ? assembled.completeness : reading.completeness

@@ -1,15 +1,18 @@
 /** The sandbox as a provider: answers test keys in-process, free of charge, in the formats of an upstream. */
-import { refuse } from '../errors/errors.ts'
-import { inPieces } from '../event-loop/in-pieces.ts'
-import { Job } from '../event-loop/off-loop.ts'
-import { isTranslated } from '../formats/format-of.ts'
-import { isLong, runOnBody } from './long-body.ts'
-import type { SandboxAnswer, SandboxInput, SandboxTarget } from './sandbox/answer.ts'
+import { createError } from '../errors/errors.ts'
+import { streamInChunks } from '../event-loop/stream-in-chunks.ts'
+import { WorkerJob } from '../event-loop/worker-pool.ts'
+import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
+import { isLongRequest, runBodyJob } from './long-body.ts'
+import type { SandboxInput, SandboxResponse, SandboxTarget } from './sandbox/response.ts'
 import { withTranslations } from './translations/with-translations.ts'
-import type { Provider, UpstreamAnswer, UpstreamRequest } from './upstream.ts'
+import type { Provider, UpstreamRequest, UpstreamResponse } from './upstream.ts'
 
 /** A worker answers, which alone loads vocabularies. */
-const ANSWER = new Job<SandboxInput, SandboxAnswer>(new URL('./jobs.ts', import.meta.url), 'answerInSandbox')
+const ANSWER = new WorkerJob<SandboxInput, SandboxResponse>(
+  new URL('./jobs.ts', import.meta.url),
+  'respondInSandboxJob',
+)
 /** The owner of its jobs: test keys share one turn, so that they hardly delay other projects. */
 const TEST_KEYS = 'test keys'
 
@@ -18,22 +21,23 @@ export function createSandboxProvider(): Provider {
     name: 'sandbox',
     pricedAs: null,
     hasFloatVectors: true,
-    pass: ({ path, body }) => answer({ path }, body === null || body.form ? encode(body?.fields ?? {}) : body.bytes),
-    ask: request => answer(targetOf(request), isLong(request) ? request.bodyBytes : encode(request.body)),
+    passThrough: ({ path, body }) =>
+      answer({ path }, body === null || body.form ? encode(body?.fields ?? {}) : body.bytes),
+    send: request => answer(targetOf(request), isLongRequest(request) ? request.bodyBytes : encode(request.body)),
   }
-  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
-  return withTranslations(sandbox, { has: [], targetOf: () => target, extrasKeys: null })
+  const target = { maxOutputTokens: null, canReason: true, supportsCacheControl: false }
+  return withTranslations(sandbox, { nativeEndpoints: [], resolveTarget: () => target, extrasKeys: null })
 }
 
 const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
 function targetOf({ endpoint, stream }: UpstreamRequest): SandboxTarget {
-  if (isTranslated(endpoint)) throw refuse('endpointUnsupported', { vendor: 'The sandbox', endpoint })
+  if (isTranslatableEndpoint(endpoint)) throw createError('endpointUnsupported', { vendor: 'The sandbox', endpoint })
   return { endpoint, stream }
 }
 
-async function answer(target: SandboxTarget, bodyBytes: Uint8Array): Promise<UpstreamAnswer> {
-  const { contentType, bytes } = await runOnBody<SandboxTarget, SandboxAnswer>(
+async function answer(target: SandboxTarget, bodyBytes: Uint8Array): Promise<UpstreamResponse> {
+  const { contentType, bytes } = await runBodyJob<SandboxTarget, SandboxResponse>(
     ANSWER,
     { bodyBytes, owner: TEST_KEYS },
     target,
@@ -41,7 +45,7 @@ async function answer(target: SandboxTarget, bodyBytes: Uint8Array): Promise<Ups
   return {
     status: 200,
     headers: new Headers({ 'content-type': contentType }),
-    body: inPieces(bytes),
-    mayStore: () => true,
+    body: streamInChunks(bytes),
+    isStorable: () => true,
   }
 }

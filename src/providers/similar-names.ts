@@ -11,7 +11,7 @@ const MAX_LENGTH = 100
  * Sorted by similarity; empty when none is similar. A name's vendor counts only if one was asked for. `limit`: how many letters may differ, by
  * default a share of them.
  */
-export function findSimilar(
+export function findSimilarNames(
   asked: string,
   names: readonly string[],
   limit = Math.max(2, Math.floor(asked.length * MAX_SHARE)),

@@ -10,9 +10,9 @@ export interface EventTranslator {
   /** Ends a stream that has ended without its last event: returns its last bytes. Throws a ProxyError where it was cut. */
   end(): Uint8Array | null
   /** Returns the bytes that come before the error which ended a response; null for none. */
-  breakOff?(): Uint8Array | null
+  flushOnError?(): Uint8Array | null
   /** Returns the bytes that end a response which broke off; without it, reading throws the error. */
-  fail?(error: ProxyError): Uint8Array
+  encodeError?(error: ProxyError): Uint8Array
 }
 
 type Reader = ReturnType<typeof openReader>
@@ -68,10 +68,10 @@ async function* translatePieces(reader: Reader, translator: EventTranslator): As
     if (rest) yield rest
   } catch (error) {
     void reader.cancel(error).catch(() => {})
-    const last = hasBegun ? translator.breakOff?.() : null
+    const last = hasBegun ? translator.flushOnError?.() : null
     if (last) yield last
-    if (!hasBegun || !translator.fail || !(error instanceof ProxyError)) throw error
-    yield translator.fail(error)
+    if (!hasBegun || !translator.encodeError || !(error instanceof ProxyError)) throw error
+    yield translator.encodeError(error)
   }
 }
 

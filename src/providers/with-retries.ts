@@ -1,10 +1,16 @@
 /** Retries a provider that failed before its response began, if a second request does no harm. */
-import { ClientGone } from '../errors/errors.ts'
+import { ClientDisconnected } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
-import { whenAborted } from '../event-loop/time-limit.ts'
+import { onAbort } from '../event-loop/timeouts.ts'
 import type { Credentials } from './credentials/credentials.ts'
-import { type Ask, around, type Provider, type UpstreamAnswer, type UpstreamRequest } from './upstream.ts'
-import { isTemporary, isWorthFallback, UpstreamFailure } from './upstream-failure.ts'
+import {
+  type Provider,
+  type SendAttempt,
+  type UpstreamRequest,
+  type UpstreamResponse,
+  wrapProvider,
+} from './upstream.ts'
+import { canFallBack, isTemporaryStatus, UpstreamFailure } from './upstream-failure.ts'
 
 export interface RetryOptions {
   /** After the first attempt. */
@@ -21,7 +27,7 @@ const MAX_WAIT_MS = 5_000
 /** Returns the provider with retries. When all attempts fail, the last one's outcome is returned. */
 export function withRetries(provider: Provider, { maxRetries, random = Math.random }: RetryOptions): Provider {
   /** `leavesTrace`: whether the request asks the provider to create something, which may exist although the response was lost. */
-  async function repeat(leavesTrace: boolean, { signal, isLeft }: Leaving, ask: Ask) {
+  async function repeat(leavesTrace: boolean, { signal, isClientDisconnected }: Leaving, ask: SendAttempt) {
     let attempts = 0
     let mayHaveCost = false
     const keys: string[] = []
@@ -29,7 +35,7 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
     for (let retry = 0; ; retry++) {
       const outcome = await attempt(() => ask(earlier))
       attempts += outcome.attempts ?? 1
-      keys.push(...(outcome.keys ?? []))
+      keys.push(...(outcome.attemptedKeys ?? []))
       const waitMs = retry < maxRetries && mayRepeat(outcome, leavesTrace) ? chooseWait(outcome, retry, random) : null
       if (waitMs === null) {
         Object.assign(outcome, { attempts, keys })
@@ -41,21 +47,21 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
       // Of an attempt that was cut, nobody knows what it cost.
       mayHaveCost ||= outcome instanceof UpstreamFailure && outcome.kind === 'cut'
       await sleep(waitMs, signal).catch(reason => {
-        throw reason instanceof ClientGone ? new ClientGone(mayHaveCost) : reason
+        throw reason instanceof ClientDisconnected ? new ClientDisconnected(mayHaveCost) : reason
       })
-      if (isLeft?.()) throw new ClientGone(mayHaveCost)
+      if (isClientDisconnected?.()) throw new ClientDisconnected(mayHaveCost)
     }
   }
 
-  return around(provider, (ask, request) =>
-    repeat('leavesTrace' in request ? request.leavesTrace : request.body.store === true, request, ask),
+  return wrapProvider(provider, (ask, request) =>
+    repeat('hasSideEffects' in request ? request.hasSideEffects : request.body.store === true, request, ask),
   )
 }
 
-type Outcome = UpstreamAnswer | UpstreamFailure
-type Leaving = Pick<UpstreamRequest, 'signal' | 'isLeft'>
+type Outcome = UpstreamResponse | UpstreamFailure
+type Leaving = Pick<UpstreamRequest, 'signal' | 'isClientDisconnected'>
 
-async function attempt(ask: () => Promise<UpstreamAnswer>): Promise<Outcome> {
+async function attempt(ask: () => Promise<UpstreamResponse>): Promise<Outcome> {
   try {
     return await ask()
   } catch (error) {
@@ -70,9 +76,9 @@ function mayRepeat(outcome: Outcome, leavesTrace: boolean): boolean {
     if (kind === 'unconnected') return true
     // What was charged would be charged again.
     const isRepeatable = kind === 'cut' || (usage === null && (kind === 'empty' || kind === 'reported'))
-    return isRepeatable && !leavesTrace && isWorthFallback(outcome)
+    return isRepeatable && !leavesTrace && canFallBack(outcome)
   }
-  if (!isTemporary(outcome.status) || outcome.headers.get('x-should-retry') === 'false') return false
+  if (!isTemporaryStatus(outcome.status) || outcome.headers.get('x-should-retry') === 'false') return false
   // A rate-limited request created nothing.
   return outcome.status === 429 || !leavesTrace
 }
@@ -111,6 +117,6 @@ function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', leave)
       resolve()
     }, milliseconds)
-    whenAborted(signal, leave)
+    onAbort(signal, leave)
   })
 }

@@ -6,43 +6,43 @@ export interface CountBatch {
   /** Number of requests that ask to be counted; in a window of tokens, of tokens. */
   requests: number
   /** Whether all of them are to be counted, or none. */
-  isWhole?: boolean
-  windows: readonly Window[]
+  isAllOrNothing?: boolean
+  windows: readonly RateWindow[]
   /** Names of the exact entries to read, from `entryName`. */
   entries: readonly string[]
   /** What the store's clock should show now; another time tells that it has stepped. */
   second?: number
 }
 
-export interface Window {
+export interface RateWindow {
   /** From `keyWindowName` and the other name functions; all windows and entries of a batch share one hash tag. */
   name: string
   /** Most requests in any 60 seconds. */
   limit: number
   /** The window as the caller last saw it, so that a store that lost it can restore it; null when the caller has not seen it. */
-  remembered?: Uint8Array | null
+  lastSeen?: Uint8Array | null
   /** Requests that passed while the store was out of reach, to be counted now. */
-  missed?: number
+  unreported?: number
 }
 
 /** How many of the batch are granted where there is room for so many. */
-export function grantOf({ requests, isWhole = false }: CountBatch, rooms: readonly number[]): number {
+export function computeGranted({ requests, isAllOrNothing = false }: CountBatch, rooms: readonly number[]): number {
   const granted = Math.max(0, Math.min(requests, ...rooms))
-  return isWhole && granted < requests ? 0 : granted
+  return isAllOrNothing && granted < requests ? 0 : granted
 }
 
 /** Where and when requests were counted: there they are taken back. */
-export interface CountedAt {
+export interface CountReceipt {
   /** By the store's clock. */
   second: number
   /** False where this process counted them while the store was out of reach. */
   isInStore: boolean
 }
 
-export interface Counted {
+export interface CountResult {
   /** How many of the batch there was room for; the others are not counted. */
   granted: number
-  countedAt: CountedAt
+  receipt: CountReceipt
   /** Time until one more could pass, or a whole batch, when some may not; else 0. */
   waitMs: number
   /** Requests now in each window. */
@@ -54,7 +54,7 @@ export interface Counted {
 }
 
 /** One entry of a batched write. */
-export interface EntryToWrite {
+export interface EntryWrite {
   /** From `vectorEntryName`. */
   name: string
   bytes: Uint8Array
@@ -66,18 +66,18 @@ export interface FastStore {
   /** Which server has the name, where there are several: each may be lost without the others. */
   shardOf?(name: string): string
   /** Checks and counts all windows of the batch, or none, and reads its entries. Rejects when the store is out of reach. */
-  count(batch: CountBatch): Promise<Counted>
+  count(batch: CountBatch): Promise<CountResult>
   /** Takes back requests that `count` counted and that were refused later. */
-  uncount(windowNames: readonly string[], requests: number, countedAt: CountedAt): Promise<void>
+  uncount(windowNames: readonly string[], requests: number, countedAt: CountReceipt): Promise<void>
   /** Resolves to whether it was written. */
   writeEntry(name: string, bytes: Uint8Array, ttlMs: number): Promise<boolean>
   deleteEntry(name: string): Promise<void>
   /** Reads entries that `writeEntries` wrote: bytes or null, in the order asked for. All names belong to one project. */
   readEntries(names: readonly string[]): Promise<(Uint8Array | null)[]>
   /** Resolves to whether they were written. */
-  writeEntries(entries: readonly EntryToWrite[]): Promise<boolean>
+  writeEntries(entries: readonly EntryWrite[]): Promise<boolean>
   /** Entries and messages with a wrong integrity tag since the start, if the store uses tags. */
-  wrongTags?(): number
+  invalidSignatures?(): number
   /** Resolves when the store takes a write, rejects when it does not. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -136,7 +136,7 @@ export function vectorEntryName(projectId: number, generation: number, vectorNam
 }
 
 /** The name under which identical requests share a call; also the name of the lease between processes. */
-export function callName(projectId: number, generation: number, request: string): string {
+export function sharedCallName(projectId: number, generation: number, request: string): string {
   return `{${projectId}}:f:${generation}:${request}`
 }
 
@@ -144,7 +144,7 @@ export function callName(projectId: number, generation: number, request: string)
 const ALIAS = Buffer.from('[3,"')
 
 /** If the entry is an alias, returns the name that it points to; its line begins at byte `at`. windows.lua reads the same format. */
-export function aliasTarget(bytes: Uint8Array, at: number): string | null {
+export function readAliasTarget(bytes: Uint8Array, at: number): string | null {
   // Nearly all entries are none, and a buffer costs more than a look.
   if (bytes[at + 1] !== ALIAS[1]) return null
   const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

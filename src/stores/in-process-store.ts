@@ -1,16 +1,23 @@
 /** The fast store without Redis: the same windows and entries in this process's memory. */
 import { LRUCache } from 'lru-cache'
-import { steadyMs } from '../event-loop/clock.ts'
-import { aliasTarget, type CountBatch, type Counted, type FastStore, grantOf, WINDOW_SECONDS } from './fast-store.ts'
+import { monotonicMs } from '../event-loop/clock.ts'
+import {
+  type CountBatch,
+  type CountResult,
+  computeGranted,
+  type FastStore,
+  readAliasTarget,
+  WINDOW_SECONDS,
+} from './fast-store.ts'
+import { SIGNATURE_BYTES } from './signed-store.ts'
 import {
   addToWindow,
+  advanceWindow,
   createWindow,
-  moveWindow,
+  removeFromWindow,
   type SlidingWindow,
-  takeFromWindow,
-  waitForRoomMs,
+  timeUntilCapacityMs,
 } from './sliding-window.ts'
-import { TAG_BYTES } from './tagged-store.ts'
 
 export interface InProcessStoreOptions {
   /** Most bytes of entries; the least recently used are evicted first. */
@@ -21,23 +28,23 @@ export interface InProcessStoreOptions {
 
 export function createInProcessStore({
   maxEntryBytes = 128 * 1024 * 1024,
-  now = steadyMs,
+  now = monotonicMs,
 }: InProcessStoreOptions = {}): FastStore {
   const windows = new Map<string, SlidingWindow>()
   const entries = new EntryMemory(maxEntryBytes)
 
-  function count(batch: CountBatch): Counted {
+  function count(batch: CountBatch): CountResult {
     const nowMs = now()
     const second = Math.floor(nowMs / 1000)
     const states = batch.windows.map(window => openWindow(windows, window.name, second))
     const rooms = batch.windows.map((window, i) => window.limit - (states[i]?.total ?? 0))
-    const granted = grantOf(batch, rooms)
+    const granted = computeGranted(batch, rooms)
     for (const state of states) addToWindow(state, second, granted)
-    const wanted = batch.isWhole ? batch.requests : 1
-    const waits = batch.windows.map((window, i) => waitForRoomMs(states[i], window.limit, nowMs, wanted))
+    const wanted = batch.isAllOrNothing ? batch.requests : 1
+    const waits = batch.windows.map((window, i) => timeUntilCapacityMs(states[i], window.limit, nowMs, wanted))
     return {
       granted,
-      countedAt: { second, isInStore: true },
+      receipt: { second, isInStore: true },
       waitMs: granted < batch.requests ? Math.max(0, ...waits) : 0,
       totals: states.map(state => state.total),
       entries: batch.entries.map(name => (granted > 0 ? entries.readNamed(name, nowMs) : null)),
@@ -55,7 +62,7 @@ export function createInProcessStore({
     kind: 'in-process',
     count: async batch => count(batch),
     async uncount(windowNames, requests, { second }) {
-      for (const name of windowNames) takeFromWindow(windows.get(name), requests, second)
+      for (const name of windowNames) removeFromWindow(windows.get(name), requests, second)
     },
     async writeEntry(name, bytes, ttlMs) {
       entries.write(name, bytes, now() + ttlMs)
@@ -84,7 +91,7 @@ function openWindow(windows: Map<string, SlidingWindow>, name: string, second: n
     window = createWindow(second)
     windows.set(name, window)
   }
-  moveWindow(window, second)
+  advanceWindow(window, second)
   return window
 }
 
@@ -112,7 +119,7 @@ class EntryMemory {
   /** As in windows.lua: an alias is returned with the entry that it names. */
   readNamed(name: string, nowMs: number): Uint8Array | null {
     const stored = this.read(name, nowMs)
-    const target = stored && (aliasTarget(stored, 0) ?? aliasTarget(stored, TAG_BYTES))
+    const target = stored && (readAliasTarget(stored, 0) ?? readAliasTarget(stored, SIGNATURE_BYTES))
     if (!target) return stored
     const entry = this.read(target, nowMs)
     return entry && Buffer.concat([stored, entry])

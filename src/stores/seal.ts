@@ -1,7 +1,7 @@
 /** Encrypts a provider key, or what else is secret: AES-256-GCM, bound to its project and provider. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
-export interface KeyOwner {
+export interface SealContext {
   projectId: number
   provider: string
 }
@@ -14,7 +14,7 @@ const TAG_BYTES = 16
 const encoder = new TextEncoder()
 
 /** `encryptionKey` has 32 bytes. The same secret encrypts differently each time. */
-export function sealSecret(secret: string | Uint8Array, owner: KeyOwner, encryptionKey: Uint8Array): Buffer {
+export function sealSecret(secret: string | Uint8Array, owner: SealContext, encryptionKey: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, encryptionKey, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(associatedData(owner))
@@ -24,12 +24,12 @@ export function sealSecret(secret: string | Uint8Array, owner: KeyOwner, encrypt
 
 export const isSealed = (bytes: Uint8Array) => bytes[0] === VERSION
 
-export function openSecret(sealed: Uint8Array, owner: KeyOwner, encryptionKey: Uint8Array): string | null {
-  return openBytes(sealed, owner, encryptionKey)?.toString('utf8') ?? null
+export function openSecret(sealed: Uint8Array, owner: SealContext, encryptionKey: Uint8Array): string | null {
+  return openSealedBytes(sealed, owner, encryptionKey)?.toString('utf8') ?? null
 }
 
 /** Returns null when it was encrypted with another key, for another owner or in another format, or was changed since. */
-export function openBytes(sealed: Uint8Array, owner: KeyOwner, encryptionKey: Uint8Array): Buffer | null {
+export function openSealedBytes(sealed: Uint8Array, owner: SealContext, encryptionKey: Uint8Array): Buffer | null {
   if (!isSealed(sealed) || sealed.length <= 1 + NONCE_BYTES + TAG_BYTES) return null
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
   const decipher = createDecipheriv(ALGORITHM, encryptionKey, nonce, { authTagLength: TAG_BYTES })
@@ -44,6 +44,6 @@ export function openBytes(sealed: Uint8Array, owner: KeyOwner, encryptionKey: Ui
 }
 
 /** Bound to the ciphertext: moved to another row, an encrypted key cannot be decrypted. */
-function associatedData({ projectId, provider }: KeyOwner): Uint8Array {
+function associatedData({ projectId, provider }: SealContext): Uint8Array {
   return encoder.encode(JSON.stringify([VERSION, projectId, provider]))
 }

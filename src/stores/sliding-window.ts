@@ -14,8 +14,8 @@ export function createWindow(second: number): SlidingWindow {
 }
 
 /** Forgets seconds that have left the window. One that ends in the future is taken to end now: its clock has stepped back. */
-export function moveWindow(window: SlidingWindow, second: number): void {
-  if (second < window.lastSecond) shiftWindow(window, second - window.lastSecond)
+export function advanceWindow(window: SlidingWindow, second: number): void {
+  if (second < window.lastSecond) shiftWindowClock(window, second - window.lastSecond)
   const passed = Math.min(second - window.lastSecond, WINDOW_SECONDS)
   for (let i = 1; i <= passed; i++) {
     const at = (window.lastSecond + i) % WINDOW_SECONDS
@@ -26,7 +26,7 @@ export function moveWindow(window: SlidingWindow, second: number): void {
 }
 
 /** The clock has stepped: each count is as old by the new time as it was by the old one. */
-export function shiftWindow(window: SlidingWindow, bySeconds: number): void {
+export function shiftWindowClock(window: SlidingWindow, bySeconds: number): void {
   const before = window.counts.slice()
   for (const [at, count] of before.entries()) window.counts[placeAfter(at, bySeconds)] = count
   window.lastSecond += bySeconds
@@ -43,7 +43,12 @@ export function addToWindow(window: SlidingWindow, second: number, requests: num
 }
 
 /** Time until the window has room for so many more requests. */
-export function waitForRoomMs(window: SlidingWindow | undefined, limit: number, nowMs: number, wanted = 1): number {
+export function timeUntilCapacityMs(
+  window: SlidingWindow | undefined,
+  limit: number,
+  nowMs: number,
+  wanted = 1,
+): number {
   if (!window) return 0
   let over = window.total + wanted - limit
   if (over <= 0) return 0
@@ -56,7 +61,7 @@ export function waitForRoomMs(window: SlidingWindow | undefined, limit: number, 
 }
 
 /** Only that second's count may shrink. */
-export function takeFromWindow(window: SlidingWindow | undefined, requests: number, second: number): void {
+export function removeFromWindow(window: SlidingWindow | undefined, requests: number, second: number): void {
   if (!window || second > window.lastSecond || window.lastSecond - second >= WINDOW_SECONDS) return
   const at = second % WINDOW_SECONDS
   const taken = Math.min(window.counts[at] ?? 0, requests)
@@ -69,12 +74,12 @@ const LAST_SECOND_AT = 4
 const BIRTH_AT = 8
 const COUNTS_AT = 12
 
-export function totalOf(bytes: Uint8Array): number {
+export function readWindowTotal(bytes: Uint8Array): number {
   return readCount(bytes, 0)
 }
 
 /** Tells apart the successive windows of one name. */
-export function birthOf(bytes: Uint8Array): number {
+export function readWindowBirth(bytes: Uint8Array): number {
   return readCount(bytes, BIRTH_AT)
 }
 
@@ -83,8 +88,8 @@ export function decodeWindow(bytes: Uint8Array): SlidingWindow {
   return { total: readCount(bytes, 0), lastSecond: readCount(bytes, LAST_SECOND_AT), counts }
 }
 
-/** As `shiftWindow`, of bytes. */
-export function shiftBytes(bytes: Uint8Array, bySeconds: number): Uint8Array {
+/** As `shiftWindowClock`, of bytes. */
+export function shiftEncodedWindow(bytes: Uint8Array, bySeconds: number): Uint8Array {
   const shifted = new Uint8Array(bytes)
   new DataView(shifted.buffer).setUint32(LAST_SECOND_AT, readCount(bytes, LAST_SECOND_AT) + bySeconds)
   for (let at = 0; at < WINDOW_SECONDS; at++) {
@@ -95,7 +100,7 @@ export function shiftBytes(bytes: Uint8Array, bySeconds: number): Uint8Array {
 }
 
 /** A window's counts, the oldest second first. */
-export function countsOf(bytes: Uint8Array): number[] {
+export function readWindowCounts(bytes: Uint8Array): number[] {
   const { lastSecond, counts } = decodeWindow(bytes)
   return Array.from({ length: WINDOW_SECONDS }, (_, i) => counts[(lastSecond + 1 + i) % WINDOW_SECONDS] ?? 0)
 }

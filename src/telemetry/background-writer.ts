@@ -1,8 +1,8 @@
 /** Writes rows in batches, in the background: what cannot be written is lost, and the log tells so. */
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
-import { withinTimeLimit } from '../event-loop/time-limit.ts'
-import type { Failure } from './failure-reporter.ts'
+import { withTimeout } from '../event-loop/timeouts.ts'
+import type { FailureCategory } from './failure-reporter.ts'
 import type { Log } from './log.ts'
 
 export interface BackgroundWriter<Row> {
@@ -16,9 +16,9 @@ export interface BackgroundWriter<Row> {
 
 export interface BackgroundWriterOptions<Row> {
   /** As what a failure is reported. */
-  failure: Failure
+  failure: FailureCategory
   /** A row's name in messages. */
-  what: string
+  rowName: string
   write(rows: readonly Row[]): Promise<void>
   /** Most rows of a call. */
   maxRows: number
@@ -30,7 +30,7 @@ export interface BackgroundWriterOptions<Row> {
 export function createBackgroundWriter<Row>(options: BackgroundWriterOptions<Row>): BackgroundWriter<Row> {
   const {
     failure,
-    what,
+    rowName,
     write,
     maxRows,
     timeLimitMs,
@@ -40,12 +40,12 @@ export function createBackgroundWriter<Row>(options: BackgroundWriterOptions<Row
   const add = createBatcher<Row, undefined>({
     async run(rows) {
       await write(rows)
-      failures.recover(failure, what)
+      failures.recover(failure, rowName)
       return rows.map(() => undefined)
     },
     maxItems: maxRows,
-    timeLimitMs,
-    timeLimitError: () => new Error(`${what} was not written in time`),
+    timeoutMs: timeLimitMs,
+    createTimeoutError: () => new Error(`${rowName} was not written in time`),
   })
   return {
     add: (row, about) =>
@@ -53,12 +53,12 @@ export function createBackgroundWriter<Row>(options: BackgroundWriterOptions<Row
         row
           .then(add)
           .catch(error =>
-            failures.report(failure, error, `${what} could not be written`, { part: what, fields: { ...about } }),
+            failures.report(failure, error, `${rowName} could not be written`, { part: rowName, fields: { ...about } }),
           ),
       ),
     settled: () => underWay.settled(),
     async drain(limitMs) {
-      await withinTimeLimit(limitMs, underWay.settled()).catch(() => {})
+      await withTimeout(limitMs, underWay.settled()).catch(() => {})
     },
   }
 }

@@ -1,8 +1,8 @@
 /** Keeps what requests said and got, sealed, for projects and keys that want it: off the hot path, and within bounds of memory. */
 import type { Database } from '../postgres/database.ts'
-import { recordContents, type SealedContent } from '../postgres/record-usage.ts'
+import { recordRequestContents, type SealedContent } from '../postgres/record-usage.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
-import { byteaText } from '../postgres/wire-format.ts'
+import { formatBytea } from '../postgres/wire-format.ts'
 import { createBackgroundWriter } from './background-writer.ts'
 import type { Log } from './log.ts'
 
@@ -15,7 +15,7 @@ export interface RequestContent {
 }
 
 /** Encrypts a project's text. Returns hex. */
-export type Seal = (text: string, projectId: number) => Promise<string>
+export type TextSealer = (text: string, projectId: number) => Promise<string>
 
 export interface ContentRecorder {
   /** What cannot be sealed or written is lost. */
@@ -24,12 +24,16 @@ export interface ContentRecorder {
   drain(timeLimitMs: number): Promise<void>
 }
 
-export function createContentRecorder(database: Database, seal: Seal, log: Pick<Log, 'failures'>): ContentRecorder {
+export function createContentRecorder(
+  database: Database,
+  seal: TextSealer,
+  log: Pick<Log, 'failures'>,
+): ContentRecorder {
   let waitingChars = 0
   const { add, drain } = createBackgroundWriter<SealedContent>({
     failure: 'request_detail',
-    what: 'the content of a request',
-    write: contents => recordContents(database, contents),
+    rowName: 'the content of a request',
+    write: contents => recordRequestContents(database, contents),
     maxRows: 100,
     timeLimitMs: 10_000,
     log,
@@ -37,7 +41,7 @@ export function createContentRecorder(database: Database, seal: Seal, log: Pick<
 
   async function sealContent(of: UsageRecord, { request, response }: RequestContent): Promise<SealedContent> {
     const { recorded_at, project_id, key_id, request_id, end_user = null } = of
-    const sealText = async (text: string | null) => (text ? byteaText(await seal(text, project_id)) : null)
+    const sealText = async (text: string | null) => (text ? formatBytea(await seal(text, project_id)) : null)
     const [sealed_request, sealed_response] = await Promise.all([sealText(request), sealText(response)])
     return { recorded_at, project_id, key_id, request_id, end_user, sealed_request, sealed_response }
   }

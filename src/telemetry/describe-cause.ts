@@ -11,7 +11,7 @@ export function describeCause(cause: unknown): string {
  * For an error of the system or a driver, which quotes no request. One of several attempts, as for a name with two addresses, has a code
  * and no message.
  */
-export function reasonOf(error: unknown): string {
+export function errorMessageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : error.name)
 }

@@ -6,7 +6,7 @@ import { msSince } from '../event-loop/clock.ts'
 import { describeCause } from './describe-cause.ts'
 
 /** What can fail, the label `what` of the metric: as short as it may be listed in docs/metrics.md. */
-export const FAILURES = {
+export const FAILURE_CATEGORIES = {
   database: 'a call of one of the proxy’s own SQL functions, whoever made it',
   request: 'a request to the API, by an error that the proxy does not know (500)',
   dashboard: 'a request of the dashboard or the admin API, likewise, or because a right is missing in the database',
@@ -30,7 +30,7 @@ export const FAILURES = {
   traces: 'exporting spans: they are lost',
 } as const satisfies Record<string, string>
 
-export type Failure = keyof typeof FAILURES
+export type FailureCategory = keyof typeof FAILURE_CATEGORIES
 
 /** Loops retry a failure within half of this. A failure that is not repeated for so long, and never recovers, is over. */
 const LASTS_MS = 60_000
@@ -44,23 +44,25 @@ interface ReportDetails {
 
 export class FailureReporter {
   readonly #log: (fields: object, message: string) => void
-  readonly #totals = new Map<Failure, number>(Object.keys(FAILURES).map(what => [what as Failure, 0]))
+  readonly #totals = new Map<FailureCategory, number>(
+    Object.keys(FAILURE_CATEGORIES).map(what => [what as FailureCategory, 0]),
+  )
   /** Failures that have not recovered, by what and part; when each was last reported. */
-  readonly #open = new Map<string, { what: Failure; atMs: number }>()
+  readonly #open = new Map<string, { what: FailureCategory; atMs: number }>()
 
   constructor(log: (fields: object, message: string) => void) {
     this.#log = log
   }
 
   /** `message` says what was lost. The error's own message is not logged: it may quote a prompt. */
-  report(what: Failure, error: unknown, message: string, { part = '', fields = {} }: ReportDetails = {}): void {
+  report(what: FailureCategory, error: unknown, message: string, { part = '', fields = {} }: ReportDetails = {}): void {
     this.#log({ what, ...fields, cause: describeCause(error) }, message)
     this.#totals.set(what, (this.#totals.get(what) ?? 0) + 1)
     this.#open.set(`${what} ${part}`, { what, atMs: performance.now() })
   }
 
   /** The same work has succeeded. Called after each success, so it costs nothing while nothing fails. */
-  recover(what: Failure, part = ''): void {
+  recover(what: FailureCategory, part = ''): void {
     if (this.#open.size > 0) this.#open.delete(`${what} ${part}`)
   }
 
@@ -70,13 +72,13 @@ export class FailureReporter {
   }
 
   /** What fails at present. */
-  failing(): Failure[] {
+  listFailing(): FailureCategory[] {
     for (const [name, { atMs }] of this.#open) if (msSince(atMs) >= LASTS_MS) this.#open.delete(name)
     return [...new Set(Array.from(this.#open.values(), ({ what }) => what))].sort()
   }
 
   /** Failures since the start, all kinds, 0 included: a counter that begins with its first failure would never seem to increase. */
-  totals(): ReadonlyMap<Failure, number> {
+  totals(): ReadonlyMap<FailureCategory, number> {
     return this.#totals
   }
 }

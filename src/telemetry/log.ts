@@ -2,7 +2,7 @@
 import type { LogLevel } from '../config/config.ts'
 import { nowIso } from '../event-loop/clock.ts'
 import { FailureReporter } from './failure-reporter.ts'
-import { createRepeatedLines } from './repeated-lines.ts'
+import { createLogDeduplicator } from './log-deduplicator.ts'
 
 export interface Log extends Lines {
   /** Where work that fails unheard by any client is reported, in place of `warn` and `error`. */
@@ -19,7 +19,7 @@ const LEVELS = { debug: 20, info: 30, warn: 40, error: 50, silent: Number.POSITI
 type Lines = Record<Exclude<LogLevel, 'silent'>, (fields: object, message: string) => void>
 
 /** Methods that write one line each; below the level they do nothing. */
-export function createLines(level: LogLevel, write: (line: string) => void): Lines {
+export function createLevelMethods(level: LogLevel, write: (line: string) => void): Lines {
   const at = (name: keyof Lines) => (fields: object, msg: string) => {
     if (LEVELS[name] < LEVELS[level]) return
     write(`${JSON.stringify({ level: LEVELS[name], time: nowIso(), ...fields, msg })}\n`)
@@ -35,12 +35,12 @@ const LUMP_LINES = 500
 
 /** Warnings and errors of one kind are told once, then counted: an outage must not fill the disk. */
 function countRepeats(lines: Lines) {
-  const repeated = createRepeatedLines()
+  const repeated = createLogDeduplicator()
   const told = (name: 'warn' | 'error') => (fields: object, message: string) =>
-    repeated.take(`${name} ${message} ${kindOf(fields)}`, message, repeats =>
+    repeated.write(`${name} ${message} ${kindOf(fields)}`, message, repeats =>
       lines[name](repeats === 0 ? fields : { ...fields, repeats }, message),
     )
-  return { lines: { ...lines, warn: told('warn'), error: told('error') }, tellRepeats: repeated.tellAll }
+  return { lines: { ...lines, warn: told('warn'), error: told('error') }, tellRepeats: repeated.flush }
 }
 
 /** Two lines with a message are of one kind if they differ in a request's id and in figures alone. */
@@ -70,7 +70,7 @@ export function createLog(level: LogLevel): Log {
     if (lines.length === LUMP_LINES) setImmediate(flush)
   }
   setInterval(flush, FLUSH_EVERY_MS).unref()
-  const { lines: written, tellRepeats } = countRepeats(createLines(level, collect))
+  const { lines: written, tellRepeats } = countRepeats(createLevelMethods(level, collect))
   return {
     ...written,
     failures: new FailureReporter(written.error),

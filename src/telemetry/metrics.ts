@@ -14,19 +14,19 @@ export interface Series {
 }
 
 /** A series of a histogram: a count for each bound and one for all above, and the sum. */
-export interface Distribution {
+export interface HistogramSeries {
   readonly bounds: readonly number[]
   counts: number[]
   sum: number
 }
 
-export interface Family<Values> {
+export interface MetricFamily<Values> {
   /** The series with these label values, in the order of the family's label names. */
   with(...labels: string[]): Values
 }
 
 /** What a family is. */
-export interface Described {
+export interface MetricDefinition {
   type: MetricType
   labels: readonly string[]
   help: string
@@ -35,7 +35,7 @@ export interface Described {
 }
 
 /** A family as plain data: it crosses from a worker to its supervisor. */
-export interface FamilySnapshot extends Required<Described> {
+export interface FamilySnapshot extends Required<MetricDefinition> {
   name: string
   series: SeriesSnapshot[]
 }
@@ -50,12 +50,12 @@ interface SeriesSnapshot {
 export type MetricsSnapshot = FamilySnapshot[]
 
 /** Called before each snapshot: sets the series of what is counted elsewhere. */
-type Reader = (family: Family<Series>) => void
+type Reader = (family: MetricFamily<Series>) => void
 
 export interface Metrics {
   /** A counter or a gauge. */
-  values(name: string, described: Described, read?: Reader): Family<Series>
-  histogram(name: string, described: Described): Family<Distribution>
+  valueFamily(name: string, described: MetricDefinition, read?: Reader): MetricFamily<Series>
+  histogramFamily(name: string, described: MetricDefinition): MetricFamily<HistogramSeries>
   snapshot(): MetricsSnapshot
 }
 
@@ -65,14 +65,14 @@ const UNIT_SEPARATOR = '\u001f'
 export function createMetrics(): Metrics {
   const families: (() => FamilySnapshot)[] = []
 
-  function family<Values extends Series | Distribution>(
+  function family<Values extends Series | HistogramSeries>(
     name: string,
-    { type, labels, help, bounds = [] }: Described,
+    { type, labels, help, bounds = [] }: MetricDefinition,
     create: () => Values,
-    refresh: (family: Family<Values>) => void = () => {},
-  ): Family<Values> {
+    refresh: (family: MetricFamily<Values>) => void = () => {},
+  ): MetricFamily<Values> {
     const known = new Map<string, { labels: string[]; values: Values }>()
-    const made: Family<Values> = {
+    const made: MetricFamily<Values> = {
       with(...labels) {
         const key = labels.join(UNIT_SEPARATOR)
         const found = known.get(key) ?? { labels, values: create() }
@@ -88,8 +88,8 @@ export function createMetrics(): Metrics {
   }
 
   return {
-    values: (name, described, read) => family(name, described, () => ({ value: 0 }), read),
-    histogram(name, described) {
+    valueFamily: (name, described, read) => family(name, described, () => ({ value: 0 }), read),
+    histogramFamily(name, described) {
       const { bounds = [] } = described
       const counts = new Array<number>(bounds.length + 1).fill(0)
       return family(name, described, () => ({ bounds, counts: [...counts], sum: 0 }))
@@ -98,14 +98,14 @@ export function createMetrics(): Metrics {
   }
 }
 
-function toSnapshot({ labels, values }: { labels: string[]; values: Series | Distribution }): SeriesSnapshot {
+function toSnapshot({ labels, values }: { labels: string[]; values: Series | HistogramSeries }): SeriesSnapshot {
   return 'counts' in values
     ? { labels, value: values.sum, counts: [...values.counts] }
     : { labels, value: values.value, counts: [] }
 }
 
 /** Notes a value in a histogram. */
-export function observe(distribution: Distribution, value: number): void {
+export function observe(distribution: HistogramSeries, value: number): void {
   const { bounds } = distribution
   let at = 0
   while (at < bounds.length && value > (bounds[at] as number)) at++
@@ -137,12 +137,12 @@ function addSeries(one: SeriesSnapshot, other: SeriesSnapshot): SeriesSnapshot {
 }
 
 /** Without gauges, for a process that has ended: what it counted still counts, what it held is gone. */
-export function countsOf(snapshot: MetricsSnapshot): MetricsSnapshot {
+export function withoutGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
 
 /** The text that Prometheus scrapes. */
-export function writeExposition(snapshot: MetricsSnapshot): string {
+export function formatExposition(snapshot: MetricsSnapshot): string {
   const lines: string[] = []
   for (const family of snapshot) {
     lines.push(`# HELP ${family.name} ${escapeText(family.help)}`, `# TYPE ${family.name} ${family.type}`)

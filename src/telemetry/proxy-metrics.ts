@@ -1,10 +1,10 @@
 /** Measures requests and calls of the stores. */
-import { type Database, isUnexpected, sqlStateOf } from '../postgres/database.ts'
+import { type Database, isInternalDatabaseError, sqlStateOf } from '../postgres/database.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { FailureReporter } from './failure-reporter.ts'
-import { type Distribution, type Metrics, observe, type Series } from './metrics.ts'
-import { histogramOf, valuesOf } from './proxy-families.ts'
+import { createHistogramFamily, createValueFamily } from './metric-definitions.ts'
+import { type HistogramSeries, type Metrics, observe, type Series } from './metrics.ts'
 
 /** The label of a model that no price list knows: what clients invent must not become series. */
 const OTHER_MODEL = 'other'
@@ -15,15 +15,15 @@ const VETO = /^un(?:verified|proved):(.+)$/
 
 export interface ProxyMetrics {
   /** `listedModel` is the catalogue's name of the model; null for one without a price, as clients may invent any number of names. */
-  noteRequest(record: UsageRecord, listedModel: string | null, followed?: CallScope): void
+  recordRequest(record: UsageRecord, listedModel: string | null, followed?: SharedCallScope): void
   /** Of an answer that leaves no record: its documented path, or `other`. */
-  noteUnrecorded(route: string, status: number): void
+  countUnrecorded(route: string, status: number): void
   /** Of a call of the embedder, which costs the operator and is in no record. */
-  noteEmbedded(call: EmbedderCall): void
-  noteSimilarity(outcome: 'served' | 'shadow' | 'near-miss', similarity: number): void
-  noteVerdict: NoteVerdict
+  recordEmbedderCall(call: EmbedderCall): void
+  recordSimilarity(outcome: 'served' | 'shadow' | 'near-miss', similarity: number): void
+  recordVerdict: VerdictRecorder
   /** The hook was asked; `failed`: it gave no verdict. */
-  noteHook(when: string, verdict: string, tookMs: number): void
+  recordHookCall(when: string, verdict: string, tookMs: number): void
 }
 
 export interface EmbedderCall {
@@ -34,33 +34,33 @@ export interface EmbedderCall {
 }
 
 /** Where the call is made that a request follows: by this process, or by another one of the installation. */
-export type CallScope = 'process' | 'installation'
+export type SharedCallScope = 'process' | 'installation'
 
 /** Somebody has said whether two questions ask the same. */
-export type NoteVerdict = (by: 'person' | 'judge', verdict: 'same' | 'different') => void
+export type VerdictRecorder = (by: 'person' | 'judge', verdict: 'same' | 'different') => void
 
 export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
-  const similarity = histogramOf(metrics, 'model_proxy_semantic_similarity')
-  const verdicts = valuesOf(metrics, 'model_proxy_verdicts_total')
-  const unrecorded = valuesOf(metrics, 'model_proxy_unrecorded_requests_total')
-  const hookVerdicts = valuesOf(metrics, 'model_proxy_hook_verdicts_total')
-  const hookSeconds = histogramOf(metrics, 'model_proxy_hook_duration_seconds')
+  const similarity = createHistogramFamily(metrics, 'model_proxy_semantic_similarity')
+  const verdicts = createValueFamily(metrics, 'model_proxy_verdicts_total')
+  const unrecorded = createValueFamily(metrics, 'model_proxy_unrecorded_requests_total')
+  const hookVerdicts = createValueFamily(metrics, 'model_proxy_hook_verdicts_total')
+  const hookSeconds = createHistogramFamily(metrics, 'model_proxy_hook_duration_seconds')
   const counts = defineCounts(metrics)
   return {
-    noteEmbedded({ listedModel, promptTokens, usd }) {
+    recordEmbedderCall({ listedModel, promptTokens, usd }) {
       counts.tokens.with(EMBEDDER).value += promptTokens
       counts.costUsd.with(listedModel ?? OTHER_MODEL, EMBEDDER).value += usd
     },
-    noteUnrecorded: (route, status) => void unrecorded.with(route, String(status)).value++,
-    noteVerdict(by, verdict) {
+    countUnrecorded: (route, status) => void unrecorded.with(route, String(status)).value++,
+    recordVerdict(by, verdict) {
       verdicts.with(by, verdict).value++
     },
-    noteHook(when, verdict, tookMs) {
+    recordHookCall(when, verdict, tookMs) {
       hookVerdicts.with(when, verdict).value++
       observe(hookSeconds.with(when), tookMs / 1000)
     },
-    noteRequest: createRequestNotes(metrics, counts),
-    noteSimilarity(outcome, value) {
+    recordRequest: createRequestNotes(metrics, counts),
+    recordSimilarity(outcome, value) {
       observe(similarity.with(outcome), value)
     },
   }
@@ -69,13 +69,13 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
 /** The series of requests that are alike. */
 interface SeriesOfRequests {
   requests: Series
-  duration: Distribution
-  overhead: Distribution
+  duration: HistogramSeries
+  overhead: HistogramSeries
   costUsd: Series
   savedUsd: Series
 }
 
-function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCounts>): ProxyMetrics['noteRequest'] {
+function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCounts>): ProxyMetrics['recordRequest'] {
   const { duration, overhead, firstChunk, upstream } = defineTimes(metrics)
   const { requests, tokens, costUsd, savedUsd, estimatedUsd, unverified, coalesced } = counts
   const [input, cachedInput, output, saved] = [
@@ -130,22 +130,22 @@ function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCo
 
 function defineTimes(metrics: Metrics) {
   return {
-    duration: histogramOf(metrics, 'model_proxy_request_duration_seconds'),
-    overhead: histogramOf(metrics, 'model_proxy_overhead_seconds'),
-    firstChunk: histogramOf(metrics, 'model_proxy_time_to_first_chunk_seconds'),
-    upstream: histogramOf(metrics, 'model_proxy_upstream_duration_seconds'),
+    duration: createHistogramFamily(metrics, 'model_proxy_request_duration_seconds'),
+    overhead: createHistogramFamily(metrics, 'model_proxy_overhead_seconds'),
+    firstChunk: createHistogramFamily(metrics, 'model_proxy_time_to_first_chunk_seconds'),
+    upstream: createHistogramFamily(metrics, 'model_proxy_upstream_duration_seconds'),
   }
 }
 
 function defineCounts(metrics: Metrics) {
   return {
-    requests: valuesOf(metrics, 'model_proxy_requests_total'),
-    tokens: valuesOf(metrics, 'model_proxy_tokens_total'),
-    costUsd: valuesOf(metrics, 'model_proxy_cost_usd_total'),
-    savedUsd: valuesOf(metrics, 'model_proxy_saved_usd_total'),
-    estimatedUsd: valuesOf(metrics, 'model_proxy_estimated_usd'),
-    unverified: valuesOf(metrics, 'model_proxy_unverified_total'),
-    coalesced: valuesOf(metrics, 'model_proxy_coalesced_requests_total'),
+    requests: createValueFamily(metrics, 'model_proxy_requests_total'),
+    tokens: createValueFamily(metrics, 'model_proxy_tokens_total'),
+    costUsd: createValueFamily(metrics, 'model_proxy_cost_usd_total'),
+    savedUsd: createValueFamily(metrics, 'model_proxy_saved_usd_total'),
+    estimatedUsd: createValueFamily(metrics, 'model_proxy_estimated_usd'),
+    unverified: createValueFamily(metrics, 'model_proxy_unverified_total'),
+    coalesced: createValueFamily(metrics, 'model_proxy_coalesced_requests_total'),
   }
 }
 
@@ -158,9 +158,9 @@ export interface Stores {
 }
 
 /** The same stores, whose calls are measured with their names, times and sizes, and whose failures are reported. */
-export function measureStores({ database, store }: Stores, metrics: Metrics, failures: FailureReporter): Stores {
-  const seconds = histogramOf(metrics, 'model_proxy_store_duration_seconds')
-  const sizes = histogramOf(metrics, 'model_proxy_batch_size')
+export function instrumentStores({ database, store }: Stores, metrics: Metrics, failures: FailureReporter): Stores {
+  const seconds = createHistogramFamily(metrics, 'model_proxy_store_duration_seconds')
+  const sizes = createHistogramFamily(metrics, 'model_proxy_batch_size')
   const timeCalls = (name: string) =>
     timeInto(
       remembered(call => seconds.with(name, call)),
@@ -184,7 +184,7 @@ function measureDatabase(database: Database, timed: Timed, failures: FailureRepo
       failures.recover('database', name)
       return rows
     } catch (error) {
-      if (isUnexpected(error))
+      if (isInternalDatabaseError(error))
         failures.report('database', error, 'an SQL function failed', {
           part: name,
           fields: { function: name, code: sqlStateOf(error) },
@@ -220,7 +220,7 @@ function remembered<T>(find: (name: string) => T): (name: string) => T {
   }
 }
 
-function timeInto(secondsOf: (call: string) => Distribution, sizesOf: (call: string) => Distribution): Timed {
+function timeInto(secondsOf: (call: string) => HistogramSeries, sizesOf: (call: string) => HistogramSeries): Timed {
   return async (call, items, run) => {
     const startedAtMs = performance.now()
     if (items !== null) observe(sizesOf(call), items)

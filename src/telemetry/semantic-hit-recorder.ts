@@ -1,9 +1,9 @@
 /** Records semantic hits and near misses in the background, soon enough for people to give feedback on them. */
-import { call } from '../postgres/call.ts'
+import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
-import { byteaText } from '../postgres/wire-format.ts'
+import { formatBytea } from '../postgres/wire-format.ts'
 import { createBackgroundWriter } from './background-writer.ts'
-import type { Seal } from './content-recorder.ts'
+import type { TextSealer } from './content-recorder.ts'
 import type { Log } from './log.ts'
 
 /** A semantic hit, a hit in shadow mode, or a near miss. */
@@ -39,11 +39,11 @@ export interface SemanticHitRecorder {
   drain(timeLimitMs: number): Promise<void>
 }
 
-export function createSemanticHitRecorder(database: Database, seal: Seal, log: Log): SemanticHitRecorder {
+export function createSemanticHitRecorder(database: Database, seal: TextSealer, log: Log): SemanticHitRecorder {
   const { add, drain } = createBackgroundWriter<Awaited<ReturnType<typeof writeRow>>>({
     failure: 'request_detail',
-    what: 'a semantic hit',
-    write: hits => call(database, 'record_semantic_hits', { hits }),
+    rowName: 'a semantic hit',
+    write: hits => callFunction(database, 'record_semantic_hits', { hits }),
     maxRows: 500,
     timeLimitMs: 5_000,
     log,
@@ -55,10 +55,10 @@ export function createSemanticHitRecorder(database: Database, seal: Seal, log: L
       project_id: hit.projectId,
       key_id: hit.keyId,
       end_user: hit.endUser,
-      scope_hash: byteaText(hit.scopeHash ?? ''),
+      scope_hash: formatBytea(hit.scopeHash ?? ''),
       request_id: hit.requestId,
-      asked_hash: byteaText(hit.askedHash),
-      entry_hash: byteaText(hit.entryHash),
+      asked_hash: formatBytea(hit.askedHash),
+      entry_hash: formatBytea(hit.entryHash),
       reason: hit.reason,
       similarity: hit.similarity,
       is_shadow: hit.isShadow,
@@ -73,7 +73,7 @@ export function createSemanticHitRecorder(database: Database, seal: Seal, log: L
   /** A wording that cannot be encrypted is not stored. */
   function sealWording({ wording, projectId, requestId }: NewSemanticHit): Promise<string | null> | null {
     if (wording === null) return null
-    return seal(wording, projectId).then(byteaText, error => {
+    return seal(wording, projectId).then(formatBytea, error => {
       log.failures.report('request_detail', error, 'a wording could not be sealed', { fields: { id: requestId } })
       return null
     })

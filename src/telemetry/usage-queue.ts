@@ -1,14 +1,14 @@
 /** Usage records that wait to be written: in batches, each retried unchanged until it is written, and within a bound of memory. */
 import type { UsageRecord } from '../postgres/usage-record.ts'
 
-export const MAX_BATCH = 1_000
+export const MAX_BATCH_RECORDS = 1_000
 /** About a minute of a busy proxy. If the database is away for longer, records are dropped, so that memory stays bounded. */
 const MAX_WAITING = 500_000
 
 export interface UsageBatch {
   records: UsageRecord[]
   /** A UUID: the database takes a batch with this name once. */
-  name: string
+  idempotencyKey: string
 }
 
 /** Usage records that were lost. */
@@ -23,7 +23,7 @@ export class UsageQueue {
   #waiting: UsageRecord[] = []
   /** Sent, and perhaps written: it is retried unchanged, under its name, before any other batch. */
   #inDoubt: UsageBatch | null = null
-  #batchSize = MAX_BATCH
+  #batchSize = MAX_BATCH_RECORDS
   readonly #dropped: DroppedUsage = { records: 0, usd: 0 }
 
   constructor(maxWaiting = MAX_WAITING) {
@@ -65,26 +65,26 @@ export class UsageQueue {
 
   #drop(records: readonly UsageRecord[]): readonly UsageRecord[] {
     this.#dropped.records += records.length
-    this.#dropped.usd += sumUsd(records)
+    this.#dropped.usd += sumCostUsd(records)
     return records
   }
 
   /** Returns the batch to send, and the same one again until `noteWritten` or `divide` is called. */
-  takeBatch(): UsageBatch {
-    this.#inDoubt ??= { records: this.#waiting.splice(0, this.#batchSize), name: crypto.randomUUID() }
+  nextBatch(): UsageBatch {
+    this.#inDoubt ??= { records: this.#waiting.splice(0, this.#batchSize), idempotencyKey: crypto.randomUUID() }
     return this.#inDoubt
   }
 
-  noteWritten(): void {
+  markWritten(): void {
     this.#inDoubt = null
-    this.#batchSize = Math.min(MAX_BATCH, this.#batchSize * 2)
+    this.#batchSize = Math.min(MAX_BATCH_RECORDS, this.#batchSize * 2)
   }
 
   /**
    * Call it when the database refused the batch. One bad record must not block the others, so batches are halved until it is found.
    * Returns that record, which is then dropped.
    */
-  divide(): UsageRecord | undefined {
+  splitBatch(): UsageRecord | undefined {
     const records = this.#inDoubt?.records ?? []
     this.#inDoubt = null
     if (records.length > 1) {
@@ -97,6 +97,6 @@ export class UsageQueue {
 }
 
 /** What the requests of these records cost, in dollars. */
-export function sumUsd(records: readonly UsageRecord[]): number {
+export function sumCostUsd(records: readonly UsageRecord[]): number {
   return records.reduce((sum, { cost_usd }) => sum + (Number.isFinite(cost_usd) ? cost_usd : 0), 0)
 }

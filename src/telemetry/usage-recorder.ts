@@ -1,10 +1,10 @@
 /** Collects usage records and writes them in batches, off the hot path. */
-import { learnTime } from '../event-loop/clock.ts'
+import { setDatabaseTime } from '../event-loop/clock.ts'
 import { type Database, sqlStateOf } from '../postgres/database.ts'
 import { recordUsage } from '../postgres/record-usage.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import type { Log } from './log.ts'
-import { type DroppedUsage, MAX_BATCH, sumUsd, UsageQueue } from './usage-queue.ts'
+import { type DroppedUsage, MAX_BATCH_RECORDS, sumCostUsd, UsageQueue } from './usage-queue.ts'
 
 const FLUSH_EVERY_MS = 500
 
@@ -35,7 +35,7 @@ export function createUsageRecorder(
         'usage records were dropped: too many wait',
       )
       // Writes a full batch soon, to relieve the garbage collector, but not during a request.
-      if (queue.waiting === MAX_BATCH && !writer.isFailing) setImmediate(() => writer.start())
+      if (queue.waiting === MAX_BATCH_RECORDS && !writer.isFailing) setImmediate(() => writer.start())
       // What it did not use is free again as soon as it is written.
       if (usage.spent?.some(({ id }) => id !== null) && !writer.isFailing) setImmediate(() => writer.start())
       writer.schedule()
@@ -101,7 +101,7 @@ class QueueWriter {
   reportDropped(dropped: readonly UsageRecord[], cause: unknown, message: string): void {
     const [first] = dropped
     if (!first) return
-    const fields = { id: first.request_id, code: sqlStateOf(cause), records: dropped.length, usd: sumUsd(dropped) }
+    const fields = { id: first.request_id, code: sqlStateOf(cause), records: dropped.length, usd: sumCostUsd(dropped) }
     this.#log.failures.report('record_dropped', cause, message, { fields })
   }
 
@@ -109,10 +109,10 @@ class QueueWriter {
   async #write(): Promise<void> {
     if (this.#queue.unwritten === 0) return
     do {
-      const { records, name } = this.#queue.takeBatch()
+      const { records, idempotencyKey } = this.#queue.nextBatch()
       try {
-        learnTime(await recordUsage(this.#database, records, name))
-        this.#queue.noteWritten()
+        setDatabaseTime(await recordUsage(this.#database, records, idempotencyKey))
+        this.#queue.markWritten()
         this.#onWritten?.(records)
         this.#noteSuccess()
       } catch (error) {
@@ -127,7 +127,7 @@ class QueueWriter {
   }
 
   #divide(error: unknown): void {
-    const refused = this.#queue.divide()
+    const refused = this.#queue.splitBatch()
     if (refused) this.reportDropped([refused], error, 'a usage record was rejected by the database: dropped')
   }
 

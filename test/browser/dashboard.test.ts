@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EVENT_KINDS } from '../../src/postgres/seeds.generated.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../src/postgres/seeds.generated.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
@@ -268,7 +268,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await logIn(page, root)
       await page.goto(`${root}/dashboard/proj_${made?.id}/settings/webhooks`)
       await waitForPage(page)
-      expect(await page.locator('dt').allTextContents()).toEqual(EVENT_KINDS.map(({ kind }) => kind))
+      expect(await page.locator('dt').allTextContents()).toEqual(WEBHOOK_EVENT_TYPES.map(({ kind }) => kind))
       const told = await page.locator('dd').allTextContents()
       expect(told).toContain('When a key is made.')
       expect(told.filter(text => /[`[\]]|\(\w+\.md\)/.test(text))).toEqual([])

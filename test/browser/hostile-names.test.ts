@@ -90,7 +90,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await ask(proxy, made?.key ?? '', question('Who is refused?', fields))
       await proxy.settle()
       await proxy.query(
-        `select note_feedback(h.project_id, h.request_id, 'wrong') from semantic_hits h where h.reason <> 'undecided'`,
+        `select record_feedback(h.project_id, h.request_id, 'wrong') from semantic_hits h where h.reason <> 'undecided'`,
       )
     }
 

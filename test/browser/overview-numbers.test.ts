@@ -103,7 +103,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         keys = []
         for (const [n, type] of KEY_TYPES.entries()) {
           const [key] = await proxy.query<{ id: number }>(
-            `select id::integer from make_api_key('mixed', '${type}', 'key ${n}', null)`,
+            `select id::integer from create_api_key('mixed', '${type}', 'key ${n}', null)`,
           )
           keys.push(key?.id ?? 0)
         }

@@ -1,5 +1,5 @@
 /** A proxy with something to look at: an administrator, projects, keys, members, and a month of usage. */
-import { hashPassword } from '../../src/admin/new-password.ts'
+import { hashPassword } from '../../src/admin/password-hashing.ts'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { ask } from '../harness/client.ts'
@@ -41,7 +41,7 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
   const records = await proxy.query<UsageRecord>(MONTH_OF_USAGE.replaceAll('$project', String(project)))
   await recordUsage(proxy.stores.database, records, crypto.randomUUID())
   await proxy.query(
-    `select record_refusals(array['invalid_api_key', 'rate_limit_exceeded', 'api_key_disabled'], array[412, 97, 6])`,
+    `select record_rejections(array['invalid_api_key', 'rate_limit_exceeded', 'api_key_disabled'], array[412, 97, 6])`,
   )
   return { project: `proj_${project}`, testKey: test?.key ?? '' }
 }
@@ -59,13 +59,13 @@ export async function seedMatches(proxy: TestProxy, { project, testKey }: Seeded
     await ask(proxy, testKey, words, { 'x-proxy-cache-ttl': STORED.includes(words) ? '600' : '0' })
     await proxy.settle()
   }
-  const webhook = `add_webhook(name_project(${project.slice(5)}), 'https://hooks.example.org/model-proxy', '{}', '')`
-  await proxy.query(`select send_test_event(name_project(${project.slice(5)}), ${webhook})`)
+  const webhook = `add_webhook(find_project_name(${project.slice(5)}), 'https://hooks.example.org/model-proxy', '{}', '')`
+  await proxy.query(`select send_test_event(find_project_name(${project.slice(5)}), ${webhook})`)
   await proxy.query(
     `update semantic_hits set saved_usd = 0.0004 * prompt_tokens where project_id = ${project.slice(5)}`,
   )
   await proxy.query(
-    `select note_feedback(h.project_id, h.request_id, case h.reason when 'undecided' then 'wrong' else 'right' end)
+    `select record_feedback(h.project_id, h.request_id, case h.reason when 'undecided' then 'wrong' else 'right' end)
     from (select distinct on (reason) * from semantic_hits where project_id = ${project.slice(5)} order by reason, served_at) h`,
   )
 }

@@ -8,7 +8,7 @@ import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, 
 import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createAssembler } from '../../src/formats/chat/assemble-chat.ts'
+import { createChatAssembler } from '../../src/formats/chat/assemble-chat.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -61,7 +61,7 @@ describeOnce('what a message carried comes back', backend => {
       })
       const text = await answer.text()
       expect(answer.status, text).toBe(200)
-      const assembler = createAssembler()
+      const assembler = createChatAssembler()
       for (const line of text.split('\n')) if (line.startsWith('data: ')) assembler.push(line.slice(6))
       const { choices } = (how === 'plain' ? JSON.parse(text) : assembler.finish().body) as OpenAI.ChatCompletion
       const message = choices[0]?.message

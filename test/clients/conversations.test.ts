@@ -170,7 +170,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       await expect(client.responses.retrieve(one.id)).rejects.toMatchObject({ status: 404 })
       const asked = { model: MODELS[0], input: 'And?', previous_response_id: one.id }
       await expect(create(asked)).rejects.toMatchObject(NOT_FOUND)
-      expect(await proxy.query(`select from kept_responses where id = '${one.id}'`)).toHaveLength(0)
+      expect(await proxy.query(`select from stored_responses where id = '${one.id}'`)).toHaveLength(0)
     })
 
     test('what is deleted is gone, and no hit any more', async () => {
@@ -185,9 +185,9 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
 
     test('what its time is over for is not found, and swept', async () => {
       const one = await create({ model: MODELS[0], input: hello() })
-      await proxy.query(`update kept_responses set expires_at = now() - interval '1 hour' where id = '${one.id}'`)
+      await proxy.query(`update stored_responses set expires_at = now() - interval '1 hour' where id = '${one.id}'`)
       await expect(client.responses.retrieve(one.id)).rejects.toMatchObject({ status: 404 })
-      expect(await proxy.query('select delete_expired_responses(1) as deleted')).toEqual([{ deleted: 1 }])
+      expect(await proxy.query('select delete_expired_stored_responses(1) as deleted')).toEqual([{ deleted: 1 }])
     })
 
     test('a conversation goes on with a model of OpenAI’s', async () => {
@@ -224,11 +224,11 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
     })
 
     test('a database that fails while a response is kept leaves the response as it is', async () => {
-      await proxy.query(`alter table kept_responses add constraint none check (id = '') not valid`)
+      await proxy.query(`alter table stored_responses add constraint none check (id = '') not valid`)
       try {
         expect((await create({ model: MODELS[0], input: hello() })).status).toBe('completed')
       } finally {
-        await proxy.query('alter table kept_responses drop constraint none')
+        await proxy.query('alter table stored_responses drop constraint none')
       }
     })
   })

@@ -2,7 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { nameEndUser } from '../../src/formats/end-user.ts'
+import { shortenEndUser } from '../../src/formats/end-user.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -122,7 +122,7 @@ describeOnce('files and batches', backend => {
           model: 'gpt-4o-mini-2024-07-18',
           prompt_tokens: 1_000_000,
           cost: expect.closeTo(cost, 6),
-          end_user: nameEndUser('x'.repeat(200)),
+          end_user: shortenEndUser('x'.repeat(200)),
         },
       ])
       // The file, and its three requests.
@@ -326,9 +326,9 @@ describeOnce('files and batches', backend => {
   })
 
   test('a file that could not be bound to its project is not left behind', async () => {
-    await proxy.query(`alter table kept_objects add constraint none check (id = '') not valid`)
+    await proxy.query(`alter table stored_objects add constraint none check (id = '') not valid`)
     await expect(upload()).rejects.toThrow('503')
-    await proxy.query(`alter table kept_objects drop constraint none`)
+    await proxy.query(`alter table stored_objects drop constraint none`)
     expect(upstreams.aggregator.requests.map(({ method }) => method)).toEqual(['POST', 'DELETE'])
     expect(await counted()).toBe(0)
   })

@@ -128,7 +128,7 @@ describeOnce('what names no model', backend => {
     // What is no file at Anthropic stays bound to the project.
     await expect(by.files.retrieveMetadata('msg_1')).rejects.toMatchObject({ status: 404 })
     const [row] = await proxy.query<{ count: number }>(
-      `select count(*)::integer as count from kept_objects where id = 'msg_1'`,
+      `select count(*)::integer as count from stored_objects where id = 'msg_1'`,
     )
     expect(row?.count).toBe(1)
   })

@@ -1,7 +1,7 @@
 /** Anthropic's package runs message batches, under a base address as gateways have it: counted, checked, owned and paid as any request. */
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { LONGEST_ON_LOOP, offLoop } from '../../src/event-loop/off-loop.ts'
+import { MAX_MAIN_THREAD_BYTES, workerPool } from '../../src/event-loop/worker-pool.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { get, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -213,17 +213,17 @@ describeOnce('message batches', backend => {
   })
 
   test('a long body, and a long result, are the worker’s', async () => {
-    const given = (job: string) => offLoop.given.get(job) ?? 0
-    const before = [given('readBatch'), given('readResult')]
-    const { id } = await create([one('a'), one('b', MODEL, 'x'.repeat(LONGEST_ON_LOOP))])
-    expect(given('readBatch')).toBe((before[0] ?? 0) + 1)
+    const given = (job: string) => workerPool.jobCounts.get(job) ?? 0
+    const before = [given('readMessageBatchJob'), given('readBatchResultJob')]
+    const { id } = await create([one('a'), one('b', MODEL, 'x'.repeat(MAX_MAIN_THREAD_BYTES))])
+    expect(given('readMessageBatchJob')).toBe((before[0] ?? 0) + 1)
     await ended(id)
-    const message = { model: MODEL, usage: { input_tokens: 7, output_tokens: 1 }, x: 'x'.repeat(LONGEST_ON_LOOP) }
+    const message = { model: MODEL, usage: { input_tokens: 7, output_tokens: 1 }, x: 'x'.repeat(MAX_MAIN_THREAD_BYTES) }
     const body = `${JSON.stringify({ custom_id: 'a', result: { type: 'succeeded', message } })}`
     upstreams.anthropic.scriptOnce({ kind: 'raw', status: 200, headers: {}, body })
     const results = await get(proxy, `${PATH}/${id}/results`, key)
     expect((await results.text()).length).toBe(body.length)
-    expect(given('readResult')).toBe((before[1] ?? 0) + 1)
+    expect(given('readBatchResultJob')).toBe((before[1] ?? 0) + 1)
     expect(await recorded()).toMatchObject([{ model: MODEL, prompt: 7, answered: 1 }])
   })
 

@@ -316,7 +316,7 @@ describeOnce('what is made in the background under a key that projects share', b
     expect(await client.responses.retrieve(id)).toEqual(whole)
     // What is whole is kept, if it may be.
     expect(asked().slice(1)).toEqual(Array(more.store === false ? 3 : 2).fill(`GET /responses/${id}`))
-    const kept = JSON.stringify(await proxy.query(`select * from kept_responses where id = '${id}'`))
+    const kept = JSON.stringify(await proxy.query(`select * from stored_responses where id = '${id}'`))
     expect(kept.includes(question)).toBe(more.store !== false)
     const stranger = await connect()
     await expect(stranger.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
@@ -354,7 +354,7 @@ describeOnce('what is made in the background under a key that projects share', b
     const { id, status } = await client.responses.stream(asking).finalResponse()
     expect(status).toBe('completed')
     expect(
-      JSON.stringify(await proxy.query(`select * from kept_responses where id = '${id}'`)).includes(question),
+      JSON.stringify(await proxy.query(`select * from stored_responses where id = '${id}'`)).includes(question),
     ).toBe(store)
     expect((await client.responses.retrieve(id)).id).toBe(id)
     expect(asked().slice(1)).toHaveLength(store ? 0 : 1)
@@ -369,7 +369,7 @@ describeOnce('what is made in the background under a key that projects share', b
       )
     const [estimated] = await told()
     expect(estimated?.estimated).toBe('not_reported')
-    const following = await startProxy({ ...options, followEveryMs: 100 })
+    const following = await startProxy({ ...options, reconcileEveryMs: 100 })
     await waitUntil('its provider has told', async () => (await told())[0]?.estimated === null)
     await following.stop()
     expect((await told())[0]?.usd).not.toBe(estimated?.usd)

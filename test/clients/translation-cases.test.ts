@@ -3,8 +3,8 @@
  * provider is nothing but its own API.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { MESSAGE_FIELDS } from '../../src/formats/messages/message-fields.ts'
-import { RESPONSE_FIELDS } from '../../src/formats/responses/response-fields.ts'
+import { MESSAGE_FIELD_RULES } from '../../src/formats/messages/message-fields.ts'
+import { RESPONSE_FIELD_RULES } from '../../src/formats/responses/response-fields.ts'
 import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
@@ -246,8 +246,8 @@ const CASES: Record<string, Partial<Record<Door, Body>>> = {
 /** What each API has at the top of a request, as its package declares it, and what the aggregator adds to chat. */
 const OWN_FIELDS: Record<Door, ReadonlySet<string>> = {
   chat: new Set([...Object.keys(FIELD_RULES).filter(field => !field.includes('[')), 'reasoning', 'cache_control']),
-  responses: new Set(Object.keys(RESPONSE_FIELDS)),
-  messages: new Set(Object.keys(MESSAGE_FIELDS)),
+  responses: new Set(Object.keys(RESPONSE_FIELD_RULES)),
+  messages: new Set(Object.keys(MESSAGE_FIELD_RULES)),
 }
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 const PARTS = ['text', 'image_url', 'input_audio', 'file', 'refusal']

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { type Account, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres } from '../faults/servers.ts'
@@ -49,7 +49,7 @@ describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
   })
 
   function open(server: PrivateServer): Database {
-    const database = openRealDatabase({ url: ownerOf(server), maxConnections: 1 })
+    const database = openServerDatabase({ url: ownerOf(server), maxConnections: 1 })
     databases.push(database)
     return database
   }

@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { sqlStateOf } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { storeVectors } from '../../src/postgres/vectors.ts'
-import { listHashes } from '../../src/postgres/wire-format.ts'
+import { toByteaList } from '../../src/postgres/wire-format.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { makeProject, sha256 } from '../harness/answers.ts'
 import { post } from '../harness/client.ts'
@@ -17,7 +17,7 @@ import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const findVectors = (database: Database, projectId: number, names: string[]) =>
-  call(database, 'find_vectors', { of_project: projectId, by_names: listHashes(names), max_age_seconds: null })
+  callFunction(database, 'find_vectors', { of_project: projectId, by_names: toByteaList(names), max_age_seconds: null })
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/citus.sh', import.meta.url))
 const check = Bun.spawnSync([SCRIPT, 'check'])
@@ -63,11 +63,11 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
 
   test('distributing again changes nothing, and rows of a project are together on one worker', async () => {
     await Bun.$`psql ${url} -qf ${fileURLToPath(new URL('../../scripts/distribute.sql', import.meta.url))}`.quiet()
-    const database = openRealDatabase({ url, maxConnections: 2 })
+    const database = openServerDatabase({ url, maxConnections: 2 })
     const projects = await Promise.all(['one', 'two', 'three', 'four'].map(name => makeProject(database, name)))
     for (const projectId of projects) {
       const names = Array.from({ length: 20 }, (_, i) => sha256(`${projectId} ${i}`))
-      const vectors = names.map(name => ({ name, packed: new Uint8Array(8), promptTokens: 1, answeredAs: 'm' }))
+      const vectors = names.map(name => ({ name, packed: new Uint8Array(8), promptTokens: 1, responseModel: 'm' }))
       await storeVectors(database, { projectId, vectors, ttlSeconds: 600 })
       expect(await findVectors(database, projectId, names)).toHaveLength(20)
       const placed = await database.call<{ rows: string }>(
@@ -88,13 +88,13 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
   })
 
   test('100,000 projects spread; a worker that is killed stops its own alone, and shards move under load', async () => {
-    const database = openRealDatabase({ url, maxConnections: 8 })
+    const database = openServerDatabase({ url, maxConnections: 8 })
     // Without the triggers that check each project's settings, and without the limit of requests' statements.
     const run = (text: string) => Bun.$`psql ${url} -qX -v ON_ERROR_STOP=1 -c ${text}`.quiet()
     await run(`set local session_replication_role = replica;
       insert into projects (name, plan) select 'spread-' || i, 'pro' from generate_series(1, ${PROJECTS}) i`)
     await run(
-      `insert into cached_vectors (project_id, name, vector, prompt_tokens, answered_as, expires_at, test)
+      `insert into cached_vectors (project_id, name, vector, prompt_tokens, response_model, expires_at, test)
       select id, sha256(convert_to(name, 'UTF8')), '\\x01', 1, 'm', now() + interval '1 day', false from projects where name like 'spread-%'`,
     )
     const shards = await database.call<{ shard: string; port: number; rows: number }>(
@@ -118,7 +118,9 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     const stores = { database, store, databaseUrl: url, redisUrl: real?.redisUrl ?? '' }
     const proxy = await startProxy({ stores })
     const keys = await Promise.all(
-      workers.map(port => call(database, 'issue_key', { project: nameOn(port), key_type: 'test', key_name: 'k' })),
+      workers.map(port =>
+        callFunction(database, 'issue_key', { project: nameOn(port), key_type: 'test', key_name: 'k' }),
+      ),
     )
     function nameOn(port: number): string {
       return projects.find(project => project.port === port)?.name ?? ''
@@ -137,7 +139,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     async function load(): Promise<void> {
       for (let i = 0; !isOver; i++) {
         const { id, name, port } = projects[(7 * i) % projects.length] as (typeof projects)[number]
-        const vectors = [{ name: sha256(name), packed: new Uint8Array(8), promptTokens: 1, answeredAs: 'm' }]
+        const vectors = [{ name: sha256(name), packed: new Uint8Array(8), promptTokens: 1, responseModel: 'm' }]
         const asked = [
           findVectors(database, id, [sha256(name)]),
           storeVectors(database, { projectId: id, vectors, ttlSeconds: 600 }).then(() => vectors),

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
@@ -78,7 +78,7 @@ describeEngines('a day', ['prometheus'], () => {
       METRICS_TOKEN: token,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     })
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     accounts = openAccounts(database)
     prometheus = startPrometheus(metricsPort, token, [])
   })

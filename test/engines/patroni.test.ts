@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { openAccounts } from '../faults/accounts.ts'
 import { startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startRedis } from '../faults/servers.ts'
@@ -24,7 +24,7 @@ describeEngines('Patroni', ['patroni', 'etcd', 'redis-server'], () => {
   test('fences a primary that has lost its lease: at no time do two take writes, and the proxy takes the new one', async () => {
     const [first, second] = cluster.nodes
     const proxy = await startProxyProcess({ DATABASE_URL: cluster.url, REDIS_URL: redis.url })
-    const before = openRealDatabase({
+    const before = openServerDatabase({
       url: `postgres://postgres@127.0.0.1:${first.port}/model_proxy`,
       maxConnections: 1,
     })
@@ -72,7 +72,7 @@ describeEngines('Patroni', ['patroni', 'etcd', 'redis-server'], () => {
     process.stdout.write(
       `promoted ${Math.round(promotedAtMs - cutAtMs)} ms after the cut; ${refused.length} of ${answers.length} refused with 503 within ${Math.round(lastRefused - firstRefused)} ms; states ${seen.join(', ')}\n`,
     )
-    const after = openRealDatabase({
+    const after = openServerDatabase({
       url: `postgres://postgres@127.0.0.1:${second.port}/model_proxy`,
       maxConnections: 1,
     })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
-import { startupSettings } from '../../src/postgres/session-settings.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
+import { buildStartupParameters } from '../../src/postgres/session-settings.ts'
 import { openAccounts } from '../faults/accounts.ts'
 import { spawnProxy, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
@@ -12,7 +12,7 @@ import { type Pooler, startPgBouncer } from './pgbouncer.ts'
 
 const CLIENTS = 24
 const REQUESTS = 600
-const IGNORED = Object.keys(startupSettings(1, false)).join(', ')
+const IGNORED = Object.keys(buildStartupParameters(1, false)).join(', ')
 
 describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], () => {
   let postgres: PrivateServer
@@ -22,7 +22,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
 
   beforeAll(async () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    direct = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    direct = openServerDatabase({ url: postgres.url, maxConnections: 2 })
   })
   beforeEach(() =>
     direct.runScript('alter role postgres reset all; alter role postgres in database model_proxy reset all'),
@@ -87,7 +87,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
   test('statements that share a connection all have replies, with parameters and without', async () => {
     const pooler = await startPooler()
     const { port } = new URL(pooler.url)
-    const database = openRealDatabase({
+    const database = openServerDatabase({
       url: `postgres://postgres@127.0.0.1:${port}/model_proxy`,
       maxConnections: 1,
       isPrepared: false,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from '../faults/servers.ts'
@@ -33,7 +33,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
       METRICS_PORT: String(metricsPort),
       METRICS_TOKEN: token,
     })
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     accounts = openAccounts(database)
     prometheus = startPrometheus(metricsPort, token, [join(ROOT, 'docs/metrics/alerts.yml')])
   })

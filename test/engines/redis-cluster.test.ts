@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { type Account, type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres } from '../faults/servers.ts'
@@ -33,7 +33,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
         AGGREGATOR_API_KEY: 'k',
       })
     proxies = await Promise.all([start(), start()])
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     accounts = openAccounts(database)
   })
   afterAll(async () => {
@@ -247,7 +247,7 @@ describeEngines('a Redis Cluster with TLS', ['redis-server', 'redis-cli', 'opens
       REDIS_CERT_FILE: certificates.cert,
       REDIS_KEY_FILE: certificates.key,
     })
-    const database = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+    const database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
     const accounts = openAccounts(database)
     await waitUntil(
       'health is ok',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { type PrivateServer, startPostgres } from '../faults/servers.ts'
@@ -18,7 +18,7 @@ describeEngines('three Sentinels', ['redis-server', 'redis-sentinel', 'redis-cli
   beforeAll(async () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startSentinels()])
     proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
-    database = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
   })
   afterAll(async () => {
     await database?.close()

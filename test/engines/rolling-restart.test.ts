@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { type Accounts, openAccounts } from '../faults/accounts.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { createServerProcess, type PrivateServer, startPostgres, startRedis, tieToTests } from '../faults/servers.ts'
@@ -84,7 +84,7 @@ describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () =>
 
   beforeAll(async () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
-    database = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
   })
   afterAll(async () => {
     await database?.close()

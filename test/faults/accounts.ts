@@ -1,7 +1,7 @@
 /** Projects and keys in a database that proxies serve from, and what those wrote about them. */
 
 import { sql } from 'kysely'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { queriesOf } from '../harness/queries.ts'
 
@@ -29,8 +29,8 @@ const UNLIMITED = 1_000_000_000
 export function openAccounts(database: Database): Accounts {
   async function createOn(plan: string, type: 'project' | 'test'): Promise<Account> {
     const project = `p-${crypto.randomUUID()}`
-    await call(database, 'create_project', { project, plan })
-    return { project, plan, key: await call(database, 'issue_key', { project, key_type: type, key_name: 'k' }) }
+    await callFunction(database, 'create_project', { project, plan })
+    return { project, plan, key: await callFunction(database, 'issue_key', { project, key_type: type, key_name: 'k' }) }
   }
 
   return {

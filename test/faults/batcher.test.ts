@@ -14,8 +14,8 @@ function openBatcher(timeLimitMs: number) {
   const add = createBatcher<string, string>({
     run: items => new Promise(resolve => calls.push({ items, answer: () => resolve(items.map(item => `${item}!`)) })),
     maxItems: 10,
-    timeLimitMs,
-    timeLimitError: () => new Error('too late'),
+    timeoutMs: timeLimitMs,
+    createTimeoutError: () => new Error('too late'),
     onLateResult: item => late.push(item),
   })
   return { add, calls, late }

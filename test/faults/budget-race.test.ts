@@ -4,9 +4,9 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import {
   askDoor,
@@ -50,7 +50,7 @@ describeFaults('a budget of one dollar', () => {
       }),
     )
     proxies = [first, ...(await Promise.all(others))]
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
   })
   afterAll(async () => {
     await database?.close()
@@ -82,8 +82,8 @@ describeFaults('a budget of one dollar', () => {
 
   test('is never exceeded at any door, and nothing stays reserved', { timeout: 180_000 }, async () => {
     await database.call(`insert into plans values ('racing', 1000000, 1000000, 1000000, 1000000, 1000000, 10000)`, [])
-    await call(database, 'create_project', { project: 'racer', plan: 'racing' })
-    const key = await call(database, 'issue_key', { project: 'racer', key_type: 'project', key_name: 'k' })
+    await callFunction(database, 'create_project', { project: 'racer', plan: 'racing' })
+    const key = await callFunction(database, 'issue_key', { project: 'racer', key_type: 'project', key_name: 'k' })
     for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, 'racer', provider, 'sk-own')
     await database.call(`update projects set semantic_judge_model = 'gpt-4o-mini', semantic_judge_daily_usd = 100`, [])
     const authorization = `Bearer ${key}`
@@ -199,7 +199,7 @@ describeFaults('a budget of one dollar', () => {
       `update budget_reservations set expires_at = now() - interval '1 second' where expires_at < 'infinity' and doubtful_at is null`,
       [],
     )
-    await call(database, 'expire_reservations', {})
+    await callFunction(database, 'expire_reservations', {})
     const { spent, reserved, kept, doubtful } = await stand()
     expect(doubtful).toBeGreaterThan(0)
     expect(reserved).toBeCloseTo(kept + doubtful, 9)

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get, post } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Accounts, openAccounts } from './accounts.ts'
@@ -31,7 +31,7 @@ describeFaults('clocks that are wrong by 70 days', () => {
       )
     const first = await start(0)
     proxies = [await start(-70), first, await start(70)]
-    database = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
     accounts = openAccounts(database)
   })
   afterAll(async () => {

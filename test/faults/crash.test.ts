@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Accounts, openAccounts } from './accounts.ts'
@@ -24,7 +24,7 @@ describeFaults('PostgreSQL crashes', () => {
   beforeAll(async () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
     proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     accounts = openAccounts(database)
   })
   afterAll(async () => {

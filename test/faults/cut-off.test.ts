@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
@@ -25,7 +25,7 @@ describeFaults('one of two proxies is cut off from Redis', () => {
     well = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
     // It counts the other when it connects.
     cutOff = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: relay.url })
-    database = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
   })
   afterAll(async () => {
     relay?.close()

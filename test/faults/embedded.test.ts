@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { call } from '../../src/postgres/call.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask } from '../harness/client.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -23,11 +23,11 @@ beforeAll(async () => {
   settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: String(findFreePort()) }
   proxy = await startProxyProcess(settings)
   await withDatabase(async database => {
-    await call(database, 'create_project', { project: 'acme', plan: 'enterprise' })
-    key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
-    await call(database, 'create_project', { project: 'many', plan: 'enterprise' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'enterprise' })
+    key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
+    await callFunction(database, 'create_project', { project: 'many', plan: 'enterprise' })
     await database.runScript('update plans set test_requests_per_minute = 1000000, test_requests_per_month = 1000000')
-    key = await call(database, 'issue_key', { project: 'many', key_type: 'test', key_name: 'ci' })
+    key = await callFunction(database, 'issue_key', { project: 'many', key_type: 'test', key_name: 'ci' })
   })
 })
 afterAll(async () => {
@@ -36,8 +36,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-async function withDatabase<T>(run: (database: ReturnType<typeof openRealDatabase>) => Promise<T>): Promise<T> {
-  const database = openRealDatabase({ url: await embeddedUrl(dataDir, settings.EMBEDDED_PG_PORT), maxConnections: 1 })
+async function withDatabase<T>(run: (database: ReturnType<typeof openServerDatabase>) => Promise<T>): Promise<T> {
+  const database = openServerDatabase({ url: await embeddedUrl(dataDir, settings.EMBEDDED_PG_PORT), maxConnections: 1 })
   try {
     return await run(database)
   } finally {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
+import { divideConnections, pingDatabase } from '../../src/postgres/connection-limits.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { pingDatabase, shareConnections } from '../../src/postgres/database-facts.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { get } from '../harness/client.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -21,7 +21,7 @@ describeFaults('a primary and a standby', () => {
     ;[first, second] = await Promise.all([startPostgres(), startPostgres()])
     await setReadOnly(second, true)
     const [a, b] = [new URL(first.url), new URL(second.url)]
-    both = openRealDatabase({ url: `postgres://postgres@${b.host},${a.host}/model_proxy`, maxConnections: 3 })
+    both = openServerDatabase({ url: `postgres://postgres@${b.host},${a.host}/model_proxy`, maxConnections: 3 })
   })
   afterAll(async () => {
     await both?.close()
@@ -80,9 +80,9 @@ describeFaults('a primary and a standby', () => {
   })
 
   test('processes share a quarter of what the server gives, or what they are told', async () => {
-    const database = openRealDatabase({ url: first.url, maxConnections: 1 })
+    const database = openServerDatabase({ url: first.url, maxConnections: 1 })
     const shares = (budget: number | null) =>
-      Promise.all([1, 4, 12, 200].map(workers => shareConnections(database, budget, workers)))
+      Promise.all([1, 4, 12, 200].map(workers => divideConnections(database, budget, workers)))
     // Of 100, three are the superuser's.
     expect(await shares(null)).toEqual([5, 5, 2, 1])
     expect(await shares(40)).toEqual([40, 10, 3, 1])
@@ -95,12 +95,12 @@ describeFaults('a primary and a standby', () => {
     const redis = await startRedis()
     await setReadOnly(first, false)
     // A quarter is six.
-    const about = openRealDatabase({ url: first.url, maxConnections: 1 })
+    const about = openServerDatabase({ url: first.url, maxConnections: 1 })
     await about.runScript('create database shared connection limit 24')
     await about.runScript(nameTablesIn('shared'))
     await about.close()
     const url = first.url.replace('model_proxy', 'shared')
-    const budget = openRealDatabase({ url, maxConnections: 1 })
+    const budget = openServerDatabase({ url, maxConnections: 1 })
     /** With how many connections its requests have open. */
     const start = async () => {
       const metricsPort = findFreePort()
@@ -161,7 +161,7 @@ describeFaults('a primary and a standby', () => {
   }, 300_000)
 
   test('a process has no more connections than it may, however many statements wait', async () => {
-    const database = openRealDatabase({ url: second.url, maxConnections: 2 })
+    const database = openServerDatabase({ url: second.url, maxConnections: 2 })
     await setReadOnly(second, false)
     await waitUntil('it takes writes', () =>
       pingDatabase(database).then(

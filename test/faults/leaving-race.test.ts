@@ -4,9 +4,9 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -55,10 +55,10 @@ describeFaults('clients that leave', () => {
     const first = await startProxyProcess(environment)
     const others = Array.from({ length: PROCESSES - 1 }, () => startProxyProcess(environment))
     proxies = [first, ...(await Promise.all(others))]
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     await database.call(`insert into plans values ('leaving', 1000000, 1000000, 1000000, 1000000, 1000000, 10000)`, [])
-    await call(database, 'create_project', { project: 'leaver', plan: 'leaving' })
-    key = await call(database, 'issue_key', { project: 'leaver', key_type: 'project', key_name: 'k' })
+    await callFunction(database, 'create_project', { project: 'leaver', plan: 'leaving' })
+    key = await callFunction(database, 'issue_key', { project: 'leaver', key_type: 'project', key_name: 'k' })
     for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, 'leaver', provider, 'sk-own')
     await database.call(`select set_budget('leaver', 'usd', ${DOLLARS}, 'total')`, [])
   })
@@ -142,7 +142,7 @@ describeFaults('clients that leave', () => {
         where expires_at < now() + interval '4 minutes' and doubtful_at is null`,
         [],
       )
-      await call(database, 'expire_reservations', {})
+      await callFunction(database, 'expire_reservations', {})
       return inFlight === 0
     })
     const { spent, reserved, recorded, doubtful } = await stand()

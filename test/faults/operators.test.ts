@@ -1,7 +1,7 @@
 /** Operators beside requests: neither waits for the other, and what could not be checked is no wrong key. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
@@ -22,7 +22,7 @@ describeFaults('operators', () => {
   beforeAll(async () => {
     postgres = await startPostgres()
     proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: '', DASHBOARD: 'on' })
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     await database.call(`select create_user('operator@example.org', 'owner')`, [])
     const [issued] = await database.call<{ key: string }>(
       `select key from issue_admin_key('operator@example.org', 'faults')`,

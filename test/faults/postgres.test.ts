@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
 import { queriesOf } from '../harness/queries.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -45,7 +45,7 @@ describeFaults('PostgreSQL goes away under load', () => {
   beforeAll(async () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
     proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     accounts = openAccounts(database)
     // What a process loads at its first need does not count as waiting.
     const { key } = await accounts.create()
@@ -112,7 +112,7 @@ describeFaults('PostgreSQL goes away under load', () => {
     const account = await accounts.create()
     const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key, clients: CLIENTS })
     await Bun.sleep(300)
-    const admin = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+    const admin = openServerDatabase({ url: postgres.url, maxConnections: 1 })
     for (let i = 0; i < 5; i++) {
       await sql`
         select pg_terminate_backend(pid) from pg_stat_activity

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
-import { explainRedis, isWrongDatabase } from '../../src/stores/redis/explain-redis.ts'
+import { explainRedisError, isDatabaseMissing } from '../../src/stores/redis/explain-redis-error.ts'
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { missingServers, type PrivateServer, startRedis } from './servers.ts'
@@ -31,7 +31,7 @@ describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
         () => null,
         (error: unknown) => error,
       )
-      said = JSON.stringify(explainRedis(redis, failure))
+      said = JSON.stringify(explainRedisError(redis, failure))
       return failure !== null && form.test(said)
     })
     await store.close()
@@ -54,8 +54,8 @@ describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
 
   test('a database that does not exist is told, though Redis answers', async () => {
     const redis = connectRedis(`redis://127.0.0.1:${port}/99`)
-    await waitUntil('it is told', () => isWrongDatabase(redis) && redis.status === 'ready')
-    expect(explainRedis(redis, null)).toMatchObject({ remedy: expect.stringContaining('name another database') })
+    await waitUntil('it is told', () => isDatabaseMissing(redis) && redis.status === 'ready')
+    expect(explainRedisError(redis, null)).toMatchObject({ remedy: expect.stringContaining('name another database') })
     redis.disconnect()
   })
 

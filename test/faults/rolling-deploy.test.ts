@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Accounts, openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
@@ -20,7 +20,7 @@ alter table projects add column next_of_project text not null default '';
 alter table api_keys add column next_of_key text not null default '';
 alter table monthly_counters add column next_of_counter text not null default '';
 alter table cache_entries add column next_of_entry text not null default '';
-alter table batch_ledger add column next_of_batch text not null default '';
+alter table applied_batches add column next_of_batch text not null default '';
 alter table admission_slots add column next_of_slot text not null default '';
 create function next_release() returns text language sql stable set search_path = model_proxy, pg_temp as $$ select 'next' $$;
 `
@@ -55,7 +55,7 @@ describeFaults('two releases side by side', () => {
     const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
     stores.push(postgres, redis)
     const environment = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, DATABASE_MAX_CONNECTIONS: '5' }
-    const open = () => openRealDatabase({ url: postgres.url, maxConnections: 1 })
+    const open = () => openServerDatabase({ url: postgres.url, maxConnections: 1 })
     const ours = () => startProxyProcess(environment)
     const next = () => startProxyProcess(environment, { server: join(folder, 'src/process/server.ts') })
     return { open, ours, next }

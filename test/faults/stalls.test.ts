@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask, post } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -36,7 +36,7 @@ describeFaults('followers in another process', () => {
   beforeAll(async () => {
     ;[postgres, redis, upstream] = await Promise.all([startPostgres(), startRedis(), startStandin()])
     ;[leading, following] = await Promise.all([start(), start()])
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     key = (await openAccounts(database).create({ type: 'project' })).key
   })
   afterAll(async () => {

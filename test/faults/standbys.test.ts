@@ -1,8 +1,8 @@
 /** Standbys that answer operators' reads: all of those and no others, and only while they follow the primary. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hashToken, makeSessionToken } from '../../src/admin/session-cookie.ts'
+import { createSessionToken, hashToken } from '../../src/admin/session-cookie.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
@@ -21,7 +21,7 @@ const READS = [
   'find_requests',
   'latency_percentiles',
   'usage_buckets',
-  'usage_of_tags',
+  'usage_by_tag',
   'usage_overview',
   'usage_shares',
 ]
@@ -35,7 +35,7 @@ describeFaults('standbys that are read', () => {
   let proxy: ProxyProcess
   let key: string
   /** Of sessions. A reader without memberships may see no project. */
-  const tokens = { owner: makeSessionToken(), reader: makeSessionToken() }
+  const tokens = { owner: createSessionToken(), reader: createSessionToken() }
   let projectId: string
 
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describeFaults('standbys that are read', () => {
       DASHBOARD: 'on',
     }
     proxy = await startProxyProcess(environment)
-    database = openRealDatabase({ url: primary.url, maxConnections: 1 })
+    database = openServerDatabase({ url: primary.url, maxConnections: 1 })
     for (const [role, token] of Object.entries(tokens)) {
       await database.call('select create_user($1, $2)', [`${role}@example.org`, role])
       await database.call(`select open_session($1, $2, '127.0.0.1', 'test', '')`, [

@@ -1,7 +1,7 @@
 /** Two workers and a collector of OpenTelemetry: what the spans come to is what was recorded. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
 import { type Collector, startCollector } from '../harness/collector.ts'
@@ -27,7 +27,7 @@ describeFaults('OpenTelemetry with WORKERS=2', () => {
       WORKERS: '2',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     })
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
   })
   afterAll(async () => {
     await database?.close()

@@ -1,7 +1,7 @@
 /** A primary that comes back after its standby was promoted: writable, and wrong. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Account, openAccounts } from './accounts.ts'
@@ -30,7 +30,7 @@ describeFaults('a primary that was left behind', () => {
     both = `postgres://postgres@${hostOf(old)},${hostOf(promoted)}/model_proxy`
     proxy = await startProxyProcess({ DATABASE_URL: both, REDIS_URL: redis.url })
     alone = await startProxyProcess({ DATABASE_URL: old.url, REDIS_URL: redis.url })
-    const before = openRealDatabase({ url: old.url, maxConnections: 1 })
+    const before = openServerDatabase({ url: old.url, maxConnections: 1 })
     const accounts = openAccounts(before)
     ;[kept, deactivated] = [await accounts.create(), await accounts.create()]
     for (const each of [proxy, alone])
@@ -69,7 +69,7 @@ describeFaults('a primary that was left behind', () => {
   test('while both take writes, all proxies go over to the promoted one, those with open connections too', async () => {
     expect(psql(promoted, 'select pg_promote()')).toBe('t')
     const promotedAtMs = performance.now()
-    database = openRealDatabase({ url: promoted.url, maxConnections: 1 })
+    database = openServerDatabase({ url: promoted.url, maxConnections: 1 })
     await database.call('select deactivate_key($1)', [deactivated.key])
     await waitUntil('it is seen', async () => (await healthOf(proxy))[1] === 'two primaries')
     expect(await healthOf(proxy)).toEqual(['degraded', 'two primaries'])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { openAccounts } from './accounts.ts'
 import { describeFaults } from './describe-faults.ts'
@@ -90,7 +90,7 @@ describeFaults('an upgrade of a filled database', () => {
   }, async () => {
     const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])
     stores.push(postgres, redis)
-    const database = openRealDatabase({ url: postgres.url, maxConnections: 1 })
+    const database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
     await migrate(database)
     await database.runScript(`set statement_timeout = 0; ${FILL}`)
     const [row] = await database.call<{ partition: string }>(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { createLog } from '../../src/telemetry/log.ts'
@@ -44,7 +44,7 @@ async function recordedIds(database: Database): Promise<string[]> {
 describeBackends('usage records', backend => {
   async function open() {
     const { database } = await backend.open()
-    await call(database, 'maintain_usage_partitions', {})
+    await callFunction(database, 'maintain_usage_partitions', {})
     return { database, recorder: createUsageRecorder(database, createLog('silent')) }
   }
 

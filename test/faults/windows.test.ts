@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { test } from 'vitest'
-import { type GuardedStore, guardStore } from '../../src/stores/guarded-store.ts'
+import { createFallbackStore, type FallbackStore } from '../../src/stores/fallback-store.ts'
 import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -15,7 +15,7 @@ interface Scene {
   server: PrivateServer
   redis: Redis
   /** As so many further processes have them, each with a connection of its own; returns all so far. */
-  openGuards(processes: number): Promise<GuardedStore[]>
+  openGuards(processes: number): Promise<FallbackStore[]>
   close(): Promise<void>
 }
 
@@ -26,13 +26,15 @@ async function openScene(): Promise<Scene> {
   const server = await startRedis()
   const redis = new Redis(server.url)
   redis.on('error', () => {})
-  const guards: GuardedStore[] = []
+  const guards: FallbackStore[] = []
   return {
     server,
     redis,
     async openGuards(processes) {
       for (let i = 0; i < processes; i++) {
-        const guard = guardStore(openRedisStore(connectRedis(server.url), INSTALLATION), { processes: () => processes })
+        const guard = createFallbackStore(openRedisStore(connectRedis(server.url), INSTALLATION), {
+          processCount: () => processes,
+        })
         guards.push(guard)
         await waitUntil('Redis answers', () =>
           guard.ping().then(
@@ -52,17 +54,17 @@ async function openScene(): Promise<Scene> {
 }
 
 /** One request after the other, to each process in turn; how many passed. */
-async function pass(stores: readonly GuardedStore[], requests: number): Promise<number> {
+async function pass(stores: readonly FallbackStore[], requests: number): Promise<number> {
   let passed = 0
   for (let i = 0; i < requests; i++) {
-    const store = stores[i % stores.length] as GuardedStore
+    const store = stores[i % stores.length] as FallbackStore
     const { granted } = await store.count({ requests: 1, windows: [{ name: NAME, limit: LIMIT }], entries: [] })
     passed += granted
   }
   return passed
 }
 
-async function waitUntilBack(stores: readonly GuardedStore[]): Promise<void> {
+async function waitUntilBack(stores: readonly FallbackStore[]): Promise<void> {
   await waitUntil('Redis is back', async () => {
     // A window of another key, so that the one of the test is not touched.
     for (const store of stores)
@@ -155,7 +157,7 @@ describeFaults('rate windows stand when Redis does not', () => {
     const scene = await openScene()
     onTestFinished(scene.close)
     const [store] = await scene.openGuards(1)
-    const passing = pass([store as GuardedStore], 1)
+    const passing = pass([store as FallbackStore], 1)
     const endsAtMs = performance.now() + 1_200
     while (performance.now() < endsAtMs);
     expect(await passing).toBe(1)

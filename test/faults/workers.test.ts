@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { ask, get } from '../harness/client.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Accounts, openAccounts } from './accounts.ts'
@@ -20,7 +20,7 @@ describeFaults('WORKERS=2', () => {
   beforeAll(async () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
     team = await startTeam()
-    database = openRealDatabase({ url: postgres.url, maxConnections: 2 })
+    database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     accounts = openAccounts(database)
   })
   afterAll(async () => {

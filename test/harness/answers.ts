@@ -1,8 +1,8 @@
 /** Answers to store and questions to ask, for tests of the cache's SQL. */
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import type { AnswerAsk } from '../../src/postgres/find-answer.ts'
-import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
+import type { CacheSearch } from '../../src/postgres/search-cache.ts'
+import { type CacheEntryInput, storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { formatVector } from '../../src/postgres/vectors.ts'
 
 export const DIMENSIONS = 64
@@ -22,12 +22,12 @@ export function vectorOf(text: string, bend = 0): string {
 }
 
 export function makeProject(database: Database, name: string): Promise<number> {
-  return call(database, 'create_project', { project: name, plan: 'free' })
+  return callFunction(database, 'create_project', { project: name, plan: 'free' })
 }
 
 export function makeSpace(database: Database): Promise<number> {
-  const space = { model: 'sixty-four', dimensions: DIMENSIONS, build_lists: database.buildsLists }
-  return call(database, 'register_embedding_space', space)
+  const space = { model: 'sixty-four', dimensions: DIMENSIONS, build_lists: database.hasVectorLists }
+  return callFunction(database, 'register_embedding_space', space)
 }
 
 export interface Place {
@@ -36,7 +36,7 @@ export interface Place {
   context: string
 }
 
-export function answerTo(prompt: string, { projectId, spaceId, context }: Place): AnswerToStore {
+export function answerTo(prompt: string, { projectId, spaceId, context }: Place): CacheEntryInput {
   return {
     projectId,
     requestHash: sha256(`${context} ${prompt}`),
@@ -58,7 +58,7 @@ export function answerTo(prompt: string, { projectId, spaceId, context }: Place)
 }
 
 /** The same, asked a little differently. */
-export function rewordingOf(prompt: string, { projectId, spaceId, context }: Place): AnswerAsk {
+export function rewordingOf(prompt: string, { projectId, spaceId, context }: Place): CacheSearch {
   return {
     projectId,
     requestHash: sha256(`never asked ${prompt}`),
@@ -76,6 +76,6 @@ export function rewordingOf(prompt: string, { projectId, spaceId, context }: Pla
 export async function storePrompts(database: Database, place: Place, from: number, to: number): Promise<void> {
   for (let start = from; start < to; start += 50) {
     const batch = Array.from({ length: Math.min(50, to - start) }, (_, i) => answerTo(`prompt ${start + i}`, place))
-    await storeAnswers(database, batch)
+    await storeCachedResponses(database, batch)
   }
 }

@@ -2,16 +2,16 @@
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, inject } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
+import { createFallbackStore } from '../../src/stores/fallback-store.ts'
 import type { FastStore } from '../../src/stores/fast-store.ts'
-import { guardStore } from '../../src/stores/guarded-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
 import { openProcessBus, type ProcessBus } from '../../src/stores/redis/process-bus.ts'
 import { openRedisStore } from '../../src/stores/redis/redis-store.ts'
-import { createEntryTags, type TaggedEntries, tagEntries } from '../../src/stores/tagged-store.ts'
+import { createEntrySigner, createSignedStore, type SignedEntries } from '../../src/stores/signed-store.ts'
 import { emptyDatabase } from './empty-database.ts'
 import { holdToTypes, nullsFound } from './hold-to-types.ts'
 import { makeDistributed } from './make-distributed.ts'
@@ -27,7 +27,7 @@ export interface Stores {
   databaseUrl: string | null
   redisUrl: string | null
   /** Of what is in Redis, where there is one. */
-  entries?: TaggedEntries
+  entries?: SignedEntries
 }
 
 export interface Backend {
@@ -96,12 +96,12 @@ async function openReal(): Promise<OpenStores> {
   if (real.isCluster) await makeDistributed(name, url.href)
   else await runAsAdmin(real.adminUrl, `create database ${name} template ${real.template}`)
   await runAsAdmin(real.adminUrl, nameTablesIn(name))
-  const database = holdToTypes(openRealDatabase({ url: url.href }))
-  const installationId = await call(database, 'installation_id', {})
+  const database = holdToTypes(openServerDatabase({ url: url.href }))
+  const installationId = await callFunction(database, 'installation_id', {})
   // As a proxy without an ENCRYPTION_KEY does.
-  const tags = createEntryTags({ current: Buffer.from(installationId), others: [] }, installationId)
-  const guarded = guardStore(openRedisStore(connectRedis(real.redisUrl), installationId))
-  const store = tagEntries(guarded, { tags, onWrong: () => {} })
+  const tags = createEntrySigner({ current: Buffer.from(installationId), others: [] }, installationId)
+  const guarded = createFallbackStore(openRedisStore(connectRedis(real.redisUrl), installationId))
+  const store = createSignedStore(guarded, { signer: tags, onInvalidSignature: () => {} })
   await waitForRedis(store)
   return {
     database,
@@ -123,10 +123,10 @@ export async function openBus({ database, redisUrl, entries }: Stores): Promise<
   const redis = connectRedis(redisUrl)
   const opened = openProcessBus({
     redis,
-    listener: connectRedis(redisUrl, { listens: true }),
-    installationId: await call(database, 'installation_id', {}),
+    listener: connectRedis(redisUrl, { isSubscriber: true }),
+    installationId: await callFunction(database, 'installation_id', {}),
     entries,
-    store: { attempt: (_name, run) => run() },
+    store: { runGuarded: (_name, run) => run() },
     isOnlyProcess: () => false,
   })
   const bus = {

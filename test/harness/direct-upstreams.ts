@@ -1,7 +1,7 @@
 /** Stand-ins for every provider that a proxy can reach, and projects with keys of their own for them. */
 
 import type { DirectProvider } from '../../src/config/config.ts'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
@@ -62,8 +62,8 @@ export async function storeKey(
   { encryptionKey = TEST_ENCRYPTION_KEY, name = 'default', weight = null as number | null } = {},
 ): Promise<void> {
   const current = Buffer.from(encryptionKey, 'base64')
-  const owner = { projectId: await call(database, 'find_project', { project }), provider }
+  const owner = { projectId: await callFunction(database, 'find_project', { project }), provider }
   const sealed = await createVault(async () => ({ current, others: [] })).seal(secret, owner)
   const key = { owner_id: owner.projectId, provider, sealed, last_four: secret.slice(-4), name, weight }
-  await call(database, 'store_provider_key', key)
+  await callFunction(database, 'store_provider_key', key)
 }

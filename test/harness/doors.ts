@@ -1,6 +1,6 @@
 /** Every way to a provider: a request for each, and what it costs. */
-import { TARGETS } from '../../src/http/paths.ts'
-import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
+import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
+import { COLLECTION_PATHS, PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { type Addressed, post } from './client.ts'
 
 /** At 0.6 US dollars a million, an answer of this length costs a cent. */
@@ -137,10 +137,10 @@ export const PAID = DOORS.filter(({ usd }) => usd !== null && usd > 0)
 
 /** All ways to a provider, from the tables by which requests find theirs; what is asked about a file costs nothing. */
 export const WAYS = [
-  ...Object.entries(TARGETS).flatMap(([path, { kind }]) =>
+  ...Object.entries(TARGETS_BY_PATH).flatMap(([path, { kind }]) =>
     kind === 'endpoint' || kind === 'realtime' ? path.slice(3) : [],
   ),
-  ...Object.keys(OPERATIONS).map(operation => `/${operation}`),
+  ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/${operation}`),
   ...Object.values(COLLECTION_PATHS).filter(path => path !== COLLECTION_PATHS.files),
   JUDGE.path,
 ]

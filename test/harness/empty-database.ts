@@ -2,11 +2,11 @@
 import type { Database } from '../../src/postgres/database.ts'
 
 export const EMPTIED_TABLES = [
-  'projects, api_keys, provider_keys, monthly_counters, kept_objects, kept_responses',
+  'projects, api_keys, provider_keys, monthly_counters, stored_objects, stored_responses',
   'cache_entries, cache_prompts, cache_groups, cache_sizes, cache_size_changes, cached_vectors',
   'cache_verdicts, semantic_hits, judge_spending, judge_queue',
-  'usage_records, usage_pending, usage_sums, usage_tagged, usage_misses, request_contents, latency_counts, refusals_hourly',
-  'budgets, budget_periods, budget_reservations, spend_alerts, open_responses, events, event_deliveries, webhooks',
+  'usage_records, usage_pending, usage_sums, usage_sums_by_tag, usage_miss_sums, request_contents, latency_counts, refusals_hourly',
+  'budgets, budget_periods, budget_reservations, spend_alerts, unreconciled_responses, events, event_deliveries, webhooks',
   'users, user_identities, memberships, invitations, sessions, login_attempts, admin_keys, audit_log',
 ].flatMap(line => line.split(', '))
 
@@ -23,7 +23,7 @@ begin
   perform drop_unused_cache_lists();
   delete from plans where name not in ('free', 'pro', 'enterprise');
   -- As a start does: the time is believed.
-  update installation set seen_at = now(), believed_at = now();
+  update installation set seen_at = now(), retention_clock_at = now();
 end
 $$`
 

@@ -1,9 +1,9 @@
 /** Before all tests: migrated templates of both backends, from which each worker's embedded database and each group's real one start. After: says what was covered. */
 
 import type { TestProject } from 'vitest/node'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import type { Depth } from './depth.ts'
 import { prepareEmbeddedTemplate } from './embedded-template.ts'
 import { runAsAdmin } from './run-as-admin.ts'
@@ -57,9 +57,9 @@ function describeCoverage({ isFull, seed }: Depth, hasReal: boolean): string {
 
 async function makeRealTemplate(adminUrl: string, name: string): Promise<void> {
   await runAsAdmin(adminUrl, `drop database if exists ${name} with (force)`, `create database ${name}`)
-  const database = openRealDatabase({ url: databaseUrl(adminUrl, name) })
+  const database = openServerDatabase({ url: databaseUrl(adminUrl, name) })
   await migrate(database)
-  await call(database, 'maintain_usage_partitions', {})
+  await callFunction(database, 'maintain_usage_partitions', {})
   await database.close()
 }
 

@@ -1,9 +1,9 @@
 /** Every place in which somebody else's text can stand: in bodies, forms, headers and addresses of requests. */
 import { readFileSync } from 'node:fs'
-import { methodsOf, TARGETS } from '../../src/http/paths.ts'
-import type { Target } from '../../src/pipeline/request.ts'
-import { BOUND } from '../../src/providers/bound-objects.ts'
-import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
+import { allowedMethodsOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
+import type { RouteTarget } from '../../src/pipeline/request/request.ts'
+import { OPENAI_COLLECTIONS } from '../../src/providers/openai-collections.ts'
+import { COLLECTION_PATHS, PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { type Place, placesOf, readTypes } from './typed-places.ts'
 
 /** Which type of which package a door's body has, and a body that is answered. */
@@ -87,14 +87,18 @@ const BODIES: Record<string, BodyOfDoor> = {
 
 /** Doors that take a body, from the tables by which requests find theirs. */
 export const BODY_DOORS = [
-  ...Object.keys(TARGETS).filter(path => methodsOf(TARGETS[path] as Target).includes('POST')),
-  ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
+  ...Object.keys(TARGETS_BY_PATH).filter(path =>
+    allowedMethodsOf(TARGETS_BY_PATH[path] as RouteTarget).includes('POST'),
+  ),
+  ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   ...Object.values(COLLECTION_PATHS).map(path => `/v1${path}`),
-  ...Object.keys(BOUND).map(collection => `/v1/${collection}`),
+  ...Object.keys(OPENAI_COLLECTIONS).map(collection => `/v1/${collection}`),
 ].map(path => path.replace('/v1', ''))
 
 export const FORM_DOORS = [
-  ...Object.entries(OPERATIONS).flatMap(([operation, { takesForms }]) => (takesForms ? [`/${operation}`] : [])),
+  ...Object.entries(PASS_THROUGH_OPERATIONS).flatMap(([operation, { acceptsForms }]) =>
+    acceptsForms ? [`/${operation}`] : [],
+  ),
   COLLECTION_PATHS.files,
 ]
 
@@ -145,7 +149,7 @@ function formOf(change: (form: FormData) => void): FormData {
 export const READ_HEADERS: readonly string[] = [
   ...new Set(
     [...new Bun.Glob('src/**/*.ts').scanSync()].flatMap(file =>
-      [...readText(file).matchAll(/headers\.get\('([\w-]+)'\)/gi)].map(([, name = '']) => name.toLowerCase()),
+      [...readString(file).matchAll(/headers\.get\('([\w-]+)'\)/gi)].map(([, name = '']) => name.toLowerCase()),
     ),
   ),
   'x-proxy-tags',
@@ -154,7 +158,7 @@ export const READ_HEADERS: readonly string[] = [
   'x-proxy-cache-namespace',
 ]
 
-function readText(file: string): string {
+function readString(file: string): string {
   return readFileSync(file, 'utf8')
 }
 

@@ -1,17 +1,17 @@
 /** A migrated database whose tables are distributed, on the cluster of scripts/citus.sh. */
 
 import { fileURLToPath } from 'node:url'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 
 const script = (name: string) => fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url))
 
 export async function makeDistributed(name: string, url: string): Promise<void> {
   await run([script('citus.sh'), 'database', name])
-  const database = openRealDatabase({ url, maxConnections: 1 })
+  const database = openServerDatabase({ url, maxConnections: 1 })
   await migrate(database)
-  await call(database, 'maintain_usage_partitions', {})
+  await callFunction(database, 'maintain_usage_partitions', {})
   // Else requests would wait as in a deploy.
   await database.runScript(`update schema_migrations set applied_at = applied_at - interval '1 minute'`)
   await database.close()

@@ -5,7 +5,7 @@ import { createEmbedder } from '../../src/cache/embedders/create-embedder.ts'
 import type { Embedder } from '../../src/cache/embedders/embedder.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import type { AbandonedCallLimits } from '../../src/pipeline/coalescing/abandoned-calls.ts'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { createApp } from '../../src/process/app.ts'
 import type { ProcessBus } from '../../src/stores/redis/process-bus.ts'
 import { createLog, type Log } from '../../src/telemetry/log.ts'
@@ -55,15 +55,15 @@ export interface ProxyOptions {
   /** How long its connections may idle after an answer; by default as long as in service. */
   idleTimeoutSeconds?: number
   /** How long the database may take to admit a request: by default longer than a busy machine does. */
-  admissionLimitMs?: number
+  admissionTimeoutMs?: number
   /** How long a stream may be silent before its head goes out with a keep-alive comment. */
   keepAliveAfterMs?: number
   /** How many calls are read on after their clients have left. */
-  abandonedCalls?: Partial<AbandonedCallLimits>
+  abandonedCallLimits?: Partial<AbandonedCallLimits>
   /** How often it asks providers for the usage of what was estimated: by default never, for fake providers count requests. */
-  followEveryMs?: number
+  reconcileEveryMs?: number
   /** How often the loops of maintenance run: by default each in its own time. */
-  tickEveryMs?: number
+  maintenanceEveryMs?: number
 }
 
 let projects = 0
@@ -81,8 +81,8 @@ export async function startProxy({
   log = createLog('silent'),
   dashboard = false,
   embedder: given,
-  followEveryMs = NEVER_MS,
-  admissionLimitMs = ADMISSION_LIMIT_MS,
+  reconcileEveryMs = NEVER_MS,
+  admissionTimeoutMs = ADMISSION_LIMIT_MS,
   ...options
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
@@ -93,7 +93,7 @@ export async function startProxy({
     ...environment,
   })
   const embedder = given ?? (await createEmbedder(config.embedder, log))
-  const limits = { followEveryMs, admissionLimitMs }
+  const limits = { reconcileEveryMs, admissionTimeoutMs }
   const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log, ...limits, ...options })
   const { dashboard: apart } = app
   const forget = noteEndListeners(() => {
@@ -114,16 +114,16 @@ export async function startProxy({
     async createKey({ project, plan = 'open', type = 'test', settings } = {}) {
       const name = project ?? `p${++projects}-${crypto.randomUUID().slice(0, 8)}`
       const known = await sql`select 1 from projects where name = ${name}`.execute(queriesOf(database))
-      if (known.rows.length === 0) await call(database, 'create_project', { project: name, plan })
-      if (settings) await call(database, 'set_settings', { project: name, settings })
-      return call(database, 'issue_key', { project: name, key_type: type, key_name: crypto.randomUUID() })
+      if (known.rows.length === 0) await callFunction(database, 'create_project', { project: name, plan })
+      if (settings) await callFunction(database, 'set_settings', { project: name, settings })
+      return callFunction(database, 'issue_key', { project: name, key_type: type, key_name: crypto.randomUUID() })
     },
     async query<Row>(text: string) {
       const { rows } = await sql.raw<Row>(text).execute(queriesOf(database))
       return rows
     },
     settle: () => app.flush(FLUSH_LIMIT_MS),
-    readmitSessions: app.readmitSessions,
+    readmitSessions: app.recheckSessions,
     beginDrain: app.beginDrain,
     async stop() {
       await Promise.all([server.stop(true), apart?.server?.stop(true)])

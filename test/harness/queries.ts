@@ -10,11 +10,11 @@ import {
   PostgresQueryCompiler,
 } from 'kysely'
 import type { Database } from '../../src/postgres/database.ts'
-import { SCHEMA } from '../../src/postgres/schema.ts'
+import { SCHEMA_NAME } from '../../src/postgres/schema-name.ts'
 import type { DB } from '../../src/postgres/types.generated.ts'
 
 export function queriesOf({ call }: Pick<Database, 'call'>): Kysely<DB> {
-  return new Kysely<DB>({ dialect: createDialect(call) }).withSchema(SCHEMA)
+  return new Kysely<DB>({ dialect: createDialect(call) }).withSchema(SCHEMA_NAME)
 }
 
 function createDialect(call: Database['call']): Dialect {

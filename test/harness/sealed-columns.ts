@@ -4,6 +4,6 @@ export const SEALED_COLUMNS = [
   'cache_prompts.prompt',
   'judge_queue.asked',
   'judge_queue.context',
-  'kept_responses.input',
-  'kept_responses.response',
+  'stored_responses.input',
+  'stored_responses.response',
 ]

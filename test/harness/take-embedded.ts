@@ -1,7 +1,7 @@
 /** One embedded database for all test files of a worker: starting one takes more than a second of processor time, emptying it some milliseconds. */
 
 import { inject } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
 import { EMPTIED_TABLES, emptyDatabase } from './empty-database.ts'
@@ -38,7 +38,7 @@ export async function takeEmbedded(): Promise<Database> {
   const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
   const database = holdToTypes(await openEmbeddedDatabase({ directory: null, psql: null, template }))
   // As each proxy does at its start: else every test of a proxy would change the schema, and cost the next file a database.
-  await call(database, 'maintain_usage_partitions', {})
+  await callFunction(database, 'maintain_usage_partitions', {})
   const seeds = await Promise.all(SEEDED_TABLES.map(table => readSeed(database, table)))
   taken = { database, fingerprint: await readFingerprint(database), seeds }
   return database

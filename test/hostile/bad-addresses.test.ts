@@ -1,15 +1,15 @@
 /** Requests whose address cannot be read, at every door: a 400 that names Host, and nothing in the log. Also several requests at once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { TARGETS } from '../../src/http/paths.ts'
-import { OPERATIONS } from '../../src/providers/operations.ts'
+import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
+import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { createMemoryLog } from '../integration/hostile/memory-log.ts'
 import { sendRaw } from '../integration/hostile/raw-http.ts'
 
 const DOORS = [
-  ...Object.keys(TARGETS),
-  ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
+  ...Object.keys(TARGETS_BY_PATH),
+  ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   '/v1/files',
   '/v1/files/file-1/content',
   '/v1/batches/batch_1/cancel',

@@ -101,7 +101,7 @@ describeEmbedded('files of a batch', backend => {
     const { status, text } = await upload(content)
     expect(status, text).toBe(200)
     const [kept] = await proxy.query<{ requests: number }>(
-      `select requests::integer from kept_objects where id = '${JSON.parse(text).id}'`,
+      `select requests::integer from stored_objects where id = '${JSON.parse(text).id}'`,
     )
     expect(kept?.requests).toBe(requests)
   })

@@ -3,10 +3,10 @@
 import OpenAI, { toFile } from 'openai'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OBJECT_NAMES, OTHER_NAMES } from '../../src/formats/kept-references.ts'
-import { methodsOf, TARGETS } from '../../src/http/paths.ts'
-import { call } from '../../src/postgres/call.ts'
-import { OPERATIONS } from '../../src/providers/operations.ts'
+import { OBJECT_REFERENCE_FIELDS, REFERENCE_FIELDS } from '../../src/formats/stored-object-references.ts'
+import { allowedMethodsOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { describeOnce, describeReal, type Stores } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
@@ -28,15 +28,17 @@ const BODIES: Record<string, object | null> = {
   '/cache/feedback': null,
   '/cache/explain': null,
 }
-const PATHS = Object.entries(TARGETS).flatMap(([path, target]) =>
-  methodsOf(target).includes('POST') ? [path.replace('/v1', '')] : [],
+const PATHS = Object.entries(TARGETS_BY_PATH).flatMap(([path, target]) =>
+  allowedMethodsOf(target).includes('POST') ? [path.replace('/v1', '')] : [],
 )
 const DOORS: Record<string, object> = {
   ...Object.fromEntries(PATHS.flatMap(path => (BODIES[path] ? [[path, BODIES[path]]] : []))),
   ...Object.fromEntries(
-    Object.entries(OPERATIONS)
+    Object.entries(PASS_THROUGH_OPERATIONS)
       // A provider with a key of the project's own has no rankings; sounds come in forms.
-      .filter(([operation, { takesForms }]) => operation !== 'rerank' && !(takesForms && operation.startsWith('audio')))
+      .filter(
+        ([operation, { acceptsForms }]) => operation !== 'rerank' && !(acceptsForms && operation.startsWith('audio')),
+      )
       .map(([operation, { defaultModel }]) => [
         `/${operation}`,
         { model: defaultModel ?? 'tts-1', prompt: 'x', input: 'x', voice: 'alloy' },
@@ -44,13 +46,13 @@ const DOORS: Record<string, object> = {
   ),
 }
 /** As the patterns that find them have them. */
-const FIELDS = OTHER_NAMES.split('|').flatMap(name =>
+const FIELDS = REFERENCE_FIELDS.split('|').flatMap(name =>
   name.endsWith('s?') ? [name.slice(0, -2), name.replace('?', '')] : [name],
 )
 const naming = (field: string, id: string): object => (field.endsWith('s') ? { [field]: [id] } : { [field]: id })
 const NAMES: Record<string, (id: string) => object> = {
   ...Object.fromEntries(FIELDS.map(field => [field, (id: string) => naming(field, id)])),
-  ...Object.fromEntries(OBJECT_NAMES.split('|').map(name => [name, (id: string) => ({ [name]: { id } })])),
+  ...Object.fromEntries(OBJECT_REFERENCE_FIELDS.split('|').map(name => [name, (id: string) => ({ [name]: { id } })])),
   file_id: id => ({ file_id: id }),
   'thread of a message': id => ({ thread: { type: 'continue', previous_message_id: id } }),
 }
@@ -227,13 +229,13 @@ describeReal('two projects that name one unknown id at once', backend => {
   test('one waits for the other, and is refused', async () => {
     const { database, databaseUrl } = await backend.open()
     const first = postgres(databaseUrl ?? '', { max: 1, onnotice: () => {} })
-    for (const name of ['a', 'b']) await call(database, 'create_project', { project: name, plan: 'free' })
+    for (const name of ['a', 'b']) await callFunction(database, 'create_project', { project: name, plan: 'free' })
     const ids = Array.from({ length: 200 }, (_, i) => `resp_${i}`)
     const ask = { of_provider: 'openai', under_shared_key: false, ids }
     let second: Promise<{ id: string }[]> | null = null
     await first.begin(async sql => {
-      expect(await sql`select id from claim_ids(1, 'openai', false, ${ids})`).toHaveLength(0)
-      second = call(database, 'claim_ids', { of_project: 2, ...ask })
+      expect(await sql`select id from claim_referenced_ids(1, 'openai', false, ${ids})`).toHaveLength(0)
+      second = callFunction(database, 'claim_referenced_ids', { of_project: 2, ...ask })
       await waitUntil('it waits', async () => {
         const [{ waiting } = { waiting: 0 }] = await sql<{ waiting: number }[]>`
           select count(*)::integer as waiting from pg_locks where locktype = 'advisory' and not granted
@@ -242,7 +244,7 @@ describeReal('two projects that name one unknown id at once', backend => {
       })
     })
     expect(await second).toHaveLength(ids.length)
-    expect(await call(database, 'claim_ids', { of_project: 1, ...ask })).toEqual([])
+    expect(await callFunction(database, 'claim_referenced_ids', { of_project: 1, ...ask })).toEqual([])
     await first.end()
   })
 })

@@ -1,9 +1,9 @@
 /** Bodies that would hold up the event loop, at the doors that answer without the pipeline: the worker takes them apart, and refuses. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MOST } from '../../src/formats/large-bodies/read-large-body.ts'
-import { methodsOf, TARGETS } from '../../src/http/paths.ts'
-import type { Target } from '../../src/pipeline/request.ts'
-import { OPERATIONS } from '../../src/providers/operations.ts'
+import { MAX_JSON_SIZE } from '../../src/formats/large-bodies/read-large-body.ts'
+import { allowedMethodsOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
+import type { RouteTarget } from '../../src/pipeline/request/request.ts'
+import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
@@ -16,18 +16,20 @@ const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
 /** Each would cost far more than its bytes if it were parsed. */
 const BODIES: Record<string, [body: string, told: string]> = {
-  'too many fields': [`{${ASKED},"x":{${fieldsOf(MOST.fields)}}}`, `more than ${MOST.fields} fields`],
+  'too many fields': [`{${ASKED},"x":{${fieldsOf(MAX_JSON_SIZE.fields)}}}`, `more than ${MAX_JSON_SIZE.fields} fields`],
   'too many arrays': [
     `{${ASKED},"x":[${Array(3_500).fill(nested(120)).join()}]}`,
-    `more than ${MOST.items} array items`,
+    `more than ${MAX_JSON_SIZE.items} array items`,
   ],
   'too many levels': [`{${ASKED},"metadata":{"x":${nested(128)}}}`, 'more than 128 levels'],
   'too many levels, in many bytes': [`{${ASKED},"metadata":{"x":${nested(400_000)}}}`, 'more than 128 levels'],
 }
 /** Every door that takes a JSON body, as the code's tables have them. */
 const DOORS = [
-  ...Object.keys(TARGETS).filter(path => methodsOf(TARGETS[path] as Target).includes('POST')),
-  ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
+  ...Object.keys(TARGETS_BY_PATH).filter(path =>
+    allowedMethodsOf(TARGETS_BY_PATH[path] as RouteTarget).includes('POST'),
+  ),
+  ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   '/v1/batches',
 ].map(path => path.replace('/v1', ''))
 

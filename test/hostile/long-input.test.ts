@@ -3,7 +3,7 @@
  * the event loop was held up would depend on the machine. `event-loop/measure.ts` measures that.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { offLoop } from '../../src/event-loop/off-loop.ts'
+import { workerPool } from '../../src/event-loop/worker-pool.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import type { AnswerScenario } from '../standin/scenario.ts'
@@ -41,30 +41,34 @@ const INPUTS: Record<string, LongInput> = {
   'a long body to be translated': {
     path: '/responses',
     body: write(text(LONG)),
-    jobs: ['readLargeBody', 'translateRequest'],
+    jobs: ['readLargeBody', 'translateRequestJob'],
   },
   'a long body to be translated into chat': {
     path: '/messages',
     body: say(text(LONG), { max_tokens: 9 }),
-    jobs: ['readLargeBody', 'translateRequest', 'setFields'],
+    jobs: ['readLargeBody', 'translateRequestJob', 'setFieldsJob'],
   },
-  'a long answer': { path: '/chat/completions', body: say('A.'), scenario: answer, jobs: ['readResponse'] },
-  'a long answer, replayed': { path: '/chat/completions', body: say('A.', { stream: true }), jobs: ['replay'] },
+  'a long answer': { path: '/chat/completions', body: say('A.'), scenario: answer, jobs: ['analyzeResponseJob'] },
+  'a long answer, replayed': {
+    path: '/chat/completions',
+    body: say('A.', { stream: true }),
+    jobs: ['replayStreamJob'],
+  },
   'a long answer to be translated': {
     path: '/responses',
     body: write('B.'),
     scenario: answer,
-    jobs: ['translateAnswer'],
+    jobs: ['translateResponseJob'],
   },
   'a client’s own fields in a long answer': {
     path: '/responses',
     body: write('B.', { metadata: { team: 'search' } }),
-    jobs: ['writeOwn'],
+    jobs: ['writeEchoedFieldsJob'],
   },
   'tokens of a long prompt': {
     path: '/messages/count_tokens',
     body: say(text(8_000)),
-    jobs: ['countRequest'],
+    jobs: ['countRequestTokensJob'],
   },
   'many vectors': {
     path: '/embeddings',
@@ -72,63 +76,63 @@ const INPUTS: Record<string, LongInput> = {
       model: 'openai/text-embedding-3-large',
       input: Array.from({ length: 40 }, (_, i) => `Text ${i}`),
     }),
-    jobs: ['readVectors', 'countTexts'],
+    jobs: ['readEmbeddingsJob', 'countTexts'],
   },
   'a long prompt of a test key': {
     path: '/chat/completions',
     key: 'test',
     body: say(text(8_000)),
-    jobs: ['answerInSandbox'],
+    jobs: ['respondInSandboxJob'],
   },
   'a long body of a test key': {
     path: '/chat/completions',
     key: 'test',
     body: say(text(LONG)),
-    jobs: ['readLargeBody', 'answerInSandbox'],
+    jobs: ['readLargeBody', 'respondInSandboxJob'],
   },
   'texts of a test key': {
     path: '/completions',
     key: 'test',
     body: { model: MODEL, prompt: text(4_000) },
-    jobs: ['answerInSandbox'],
+    jobs: ['respondInSandboxJob'],
   },
   'documents of a test key': {
     path: '/rerank',
     key: 'test',
     body: { model: MODEL, query: 'long', documents: Array(30).fill(text(LONG)) },
-    jobs: ['readLargeBody', 'answerInSandbox', 'readPassed'],
+    jobs: ['readLargeBody', 'respondInSandboxJob', 'readPassThroughResponseJob'],
   },
   'texts of a test key to be moderated': {
     path: '/moderations',
     key: 'test',
     body: { input: Array(3).fill(text(LONG)) },
-    jobs: ['readLargeBody', 'answerInSandbox'],
+    jobs: ['readLargeBody', 'respondInSandboxJob'],
   },
   // Loading a vocabulary takes far longer than most requests.
-  'tokens of any prompt': { path: '/messages/count_tokens', body: say('Hi.'), jobs: ['countRequest'] },
+  'tokens of any prompt': { path: '/messages/count_tokens', body: say('Hi.'), jobs: ['countRequestTokensJob'] },
   'tokens of any question of a test key': {
     path: '/chat/completions',
     key: 'test',
     body: say('Hi.'),
-    jobs: ['answerInSandbox'],
+    jobs: ['respondInSandboxJob'],
   },
   'tokens of any call for a test key': {
     path: '/chat/completions',
     key: 'test',
     body: say('Hi.', { tools: [{ type: 'function', function: { name: 'greet' } }], tool_choice: 'required' }),
-    jobs: ['answerInSandbox'],
+    jobs: ['respondInSandboxJob'],
   },
   'tokens of any text of a test key': {
     path: '/completions',
     key: 'test',
     body: { model: MODEL, prompt: 'Hi.' },
-    jobs: ['answerInSandbox'],
+    jobs: ['respondInSandboxJob'],
   },
   'tokens of any vector of a test key': {
     path: '/embeddings',
     key: 'test',
     body: write('Hi.', { model: 'openai/text-embedding-3-small' }),
-    jobs: ['answerInSandbox'],
+    jobs: ['respondInSandboxJob'],
   },
   'tokens of a model without a price that upstream did not count': {
     path: '/chat/completions',
@@ -164,7 +168,7 @@ describeEmbedded('long input', backend => {
 
   test.each(Object.entries(INPUTS))('%s is the worker’s', async (_, { path, body, key, scenario, status, jobs }) => {
     if (scenario) upstream.script({ kind: 'answer', ...scenario })
-    const before = new Map(offLoop.given)
+    const before = new Map(workerPool.jobCounts)
     const response = await fetch(proxy.baseUrl + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${keys[key ?? 'project']}`, 'content-type': 'application/json' },
@@ -172,7 +176,7 @@ describeEmbedded('long input', backend => {
     })
     const told = await response.text()
     expect(response.status, told.slice(0, 300)).toBe(status ?? 200)
-    const given = [...offLoop.given].flatMap(([name, count]) =>
+    const given = [...workerPool.jobCounts].flatMap(([name, count]) =>
       Array<string>(count - (before.get(name) ?? 0)).fill(name),
     )
     expect(given.toSorted()).toEqual(jobs.toSorted())
@@ -185,19 +189,19 @@ describeEmbedded('long input', backend => {
     const about = { custom_id: '1', method: 'POST', url: '/v1/chat/completions' }
     const lines = [say('Short.'), body].map(body => JSON.stringify({ ...about, body })).join('\n')
     form.set('file', new Blob([lines]), 'in.jsonl')
-    const before = offLoop.given.get('readLine') ?? 0
+    const before = workerPool.jobCounts.get('readBatchLineJob') ?? 0
     const response = await fetch(`${proxy.baseUrl}/files`, {
       method: 'POST',
       headers: { authorization: `Bearer ${keys.project}` },
       body: form,
     })
     expect(response.status, await response.text()).toBe(200)
-    expect(offLoop.given.get('readLine')).toBe(before + 1)
+    expect(workerPool.jobCounts.get('readBatchLineJob')).toBe(before + 1)
   })
 
   test('short input stays on the event loop', async () => {
     upstream.script({ kind: 'answer' })
-    const before = new Map(offLoop.given)
+    const before = new Map(workerPool.jobCounts)
     for (const [path, body] of [
       ['/chat/completions', say('Short.')],
       ['/responses', write('Short.')],
@@ -211,6 +215,6 @@ describeEmbedded('long input', backend => {
       expect(response.status).toBe(200)
       await response.arrayBuffer()
     }
-    expect(new Map(offLoop.given)).toEqual(before)
+    expect(new Map(workerPool.jobCounts)).toEqual(before)
   })
 })

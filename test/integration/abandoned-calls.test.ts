@@ -45,7 +45,7 @@ describeBackends('calls whose clients have left', backend => {
   beforeAll(async () => {
     upstreams = await startUpstreams()
     const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
-    proxy = await startProxy({ stores: await backend.open(), environment, abandonedCalls: { calls: MOST_CALLS } })
+    proxy = await startProxy({ stores: await backend.open(), environment, abandonedCallLimits: { calls: MOST_CALLS } })
   })
   beforeEach(async () => {
     upstreams.reset()

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
-import { type AnswerAsk, findAnswers } from '../../src/postgres/find-answer.ts'
-import { addPromptVectors, storeAnswers } from '../../src/postgres/store-answers.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { type CacheSearch, searchCacheBatch } from '../../src/postgres/search-cache.ts'
+import { addPromptVectors, storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { answerTo, makeProject, makeSpace, rewordingOf, sha256, vectorOf } from '../harness/answers.ts'
 import { describeBackends } from '../harness/backends.ts'
 
-type Compared = NonNullable<AnswerAsk['semantic']>
+type Compared = NonNullable<CacheSearch['semantic']>
 
 describeBackends('add_prompt_vectors()', backend => {
   /** A prompt that is stored without its vector, and what would be added to it. */
@@ -17,7 +17,7 @@ describeBackends('add_prompt_vectors()', backend => {
     if (!semantic) throw new Error('It has a prompt')
     const { contextHash, normalizedHash } = semantic
     const late = { ...answer, semantic: { ...semantic, anchorHash, vector: { spaceId, text: null } } }
-    const [entryId] = await storeAnswers(database, [late])
+    const [entryId] = await storeCachedResponses(database, [late])
     const vector = { spaceId, text: vectorOf('prompt') }
     const ask = rewordingOf('prompt', place)
     const toAsk = (compared: Partial<Compared>, projectId = place.projectId) => ({
@@ -31,12 +31,12 @@ describeBackends('add_prompt_vectors()', backend => {
       added: { entryId: entryId ?? 0, projectId: place.projectId, contextHash, normalizedHash, anchorHash, vector },
       toAsk,
       kinds: async (compared: Partial<Compared> = {}) => {
-        const [found] = await findAnswers(database, [toAsk(compared)])
-        return found?.answers.map(({ match }) => match)
+        const [found] = await searchCacheBatch(database, [toAsk(compared)])
+        return found?.matches.map(({ match }) => match)
       },
       isOpen: async (compared: Partial<Compared> = {}, projectId?: number) => {
         const asked = toAsk({ vector: { spaceId, text: null }, ...compared }, projectId)
-        return (await findAnswers(database, [asked]))[0]?.isOpen
+        return (await searchCacheBatch(database, [asked]))[0]?.hasCandidates
       },
       stored: () =>
         database.call(
@@ -70,8 +70,8 @@ describeBackends('add_prompt_vectors()', backend => {
     const opposite = { ...added.vector, text: vectorOf('another prompt') }
     await addPromptVectors(database, [{ ...added, vector: opposite }])
     expect(await kinds()).toEqual(['similar'])
-    await call(database, 'purge_cache', { project: 'acme' })
-    await storeAnswers(database, [{ ...late, requestHash: sha256('another request') }])
+    await callFunction(database, 'purge_cache', { project: 'acme' })
+    await storeCachedResponses(database, [{ ...late, requestHash: sha256('another request') }])
     await addPromptVectors(database, [added])
     expect(await kinds()).toEqual([])
   })
@@ -81,12 +81,12 @@ describeBackends('add_prompt_vectors()', backend => {
     await addPromptVectors(database, [added])
     await database.call(`update cache_prompts set in_lists = true`, [])
     const lists = () => database.call(`select in_lists from cache_prompts`, [])
-    await storeAnswers(database, [late])
+    await storeCachedResponses(database, [late])
     expect(await lists()).toEqual([{ in_lists: true }])
     await database.call(`update cache_prompts set in_lists = false`, [])
     expect(await kinds()).toEqual(['similar'])
     await database.call(`update cache_prompts set in_lists = true`, [])
-    await storeAnswers(database, [{ ...late, semantic: { ...late.semantic, normalizedHash: sha256('x') } }])
+    await storeCachedResponses(database, [{ ...late, semantic: { ...late.semantic, normalizedHash: sha256('x') } }])
     expect(await lists()).toEqual([{ in_lists: false }])
     expect(await kinds()).toEqual([])
   })
@@ -106,7 +106,9 @@ describeBackends('add_prompt_vectors()', backend => {
       // Without one, a stored prompt is compared with every question.
       expect(await isOpen({ anchorHash: sha256('another') })).toBe(anchor === null)
       const asked = [toAsk({}), toAsk({ ...ofAnchor, vector: { ...added.vector, text: null } })]
-      expect((await findAnswers(database, asked)).map(found => [found.isOpen, found.answers.length])).toEqual([
+      expect(
+        (await searchCacheBatch(database, asked)).map(found => [found.hasCandidates, found.matches.length]),
+      ).toEqual([
         [false, 1],
         [true, 0],
       ])

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { createAdmission } from '../../src/admission/admission.ts'
-import type { AskedRequest } from '../../src/admission/count-request.ts'
 import { createQuota } from '../../src/admission/quota.ts'
-import { createRateWindows } from '../../src/admission/rate-windows.ts'
+import { createRateLimiter } from '../../src/admission/rate-limiter.ts'
+import type { AdmissionInput } from '../../src/admission/request-counter.ts'
 import { ProxyError } from '../../src/errors/errors.ts'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 
@@ -24,12 +24,12 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
   }
   const project = `p-${crypto.randomUUID()}`
   const asked: string[] = []
-  await call(database, 'create_project', { project, plan })
+  await callFunction(database, 'create_project', { project, plan })
   const keyHash = Bun.SHA256.hash(
-    await call(database, 'issue_key', { project, key_type: 'project', key_name: 'k' }),
+    await callFunction(database, 'issue_key', { project, key_type: 'project', key_name: 'k' }),
     'hex',
   )
-  const windows = createRateWindows(store, {
+  const windows = createRateLimiter(store, {
     ...database,
     call(text, ...values) {
       asked.push(text)
@@ -49,7 +49,7 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
   const ofAnother = createAdmission({ store, windows, quota: createQuota(database, windows) })
   const request = { keyHash, address: ADDRESS, exactKey: null }
   return {
-    admit: (fields: Partial<AskedRequest> = {}) => admission.admit({ ...request, ...fields }),
+    admit: (fields: Partial<AdmissionInput> = {}) => admission.admit({ ...request, ...fields }),
     /** As another process would. */
     admitElsewhere: () => ofAnother.admit(request),
     /** How often PostgreSQL was asked for a function. */
@@ -60,7 +60,7 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
         () => null,
         (error: unknown) => (error instanceof ProxyError ? error.code : error),
       ),
-    admitMore: (requests: number) => admission.admitMore(keyHash, requests),
+    reserveQuota: (requests: number) => admission.reserveQuota(keyHash, requests),
     fail: (next: boolean) => {
       isFailing = next
     },
@@ -86,8 +86,8 @@ describeBackends('admission', backend => {
       await run(`update projects set plan = '${narrow}' where name = '$project'`)
       // This process still takes the plan for the wide one; the database, which counts the month, knows better.
       const second = await admit()
-      const limits = ({ account }: typeof first) =>
-        Math.min(account.requests_per_minute, account.requests_per_minute_per_address)
+      const limits = ({ resolvedKey }: typeof first) =>
+        Math.min(resolvedKey.requests_per_minute, resolvedKey.requests_per_minute_per_address)
       expect([limits(first), limits(second)]).toEqual([1000, 3])
       expect(await counted()).toBe(2)
       // Nor is it in its windows twice: the third of three still passes.
@@ -128,18 +128,18 @@ describeBackends('admission', backend => {
   })
 
   test('more requests are counted at once, all or none, and can be given back', async () => {
-    const { admitMore, run, counted } = await openAdmission(await backend.open(), 'wide')
-    const giveBack = await admitMore(600)
-    await expect(admitMore(401)).rejects.toMatchObject({ code: 'monthly_quota_exceeded' })
+    const { reserveQuota, run, counted } = await openAdmission(await backend.open(), 'wide')
+    const giveBack = await reserveQuota(600)
+    await expect(reserveQuota(401)).rejects.toMatchObject({ code: 'monthly_quota_exceeded' })
     expect(await counted()).toBe(600)
-    await admitMore(400)
+    await reserveQuota(400)
     giveBack()
     expect(await counted()).toBe(400)
-    expect(await admitMore(0)).toBeInstanceOf(Function)
+    expect(await reserveQuota(0)).toBeInstanceOf(Function)
     await run(
       `update api_keys set deactivated_at = now() where project_id = (select id from projects where name = '$project')`,
     )
-    await expect(admitMore(1)).rejects.toMatchObject({ code: 'api_key_disabled' })
+    await expect(reserveQuota(1)).rejects.toMatchObject({ code: 'api_key_disabled' })
     expect(await counted()).toBe(400)
   })
 
@@ -178,12 +178,12 @@ describeBackends('admission', backend => {
     await stores.store.writeEntry('cache:1:0:there', new Uint8Array(1), 60_000)
     const told: string[] = []
     const onNone = (name: string) => () => void told.push(name)
-    await admit({ exactKey: 'cache:1:0:gone', onNone: onNone('first') })
-    await admit({ exactKey: 'cache:1:0:gone', onNone: onNone('second') })
-    await admit({ exactKey: 'cache:1:0:there', onNone: onNone('has an entry') })
-    await admit({ exactKey: null, onNone: onNone('wants none') })
+    await admit({ exactKey: 'cache:1:0:gone', onEntryMissing: onNone('first') })
+    await admit({ exactKey: 'cache:1:0:gone', onEntryMissing: onNone('second') })
+    await admit({ exactKey: 'cache:1:0:there', onEntryMissing: onNone('has an entry') })
+    await admit({ exactKey: null, onEntryMissing: onNone('wants none') })
     expect(told).toEqual(['second'])
-    await Promise.all([1, 2].map(() => admit({ exactKey: 'cache:1:0:gone', onNone: onNone('together') })))
+    await Promise.all([1, 2].map(() => admit({ exactKey: 'cache:1:0:gone', onEntryMissing: onNone('together') })))
     expect(told).toEqual(['second'])
   })
 
@@ -200,13 +200,13 @@ describeBackends('admission', backend => {
   test('a request that was counted before its key was marked is counted in the minute of all processes, too', async () => {
     const { admit, run, calls, counted } = await openAdmission(await backend.open(), 'wide')
     await admit()
-    expect(calls('count_minute')).toBe(0)
+    expect(calls('count_minute_requests')).toBe(0)
     // Another process is cut off from Redis.
     await run(
       `update api_keys set minute_counted_until = now() + interval '150 s' where project_id = (select id from projects where name = '$project')`,
     )
     await admit()
-    expect([calls('count_minute'), await counted()]).toEqual([1, 2])
+    expect([calls('count_minute_requests'), await counted()]).toEqual([1, 2])
   })
 
   test('one that leaves makes room for another, and one that was refused took none', async () => {
@@ -215,12 +215,12 @@ describeBackends('admission', backend => {
     const [one] = [await admit(), await admit()]
     expect(await tryToAdmit()).toBe('concurrent_requests_exceeded')
     await run(`update plans set requests_per_month = 1000 where name = 'small'`)
-    one.leave()
-    one.leave()
+    one.release()
+    one.release()
     // One place is free, though it was left twice.
-    const { leave } = await admit()
+    const { release } = await admit()
     expect(await tryToAdmit()).toBe('concurrent_requests_exceeded')
-    leave()
+    release()
     // Beyond the month, twice: the place was free again after the first.
     await run(`update plans set requests_per_month = 2 where name = 'small'`)
     for (let i = 0; i < 2; i++) expect(await tryToAdmit()).toBe('monthly_quota_exceeded')

@@ -1,8 +1,14 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { type Account, type AdmitAsk, type AdmitBatch, admit, refundRequests } from '../../src/postgres/admit.ts'
-import { call } from '../../src/postgres/call.ts'
-import { type Database, isLockedOut } from '../../src/postgres/database.ts'
+import {
+  type AdmissionBatch,
+  type AdmissionRequest,
+  admitRequests,
+  type ResolvedKey,
+  refundRequests,
+} from '../../src/postgres/admit-requests.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { type Database, isLockTimeout } from '../../src/postgres/database.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { queriesOf } from '../harness/queries.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -18,21 +24,25 @@ async function countedRequests(database: Database, keyType = 'project'): Promise
   return rows[0]?.requests ?? 0
 }
 
-type Row = Account & { granted: number }
+type Row = ResolvedKey & { granted: number }
 
 /** Each reply with its account's columns beside what was granted. */
-async function admitRows(database: Database, asks: readonly AdmitAsk[], batch?: AdmitBatch): Promise<Row[]> {
-  const replies = await admit(database, asks, batch)
-  return replies.map(({ account, granted }) => ({ ...account, granted }) as Row)
+async function admitRows(
+  database: Database,
+  asks: readonly AdmissionRequest[],
+  batch?: AdmissionBatch,
+): Promise<Row[]> {
+  const replies = await admitRequests(database, asks, batch)
+  return replies.map(({ resolvedKey, granted }) => ({ ...resolvedKey, granted }) as Row)
 }
 
 /** Asks again where the counter was held, as its callers do: on a slow machine 200 at once hold it for longer than a statement waits. */
-async function admitInTurn(database: Database, asks: readonly AdmitAsk[]) {
+async function admitInTurn(database: Database, asks: readonly AdmissionRequest[]) {
   for (;;) {
     try {
-      return await admit(database, asks)
+      return await admitRequests(database, asks)
     } catch (error) {
-      if (!isLockedOut(error)) throw error
+      if (!isLockTimeout(error)) throw error
     }
   }
 }
@@ -49,11 +59,11 @@ const NULLABLE: ReadonlySet<string> = new Set([
 describeBackends('admit()', backend => {
   test('validates, reserves, and tells what the project may', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
-    const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
+    const key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
     const [known, stranger] = (await admitRows(database, [
-      { keyHash: hashOf(key), wanted: 3 },
-      { keyHash: hashOf('lgw_proj_never_issued'), wanted: 1 },
+      { keyHash: hashOf(key), requests: 3 },
+      { keyHash: hashOf('lgw_proj_never_issued'), requests: 1 },
     ])) as [Row, Row]
     expect(known).toMatchObject({
       verdict: 'active',
@@ -74,10 +84,12 @@ describeBackends('admit()', backend => {
   test('a batch that is sent again reserves nothing more, and is granted what it was', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('five', 1000, 1000, 5)`)
-    await call(database, 'create_project', { project: 'acme', plan: 'five' })
-    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
-    const asks = [{ keyHash, wanted: 2 }]
-    const both = [...asks, { keyHash: hashOf('lgw_proj_never_issued'), wanted: 4 }]
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'five' })
+    const keyHash = hashOf(
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }),
+    )
+    const asks = [{ keyHash, requests: 2 }]
+    const both = [...asks, { keyHash: hashOf('lgw_proj_never_issued'), requests: 4 }]
     const slot = crypto.randomUUID()
     for (const [sequence, batch, granted] of [
       [1, asks, [2]],
@@ -87,7 +99,7 @@ describeBackends('admit()', backend => {
       [4, both, [0, 0]],
     ] as const) {
       for (const _ of ['first', 'again', 'and again']) {
-        const rows = await admit(database, batch, { slot, sequence })
+        const rows = await admitRequests(database, batch, { slot, sequence })
         expect(rows.map(row => row.granted)).toEqual(granted)
       }
     }
@@ -96,34 +108,44 @@ describeBackends('admit()', backend => {
     expect(await admitRows(database, asks, { slot, sequence: 1 })).toMatchObject([{ verdict: 'active', granted: 0 }])
     // Another slot is another batch.
     await database.runScript('update monthly_counters set requests = 0')
-    expect(await admit(database, asks, { slot: crypto.randomUUID(), sequence: 1 })).toMatchObject([{ granted: 2 }])
+    expect(await admitRequests(database, asks, { slot: crypto.randomUUID(), sequence: 1 })).toMatchObject([
+      { granted: 2 },
+    ])
     expect(await countedRequests(database)).toBe(2)
   })
 
   test('a batch that comes twice at once is counted once', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
-    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
+    const keyHash = hashOf(
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }),
+    )
     const slots = Array.from({ length: 20 }, () => crypto.randomUUID())
     const twice = [...slots, ...slots, ...slots]
-    const rows = await Promise.all(twice.map(slot => admit(database, [{ keyHash, wanted: 3 }], { slot, sequence: 1 })))
+    const rows = await Promise.all(
+      twice.map(slot => admitRequests(database, [{ keyHash, requests: 3 }], { slot, sequence: 1 })),
+    )
     expect(rows.map(([row]) => row?.granted)).toEqual(twice.map(() => 3))
     expect(await countedRequests(database)).toBe(60)
   })
 
   test('columns of an account that is typed as never null never are', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'free' })
-    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
-    const [row] = await admitRows(database, [{ keyHash, wanted: 0 }])
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
+    const keyHash = hashOf(
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }),
+    )
+    const [row] = await admitRows(database, [{ keyHash, requests: 0 }])
     expect(Object.entries(row ?? {}).filter(([name, value]) => value === null && !NULLABLE.has(name))).toEqual([])
   })
 
   test('whatever changes an account, the next batch has it; what has not changed is not sent again', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('own', 1000, 1000, 1000000), ('other', 1000, 1000, 1000000)`)
-    await call(database, 'create_project', { project: 'acme', plan: 'own' })
-    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'own' })
+    const keyHash = hashOf(
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }),
+    )
     const storeKey = (provider: string) =>
       `insert into provider_keys (project_id, provider, sealed, last_four) select id, '${provider}', 's', 'abcd' from projects`
     const changes = [
@@ -154,17 +176,17 @@ describeBackends('admit()', backend => {
     for (const change of ['', ...changes]) {
       if (change) await database.call(change, [])
       const [expected] = await database.call<{ account: string }>(
-        `select (k.settings::jsonb || to_jsonb(k) - '{key_hash,settings}'::text[])::text as account from key_accounts k`,
+        `select (k.settings::jsonb || to_jsonb(k) - '{key_hash,settings}'::text[])::text as account from resolved_keys k`,
         [],
       )
       // The first may find it changed; the second knows it.
       for (const _ of ['changed', 'known']) {
-        const [row] = await admitRows(database, [{ keyHash, wanted: 1 }], { slot: crypto.randomUUID(), sequence: 1 })
+        const [row] = await admitRows(database, [{ keyHash, requests: 1 }], { slot: crypto.randomUUID(), sequence: 1 })
         const { month: __, key_hash: ___, granted: ____, ...account } = row as Row & { key_hash: string }
         expect(account, change).toEqual(JSON.parse(expected?.account ?? ''))
       }
     }
-    const [limits] = await database.call<{ version: string }>('select account_version as version from key_limits', [])
+    const [limits] = await database.call<{ version: string }>('select key_version as version from key_limits', [])
     const sent = await database.call(
       'select a.account is null as known from admit($1::text[], $2::integer[], null, null, $3::text[], false, 50) a',
       [[keyHash], [0], [limits?.version]],
@@ -174,11 +196,13 @@ describeBackends('admit()', backend => {
 
   test('an account that has not changed is of the new month in the new month', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
     const asks = [
       {
-        keyHash: hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })),
-        wanted: 1,
+        keyHash: hashOf(
+          await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }),
+        ),
+        requests: 1,
       },
     ]
     let month: string | null = null
@@ -189,10 +213,10 @@ describeBackends('admit()', backend => {
         return month === null ? rows : rows.map(row => ({ ...row, month }))
       },
     }
-    const [first] = await admit(later, asks)
+    const [first] = await admitRequests(later, asks)
     month = '2099-01-01'
-    const [second] = await admit(later, asks)
-    expect(second?.account).toEqual({ ...first?.account, month })
+    const [second] = await admitRequests(later, asks)
+    expect(second?.resolvedKey).toEqual({ ...first?.resolvedKey, month })
   })
 
   test('says when the end of a month is near, and commits on disk then if it is asked to', async () => {
@@ -201,15 +225,17 @@ describeBackends('admit()', backend => {
     await database.runScript(`insert into plans values ('far', 50, 50, 1000), ('near', 50, 50, 60)`)
     const hashes: string[] = []
     for (const plan of ['far', 'near']) {
-      await call(database, 'create_project', { project: plan, plan })
-      hashes.push(hashOf(await call(database, 'issue_key', { project: plan, key_type: 'project', key_name: 'ci' })))
+      await callFunction(database, 'create_project', { project: plan, plan })
+      hashes.push(
+        hashOf(await callFunction(database, 'issue_key', { project: plan, key_type: 'project', key_name: 'ci' })),
+      )
     }
     const [far, near] = hashes
     const reserve = async (commitsOnDisk: boolean, ...keys: (string | undefined)[]) => {
       const [row] = await database.call<{ isNear: boolean; commits: string }>(
         `select a.near_end as "isNear", current_setting('synchronous_commit') as commits
         from admit($1::text[], $2::integer[], null, null, (
-          select array_agg(l.account_version order by a.ordinal)
+          select array_agg(l.key_version order by a.ordinal)
           from unnest($1::text[]) with ordinality as a (key_hash, ordinal)
           join key_limits l on l.key_hash = decode(a.key_hash, 'hex')
         ), $3::boolean, 40) a`,
@@ -230,36 +256,38 @@ describeBackends('admit()', backend => {
 
   test('a key that expires in the meantime is refused by the next batch', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
     const asks = [
       {
-        keyHash: hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })),
-        wanted: 1,
+        keyHash: hashOf(
+          await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }),
+        ),
+        requests: 1,
       },
     ]
     await database.call(`update api_keys set expires_at = clock_timestamp() + interval '1 second'`, [])
-    expect(await admit(database, asks)).toMatchObject([{ account: { verdict: 'active' }, granted: 1 }])
+    expect(await admitRequests(database, asks)).toMatchObject([{ resolvedKey: { verdict: 'active' }, granted: 1 }])
     await waitUntil('it has expired', async () => {
-      const [reply] = await admit(database, asks)
-      return reply?.account.verdict === 'expired' && reply.granted === 0
+      const [reply] = await admitRequests(database, asks)
+      return reply?.resolvedKey.verdict === 'expired' && reply.granted === 0
     })
   })
 
   test('says the same of a key that is asked for alone as of one among others, test keys too', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
     await database.runScript(`update projects set fallbacks = '{a,b}', semantic_threshold = 0.9, cache_generation = 7;
       insert into provider_keys (project_id, provider, sealed, last_four)
         select id, unnest('{openai,groq}'::text[]), 'sealed', 'abcd' from projects`)
     for (const type of ['project', 'test'] as const) {
       const ask = {
-        keyHash: hashOf(await call(database, 'issue_key', { project: 'acme', key_type: type, key_name: type })),
-        wanted: 2,
+        keyHash: hashOf(await callFunction(database, 'issue_key', { project: 'acme', key_type: type, key_name: type })),
+        requests: 2,
       }
       // The first of the month makes the counter.
-      await admit(database, [ask])
+      await admitRequests(database, [ask])
       const alone = await admitRows(database, [ask])
-      const [among] = await admitRows(database, [ask, { keyHash: hashOf('a stranger'), wanted: 1 }])
+      const [among] = await admitRows(database, [ask, { keyHash: hashOf('a stranger'), requests: 1 }])
       expect(alone).toEqual([among])
       expect(among).toMatchObject({ granted: 2, fallbacks: ['a', 'b'], direct_providers: ['groq', 'openai'] })
       expect(await countedRequests(database, type)).toBe(6)
@@ -268,9 +296,9 @@ describeBackends('admit()', backend => {
 
   test('wanted 0 counts nothing', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'free' })
-    const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
-    const [row] = await admitRows(database, [{ keyHash: hashOf(key), wanted: 0 }])
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
+    const key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
+    const [row] = await admitRows(database, [{ keyHash: hashOf(key), requests: 0 }])
     expect(row).toMatchObject({ verdict: 'active', granted: 0 })
     expect(await countedRequests(database)).toBe(0)
   })
@@ -278,28 +306,30 @@ describeBackends('admit()', backend => {
   test('hands out what is left of a quota, first come first served, also between keys of one project', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('tiny', 1000, 1000, 10)`)
-    await call(database, 'create_project', { project: 'acme', plan: 'tiny' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'tiny' })
     const keys = [
-      await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'a' }),
-      await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'b' }),
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'a' }),
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'b' }),
     ]
-    const rows = await admit(
+    const rows = await admitRequests(
       database,
-      keys.map(key => ({ keyHash: hashOf(key), wanted: 7 })),
+      keys.map(key => ({ keyHash: hashOf(key), requests: 7 })),
     )
     expect(rows.map(row => row.granted)).toEqual([7, 3])
     expect(await countedRequests(database)).toBe(10)
-    const [more] = await admit(database, [{ keyHash: hashOf(keys[0] ?? ''), wanted: 1 }])
+    const [more] = await admitRequests(database, [{ keyHash: hashOf(keys[0] ?? ''), requests: 1 }])
     expect(more?.granted).toBe(0)
   })
 
   test('a quota of 100 admits exactly 100, however many ask at once', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('hundred', 100000, 100000, 100)`)
-    await call(database, 'create_project', { project: 'acme', plan: 'hundred' })
-    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'hundred' })
+    const keyHash = hashOf(
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }),
+    )
     const batches = await Promise.all(
-      Array.from({ length: 200 }, (_, i) => admitInTurn(database, [{ keyHash, wanted: 1 + (i % 3) }])),
+      Array.from({ length: 200 }, (_, i) => admitInTurn(database, [{ keyHash, requests: 1 + (i % 3) }])),
     )
     expect(batches.reduce((sum, [row]) => sum + (row?.granted ?? 0), 0)).toBe(100)
     expect(await countedRequests(database)).toBe(100)
@@ -309,10 +339,12 @@ describeBackends('admit()', backend => {
     const { database } = await backend.open()
     const hashes: string[] = []
     for (const name of ['a', 'b', 'c', 'd']) {
-      await call(database, 'create_project', { project: name, plan: 'enterprise' })
-      hashes.push(hashOf(await call(database, 'issue_key', { project: name, key_type: 'project', key_name: 'ci' })))
+      await callFunction(database, 'create_project', { project: name, plan: 'enterprise' })
+      hashes.push(
+        hashOf(await callFunction(database, 'issue_key', { project: name, key_type: 'project', key_name: 'ci' })),
+      )
     }
-    const forward = hashes.map(keyHash => ({ keyHash, wanted: 1 }))
+    const forward = hashes.map(keyHash => ({ keyHash, requests: 1 }))
     const batches = Array.from({ length: 100 }, (_, i) => admitInTurn(database, i % 2 ? forward : forward.toReversed()))
     await Promise.all(batches)
     expect(await countedRequests(database)).toBe(400)
@@ -320,14 +352,14 @@ describeBackends('admit()', backend => {
 
   test('test keys count apart from project keys', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     const hashes = [
-      await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'p' }),
-      await call(database, 'issue_key', { project: 'acme', key_type: 'test', key_name: 't' }),
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'p' }),
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'test', key_name: 't' }),
     ].map(hashOf)
     const rows = await admitRows(
       database,
-      hashes.map(keyHash => ({ keyHash, wanted: 2_000 })),
+      hashes.map(keyHash => ({ keyHash, requests: 2_000 })),
     )
     expect(rows.map(row => [row.key_type, row.granted, row.requests_per_minute])).toEqual([
       ['project', 2000, 60],
@@ -338,16 +370,16 @@ describeBackends('admit()', backend => {
 
   test('a deactivated key is disabled and an expired one expired, from the next call on', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     const [gone, late] = [
-      await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'gone' }),
-      await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'late' }),
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'gone' }),
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'late' }),
     ]
     await sql`select deactivate_key(${gone})`.execute(queriesOf(database))
     await sql`update api_keys set expires_at = now() - interval '1 second' where name = 'late'`.execute(
       queriesOf(database),
     )
-    const asks = [gone, late].map(key => ({ keyHash: hashOf(key), wanted: 1 }))
+    const asks = [gone, late].map(key => ({ keyHash: hashOf(key), requests: 1 }))
     const alone = await Promise.all(asks.map(ask => admitRows(database, [ask])))
     for (const rows of [alone.flat(), await admitRows(database, asks)]) {
       expect(rows.map(row => [row.verdict, row.granted])).toEqual([
@@ -360,11 +392,13 @@ describeBackends('admit()', backend => {
 
   test('a refund gives back to the month that was counted in, never below zero', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     const [row] = await admitRows(database, [
       {
-        keyHash: hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })),
-        wanted: 5,
+        keyHash: hashOf(
+          await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }),
+        ),
+        requests: 5,
       },
     ])
     if (!row) throw new Error('admit() returned nothing')
@@ -377,9 +411,11 @@ describeBackends('admit()', backend => {
 
   test('a batch of refunds that is sent again gives nothing back', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'free' })
-    const keyHash = hashOf(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
-    const [row] = await admitRows(database, [{ keyHash, wanted: 5 }])
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
+    const keyHash = hashOf(
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }),
+    )
+    const [row] = await admitRows(database, [{ keyHash, requests: 5 }])
     if (!row) throw new Error('admit() returned nothing')
     const refund = { projectId: row.project_id, keyType: row.key_type, month: row.month, requests: 2 }
     const batch = crypto.randomUUID()

@@ -3,8 +3,8 @@
  * tells apart.
  */
 import { expect, test } from 'vitest'
-import { readPath, routeOf, TARGETS } from '../../src/http/paths.ts'
-import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
+import { resolveTarget, routeOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
+import { COLLECTION_PATHS, PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
@@ -13,8 +13,8 @@ import { startProxy } from '../harness/proxy.ts'
 import { startStandin } from '../standin/server.ts'
 
 const PATHS = [
-  ...Object.keys(TARGETS),
-  ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
+  ...Object.keys(TARGETS_BY_PATH),
+  ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   ...Object.values(COLLECTION_PATHS).flatMap(path => [`/v1${path}`, `/v1${path}/some-id`]),
   '/v1/models/gpt-4o-mini',
   '/v1/responses/resp_1/cancel',
@@ -58,7 +58,7 @@ describeOnce('answers', backend => {
       expect(total('model_proxy_requests_total')).toBe(recorded?.count)
       expect(total('model_proxy_requests_total') + total('model_proxy_unrecorded_requests_total')).toBe(answers)
       const routes = seriesOf('model_proxy_unrecorded_requests_total').map(({ labels }) => labels[0] ?? '')
-      const known = new Set(PATHS.map(path => readPath(path)).map(target => (target ? routeOf(target) : 'other')))
+      const known = new Set(PATHS.map(path => resolveTarget(path)).map(target => (target ? routeOf(target) : 'other')))
       expect(routes.filter(route => !known.has(route))).toEqual([])
     } finally {
       await proxy.stop()

@@ -4,12 +4,12 @@ import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/reso
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ProxyError } from '../../src/errors/errors.ts'
 import { chatFormat } from '../../src/formats/chat/chat-format.ts'
-import { EventLump } from '../../src/formats/sse/event-lump.ts'
+import { EventChunk } from '../../src/formats/sse/event-chunk.ts'
 import { createEventSplitter } from '../../src/formats/sse/split-events.ts'
-import { streamEvents } from '../../src/pipeline/stream-events.ts'
+import { createClientStream } from '../../src/pipeline/response/client-stream.ts'
 import { createAnthropicProvider } from '../../src/providers/anthropic/create-anthropic-provider.ts'
 import { createConnectionProbe } from '../../src/providers/call-upstream.ts'
-import type { Endpoint, Provider, UpstreamAnswer } from '../../src/providers/upstream.ts'
+import type { Endpoint, Provider, UpstreamResponse } from '../../src/providers/upstream.ts'
 import { post } from '../harness/client.ts'
 import { freeRecorder } from '../harness/free-recorder.ts'
 import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthropic/server.ts'
@@ -39,7 +39,7 @@ function createProvider(baseUrl: string, apiKey = KEY): Provider {
     kind: 'anthropic',
     pricedAs: 'anthropic',
     title: 'Anthropic',
-    passes: [],
+    passThroughPaths: [],
     baseUrl,
     apiKey,
     projectId: 1,
@@ -48,7 +48,7 @@ function createProvider(baseUrl: string, apiKey = KEY): Provider {
       firstByteTimeoutMs: 1_500,
       idleTimeoutMs: 1_500,
       maxEventBytes: 1e6,
-      maxAnswerBytes: 1e6,
+      maxResponseBytes: 1e6,
     },
     probe: createConnectionProbe(),
     maxOutputTokensOf: model => (model === 'claude-haiku-4-5' ? 64_000 : null),
@@ -72,7 +72,7 @@ function serve(provider: Provider) {
       const { headers, signal, url } = request
       const endpoint = ENDPOINTS[new URL(url).pathname] ?? 'chat'
       try {
-        const answer = await provider.ask({ endpoint, bodyText, body, headers, stream: body.stream === true, signal })
+        const answer = await provider.send({ endpoint, bodyText, body, headers, stream: body.stream === true, signal })
         return new Response(relay(answer, body.stream_options?.include_usage !== true), answer)
       } catch (error) {
         if (!(error instanceof ProxyError)) throw error
@@ -83,19 +83,19 @@ function serve(provider: Provider) {
 }
 
 /** Told to the client as the pipeline tells it. */
-function relay({ status, headers, body }: UpstreamAnswer, dropUsage: boolean): ReadableStream<Uint8Array> {
+function relay({ status, headers, body }: UpstreamResponse, dropUsage: boolean): ReadableStream<Uint8Array> {
   if (status !== 200 || !headers.get('content-type')?.includes('event-stream')) return body
   const reader = body.getReader()
   const splitter = createEventSplitter()
   const subscriber = {
     async read() {
       const { value } = await reader.read()
-      return value ? new EventLump(splitter.push(value)) : null
+      return value ? new EventChunk(splitter.push(value)) : null
     },
-    onCut() {},
+    onDisconnected() {},
     leave: () => void reader.cancel('left').catch(() => {}),
   }
-  return streamEvents(subscriber, {
+  return createClientStream(subscriber, {
     includeUsage: !dropUsage,
     writeFailure: error => chatFormat.writeFailure(error, 'req_1', null),
     recorder: freeRecorder(),
@@ -188,7 +188,7 @@ describe('headers', () => {
       stream: false,
       signal,
     } as const
-    expect((await provider.ask(asked)).status).toBe(200)
+    expect((await provider.send(asked)).status).toBe(200)
     expect(provider).toMatchObject({ name: 'anthropic', pricedAs: 'anthropic' })
   })
 })

@@ -1,7 +1,7 @@
 /** An audit finds each planted fault, as that kind alone, and nothing in what proxies do, beside their requests or afterwards. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { admit } from '../../src/postgres/admit.ts'
-import { call } from '../../src/postgres/call.ts'
+import { admitRequests } from '../../src/postgres/admit-requests.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
 import { AUDIT_KINDS } from '../../src/postgres/seeds.generated.ts'
@@ -70,7 +70,7 @@ describeBackends('an audit of planted faults', backend => {
 
   /** As an admitted request of a project with budgets does. */
   async function answer(...records: UsageRecord[]): Promise<void> {
-    await admit(database, [{ keyHash, wanted: records.length }])
+    await admitRequests(database, [{ keyHash, requests: records.length }])
     await recordUsage(database, records, crypto.randomUUID())
   }
 
@@ -94,11 +94,11 @@ describeBackends('an audit of planted faults', backend => {
 
   beforeEach(async () => {
     database = (await backend.open()).database
-    await call(database, 'maintain_usage_partitions', {})
+    await callFunction(database, 'maintain_usage_partitions', {})
     await query(`insert into plans values ('audited', 100, 1000, 1000)`)
-    await call(database, 'create_project', { project: 'acme', plan: 'audited' })
-    projectId = await call(database, 'find_project', { project: 'acme' })
-    const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'audited' })
+    projectId = await callFunction(database, 'find_project', { project: 'acme' })
+    const key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
     keyHash = sha256(key)
     keyId = (await query<{ id: number }>(`select id::integer from api_keys where ${ofProject()}`))[0]?.id ?? 0
     await newBudget(1)
@@ -146,7 +146,7 @@ describeBackends('an audit of planted faults', backend => {
       plant: () => query(`update latency_counts set requests = requests + 1 where ${ofProject()} and grain = 'hour'`),
     },
     tagged_sums_differ: {
-      plant: () => query(`update usage_tagged set requests = requests + 1 where ${ofProject()} or project_id = 0`),
+      plant: () => query(`update usage_sums_by_tag set requests = requests + 1 where ${ofProject()} or project_id = 0`),
     },
     overspent: { plant: () => answer(...Array.from({ length: 3 }, () => recordOf({ cost_usd: 0.7 }))) },
     record_not_settled: {
@@ -159,7 +159,7 @@ describeBackends('an audit of planted faults', backend => {
     budget_not_applied: { plant: () => query(`update projects set has_budgets = false where id = ${projectId}`) },
     response_not_settled: {
       plant: () =>
-        query(`insert into open_responses (project_id, id, provider, request_id, recorded_at, charged_at, usd)
+        query(`insert into unreconciled_responses (project_id, id, provider, request_id, recorded_at, charged_at, usd)
           values (${projectId}, 'resp_1', 'openai', 'r', now() - interval '2 days', now() - interval '2 days', 1)`),
     },
     usage_not_summed: {
@@ -170,7 +170,7 @@ describeBackends('an audit of planted faults', backend => {
     partition_missing: {
       async plant() {
         const [partition] = await query<{ name: string }>(
-          `select p.name from partitions_of('request_contents') p where p.begins > now() and p.begins <= now() + interval '1 day'`,
+          `select p.name from list_partitions('request_contents') p where p.begins > now() and p.begins <= now() + interval '1 day'`,
         )
         await query(`drop table ${partition?.name}`)
       },
@@ -186,10 +186,10 @@ describeBackends('an audit of planted faults', backend => {
     await query(`update budget_periods set reserved = reserved + 0.001 where spent < 1`)
     const [finding] = await query<Record<string, unknown>>('select * from audit_findings')
     expect(finding).toMatchObject({ kind: 'reserved_differs', severity: 'violation', project: 'acme', api_key: null })
-    const parts = await call(database, 'audit_parts', {})
+    const parts = await callFunction(database, 'audit_parts', {})
     const found = await Promise.all(
       parts.map(({ part, begins, ends }) =>
-        call(database, 'run_audit_part', { part, from_time: begins, until_time: ends, project: 'acme' }),
+        callFunction(database, 'run_audit_part', { part, from_time: begins, until_time: ends, project: 'acme' }),
       ),
     )
     expect(found.flat()).toEqual([finding])
@@ -238,7 +238,7 @@ describeBackends('an audit of planted faults', backend => {
     await query(`update plans set requests_per_month = 3, requests_per_minute_per_key = 3 where name = 'audited'`)
     expect(await audit(database)).toEqual([])
     await query(`insert into plans values ('small', 1, 1, 1)`)
-    await call(database, 'set_plan', { project: 'acme', plan: 'small' })
+    await callFunction(database, 'set_plan', { project: 'acme', plan: 'small' })
     expect(await audit(database)).toEqual([])
     const actions = await query(`select action, details from audit_log where details ? 'was' order by id`)
     expect(actions).toEqual([
@@ -262,7 +262,7 @@ describeBackends('an audit of planted faults', backend => {
   test('limits of test keys and own limits of keys count', async () => {
     await unnoted(`update api_keys set requests_per_minute = 3 where id = ${keyId}`)
     expect(kindsOf(await audit(database))).toEqual(['rate_exceeded'])
-    await call(database, 'set_key_limits', { of_key: keyId, limits: { requests_per_minute: 2 } })
+    await callFunction(database, 'set_key_limits', { of_key: keyId, limits: { requests_per_minute: 2 } })
     expect(await audit(database)).toEqual([])
     await unnoted(`update plans set test_requests_per_minute = 3 where name = 'audited'`)
     expect(await audit(database)).toEqual([])
@@ -297,14 +297,14 @@ describeBackends('an audit of planted faults', backend => {
 
   test('an unsettled batch keeps its reservation; what is doubtful belongs to no batch', async () => {
     await query(
-      `insert into kept_objects (project_id, id, collection, provider) values (${projectId}, 'batch_1', 'batches', 'openai')`,
+      `insert into stored_objects (project_id, id, collection, provider) values (${projectId}, 'batch_1', 'batches', 'openai')`,
     )
     await reserve(`'infinity'`, `md5('${projectId} batch_1')::uuid`)
     expect(await audit(database)).toEqual([])
-    await query(`update kept_objects set settled_at = now() - interval '1 hour' where ${ofProject()}`)
+    await query(`update stored_objects set settled_at = now() - interval '1 hour' where ${ofProject()}`)
     expect(kindsOf(await audit(database))).toEqual(['reservation_without_batch'])
     await query(`update budget_reservations set expires_at = now() - interval '1 minute'`)
-    await call(database, 'expire_reservations', {})
+    await callFunction(database, 'expire_reservations', {})
     expect(kindsOf(await audit(database))).toEqual(['cost_estimated'])
   })
 
@@ -322,7 +322,7 @@ describeBackends('an audit of planted faults', backend => {
 
   test('only the project that is named is looked at', async () => {
     await query('update budget_periods set reserved = reserved + 0.001 where spent < 1')
-    await call(database, 'create_project', { project: 'other', plan: 'audited' })
+    await callFunction(database, 'create_project', { project: 'other', plan: 'audited' })
     expect(await query(`select from run_audit(now() - interval '1 day', now(), 'other')`)).toEqual([])
     expect(await query(`select from run_audit(now() - interval '1 day', now(), 'acme')`)).toHaveLength(1)
   })
@@ -336,7 +336,7 @@ describeBackends('an audit beside requests', backend => {
     upstreams = await startUpstreams()
     const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0' }
     proxy = await startProxy({ stores: await backend.open(), environment })
-    await call(proxy.stores.database, 'maintain_usage_partitions', {})
+    await callFunction(proxy.stores.database, 'maintain_usage_partitions', {})
   })
   afterAll(async () => {
     await proxy.stop()

@@ -1,10 +1,10 @@
 /** A budget begins with what its period has cost: read from the sums, exact in races, and without making other projects' records wait. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
 import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 import { waitUntil } from '../harness/wait-until.ts'
@@ -17,7 +17,7 @@ const DAY_MS = 24 * HOUR_MS
 const MOST_SETS = 500
 
 async function addProject(database: Database): Promise<number> {
-  return Number(await call(database, 'create_project', { project: `s-${crypto.randomUUID()}`, plan: 'free' }))
+  return Number(await callFunction(database, 'create_project', { project: `s-${crypto.randomUUID()}`, plan: 'free' }))
 }
 
 function recordOf(project: number, usd: number, more: Partial<UsageRecord> = {}): UsageRecord {
@@ -57,7 +57,7 @@ interface Scope {
 
 const quoted = (text?: string) => (text === undefined ? 'null' : `'${text}'`)
 const putting = ({ of, unit = 'usd', per = 'month', model, key, tag, zone = 'UTC' }: Scope, amount = 100) =>
-  `select put_budget(${of}, '${unit}', ${amount}, '${per}', ${key ?? null}, ${quoted(model)}, ${quoted(tag)}, '${zone}', true)::integer as id`
+  `select upsert_budget(${of}, '${unit}', ${amount}, '${per}', ${key ?? null}, ${quoted(model)}, ${quoted(tag)}, '${zone}', true)::integer as id`
 
 async function put(database: Database, scope: Scope, amount?: number): Promise<number> {
   const [row] = await database.call<{ id: number }>(putting(scope, amount), [])
@@ -66,7 +66,7 @@ async function put(database: Database, scope: Scope, amount?: number): Promise<n
 
 async function spentOf(database: Database, budget: number): Promise<number | undefined> {
   const [row] = await database.call<{ spent: number }>(
-    `select c.spent::float8 as spent from budgets b cross join lateral period_of(b.per, b.time_zone, now()) p
+    `select c.spent::float8 as spent from budgets b cross join lateral budget_period_at(b.per, b.time_zone, now()) p
     join budget_periods c on c.budget_id = b.id and c.begins = p.begins where b.id = ${budget}`,
     [],
   )
@@ -116,7 +116,7 @@ describeBackends('a budget that begins', backend => {
 
   async function keyId(): Promise<number> {
     const [row] = await database.call<{ name: string }>(`select name from projects where id = ${project}`, [])
-    await call(database, 'issue_key', { project: row?.name ?? '', key_type: 'project', key_name: 'k' })
+    await callFunction(database, 'issue_key', { project: row?.name ?? '', key_type: 'project', key_name: 'k' })
     const [key] = await database.call<{ id: number }>(
       `select id::integer from api_keys where project_id = ${project}`,
       [],
@@ -247,7 +247,7 @@ describeBackends('what a budget that begins locks', backend => {
     const shared = [`${ORGANIZATION} ShareLock`]
     expect(await locksOf(`select create_project('p-${crypto.randomUUID()}', 'free')`)).toEqual([shared, false])
     await put(database, { of: project })
-    const dropping = `select drop_unused_meter(${project}, 0)::text`
+    const dropping = `select delete_unused_budget(${project}, 0)::text`
     expect(await locksOf(dropping)).toEqual([shared, true])
   })
 })
@@ -262,7 +262,7 @@ describeReal('a budget that is set while records are written', backend => {
   beforeEach(async () => {
     const stores = await backend.open()
     database = stores.database
-    open = openRealDatabase({ url: stores.databaseUrl ?? '', maxConnections: 1 })
+    open = openServerDatabase({ url: stores.databaseUrl ?? '', maxConnections: 1 })
     ;[project, other] = [await addProject(database), await addProject(database)]
     await open.call('begin', [])
   })
@@ -302,8 +302,8 @@ describeReal('a budget that is set while records are written', backend => {
     const record = { ...recordOf(project, 5), cost_estimated: 'client_left' } as const
     await recordUsage(database, [record], crypto.randomUUID())
     const at = record.recorded_at
-    await database.call(`select follow_response(${project}, 'resp', 'openai', 'r', '${at}', '${at}', 5)`, [])
-    await open.call(`select settle_response(${project}, 'resp', 3, 0, 1, 2)`, [])
+    await database.call(`select queue_reconciliation(${project}, 'resp', 'openai', 'r', '${at}', '${at}', 5)`, [])
+    await open.call(`select reconcile_response(${project}, 'resp', 3, 0, 1, 2)`, [])
     const budget = put(database, { of: project })
     await isWaitedFor()
     await open.call('commit', [])

@@ -1,16 +1,16 @@
 /** What OpenAI keeps beside files and batches: each belongs to one project, whoever shares the account there. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { BOUND, type BoundCollection } from '../../src/providers/bound-objects.ts'
+import { OPENAI_COLLECTIONS, type OpenAiCollection } from '../../src/providers/openai-collections.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { get, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type KeptStandin, startKeptStandin } from './bound-objects/kept-standin.ts'
 
-const COLLECTIONS = Object.keys(BOUND) as BoundCollection[]
+const COLLECTIONS = Object.keys(OPENAI_COLLECTIONS) as OpenAiCollection[]
 const LISTED = ['vector_stores', 'containers', 'videos'] as const
-const MAKING: Record<BoundCollection, object> = {
+const MAKING: Record<OpenAiCollection, object> = {
   conversations: { metadata: { topic: 'demo' } },
   vector_stores: { name: 'Manuals' },
   containers: { name: 'Sums' },
@@ -49,7 +49,7 @@ describeBackends('what OpenAI keeps besides', backend => {
   afterAll(() => Promise.all([proxy.stop(), upstreams.stop(), openai.stop()]))
 
   const json = async (response: Promise<Response>) => readAnswer(await response)
-  const make = async (collection: BoundCollection, as = keys.mine) => {
+  const make = async (collection: OpenAiCollection, as = keys.mine) => {
     const answer = await json(post(proxy, as, `/${collection}`, { ...MAKING[collection] }))
     expect([collection, answer.status]).toEqual([collection, 200])
     return answer.json.id as string
@@ -81,7 +81,7 @@ describeBackends('what OpenAI keeps besides', backend => {
     test('every part of one is the project’s own alone, whatever is asked', async () => {
       const id = await make(collection)
       openai.requests.length = 0
-      for (const [part, methods] of Object.entries<object>(BOUND[collection].parts)) {
+      for (const [part, methods] of Object.entries<object>(OPENAI_COLLECTIONS[collection].operations)) {
         if (part === '') continue
         const path = `/${collection}${part.replace('*', id).replaceAll('*', 'inner_1')}`
         for (const method of Object.keys(methods).filter(each => each !== 'DELETE' || part !== '/*')) {

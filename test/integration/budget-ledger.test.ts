@@ -2,16 +2,16 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Budgets, createBudgets } from '../../src/admission/budgets.ts'
-import { createTokenWindows } from '../../src/admission/token-windows.ts'
-import { ClientGone } from '../../src/errors/errors.ts'
+import { createTokenRateLimiter } from '../../src/admission/token-rate-limiter.ts'
+import { ClientDisconnected } from '../../src/errors/errors.ts'
 import { NO_USAGE } from '../../src/formats/token-usage.ts'
-import { tokensOf } from '../../src/pipeline/accounting/create-record.ts'
-import { Spending } from '../../src/pipeline/spending/reservation.ts'
-import type { Account } from '../../src/postgres/admit.ts'
-import { call } from '../../src/postgres/call.ts'
+import { sumUsedTokens } from '../../src/pipeline/accounting/create-record.ts'
+import { RequestSpending } from '../../src/pipeline/spending/reservation.ts'
+import type { ResolvedKey } from '../../src/postgres/admit-requests.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
-import { batchSpendingId, releaseSpending, type SpendingAsk } from '../../src/postgres/spending.ts'
+import { batchReservationId, type ReservationRequest, releaseSpending } from '../../src/postgres/spending.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { describeBackends } from '../harness/backends.ts'
@@ -37,9 +37,9 @@ describeBackends('the ledger of budgets', backend => {
 
   async function addProject() {
     const project = `l-${crypto.randomUUID()}`
-    await call(database, 'create_project', { project, plan: 'free' })
-    await call(database, 'issue_key', { project, key_type: 'project', key_name: 'k' })
-    const projectId = await call(database, 'find_project', { project })
+    await callFunction(database, 'create_project', { project, plan: 'free' })
+    await callFunction(database, 'issue_key', { project, key_type: 'project', key_name: 'k' })
+    const projectId = await callFunction(database, 'find_project', { project })
     const [key] = await query<{ id: number }>(`select id::integer from api_keys where project_id = ${projectId}`)
     return { project, projectId, keyId: key?.id ?? 0 }
   }
@@ -73,14 +73,14 @@ describeBackends('the ledger of budgets', backend => {
     return row?.has
   }
 
-  function spending(usd: number, more: Partial<SpendingAsk> = {}): SpendingAsk {
+  function spending(usd: number, more: Partial<ReservationRequest> = {}): ReservationRequest {
     const id = crypto.randomUUID()
     const named = { project_id: projectId, key_id: keyId, request_id: 'r', endpoint: 'chat', model: MODEL }
     return { id, ...named, tags: null, usd, tokens: 1, ...more }
   }
 
   /** As the record of a request does that is over. */
-  function settle(asks: readonly SpendingAsk[], at = new Date()) {
+  function settle(asks: readonly ReservationRequest[], at = new Date()) {
     const done = asks.map(ask => ({ ...ask, tags: ask.tags === null ? null : JSON.parse(ask.tags), at }))
     return database.call('select settle_spending($1::text::json)', [JSON.stringify(done)])
   }
@@ -179,7 +179,7 @@ describeBackends('the ledger of budgets', backend => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 
     async function addKey(name: string): Promise<number> {
-      await call(database, 'issue_key', { project, key_type: 'project', key_name: name })
+      await callFunction(database, 'issue_key', { project, key_type: 'project', key_name: name })
       const [key] = await query<{ id: number }>(
         `select id::integer from api_keys where project_id = ${projectId} and name = '${name}'`,
       )
@@ -205,14 +205,14 @@ describeBackends('the ledger of budgets', backend => {
 
     test('is waited for until it is released, by those whose clients stay', async () => {
       const budget = await setBudget(1)
-      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
+      const patient = createBudgets(database, undefined, { maxWaitMs: PATIENCE_MS })
       const first = spending(0.6)
       await patient.reserve(first)
       const leaving = new AbortController()
       const second = patient.reserve(spending(0.5), STAYS)
       const third = patient.reserve(spending(0.5), leaving.signal)
       leaving.abort()
-      await expect(third).rejects.toThrow(ClientGone)
+      await expect(third).rejects.toThrow(ClientDisconnected)
       patient.release(first.id)
       expect(await second).toBeCloseTo(0.5, 9)
       await patient.drain(10_000)
@@ -221,10 +221,15 @@ describeBackends('the ledger of budgets', backend => {
 
     test('is waited for until its request fails', async () => {
       await setBudget(1)
-      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
-      const account = { project_id: projectId, key_id: keyId, has_budgets: true, tokens_per_minute: null } as Account
-      const tokenWindows = createTokenWindows(createInProcessStore())
-      const request = new Spending({ budgets: patient, tokenWindows }, account, 'r')
+      const patient = createBudgets(database, undefined, { maxWaitMs: PATIENCE_MS })
+      const account = {
+        project_id: projectId,
+        key_id: keyId,
+        has_budgets: true,
+        tokens_per_minute: null,
+      } as ResolvedKey
+      const tokenWindows = createTokenRateLimiter(createInProcessStore())
+      const request = new RequestSpending({ budgets: patient, tokenWindows }, account, 'r')
       await request.reserve(MODEL, { usd: 0.6, tokens: 1 })
       const second = patient.reserve(spending(0.5), STAYS)
       // The second is refused once, and waits then.
@@ -235,7 +240,7 @@ describeBackends('the ledger of budgets', backend => {
 
     test('is waited for until it is settled by a record', async () => {
       await setBudget(1)
-      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
+      const patient = createBudgets(database, undefined, { maxWaitMs: PATIENCE_MS })
       const first = spending(0.6)
       await patient.reserve(first)
       const second = patient.reserve(spending(0.5), STAYS)
@@ -243,14 +248,16 @@ describeBackends('the ledger of budgets', backend => {
       await patient.reserve(spending(0.1))
       await settle([{ ...first, usd: 0.1 }])
       const { id, model, usd, tokens } = first
-      patient.recorded([{ project_id: projectId, spent: [{ id, model, usd, tokens }] } as unknown as UsageRecord])
+      patient.onRecordsWritten([
+        { project_id: projectId, spent: [{ id, model, usd, tokens }] } as unknown as UsageRecord,
+      ])
       expect(await second).toBeCloseTo(0.3, 9)
     })
 
     test('is refused when nobody has released it in time', async () => {
       vi.useRealTimers()
       await setBudget(1)
-      const hasty = createBudgets(database, undefined, { patienceMs: 20 })
+      const hasty = createBudgets(database, undefined, { maxWaitMs: 20 })
       await hasty.reserve(spending(0.6))
       await expect(hasty.reserve(spending(0.5), STAYS)).rejects.toMatchObject(reserved)
     })
@@ -261,7 +268,7 @@ describeBackends('the ledger of budgets', backend => {
       ['a request whose cost is in doubt', `doubtful_at = now(), expires_at = now() + interval '1 hour'`],
     ])('is not waited for where it is of %s', async (_, change) => {
       await setBudget(1)
-      const patient = createBudgets(database, undefined, { patienceMs: PATIENCE_MS })
+      const patient = createBudgets(database, undefined, { maxWaitMs: PATIENCE_MS })
       await patient.reserve(spending(0.6))
       await patient.reserve(spending(0.1))
       await query(`update budget_reservations set ${change} where amount > 0.5`)
@@ -466,7 +473,7 @@ describeBackends('the ledger of budgets', backend => {
     // What another model may have used is not this one's.
     expect(await standOf(ofModel)).toEqual({ spent: 0.01, reserved: 0, held: 0 })
     await query(`update budget_reservations set expires_at = now() - interval '1 second'`)
-    await call(database, 'expire_reservations', {})
+    await callFunction(database, 'expire_reservations', {})
     expect(await standOf(budget)).toEqual({ spent: 0.01, reserved: 0, held: 0 })
   })
 
@@ -613,7 +620,7 @@ describeBackends('the ledger of budgets', backend => {
 
   test('what is set for an alert alone leaves what limits, and its amount', async () => {
     const budget = await setBudget(1)
-    await query(`select put_budget(${projectId}, 'usd', 9, 'month', null, null, null, 'UTC', false)`)
+    await query(`select upsert_budget(${projectId}, 'usd', 9, 'month', null, null, null, 'UTC', false)`)
     expect(await query(`select id::integer, amount::float8, enforced from budgets`)).toEqual([
       { id: budget, amount: 1, enforced: true },
     ])
@@ -651,15 +658,19 @@ describeBackends('the ledger of budgets', backend => {
     const budget = await setBudget(1)
     const ask = spending(0.2)
     await budgets.reserve(ask)
-    await call(database, 'keep_spending', { reserved_as: ask.id, of_project: projectId, batch_id: 'batch_1' })
-    budgets.close(ask.id)
+    await callFunction(database, 'retain_batch_reservation', {
+      reserved_as: ask.id,
+      of_project: projectId,
+      batch_id: 'batch_1',
+    })
+    budgets.stopRenewing(ask.id)
     await query(`update budget_reservations set expires_at = expires_at - interval '1 day'`)
-    await call(database, 'expire_reservations', {})
+    await callFunction(database, 'expire_reservations', {})
     expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.2, held: 1 })
-    for (const batch of [batchSpendingId(projectId + 1, 'batch_1'), batchSpendingId(projectId, 'batch_2')])
+    for (const batch of [batchReservationId(projectId + 1, 'batch_1'), batchReservationId(projectId, 'batch_2')])
       await releaseSpending(database, [batch])
     expect((await standOf(budget))?.held).toBe(1)
-    await releaseSpending(database, [batchSpendingId(projectId, 'batch_1')])
+    await releaseSpending(database, [batchReservationId(projectId, 'batch_1')])
     expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
   })
 
@@ -670,7 +681,7 @@ describeBackends('the ledger of budgets', backend => {
       ...database,
       call(text, values, options) {
         const called = database.call<never>(text, values, options)
-        if (text.includes('renew_spending(')) {
+        if (text.includes('renew_reservations(')) {
           renewed.push(values[0])
           renewing.push(called)
         }
@@ -682,7 +693,7 @@ describeBackends('the ledger of budgets', backend => {
     const budget = await setBudget(1)
     const [stays, ends, fails] = [spending(0.1), spending(0.1), spending(0.1)]
     for (const ask of [stays, ends, fails]) await ours.reserve(ask)
-    ours.close(ends.id)
+    ours.stopRenewing(ends.id)
     ours.release(fails.id)
     await ours.drain(10_000)
     await query(`update budget_reservations set expires_at = now() + interval '10 seconds'`)
@@ -691,7 +702,7 @@ describeBackends('the ledger of budgets', backend => {
     const lasting = `select id from budget_reservations where expires_at > now() + interval '4 minutes'`
     await Promise.all(renewing)
     expect([await query(lasting), (await standOf(budget))?.held]).toEqual([[{ id: stays.id }], 2])
-    ours.close(stays.id)
+    ours.stopRenewing(stays.id)
     vi.advanceTimersByTime(600_000)
     expect(renewed).toHaveLength(1)
     // The next one is renewed again.
@@ -699,7 +710,7 @@ describeBackends('the ledger of budgets', backend => {
     await ours.reserve(next)
     vi.advanceTimersByTime(60_000)
     expect(renewed.slice(1)).toEqual([[next.id]])
-    await call(database, 'renew_spending', { ids: [] })
+    await callFunction(database, 'renew_reservations', { ids: [] })
   })
 
   test('what could not be released is released when the database is there again', async () => {
@@ -725,9 +736,9 @@ describeBackends('the ledger of budgets', backend => {
     const [gone, lives] = [spending(0.2), spending(0.1)]
     for (const ask of [gone, lives]) await budgets.reserve(ask)
     await query(`update budget_reservations set expires_at = now() - interval '1 second' where id = '${gone.id}'`)
-    await call(database, 'expire_reservations', {})
-    await call(database, 'renew_spending', { ids: [gone.id, lives.id] })
-    await call(database, 'expire_reservations', {})
+    await callFunction(database, 'expire_reservations', {})
+    await callFunction(database, 'renew_reservations', { ids: [gone.id, lives.id] })
+    await callFunction(database, 'expire_reservations', {})
     expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.3, held: 2 })
     const doubtful = await query(
       `select id from budget_reservations where doubtful_at is not null and budget_id = ${budget}`,
@@ -737,20 +748,20 @@ describeBackends('the ledger of budgets', backend => {
 
   describe('of a request', () => {
     const TOKENS = 100
-    let tokenWindows: ReturnType<typeof createTokenWindows>
-    let account: Account
+    let tokenWindows: ReturnType<typeof createTokenRateLimiter>
+    let account: ResolvedKey
     beforeEach(() => {
-      tokenWindows = createTokenWindows(createInProcessStore())
-      account = { project_id: projectId, key_id: keyId, has_budgets: true, tokens_per_minute: TOKENS } as Account
+      tokenWindows = createTokenRateLimiter(createInProcessStore())
+      account = { project_id: projectId, key_id: keyId, has_budgets: true, tokens_per_minute: TOKENS } as ResolvedKey
     })
-    const open = () => new Spending({ budgets, tokenWindows }, account, 'r')
+    const open = () => new RequestSpending({ budgets, tokenWindows }, account, 'r')
     const left = () => tokenWindows.remaining({ project_id: projectId, key_id: keyId, tokens_per_minute: TOKENS })
 
     test('that is over before what it asked for is reserved, neither money nor tokens are kept', async () => {
       const budget = await setBudget(1)
       const request = open()
       const reserving = request.reserve(MODEL, { usd: 0.2, tokens: 30 })
-      request.end(0)
+      request.settle(0)
       await reserving
       await Promise.all([budgets.drain(10_000), tokenWindows.drain(10_000)])
       expect([await standOf(budget), await left()]).toEqual([{ spent: 0, reserved: 0, held: 0 }, TOKENS])
@@ -782,16 +793,16 @@ describeBackends('the ledger of budgets', backend => {
     test('what is left to a later record is not released with its request', async () => {
       const budget = await setBudget(1)
       const closed: string[] = []
-      const closing = { ...budgets, close: (id: string) => void closed.push(id) }
-      const request = new Spending({ budgets: closing, tokenWindows }, account, 'r')
+      const closing = { ...budgets, stopRenewing: (id: string) => void closed.push(id) }
+      const request = new RequestSpending({ budgets: closing, tokenWindows }, account, 'r')
       await request.reserveMoney(MODEL, { usd: 0.2, tokens: 30 })
-      const id = request.leave()
+      const id = request.detachReservation()
       request.release()
       await budgets.drain(10_000)
       expect([closed, await standOf(budget)]).toEqual([[id], { spent: 0, reserved: 0.2, held: 1 }])
       const later = open()
-      later.take(id ?? '')
-      expect(later.end(2)).toBe(id)
+      later.adoptReservation(id ?? '')
+      expect(later.settle(2)).toBe(id)
     })
 
     test('a miss keeps the tokens that it used, even more than were taken, and a hit none', async () => {
@@ -804,7 +815,9 @@ describeBackends('the ledger of budgets', backend => {
         account = { ...account, has_budgets: false }
         const request = open()
         await request.reserve(MODEL, { usd: 0.2, tokens: taken })
-        request.end(tokensOf({ cacheResult, usage: { ...NO_USAGE, promptTokens: 20, completionTokens: 5 } }, []))
+        request.settle(
+          sumUsedTokens({ cacheResult, usage: { ...NO_USAGE, promptTokens: 20, completionTokens: 5 } }, []),
+        )
         await tokenWindows.drain(10_000)
         expect(before - (await left())).toBe(kept)
       }

@@ -4,13 +4,13 @@ import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createBudgets } from '../../src/admission/budgets.ts'
 import { serveMetrics } from '../../src/http/metrics-server.ts'
-import { TARGETS } from '../../src/http/paths.ts'
-import { call } from '../../src/postgres/call.ts'
-import { AnswerLost, type Database } from '../../src/postgres/database.ts'
+import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { type Database, ReplyLost } from '../../src/postgres/database.ts'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
-import type { SpendingAsk } from '../../src/postgres/spending.ts'
+import type { ReservationRequest } from '../../src/postgres/spending.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
-import { OPERATIONS } from '../../src/providers/operations.ts'
+import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { readBudgetMetrics } from '../../src/telemetry/gauges.ts'
 import { askAtOnce } from '../harness/ask-at-once.ts'
 import { describeBackends, describeOnce } from '../harness/backends.ts'
@@ -328,8 +328,10 @@ describeBackends('budgets', backend => {
 
   /** All that ask a model, from the tables by which requests find their way; batches are tried above, and moderations are free. */
   const OTHER_DOORS = [
-    ...Object.entries(TARGETS).flatMap(([path, { kind }]) => (kind === 'endpoint' ? path.slice('/v1'.length) : [])),
-    ...Object.keys(OPERATIONS).map(operation => `/${operation}`),
+    ...Object.entries(TARGETS_BY_PATH).flatMap(([path, { kind }]) =>
+      kind === 'endpoint' ? path.slice('/v1'.length) : [],
+    ),
+    ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/${operation}`),
   ].filter(path => !(path in DOORS) && path !== '/moderations')
 
   test.each(draw(OTHER_DOORS))('nothing passes %s without money, or without a price', async path => {
@@ -627,7 +629,7 @@ describeBackends('budgets', backend => {
       budget = await setBudget(1)
     })
 
-    async function spending(usd = 0.4): Promise<SpendingAsk> {
+    async function spending(usd = 0.4): Promise<ReservationRequest> {
       const [row] = await proxy.query<{ id: string }>(`select id::text from projects where name = '${project}'`)
       return {
         id: crypto.randomUUID(),
@@ -652,7 +654,7 @@ describeBackends('budgets', backend => {
         async call(text, values, options) {
           const rows = await database.call<never>(text, values, options)
           if (!isMoody || !text.includes('reserve_spending(')) return rows
-          if (fate === 'lost') throw new AnswerLost('swallowed')
+          if (fate === 'lost') throw new ReplyLost('swallowed')
           await new Promise<void>(resolve => held.push(resolve))
           return rows
         },
@@ -682,11 +684,11 @@ describeBackends('budgets', backend => {
       const budgets = createBudgets(proxy.stores.database)
       const crashed = await spending()
       expect(await budgets.reserve(crashed)).toBeCloseTo(0.6, 9)
-      await call(proxy.stores.database, 'expire_reservations', {})
+      await callFunction(proxy.stores.database, 'expire_reservations', {})
       expect((await standOf(budget))?.held).toBe(1)
       await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
-      await call(proxy.stores.database, 'expire_reservations', {})
-      await call(proxy.stores.database, 'expire_reservations', {})
+      await callFunction(proxy.stores.database, 'expire_reservations', {})
+      await callFunction(proxy.stores.database, 'expire_reservations', {})
       expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.4, held: 1 })
       const other = { ...(await spending()), usd: 0.7 }
       await expect(budgets.reserve(other)).rejects.toMatchObject({ status: 429 })
@@ -720,7 +722,7 @@ describeBackends('budgets', backend => {
       for (let step = 0; step < 2; step++) {
         expect((await standOf(budget))?.held).toBe(1)
         await proxy.query(`update budget_reservations set expires_at = now() - interval '1 second'`)
-        await call(proxy.stores.database, 'expire_reservations', {})
+        await callFunction(proxy.stores.database, 'expire_reservations', {})
       }
       expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
       const record = await costing(proxy, project, 0.25)
@@ -793,8 +795,8 @@ describeBackends('usage that is told later', backend => {
     const { project_id, recorded_at } = record
     const another = { ...record, request_id: 'another' }
     await recordUsage(proxy.stores.database, [record, record, another], crypto.randomUUID())
-    await proxy.query(`select follow_response(${project_id}, 'resp', 'openai', 'r', '${recorded_at}', '${recorded_at}', 5),
-      settle_response(${project_id}, 'resp', 3, 0, 1, 2)`)
+    await proxy.query(`select queue_reconciliation(${project_id}, 'resp', 'openai', 'r', '${recorded_at}', '${recorded_at}', 5),
+      reconcile_response(${project_id}, 'resp', 3, 0, 1, 2)`)
     const rows = await proxy.query(`select cost_usd::float8, prompt_tokens, cost_estimated from usage_records
       where project_id = ${project_id} order by 1`)
     expect(rows).toEqual([
@@ -829,7 +831,7 @@ describeOnce('periods of budgets', backend => {
   ])('a %s of %s at %s begins at %s and ends at %s', async (per, zone, at, begins, ends) => {
     const { database } = await backend.open()
     const [row] = await database.call<{ begins: Date; ends: Date }>(
-      `select begins, ends from period_of('${per}', '${zone}', '${at}')`,
+      `select begins, ends from budget_period_at('${per}', '${zone}', '${at}')`,
       [],
     )
     expect([row?.begins.toISOString(), row?.ends.toISOString()]).toEqual([
@@ -854,8 +856,8 @@ describeOnce('periods of budgets', backend => {
       from days d
       cross join lateral generate_series(d.day - interval '26 hours', d.day + interval '26 hours', '97 minutes') as m (at)
       cross join unnest(array['day', 'week', 'month']) as u (per)
-      cross join lateral period_of(u.per, $1, m.at) p
-      cross join lateral period_of(u.per, $1, p.ends) next
+      cross join lateral budget_period_at(u.per, $1, m.at) p
+      cross join lateral budget_period_at(u.per, $1, p.ends) next
       where d.length <> '1 day'`,
         [zone],
       )
@@ -868,7 +870,7 @@ describeOnce('periods of budgets', backend => {
     const { database } = await backend.open()
     expect(
       await database.call(
-        `select begins = 'epoch' and ends = 'infinity' as ok from period_of('total', 'UTC', now())`,
+        `select begins = 'epoch' and ends = 'infinity' as ok from budget_period_at('total', 'UTC', now())`,
         [],
       ),
     ).toEqual([{ ok: true }])

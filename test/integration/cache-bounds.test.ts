@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { findAnswer } from '../../src/postgres/find-answer.ts'
-import { type AnswerToStore, storeAnswers } from '../../src/postgres/store-answers.ts'
+import { searchCache } from '../../src/postgres/search-cache.ts'
+import { type CacheEntryInput, storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
 import { storeVectors } from '../../src/postgres/vectors.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, sha256 } from '../harness/answers.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
@@ -26,7 +26,7 @@ async function listEntries(database: Database): Promise<{ id: number; hash: stri
 }
 
 async function readSizes(database: Database) {
-  await database.runScript('select add_up_cache_sizes()')
+  await database.runScript('select update_cache_sizes()')
   const { rows } = await sql`
     select kind, test, entries::integer, bytes::integer as bytes from cache_sizes where entries <> 0 or bytes <> 0 order by kind, test
   `.execute(queriesOf(database))
@@ -42,17 +42,17 @@ async function measureSizes(database: Database) {
   return rows
 }
 
-describeBackends('store_answers()', backend => {
+describeBackends('store_cached_responses()', backend => {
   test('stores for a project that exists, and what is stored goes with the project', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
     expect(
-      await storeAnswers(database, [answerTo('one', place), { ...answerTo('two', place), semantic: null }]),
+      await storeCachedResponses(database, [answerTo('one', place), { ...answerTo('two', place), semantic: null }]),
     ).not.toContain(null)
     await database.runScript(`delete from projects where id = ${place.projectId}`)
     expect(await listEntries(database)).toEqual([])
-    expect(await findAnswer(database, rewordingOf('one', place))).toEqual([])
-    expect(await storeAnswers(database, [answerTo('one', place)])).toEqual([null])
+    expect(await searchCache(database, rewordingOf('one', place))).toEqual([])
+    expect(await storeCachedResponses(database, [answerTo('one', place)])).toEqual([null])
     expect(await listEntries(database)).toEqual([])
   })
 
@@ -61,50 +61,50 @@ describeBackends('store_answers()', backend => {
     const place = await prepare(database)
     const replaced = answerTo('one', place)
     const createdAt = async () => {
-      const [row] = await findAnswer(database, { ...rewordingOf('one', place), requestHash: replaced.requestHash })
+      const [row] = await searchCache(database, { ...rewordingOf('one', place), requestHash: replaced.requestHash })
       return row?.created_at?.getTime() ?? 0
     }
-    await storeAnswers(database, [replaced])
+    await storeCachedResponses(database, [replaced])
     await database.runScript(`update cache_entries set created_at = now() + interval '900 ms'`)
     const former = await createdAt()
-    await storeAnswers(database, [replaced])
+    await storeCachedResponses(database, [replaced])
     expect(await createdAt()).toBeGreaterThan(former)
     // Unless a clock had been ahead: ages count from here.
     await database.runScript(`update cache_entries set created_at = now() + interval '1 hour'`)
-    await storeAnswers(database, [replaced])
+    await storeCachedResponses(database, [replaced])
     expect(await createdAt()).toBeLessThan(former + 60_000)
   })
 
   test('stores a batch in one call and names each entry', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
-    const exactOnly: AnswerToStore = { ...answerTo('alone', place), semantic: null }
+    const exactOnly: CacheEntryInput = { ...answerTo('alone', place), semantic: null }
     const withoutVector = answerTo('wordy', place)
     if (withoutVector.semantic) withoutVector.semantic.vector = null
     const batch = [answerTo('one', place), exactOnly, withoutVector, answerTo('one', place)]
-    const ids = await storeAnswers(database, batch)
+    const ids = await storeCachedResponses(database, batch)
     expect(new Set(ids).size).toBe(3)
     expect(ids[3]).toBe(ids[0])
     for (const [i, answer] of batch.entries()) {
-      const found = await findAnswer(database, { ...rewordingOf('x', place), requestHash: answer.requestHash })
+      const found = await searchCache(database, { ...rewordingOf('x', place), requestHash: answer.requestHash })
       expect(found).toEqual([expect.objectContaining({ match: 'exact', response: answer.response })])
       expect(Number(found[0]?.entry_id)).toBe(ids[i])
     }
-    expect(await findAnswer(database, rewordingOf('one', place))).toHaveLength(1)
-    expect(await findAnswer(database, rewordingOf('alone', place))).toHaveLength(0)
+    expect(await searchCache(database, rewordingOf('one', place))).toHaveLength(1)
+    expect(await searchCache(database, rewordingOf('alone', place))).toHaveLength(0)
   })
 
   test('replaces: the last of a batch stands, and an answer that may not be found by its prompt any more is not', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
     const first = answerTo('one', place)
-    const [id] = await storeAnswers(database, [first, { ...first, response: '{"second":true}' }])
-    expect(await findAnswer(database, { ...rewordingOf('one', place), requestHash: first.requestHash })).toEqual([
+    const [id] = await storeCachedResponses(database, [first, { ...first, response: '{"second":true}' }])
+    expect(await searchCache(database, { ...rewordingOf('one', place), requestHash: first.requestHash })).toEqual([
       expect.objectContaining({ response: '{"second":true}' }),
     ])
-    expect(await findAnswer(database, rewordingOf('one', place))).toHaveLength(1)
-    expect(await storeAnswers(database, [{ ...first, semantic: null }])).toEqual([id])
-    expect(await findAnswer(database, rewordingOf('one', place))).toEqual([])
+    expect(await searchCache(database, rewordingOf('one', place))).toHaveLength(1)
+    expect(await storeCachedResponses(database, [{ ...first, semantic: null }])).toEqual([id])
+    expect(await searchCache(database, rewordingOf('one', place))).toEqual([])
   })
 
   test('keeps out what a purge has overtaken, and what is of no project', async () => {
@@ -113,20 +113,20 @@ describeBackends('store_answers()', backend => {
     const answer = answerTo('one', place)
     await database.runScript(`select purge_cache('acme')`)
     expect(
-      await storeAnswers(database, [
+      await storeCachedResponses(database, [
         { ...answer, cacheGeneration: 1 },
         { ...answer, projectId: place.projectId + 1 },
       ]),
     ).toEqual([null, null])
-    expect(await storeAnswers(database, [{ ...answer, cacheGeneration: 2 }])).toEqual([expect.any(Number)])
+    expect(await storeCachedResponses(database, [{ ...answer, cacheGeneration: 2 }])).toEqual([expect.any(Number)])
   })
 
   test("lets no answer outlive the plan's maximum, and none of a test key the day", async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
     const forever = { ...answerTo('one', place), ttlSeconds: 315_360_000 }
-    await storeAnswers(database, [forever])
-    await storeAnswers(database, [{ ...forever, requestHash: sha256('other'), test: true }])
+    await storeCachedResponses(database, [forever])
+    await storeCachedResponses(database, [{ ...forever, requestHash: sha256('other'), test: true }])
     const [tested, kept] = await listEntries(database)
     expect(tested?.lives).toBe(DAY_SECONDS)
     expect(kept?.lives).toBe(30 * DAY_SECONDS)
@@ -140,7 +140,7 @@ describeReal('invalidate_cache()', backend => {
     const storing = postgres(databaseUrl ?? '', { max: 1, onnotice: () => {} })
     let invalidated: Promise<{ entries: number }[]> = Promise.resolve([])
     await storing.begin(async transaction => {
-      // What store_answers() holds, and what it writes.
+      // What store_cached_responses() holds, and what it writes.
       await transaction`select 1 from projects where id = ${projectId} for share`
       await transaction`
         insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, bytes)
@@ -168,11 +168,11 @@ describeBackends('what a project keeps', backend => {
       name: sha256(name),
       packed: new Uint8Array(length),
       promptTokens: 1,
-      answeredAs: 'm',
+      responseModel: 'm',
     })
-    await storeAnswers(database, [answerTo('one', place), answerTo('two', place)])
-    await storeAnswers(database, [{ ...answerTo('one', place), response: '{"longer":"by far"}'.repeat(20) }])
-    await storeAnswers(database, [{ ...answerTo('three', place), test: true }])
+    await storeCachedResponses(database, [answerTo('one', place), answerTo('two', place)])
+    await storeCachedResponses(database, [{ ...answerTo('one', place), response: '{"longer":"by far"}'.repeat(20) }])
+    await storeCachedResponses(database, [{ ...answerTo('three', place), test: true }])
     const { projectId } = place
     await storeVectors(database, { projectId, vectors: [vector('a', 100), vector('b', 50)], ttlSeconds: 60 })
     await storeVectors(database, { projectId, vectors: [vector('a', 300)], ttlSeconds: 60 })
@@ -189,12 +189,12 @@ describeBackends('what a project keeps', backend => {
     const other = { ...place, projectId: await makeProject(database, 'other') }
     const prompts = Array.from({ length: 40 }, (_, i) => `prompt ${i}`)
     const answers = prompts.map((prompt, i) => ({ ...answerTo(prompt, place), ttlSeconds: 100 + i * 10 }))
-    await storeAnswers(database, answers.toReversed())
-    await storeAnswers(database, [answerTo('of another', other)])
+    await storeCachedResponses(database, answers.toReversed())
+    await storeCachedResponses(database, [answerTo('of another', other)])
     const [row] = (await measureSizes(database)) as { bytes: number; entries: number }[]
     const half = Math.floor(((row?.bytes ?? 0) / (row?.entries ?? 1)) * 20)
     await database.runScript(`select set_setting('acme', 'cache_bytes', '${half}')`)
-    while ((await call(database, 'evict_entries', { at_most: 7 })) >= 7);
+    while ((await callFunction(database, 'evict_entries', { at_most: 7 })) >= 7);
     const left = await listEntries(database)
     const expected = answers.slice(-19).map(answer => answer.requestHash)
     expect(left.map(entry => entry.hash)).toEqual(expect.arrayContaining(expected))
@@ -209,11 +209,11 @@ describeBackends('what a project keeps', backend => {
     const place = await prepare(database)
     for (let i = 0; i < 1_100; i += 100) {
       const batch = Array.from({ length: 100 }, (_, j) => ({ ...answerTo(`test ${i + j}`, place), test: true }))
-      await storeAnswers(database, batch)
+      await storeCachedResponses(database, batch)
     }
-    await storeAnswers(database, [answerTo('of a project key', place)])
-    expect(await call(database, 'evict_entries', { at_most: 1_000 })).toBe(100)
-    expect(await call(database, 'evict_entries', { at_most: 1_000 })).toBe(0)
+    await storeCachedResponses(database, [answerTo('of a project key', place)])
+    expect(await callFunction(database, 'evict_entries', { at_most: 1_000 })).toBe(100)
+    expect(await callFunction(database, 'evict_entries', { at_most: 1_000 })).toBe(0)
     expect(await measureSizes(database)).toEqual([
       expect.objectContaining({ test: false, entries: 1 }),
       expect.objectContaining({ test: true, entries: 1_000 }),

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import postgres from 'postgres'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { findAnswer } from '../../src/postgres/find-answer.ts'
-import { storeAnswers } from '../../src/postgres/store-answers.ts'
-import { encodeValue, listHashes, wireTypes } from '../../src/postgres/wire-format.ts'
+import { searchCache } from '../../src/postgres/search-cache.ts'
+import { storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
+import { encodeValue, toByteaList, WIRE_TYPES } from '../../src/postgres/wire-format.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
 import { queriesOf } from '../harness/queries.ts'
@@ -25,7 +25,7 @@ async function fill(database: Database, place: Place): Promise<void> {
     select e.id, e.project_id, sha256(convert_to((e.id % ${CONTEXTS})::text, 'utf8')), e.request_hash, 'x', ${place.spaceId},
       (select p.embedding from cache_prompts p where p.prompt = 'prompt 1'), e.created_at, e.expires_at
     from cache_entries e join projects p on p.id = e.project_id where p.name like 'p%';
-    insert into cached_vectors (project_id, name, vector, prompt_tokens, answered_as, expires_at)
+    insert into cached_vectors (project_id, name, vector, prompt_tokens, response_model, expires_at)
     select p.id, sha256(convert_to(p.id || ' ' || i, 'utf8')), '', 1, 'm', now() + interval '1 h'
     from projects p, generate_series(1, ${CONTEXTS * 5}) i;
     insert into cache_groups (group_key, space_id, project_id, sampled)
@@ -86,7 +86,7 @@ async function explain<Result>(
   run: (database: Database, takePlans: () => string[]) => Promise<Result>,
 ): Promise<Result> {
   const plans: string[] = []
-  const client = postgres(url, { max: 1, types: wireTypes, onnotice: notice => plans.push(notice.message ?? '') })
+  const client = postgres(url, { max: 1, types: WIRE_TYPES, onnotice: notice => plans.push(notice.message ?? '') })
   await client.unsafe(`load 'auto_explain'`)
   await client.unsafe(
     'set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice',
@@ -111,16 +111,16 @@ function readScans(plans: readonly string[]): string[] {
 const CALLS = {
   lookup(one, place) {
     const { semantic, ...ask } = rewordingOf('prompt 590', place)
-    return findAnswer(one, { ...ask, semantic: semantic && { ...semantic, hasVerdicts: true } })
+    return searchCache(one, { ...ask, semantic: semantic && { ...semantic, hasVerdicts: true } })
   },
   vectors: (one, { projectId }) =>
-    call(one, 'find_vectors', {
+    callFunction(one, 'find_vectors', {
       of_project: projectId,
-      by_names: listHashes(['00'.repeat(32), 'ff'.repeat(32)]),
+      by_names: toByteaList(['00'.repeat(32), 'ff'.repeat(32)]),
       max_age_seconds: null,
     }),
   // Last: it changes the tables.
-  storing: (one, place) => storeAnswers(one, [answerTo('prompt 590', place), answerTo('prompt 1001', place)]),
+  storing: (one, place) => storeCachedResponses(one, [answerTo('prompt 590', place), answerTo('prompt 1001', place)]),
 } satisfies Record<string, Call>
 
 describeReal('plans of the cache', backend => {

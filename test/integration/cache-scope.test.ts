@@ -200,7 +200,7 @@ describeBackends('who shares answers', backend => {
         const rows = await stores.database.call<Row>(text, values, options)
         if (
           waits &&
-          text.includes('.find_answers(') &&
+          text.includes('.search_cache(') &&
           rows.some(row => (row as { match?: string }).match !== 'exact')
         ) {
           waits = null

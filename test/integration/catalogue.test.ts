@@ -124,7 +124,7 @@ describe('model catalogue', () => {
     )
     await sql`delete from models where provider = 'groq'`.execute(queriesOf(database))
     await sql`delete from schema_migrations where name like 'seed/%'`.execute(queriesOf(database))
-    expect(await migrate(database)).toMatchObject({ applied: ['seed'], isBehind: false })
+    expect(await migrate(database)).toMatchObject({ applied: ['seed'], isOlderRelease: false })
 
     const after = await readRows()
     const priceOf = (model: string) => after.find(row => row.provider === 'openai' && row.model === model)?.input

@@ -196,7 +196,7 @@ describeBackends('responses that end early', backend => {
     await proxy.query(`select set_budget('${project}', 'usd', 5, 'total')`)
     await ask(chat('google/gemini-2.5-pro')).catch(() => {})
     expect(await record()).toMatchObject({ estimated: 'provider_failed' })
-    const following = await startProxy({ ...options, followEveryMs: 50 })
+    const following = await startProxy({ ...options, reconcileEveryMs: 50 })
     await waitUntil('its aggregator has said so', async () => (await record()).estimated === null)
     await following.stop()
     expect((await record()).usd).toBeCloseTo(0.0125, 9)
@@ -222,7 +222,8 @@ describeBackends('responses that end early', backend => {
       if (asked++ === 0) return { kind: 'error', status: 404 }
       return { kind: 'raw', headers: { 'content-type': 'application/json' }, parts: [stored] }
     })
-    const followed = () => proxy.query(`select id from open_responses where project_id = find_project('${project}')`)
+    const followed = () =>
+      proxy.query(`select id from unreconciled_responses where project_id = find_project('${project}')`)
     await ask(chat('o3')).catch(() => {})
     expect(await record()).toMatchObject({ estimated: 'provider_failed' })
     expect(await followed()).toEqual([])
@@ -231,7 +232,7 @@ describeBackends('responses that end early', backend => {
     await ask(chat('o3', { store: true })).catch(() => {})
     expect(await record()).toMatchObject({ estimated: 'provider_failed' })
     await waitUntil('it is followed', async () => (await followed()).length === 1)
-    const following = await startProxy({ ...options, followEveryMs: 50 })
+    const following = await startProxy({ ...options, reconcileEveryMs: 50 })
     await waitUntil('its provider has said so', async () => (await record()).estimated === null)
     await following.stop()
     const usd = (20 * 2 + 1_500 * 8) / 1e6

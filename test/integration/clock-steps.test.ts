@@ -1,7 +1,7 @@
 /** The database's clock steps: what it dated is dated anew, and what is kept for long is not deleted before its time. */
 
 import { expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
@@ -11,7 +11,7 @@ import { describeBackends } from '../harness/backends.ts'
 const STEP = '365 days'
 const setClock = (database: Database, seen: string, believed = seen) =>
   database.runScript(
-    `update installation set seen_at = now() + interval '${seen}', believed_at = now() + interval '${believed}'`,
+    `update installation set seen_at = now() + interval '${seen}', retention_clock_at = now() + interval '${believed}'`,
   )
 const daysOf = async (database: Database, query: string) =>
   (
@@ -48,9 +48,9 @@ function recordOf(daysAhead: number): UsageRecord {
 describeBackends('a clock of the database that steps', backend => {
   test('back: what it dated outlives nothing, and waits for nothing', async () => {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
-    await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'kept' })
-    await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'made ahead' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
+    await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'kept' })
+    await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'made ahead' })
     await database.runScript(`
       update api_keys set expires_at = now() + interval '800 days' where name = 'kept';
       update api_keys set created_at = now() + interval '${STEP}', expires_at = now() + interval '372 days',
@@ -62,19 +62,19 @@ describeBackends('a clock of the database that steps', backend => {
       insert into login_attempts (subject, attempts, first_at) values ('account:ada@example.org', 1000, now() + interval '${STEP}');
       insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, created_at, expires_at)
         select id, sha256('a'), 'chat', 'm', 'p', '{}', now() + interval '${STEP}', now() + interval '372 days' from projects;
-      insert into kept_responses (project_id, key_id, id, input, response, expires_at)
+      insert into stored_responses (project_id, key_id, id, input, response, expires_at)
         select project_id, id, 'resp_1', '[]', '{}', now() + interval '372 days' from api_keys where name = 'kept';
       insert into budgets (project_id, unit, amount, per, time_zone) select id, 'usd', 5, 'day', 'UTC' from projects;
       insert into budget_periods (budget_id, begins) select id, 'epoch' from budgets;
       insert into budget_reservations (id, budget_id, begins, amount, project_id, key_id, request_id, endpoint, model, expires_at)
         select gen_random_uuid(), id, 'epoch', n, project_id, 0, 'r', 'chat', 'm', e from budgets,
           (values (1, now() + interval '${STEP}'), (2, 'infinity')) r (n, e);
-      insert into open_responses (project_id, id, provider, request_id, recorded_at, charged_at, usd, due_at)
+      insert into unreconciled_responses (project_id, id, provider, request_id, recorded_at, charged_at, usd, due_at)
         select id, 'resp_2', 'p', 'r', a, a, 1, a from projects, (select now() + interval '${STEP}') m (a);
       insert into events (project_id, kind, payload, raised_at) select id, 'webhook.test', '{}', now() + interval '${STEP}' from projects;
     `)
     await setClock(database, STEP)
-    expect(await call(database, 'note_time', {})).toBeGreaterThan(364 * 86_400)
+    expect(await callFunction(database, 'record_database_time', {})).toBeGreaterThan(364 * 86_400)
     const wanted: [string, number][] = [
       [`(select expires_at - now() from api_keys where name = 'kept')`, 800],
       [`(select expires_at - now() from api_keys where name = 'made ahead')`, 7],
@@ -83,10 +83,10 @@ describeBackends('a clock of the database that steps', backend => {
       [`(select min(expires_at) - now() from sessions)`, 29],
       [`(select max(last_seen_at) - now() from sessions)`, 0],
       [`(select expires_at - now() from cache_entries)`, 7],
-      [`(select expires_at - now() from kept_responses)`, 7],
+      [`(select expires_at - now() from stored_responses)`, 7],
       [`(select expires_at - now() from budget_reservations where amount = 1)`, 0],
-      [`(select due_at - now() from open_responses)`, 0],
-      [`(select charged_at - now() from open_responses)`, 365],
+      [`(select due_at - now() from unreconciled_responses)`, 0],
+      [`(select charged_at - now() from unreconciled_responses)`, 365],
       [`(select max(raised_at) - now() from events)`, 0],
     ]
     for (const [query, days] of wanted)
@@ -97,7 +97,7 @@ describeBackends('a clock of the database that steps', backend => {
     )
     expect(wait).toMatchObject({ held: 'infinity' })
     expect(wait?.seconds).toBeLessThanOrEqual(15 * 60)
-    expect(await call(database, 'note_time', {})).toBe(0)
+    expect(await callFunction(database, 'record_database_time', {})).toBe(0)
   })
 
   test('a column that is named for what is still to come says how far ahead it may lie', async () => {
@@ -114,7 +114,7 @@ describeBackends('a clock of the database that steps', backend => {
   test('by a year: records of a time that has no partition are kept, and summed up; what cannot be is of now', async () => {
     const { database } = await backend.open()
     await database.runScript(`do $$ declare each text; begin
-      for each in select p.name from partitions_of('usage_records') p loop execute format('drop table %I', each); end loop;
+      for each in select p.name from list_partitions('usage_records') p loop execute format('drop table %I', each); end loop;
     end $$`)
     const write = (...daysAhead: number[]) => recordUsage(database, daysAhead.map(recordOf), crypto.randomUUID())
     await write(0)
@@ -132,11 +132,11 @@ describeBackends('a clock of the database that steps', backend => {
       database.runScript(`create table usage_records_${name} partition of usage_records for values from ('2020-01-01') to ('2020-02-01');
         insert into refusals_hourly values (now() - interval '500 days', '${name}', 1)`)
     const left = async () => {
-      await call(database, 'note_time', {})
-      await call(database, 'maintain_usage_partitions', {})
-      await call(database, 'delete_outdated', { at_most: 100 })
+      await callFunction(database, 'record_database_time', {})
+      await callFunction(database, 'maintain_usage_partitions', {})
+      await callFunction(database, 'delete_expired_rows', { at_most: 100 })
       const [row] = await database.call<{ partitions: number; refusals: number }>(
-        `select (select count(*)::integer from partitions_of('usage_records') where begins = '2020-01-01Z') as partitions,
+        `select (select count(*)::integer from list_partitions('usage_records') where begins = '2020-01-01Z') as partitions,
           (select count(*)::integer from refusals_hourly) as refusals`,
         [],
       )
@@ -147,7 +147,7 @@ describeBackends('a clock of the database that steps', backend => {
     expect(await left()).toEqual({ partitions: 1, refusals: 1 })
     // Looked at again and again, it is believed some minutes more at a time.
     expect(await left()).toEqual({ partitions: 1, refusals: 1 })
-    expect(await daysOf(database, `(select now() - believed_at from installation)`)).toBeGreaterThan(2_999)
+    expect(await daysOf(database, `(select now() - retention_clock_at from installation)`)).toBeGreaterThan(2_999)
     await setClock(database, '-30 days')
     expect(await left()).toEqual({ partitions: 0, refusals: 0 })
   })

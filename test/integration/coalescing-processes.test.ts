@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { decodeMessage, KINDS } from '../../src/pipeline/coalescing/messages.ts'
+import { decodeMessage, MESSAGE_KINDS } from '../../src/pipeline/coalescing/messages.ts'
 import type { ProcessBus } from '../../src/stores/redis/process-bus.ts'
 import { createMetrics, type Metrics, mergeSnapshots } from '../../src/telemetry/metrics.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
@@ -52,7 +52,7 @@ describeReal('identical requests in flight over several proxies', backend => {
       ...bus,
       send(to, bytes) {
         const message = decodeMessage(bytes)
-        if (message?.kind === KINDS.heartbeat) heard.add(message.followerId)
+        if (message?.kind === MESSAGE_KINDS.heartbeat) heard.add(message.followerId)
         return bus.send(to, bytes)
       },
     }
@@ -181,8 +181,8 @@ describeReal('identical requests in flight over several proxies', backend => {
       environment,
       bus: {
         ...leaderBus,
-        async takeLease(name: string, id: string, exactKey: string) {
-          const reply = await leaderBus.takeLease(name, id, exactKey)
+        async acquireLease(name: string, id: string, exactKey: string) {
+          const reply = await leaderBus.acquireLease(name, id, exactKey)
           isTaken.resolve()
           // Redis knows that it leads, and its answer is late.
           await mayLead.promise
@@ -196,7 +196,7 @@ describeReal('identical requests in flight over several proxies', backend => {
       bus: {
         ...followerBus,
         async send(to: string, message: Buffer) {
-          if (decodeMessage(message)?.kind === KINDS.join && ++joins === 2) {
+          if (decodeMessage(message)?.kind === MESSAGE_KINDS.join && ++joins === 2) {
             mayLead.resolve()
             await waitUntil('the leader asks', () => upstream.counts.active === 1)
           }
@@ -274,11 +274,11 @@ describeReal('identical requests in flight over several proxies', backend => {
       environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
       bus: {
         ...bus,
-        async takeLease(name: string, id: string, exactKey: string) {
+        async acquireLease(name: string, id: string, exactKey: string) {
           // The search is on its way by now, and finds nothing.
           await Bun.sleep(100)
           await ask(proxyAt(1), key, question('Meanwhile?'))
-          return bus.takeLease(name, id, exactKey)
+          return bus.acquireLease(name, id, exactKey)
         },
       },
     })
@@ -299,9 +299,9 @@ describeReal('identical requests in flight over several proxies', backend => {
       bus: {
         ...bus,
         isOnlyProcess: () => true,
-        takeLease(name: string, id: string, exactKey: string) {
+        acquireLease(name: string, id: string, exactKey: string) {
           leases.push(name)
-          return bus.takeLease(name, id, exactKey)
+          return bus.acquireLease(name, id, exactKey)
         },
       },
     })

@@ -83,7 +83,7 @@ describeOnce('identical requests in flight', backend => {
       async call(text, values, options) {
         if (text.includes('.admit(')) await counted
         // PostgreSQL hears of the answer later than of the next request.
-        if (text.includes('.store_answers(')) await Bun.sleep(500)
+        if (text.includes('.store_cached_responses(')) await Bun.sleep(500)
         return stores.database.call(text, values, options)
       },
     }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -19,7 +19,7 @@ describeBackends('what other scopes would have answered', backend => {
   async function compare(project: string) {
     await proxy.settle()
     const [found] = await proxy.query<{ id: number }>(`select find_project('${project}') as id`)
-    const rows = await call(proxy.stores.database, 'compare_scopes', { of_project: Number(found?.id) })
+    const rows = await callFunction(proxy.stores.database, 'compare_scopes', { of_project: Number(found?.id) })
     return rows.map(({ scope, requests, named, users, answered }) => ({ scope, requests, named, users, answered }))
   }
 

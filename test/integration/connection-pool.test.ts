@@ -20,7 +20,7 @@ describeReal('connections', backend => {
     }
     const before = await others()
     const waits = [0.1, 0.5].map(seconds => connections.call(`select pg_sleep(${seconds})`, []))
-    connections.limit(1)
+    connections.setMaxConnections(1)
     await Promise.all(waits)
     expect(connections.size()).toEqual({ open: 1, most: 1 })
     await waitUntil('the server has no more of them', async () => (await others()) <= before)

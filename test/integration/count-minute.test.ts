@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createRateWindows } from '../../src/admission/rate-windows.ts'
-import { call, callForRow } from '../../src/postgres/call.ts'
+import { createRateLimiter } from '../../src/admission/rate-limiter.ts'
+import { callFunction, callFunctionForRow } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
+import { createFallbackStore } from '../../src/stores/fallback-store.ts'
 import type { FastStore } from '../../src/stores/fast-store.ts'
-import { guardStore } from '../../src/stores/guarded-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { describeBackends } from '../harness/backends.ts'
 
@@ -13,13 +13,13 @@ const SECOND = 1_700_000_000
 describeBackends("a key's minute while a process is without Redis", backend => {
   async function openKey() {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
-    await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
+    await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
     const [key] = await database.call<{ id: number; project_id: number }>('select id, project_id from api_keys', [])
     const { id: keyId = 0, project_id: projectId = 0 } = key ?? {}
     const count = async (requests: number, second: number, inRedis: number[] | null) =>
       (
-        await callForRow(database, 'count_minute', {
+        await callFunctionForRow(database, 'count_minute_requests', {
           of_project: projectId,
           of_key: keyId,
           wanted: requests,
@@ -74,7 +74,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     await database.call(`select rotate_key(${keyId}, interval '1 hour')`, [])
     await withoutRedis(1)
     const [row] = await database.call<{ marked: number }>(
-      'select count(minute_counted_until)::integer as marked from key_accounts',
+      'select count(minute_counted_until)::integer as marked from resolved_keys',
       [],
     )
     expect(row?.marked).toBe(2)
@@ -85,7 +85,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     const marked = async () =>
       (
         await database.call<{ seconds: number }>(
-          `select round(minute_counted_until - extract(epoch from now()))::integer as seconds from key_accounts`,
+          `select round(minute_counted_until - extract(epoch from now()))::integer as seconds from resolved_keys`,
           [],
         )
       )[0]?.seconds
@@ -110,10 +110,10 @@ describeBackends("a key's minute while a process is without Redis", backend => {
       ...database,
       call: (text, ...more) => (isGone ? Promise.reject(new Error('gone')) : database.call(text, ...more)),
     }
-    const windows = createRateWindows(createInProcessStore(), failing)
+    const windows = createRateLimiter(createInProcessStore(), failing)
     const ask = (until: number | null) =>
       windows.count({
-        account: {
+        resolvedKey: {
           project_id: projectId,
           key_id: keyId,
           requests_per_minute: LIMIT,
@@ -139,7 +139,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     const { database, projectId, keyId } = await openKey()
     const away = () => Promise.reject(new Error('away'))
     const processes = Array.from({ length: 2 }, () =>
-      createRateWindows(guardStore({ ...createInProcessStore(), count: away }), database),
+      createRateLimiter(createFallbackStore({ ...createInProcessStore(), count: away }), database),
     )
     const account = {
       project_id: projectId,
@@ -149,7 +149,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
       minute_counted_until: null,
     }
     const asked = processes.flatMap(windows =>
-      Array.from({ length: LIMIT }, () => windows.count({ account, address: '192.0.2.7', entry: null })),
+      Array.from({ length: LIMIT }, () => windows.count({ resolvedKey: account, address: '192.0.2.7', entry: null })),
     )
     expect((await Promise.all(asked)).filter(each => each.isGranted)).toHaveLength(LIMIT)
     const [counted] = await database.call(
@@ -170,15 +170,15 @@ describeBackends("a key's minute while a process is without Redis", backend => {
         const window = new DataView(new ArrayBuffer(12 + 61 * 4))
         const total = counted.totals[0] ?? 0
         window.setUint32(0, total)
-        window.setUint32(4, counted.countedAt.second)
-        window.setUint32(12 + (counted.countedAt.second % 61) * 4, total)
+        window.setUint32(4, counted.receipt.second)
+        window.setUint32(12 + (counted.receipt.second % 61) * 4, total)
         return { ...counted, windows: [new Uint8Array(window.buffer)] }
       },
     }
-    const windows = createRateWindows(telling, database)
+    const windows = createRateLimiter(telling, database)
     const ask = (until: number | null) =>
       windows.count({
-        account: {
+        resolvedKey: {
           project_id: projectId,
           key_id: keyId,
           requests_per_minute: LIMIT,

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { call } from '../../src/postgres/call.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -35,9 +35,9 @@ describe('requests that wait for a dead upstream', () => {
     // A process of its own: client and upstream must not share its thread, nor its limit on connections.
     const settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: port, LOG_LEVEL: 'warn' }
     proxy = await startProxyProcess({ ...settings, ...upstreams.environment })
-    const database = openRealDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
-    await call(database, 'create_project', { project: 'acme', plan: 'enterprise' })
-    key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
+    const database = openServerDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'enterprise' })
+    key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
     await storeKey({ database }, 'acme', 'openai', 'sk-own')
     await database.close()
   })

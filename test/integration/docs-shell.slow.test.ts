@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { describeReal } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
@@ -221,7 +221,7 @@ describeReal('projects of an older database', backend => {
     expect(await shell(`psql ${databaseUrl} -qAtc '${count}'`)).toBe(old)
     expect(old).toMatch(/^[1-9]\d*\|[1-9]\d*\|[1-9]/)
     // New ones get numbers of their own.
-    await call(database, 'create_project', { project: 'after', plan: 'free' })
+    await callFunction(database, 'create_project', { project: 'after', plan: 'free' })
     await stop()
     await start(
       `DATABASE_URL=${databaseUrl} ENCRYPTION_KEY=$(cat ${DATA_DIR}/encryption.key) exec bun src/process/server.ts`,

@@ -1,7 +1,7 @@
 /** Which event is raised when, and whom it is told, without any delivery. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { describeOnce } from '../harness/backends.ts'
 
@@ -12,18 +12,19 @@ describeOnce('the outbox of events', backend => {
   beforeEach(async () => {
     database = (await backend.open()).database
     await query('delete from webhooks')
-    for (const name of ['ours', 'theirs']) await call(database, 'create_project', { project: name, plan: 'free' })
+    for (const name of ['ours', 'theirs'])
+      await callFunction(database, 'create_project', { project: name, plan: 'free' })
     ;[ours, theirs] = [
-      await call(database, 'find_project', { project: 'ours' }),
-      await call(database, 'find_project', { project: 'theirs' }),
+      await callFunction(database, 'find_project', { project: 'ours' }),
+      await callFunction(database, 'find_project', { project: 'theirs' }),
     ]
   })
 
   afterEach(async () => {
     // Others may have left events of their own.
-    const untold = `select e.kind, said from events e join event_kinds k on k.kind = e.kind, jsonb_object_keys(e.payload) said
+    const untold = `select e.kind, said from events e join webhook_event_types k on k.kind = e.kind, jsonb_object_keys(e.payload) said
       where said <> all (k.payload) and e.project_id in (${ours}, ${theirs})
-      union all select kind, null from events where kind not in (select kind from event_kinds)`
+      union all select kind, null from events where kind not in (select kind from webhook_event_types)`
     expect(await query(untold), 'the row of the kind says all that is told').toEqual([])
   })
 
@@ -99,7 +100,7 @@ describeOnce('the outbox of events', backend => {
 
   test('a key is told of a week before it expires, or when a tenth of its life is left', async () => {
     const add = async (name: string, created: string, expires: string) => {
-      await call(database, 'issue_key', { project: 'ours', key_type: 'project', key_name: name })
+      await callFunction(database, 'issue_key', { project: 'ours', key_type: 'project', key_name: name })
       await query(
         `update api_keys set created_at = now() - interval '${created}', expires_at = now() + interval '${expires}' where name = '${name}'`,
       )
@@ -121,9 +122,11 @@ describeOnce('the outbox of events', backend => {
     for (let i = 0; i < 2; i++) await raise(ours)
     await query(`update webhooks set disabled_at = now() where id = ${gone}`)
     const take = async () =>
-      (await call(database, 'take_deliveries', { at_most: 10 })).filter(({ project_id }) => project_id === ours)
+      (await callFunction(database, 'claim_deliveries', { at_most: 10 })).filter(
+        ({ project_id }) => project_id === ours,
+      )
     const settle = (delivery: { id: number }, answered: number, went_wrong: string | null) =>
-      call(database, 'settle_delivery', { of_delivery: delivery.id, answered, went_wrong })
+      callFunction(database, 'record_delivery_result', { of_delivery: delivery.id, answered, went_wrong })
     const [first, ...more] = await take()
     expect([Number(first?.webhook_id), more, await take()]).toEqual([webhook, [], []])
     if (!first) throw new Error('Nothing was taken')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Explanation } from '../../src/cache/explain.ts'
+import type { LookupExplanation } from '../../src/cache/explain.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask, get, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -34,10 +34,10 @@ describeBackends('POST /v1/cache/explain', backend => {
     return post(proxy, key, '/cache/explain', body, { headers })
   }
 
-  async function explain(content: string, headers: Record<string, string> = {}): Promise<Explanation> {
+  async function explain(content: string, headers: Record<string, string> = {}): Promise<LookupExplanation> {
     const response = await askWhy({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }, headers)
     expect(response.status).toBe(200)
-    return (await response.json()) as Explanation
+    return (await response.json()) as LookupExplanation
   }
 
   test('says who shares an answer, as a hit does', async () => {
@@ -45,7 +45,7 @@ describeBackends('POST /v1/cache/explain', backend => {
     expect((await explain(QUESTION)).key.scope).toBe('key')
     const messages = [{ role: 'user', content: QUESTION }]
     const named = await askWhy({ model: 'openai/gpt-4o-mini', messages, user: 'alice' })
-    expect(((await named.json()) as Explanation).key.scope).toBe('user')
+    expect(((await named.json()) as LookupExplanation).key.scope).toBe('user')
   })
 
   test('says of the same request that it is an exact hit', async () => {

@@ -28,7 +28,7 @@ describeBackends('failures', backend => {
     send(proxy, 'GET', '/v1/organization/projects', { headers: { authorization: `Bearer ${adminKey}` } })
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), dashboard: true, metrics, log, tickEveryMs: 20 })
+    proxy = await startProxy({ stores: await backend.open(), dashboard: true, metrics, log, maintenanceEveryMs: 20 })
     key = await proxy.createKey()
     await addUser(proxy, 'root@example.org', 'owner')
     adminKey = await issueAdminKey(proxy, 'root@example.org')
@@ -73,11 +73,11 @@ describeBackends('failures', backend => {
   }
 
   const PARTS: Part[] = [
-    { name: 'find_answers', what: 'lookup', use: askNew },
-    { name: 'store_answers', what: 'store', use: askNew },
+    { name: 'search_cache', what: 'lookup', use: askNew },
+    { name: 'store_cached_responses', what: 'store', use: askNew },
     { name: 'record_usage', what: 'record', use: askNew },
     { name: 'roll_up_usage', what: 'sums' },
-    { name: 'take_deliveries', what: 'deliveries' },
+    { name: 'claim_deliveries', what: 'deliveries' },
     { name: 'expire_reservations', what: 'sweep' },
     { name: 'raise_due_events', what: 'events' },
     { name: 'admit', what: 'database', use: askNew },

@@ -1,21 +1,25 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { type AnswerAsk, findAnswer, findAnswers } from '../../src/postgres/find-answer.ts'
-import { type AnswerToStore, storeAnswer, storeAnswers } from '../../src/postgres/store-answers.ts'
+import { type CacheSearch, searchCache, searchCacheBatch } from '../../src/postgres/search-cache.ts'
+import {
+  type CacheEntryInput,
+  storeCachedResponse,
+  storeCachedResponses,
+} from '../../src/postgres/store-cached-responses.ts'
 import { answerTo, makeProject, makeSpace, type Place, rewordingOf, sha256 } from '../harness/answers.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { queriesOf } from '../harness/queries.ts'
 
 const QUESTIONS = { near: '[9,10,0]', far: '[0,1,10]' }
 
-async function fill(database: Database): Promise<(context: string, vector: string) => AnswerAsk> {
-  const projectId = await call(database, 'create_project', { project: 'acme', plan: 'free' })
-  const space = { model: 'three', dimensions: 3, build_lists: database.buildsLists }
-  const spaceId = await call(database, 'register_embedding_space', space)
+async function fill(database: Database): Promise<(context: string, vector: string) => CacheSearch> {
+  const projectId = await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
+  const space = { model: 'three', dimensions: 3, build_lists: database.hasVectorLists }
+  const spaceId = await callFunction(database, 'register_embedding_space', space)
   for (const [prompt, text] of Object.entries(QUESTIONS)) {
-    await storeAnswer(database, {
+    await storeCachedResponse(database, {
       projectId: Number(projectId),
       requestHash: sha256(prompt),
       namespace: '',
@@ -42,15 +46,15 @@ async function fill(database: Database): Promise<(context: string, vector: strin
   })
 }
 
-describeBackends('find_answers()', backend => {
+describeBackends('search_cache()', backend => {
   test('finds the similar prompt and no other', async () => {
     const { database } = await backend.open()
     const ask = await fill(database)
-    expect(await findAnswer(database, ask('context', '[10,9,0]'))).toEqual([
+    expect(await searchCache(database, ask('context', '[10,9,0]'))).toEqual([
       expect.objectContaining({ match: 'similar', prompt: 'near', response: null }),
     ])
-    expect(await findAnswer(database, ask('context', '[10,-9,0]'))).toEqual([])
-    expect(await findAnswer(database, ask('another context', '[10,9,0]'))).toEqual([])
+    expect(await searchCache(database, ask('context', '[10,-9,0]'))).toEqual([])
+    expect(await searchCache(database, ask('another context', '[10,9,0]'))).toEqual([])
   })
 
   test('names the entry, however it was found', async () => {
@@ -62,9 +66,9 @@ describeBackends('find_answers()', backend => {
     const id = Number(rows[0]?.id)
     const normalized = similar.semantic && { ...similar.semantic, normalizedHash: sha256('near'), vector: null }
     const found = [
-      ...(await findAnswer(database, similar)),
-      ...(await findAnswer(database, { ...similar, semantic: normalized })),
-      ...(await findAnswer(database, { ...similar, requestHash: sha256('near') })),
+      ...(await searchCache(database, similar)),
+      ...(await searchCache(database, { ...similar, semantic: normalized })),
+      ...(await searchCache(database, { ...similar, requestHash: sha256('near') })),
     ]
     expect(found.map(row => [row.match, Number(row.entry_id)])).toEqual([
       ['similar', id],
@@ -78,9 +82,9 @@ describeBackends('find_answers()', backend => {
     const ask = await fill(database)
     const similar = ask('context', '[10,9,0]')
     const exact = { ...similar, requestHash: sha256('near'), semantic: null }
-    const [alone, beside] = await findAnswers(database, [exact, similar])
-    expect(alone?.answers).toMatchObject([{ match: 'exact' }])
-    expect(beside?.answers).toMatchObject([{ match: 'similar', prompt: 'near' }])
+    const [alone, beside] = await searchCacheBatch(database, [exact, similar])
+    expect(alone?.matches).toMatchObject([{ match: 'exact' }])
+    expect(beside?.matches).toMatchObject([{ match: 'similar', prompt: 'near' }])
   })
 
   test('of no other project and context, and of nothing that has expired or is older than asked for', async () => {
@@ -88,7 +92,7 @@ describeBackends('find_answers()', backend => {
     const spaceId = await makeSpace(database)
     const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
     const elsewhere = { ...place, projectId: await makeProject(database, 'elsewhere') }
-    await storeAnswers(database, [answerTo('prompt', place)])
+    await storeCachedResponses(database, [answerTo('prompt', place)])
     // By the request, by the normal form, by the vector.
     const asks = (of: typeof place) => {
       const [ask, { requestHash }] = [rewordingOf('prompt', of), answerTo('prompt', of)]
@@ -96,7 +100,7 @@ describeBackends('find_answers()', backend => {
       return [{ ...ask, requestHash, semantic: null }, { ...ask, semantic: named }, ask]
     }
     const found = async (of = place, maxAgeSeconds: number | null = null) => {
-      const all = asks(of).map(each => findAnswer(database, { ...each, maxAgeSeconds }))
+      const all = asks(of).map(each => searchCache(database, { ...each, maxAgeSeconds }))
       return (await Promise.all(all)).map(rows => rows.map(({ match }) => match).join())
     }
     const kinds = ['exact', 'normalized', 'similar']
@@ -116,13 +120,13 @@ describeBackends('find_answers()', backend => {
     const place = { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'c' }
     const answer = answerTo('prompt', place)
     const ask = { ...rewordingOf('prompt', place), requestHash: answer.requestHash, semantic: null }
-    await storeAnswers(database, [{ ...answer, cacheGeneration: -1 }])
-    expect(await findAnswer(database, ask)).toEqual([])
-    await storeAnswers(database, [answer, { ...answer, response: '{"newer":1}' }])
-    expect(await findAnswer(database, ask)).toMatchObject([{ response: '{"newer":1}' }])
+    await storeCachedResponses(database, [{ ...answer, cacheGeneration: -1 }])
+    expect(await searchCache(database, ask)).toEqual([])
+    await storeCachedResponses(database, [answer, { ...answer, response: '{"newer":1}' }])
+    expect(await searchCache(database, ask)).toMatchObject([{ response: '{"newer":1}' }])
     const [lasts] = await database.call(`select expires_at > now() + interval '1 day' as long from cache_entries`, [])
     expect(lasts).toEqual({ long: false })
-    await storeAnswers(database, [{ ...answer, ttlSeconds: 500_000, test: true }])
+    await storeCachedResponses(database, [{ ...answer, ttlSeconds: 500_000, test: true }])
     const [ofTest] = await database.call<{ days: number }>(
       `select round(extract(epoch from expires_at - now()) / 86400)::integer as days from cache_entries`,
       [],
@@ -138,14 +142,14 @@ describeBackends('find_answers()', backend => {
         spaceId: await makeSpace(database),
         context: 'context',
       }
-      const answers = anchors.map((anchor, at): AnswerToStore => {
+      const answers = anchors.map((anchor, at): CacheEntryInput => {
         const answer = answerTo(`prompt ${at}`, place)
         return { ...answer, semantic: answer.semantic && { ...answer.semantic, anchorHash: anchor && sha256(anchor) } }
       })
-      await storeAnswers(database, answers)
+      await storeCachedResponses(database, answers)
       async function find(prompt: string, anchor: string) {
         const ask = rewordingOf(prompt, place)
-        const found = await findAnswer(database, {
+        const found = await searchCache(database, {
           ...ask,
           semantic: ask.semantic && { ...ask.semantic, anchorHash: sha256(anchor) },
         })
@@ -183,7 +187,7 @@ describeBackends('find_answers()', backend => {
       const spaceId = await makeSpace(database)
       const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
       const prompts = Array.from({ length: 5 }, (_, at) => `prompt ${at}`)
-      await storeAnswers(
+      await storeCachedResponses(
         database,
         prompts.map(prompt => {
           const answer = answerTo(prompt, place)
@@ -204,7 +208,7 @@ describeBackends('find_answers()', backend => {
       async function find(prompt: string, maxAgeSeconds: number | null = null) {
         const { semantic, ...ask } = rewordingOf(prompt, place)
         const anchored = semantic && { ...semantic, anchorHash: sha256('other'), hasVerdicts: true }
-        const found = await findAnswer(database, { ...ask, maxAgeSeconds, semantic: anchored })
+        const found = await searchCache(database, { ...ask, maxAgeSeconds, semantic: anchored })
         return found.map(row => row.match !== 'exact' && [row.match, row.prompt, row.similarity])
       }
       return { database, place, prompts, hashesOf, say, find }
@@ -254,7 +258,7 @@ describeBackends('find_answers()', backend => {
       const different = { verdict: 'different' }
       for (const prompt of prompts) {
         const verdict = async () => {
-          const [row] = await findAnswer(database, rewordingOf(prompt, place))
+          const [row] = await searchCache(database, rewordingOf(prompt, place))
           return row?.match === 'similar' && [row.verdict_source, row.verdict]
         }
         for (const source of ['judge', 'review']) await say(prompt, { of: another, source, ...different })

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
-import { type Fleet, joinFleet } from '../../src/stores/redis/fleet.ts'
+import { type ProcessRegistry, registerProcess } from '../../src/stores/redis/process-registry.ts'
 import { describeReal } from '../harness/backends.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -11,8 +11,15 @@ describeReal('the processes that share a Redis', backend => {
     const { redisUrl } = await backend.open()
     if (redisUrl === null) throw new Error('There is no Redis')
     const redis = connectRedis(redisUrl)
-    const listener = connectRedis(redisUrl, { listens: true })
-    const fleet: Fleet = joinFleet({ redis, listener, installationId, workers: 1, beatEveryMs: BEAT_MS, onCount })
+    const listener = connectRedis(redisUrl, { isSubscriber: true })
+    const fleet: ProcessRegistry = registerProcess({
+      redis,
+      listener,
+      installationId,
+      workers: 1,
+      heartbeatIntervalMs: BEAT_MS,
+      onProcessCountChange: onCount,
+    })
     return { fleet, redis, close: () => [redis, listener].map(each => each.disconnect()) }
   }
 
@@ -23,18 +30,18 @@ describeReal('the processes that share a Redis', backend => {
     const first = await meet(id)
     vi.useRealTimers()
     const isAloneByItsBeat = async () => {
-      await first.fleet.beat()
+      await first.fleet.sendHeartbeat()
       return first.fleet.isOnlyProcess()
     }
     await waitUntil('the first beat', () => first.redis.status === 'ready')
     expect(await isAloneByItsBeat()).toBe(false)
-    expect(first.fleet.size()).toBe(1)
+    expect(first.fleet.processCount()).toBe(1)
     await waitUntil('it is sure', isAloneByItsBeat)
     const second = await meet(id)
     await waitUntil('it knows of the other', () => !first.fleet.isOnlyProcess())
-    expect(first.fleet.size()).toBe(2)
+    expect(first.fleet.processCount()).toBe(2)
     expect(second.fleet.isOnlyProcess()).toBe(false)
-    await second.fleet.leave()
+    await second.fleet.deregister()
     await waitUntil('it is alone again', isAloneByItsBeat)
     first.close()
     second.close()
@@ -43,14 +50,14 @@ describeReal('the processes that share a Redis', backend => {
   test('when Redis loses its data, neither of two takes itself for the only one', async () => {
     const id = crypto.randomUUID()
     const both = [await meet(id), await meet(id)]
-    await waitUntil('they know each other', () => both.every(({ fleet }) => fleet.size() === 2))
+    await waitUntil('they know each other', () => both.every(({ fleet }) => fleet.processCount() === 2))
     await both[0]?.redis.del(`mp:${id.slice(0, 8)}:fleet`)
     const untilMs = performance.now() + 2.5 * BEAT_MS
     while (performance.now() < untilMs) {
       expect(both.some(({ fleet }) => fleet.isOnlyProcess())).toBe(false)
       await Bun.sleep(5)
     }
-    expect(both.map(({ fleet }) => fleet.size())).toEqual([2, 2])
+    expect(both.map(({ fleet }) => fleet.processCount())).toEqual([2, 2])
     for (const { close } of both) close()
   })
 
@@ -71,7 +78,7 @@ describeReal('the processes that share a Redis', backend => {
     refused.reject(new Error('no connection'))
     await waitUntil('two are told again', () => told.length === 2)
     const third = await meet(id)
-    await waitUntil('there are three', () => first.fleet.size() === 3)
+    await waitUntil('there are three', () => first.fleet.processCount() === 3)
     taken.resolve()
     await waitUntil('three are told', () => told.length === 5)
     expect(told).toEqual(['begin 2', 'begin 2', 'end 2', 'begin 3', 'end 3'])

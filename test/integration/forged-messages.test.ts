@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeEntry } from '../../src/cache/entry.ts'
-import { encodeMessage, KINDS } from '../../src/pipeline/coalescing/messages.ts'
-import { call } from '../../src/postgres/call.ts'
+import { encodeMessage, MESSAGE_KINDS } from '../../src/pipeline/coalescing/messages.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { installationPrefix } from '../../src/stores/redis/redis-store.ts'
-import { createEntryTags, TAG_BYTES } from '../../src/stores/tagged-store.ts'
+import { createEntrySigner, SIGNATURE_BYTES } from '../../src/stores/signed-store.ts'
 import { describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
@@ -13,7 +13,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 /** Behind the tag. */
-const JOIN_AT = TAG_BYTES
+const JOIN_AT = SIGNATURE_BYTES
 const ID_LENGTH = 36
 
 describeReal('messages that another program publishes', backend => {
@@ -29,7 +29,7 @@ describeReal('messages that another program publishes', backend => {
   beforeAll(async () => {
     upstream = await startStandin()
     const stores = await backend.open()
-    prefix = installationPrefix(await call(stores.database, 'installation_id', {}))
+    prefix = installationPrefix(await callFunction(stores.database, 'installation_id', {}))
     forger = new Redis(stores.redisUrl ?? '')
     listener = new Redis(stores.redisUrl ?? '')
     listener.on('pmessageBuffer', (_pattern, channel: Buffer, message: Buffer) => {
@@ -68,7 +68,7 @@ describeReal('messages that another program publishes', backend => {
     await waitUntil('the other joins', async () => findJoin() !== undefined)
     const join = findJoin() ?? Buffer.alloc(0)
     const followerId = join.toString('latin1', JOIN_AT + 1, JOIN_AT + 1 + ID_LENGTH)
-    expect(join.toString('latin1', JOIN_AT, JOIN_AT + 1)).toBe(KINDS.join)
+    expect(join.toString('latin1', JOIN_AT, JOIN_AT + 1)).toBe(MESSAGE_KINDS.join)
 
     const body = Buffer.from(JSON.stringify({ choices: [{ message: { content: 'a lie' }, finish_reason: 'stop' }] }))
     const entry = {
@@ -80,11 +80,11 @@ describeReal('messages that another program publishes', backend => {
       policy: null,
       expiresAtMs: 1,
     }
-    const message = encodeMessage({ kind: KINDS.complete, followerId, payload: encodeEntry(entry) })
-    const tags = createEntryTags({ current: Buffer.alloc(32, 9), others: [] }, 'another')
+    const message = encodeMessage({ kind: MESSAGE_KINDS.complete, followerId, payload: encodeEntry(entry) })
+    const tags = createEntrySigner({ current: Buffer.alloc(32, 9), others: [] }, 'another')
     const ofAnotherMessage = Buffer.concat([join.subarray(0, JOIN_AT), message])
     const before = await readWrongTags(following)
-    for (const forged of [message, tags.tag(follower, message), ofAnotherMessage]) {
+    for (const forged of [message, tags.sign(follower, message), ofAnotherMessage]) {
       expect(await forger.publish(prefix + follower, Buffer.from(forged))).toBeGreaterThan(0)
     }
     await waitUntil('they are counted', async () => (await readWrongTags(following)) >= before + 3)

@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
-import { type ArgumentsOf, call, type FunctionName, isSingle } from '../../src/postgres/call.ts'
-import { FUNCTIONS } from '../../src/postgres/functions.generated.ts'
+import { type ArgumentsOf, callFunction, type FunctionName, hasSingleResult } from '../../src/postgres/call.ts'
+import { SQL_FUNCTIONS } from '../../src/postgres/functions.generated.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 
 /** The statement that calls a function with all of its parameters. */
@@ -13,8 +13,8 @@ async function statementOf(name: FunctionName): Promise<string> {
       return []
     },
   }
-  const all = Object.fromEntries(Object.keys(FUNCTIONS[name].takes).map(parameter => [parameter, null]))
-  await call(database, name, all as ArgumentsOf<typeof name>)
+  const all = Object.fromEntries(Object.keys(SQL_FUNCTIONS[name].takes).map(parameter => [parameter, null]))
+  await callFunction(database, name, all as ArgumentsOf<typeof name>)
   return statement
 }
 
@@ -31,11 +31,11 @@ describeReal('functions as they were generated', backend => {
     const types = new Map(
       rows.map(({ oid, name }) => [oid, name.replace('timestamp with time zone', 'timestamptz').replace(/^\w+\./, '')]),
     )
-    const names = Object.keys(FUNCTIONS) as FunctionName[]
+    const names = Object.keys(SQL_FUNCTIONS) as FunctionName[]
     expect(names.length).toBeGreaterThan(150)
     for (const name of names) {
       const { columns } = await sql.unsafe(await statementOf(name)).describe()
-      const { gives }: { gives: string | Record<string, string> } = FUNCTIONS[name]
+      const { gives }: { gives: string | Record<string, string> } = SQL_FUNCTIONS[name]
       const declared = typeof gives === 'string' ? { result: gives } : gives
       const said = columns.map(column => [column.name, types.get(column.type)])
       expect([name, said]).toEqual([name, Object.entries(declared).map(([column, type]) => [column, plain(type)])])
@@ -78,20 +78,27 @@ describeBackends('values of calls', backend => {
 
   test('a single value comes alone, rows as a list, nothing as nothing', async () => {
     const { database } = await backend.open()
-    const id = await call(database, 'create_project', { project: 'acme', plan: 'free' })
-    expect(id).toBe(await call(database, 'find_project', { project: 'acme' }))
-    expect(await call(database, 'find_password_hash', { of_email: 'nobody@example.com' })).toBeNull()
-    expect(await call(database, 'forget_response', { of_project: id, response_id: 'resp_1' })).toEqual([])
-    expect((await call(database, 'list_setting_kinds', {})).map(({ name }) => name)).toContain('cache_mode')
-    expect(isSingle('create_project') && !isSingle('list_setting_kinds')).toBe(true)
+    const id = await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
+    expect(id).toBe(await callFunction(database, 'find_project', { project: 'acme' }))
+    expect(await callFunction(database, 'find_password_hash', { of_email: 'nobody@example.com' })).toBeNull()
+    expect(await callFunction(database, 'delete_response_entries', { of_project: id, response_id: 'resp_1' })).toEqual(
+      [],
+    )
+    expect((await callFunction(database, 'list_setting_kinds', {})).map(({ name }) => name)).toContain('cache_mode')
+    expect(hasSingleResult('create_project') && !hasSingleResult('list_setting_kinds')).toBe(true)
   })
 
   test('JSON, bytes and half a surrogate pair arrive', async () => {
     const { database } = await backend.open()
-    const of_project = await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    const of_project = await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     const payload = { text: 'half \ud800 of "é\\', numbers: [1, null] }
-    await call(database, 'raise_event', { of_project, kind: 'circuit.opened', payload })
-    await call(database, 'raise_event', { of_project, kind: 'circuit.opened', payload: { numbers: [] }, once: 'once' })
+    await callFunction(database, 'raise_event', { of_project, kind: 'circuit.opened', payload })
+    await callFunction(database, 'raise_event', {
+      of_project,
+      kind: 'circuit.opened',
+      payload: { numbers: [] },
+      once: 'once',
+    })
     const told = await database.call<{ payload: unknown }>(
       `select payload from events where kind = 'circuit.opened' order by once nulls first`,
       [],
@@ -101,7 +108,7 @@ describeBackends('values of calls', backend => {
       { numbers: [] },
     ])
     const key = { owner_id: of_project, provider: 'groq', last_four: '****', name: 'default', weight: null }
-    await call(database, 'store_provider_key', { ...key, sealed: Uint8Array.of(0, 92, 255) })
+    await callFunction(database, 'store_provider_key', { ...key, sealed: Uint8Array.of(0, 92, 255) })
     const [stored] = await database.call<{ sealed: string }>(
       `select encode(sealed, 'hex') as sealed from provider_keys`,
       [],

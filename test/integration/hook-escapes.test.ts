@@ -1,6 +1,6 @@
 /** No way of writing a text hides it from the hook: escapes in JSON, forms, query strings, packed provider extras, and what comes back. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type ExtrasKeys, packCarried } from '../../src/formats/chat/carried.ts'
+import { type ExtrasKeys, packExtras } from '../../src/formats/chat/provider-extras.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, get, post, readAnswer } from '../harness/client.ts'
@@ -193,7 +193,7 @@ describeBackends('a hook', backend => {
 
   describe('shown packed provider extras', () => {
     const packed = (keysOf: ExtrasKeys) =>
-      packCarried({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, keysOf) ?? ''
+      packExtras({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, keysOf) ?? ''
     const bodies = (text: string): [string, Record<string, unknown>][] => {
       const blocks = [
         { type: 'thinking', thinking: 'Hm.', signature: text },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { packCarried } from '../../src/formats/chat/carried.ts'
-import { stampEntry } from '../../src/postgres/checked-entries.ts'
-import { createMetrics, writeExposition } from '../../src/telemetry/metrics.ts'
+import { packExtras } from '../../src/formats/chat/provider-extras.ts'
+import { recordEntryPolicy } from '../../src/postgres/entry-policies.ts'
+import { createMetrics, formatExposition } from '../../src/telemetry/metrics.ts'
 import { type Backend, describeBackends, describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'
 import { type Answer, ask, get, post, readAnswer } from '../harness/client.ts'
@@ -116,8 +116,8 @@ describeBackends('a hook', backend => {
       expect(await counted(setup)).toBe(0)
       const record = await recordOf(setup, refused)
       expect(record).toMatchObject({ status: 400, cost_usd: 0, error_code: 'request_refused', error_message: null })
-      expect(writeExposition(setup.metrics.snapshot())).not.toContain(CARD)
-      expect(writeExposition(setup.metrics.snapshot())).toContain(
+      expect(formatExposition(setup.metrics.snapshot())).not.toContain(CARD)
+      expect(formatExposition(setup.metrics.snapshot())).toContain(
         'model_proxy_hook_verdicts_total{when="before",verdict="refuse"}',
       )
     })
@@ -244,7 +244,7 @@ describeBackends('a hook', backend => {
       )
       if (!row) throw new Error('Nothing is stored')
       const stamp = (body: string) =>
-        stampEntry(proxy.stores.database, {
+        recordEntryPolicy(proxy.stores.database, {
           projectId: row.project_id,
           requestHash: row.hash,
           body: Buffer.from(body),
@@ -442,7 +442,7 @@ describeBackends('a hook', backend => {
     test('is shown what a packed text holds, which a client may have written', async () => {
       const { hook, proxy, key } = setup
       hook.say(({ request }) => ({ verdict: JSON.stringify(request).includes(CARD) ? 'refuse' : 'allow', policy: '1' }))
-      const text = packCarried({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, ['any key'])
+      const text = packExtras({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, ['any key'])
       const thought = { type: 'thinking', thinking: 'Hm.', signature: text }
       const model = 'openai/gpt-4o-mini'
       const said = { role: 'user', content: 'Well?' }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createQuota, type Quota } from '../../src/admission/quota.ts'
-import { call } from '../../src/postgres/call.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { describeReal } from '../harness/backends.ts'
 
 const PROCESSES = 16
@@ -25,9 +25,9 @@ describeReal('one project, asked for by sixteen processes on a slow disk', backe
     end $$;
     insert into plans values ('hot', 1000000, 1000000, ${perMonth})
       on conflict (name) do update set requests_per_month = excluded.requests_per_month`)
-      await call(database, 'create_project', { project: 'hot', plan: 'hot' })
+      await callFunction(database, 'create_project', { project: 'hot', plan: 'hot' })
       const keyHash = Bun.SHA256.hash(
-        await call(database, 'issue_key', { project: 'hot', key_type: 'project', key_name: 'k' }),
+        await callFunction(database, 'issue_key', { project: 'hot', key_type: 'project', key_name: 'k' }),
         'hex',
       )
       const outcomes: Record<string, number> = {}
@@ -39,9 +39,9 @@ describeReal('one project, asked for by sixteen processes on a slow disk', backe
         outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
       }
       const quotas = Array.from({ length: PROCESSES }, () => {
-        const opened = openRealDatabase({ url: databaseUrl ?? '', maxConnections: 2 })
+        const opened = openServerDatabase({ url: databaseUrl ?? '', maxConnections: 2 })
         onTestFinished(() => opened.close())
-        return createQuota(opened, { underWay: () => null })
+        return createQuota(opened, { inFlight: () => null })
       })
       await Promise.all(
         quotas.map(async quota => {

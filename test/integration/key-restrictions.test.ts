@@ -1,9 +1,9 @@
 /** What a key may ask for, and where it may be used: at every door, from the next request on, and nothing is counted where it may not. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { methodsOf, readPath, routeOf, TARGETS } from '../../src/http/paths.ts'
-import type { Target } from '../../src/pipeline/request.ts'
-import { COLLECTION_PATHS, OPERATIONS } from '../../src/providers/operations.ts'
+import { allowedMethodsOf, resolveTarget, routeOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
+import type { RouteTarget } from '../../src/pipeline/request/request.ts'
+import { COLLECTION_PATHS, PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
@@ -19,20 +19,20 @@ afterAll(() => upstreams.stop())
 
 /** Every path that takes a key, with each of its methods. */
 const DOORS = [
-  ...Object.keys(TARGETS),
-  ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
+  ...Object.keys(TARGETS_BY_PATH),
+  ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   ...['/v1/models/gpt-4o', '/v1/responses/resp_1', '/v1/responses/resp_1/cancel', '/v1/responses/resp_1/input_items'],
   ...Object.values(COLLECTION_PATHS).flatMap(path =>
     ['', '/id_1', '/id_1/content', '/id_1/cancel', '/id_1/results'].map(rest => `/v1${path}${rest}`),
   ),
 ].flatMap(path => {
-  const target = readPath(path)
+  const target = resolveTarget(path)
   if (!target || target.kind === 'health' || target.kind === 'probe') return []
-  return methodsOf(target).map(method => ({ path, method, target }))
+  return allowedMethodsOf(target).map(method => ({ path, method, target }))
 })
 
 /** Whether the request's body names a model. */
-const namesModel = ({ kind }: Target) => kind === 'endpoint' || kind === 'operation' || kind === 'count'
+const namesModel = ({ kind }: RouteTarget) => kind === 'endpoint' || kind === 'operation' || kind === 'count'
 
 const HANDSHAKE = { 'sec-websocket-version': '13', 'sec-websocket-key': Buffer.alloc(16).toString('base64') }
 const BODY = {

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { listSealed, SEALED_CONTENTS, SEALED_SECRETS } from '../../src/postgres/sealed-rows.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
-import { bytesOfSealed } from '../../src/stores/answer-seal.ts'
+import { decodeSealedText } from '../../src/stores/content-seal.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { describeReal, type Stores } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
@@ -55,10 +55,10 @@ describeReal('a rotation of the encryption key', backend => {
       AGGREGATOR_BASE_URL: standin.baseUrl,
       AGGREGATOR_API_KEY: 'k',
     }
-    await call(stores.database, 'create_project', { project: 'acme', plan: 'pro' })
+    await callFunction(stores.database, 'create_project', { project: 'acme', plan: 'pro' })
     for (const [setting, value] of Object.entries(SETTINGS))
-      await call(stores.database, 'set_setting', { project: 'acme', setting, value })
-    key = await call(stores.database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
+      await callFunction(stores.database, 'set_setting', { project: 'acme', setting, value })
+    key = await callFunction(stores.database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
   })
   afterAll(() => standin.stop())
 
@@ -81,7 +81,7 @@ describeReal('a rotation of the encryption key', backend => {
     const counted = { opened: 0, others: 0 }
     for (const table of [...SEALED_SECRETS, ...SEALED_CONTENTS]) {
       for await (const { value, ...owner } of listSealed(stores.database, table)) {
-        const bytes = table.type === 'text' ? bytesOfSealed(value) : Buffer.from(value.slice(2), 'hex')
+        const bytes = table.type === 'text' ? decodeSealedText(value) : Buffer.from(value.slice(2), 'hex')
         const isOpen = await vault.open(bytes, owner).then(
           () => true,
           () => false,

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { findFreePort, startProxyProcess, stop } from '../../scripts/bench/processes.ts'
-import { LONGEST_ON_LOOP } from '../../src/event-loop/off-loop.ts'
-import { call } from '../../src/postgres/call.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { MAX_MAIN_THREAD_BYTES } from '../../src/event-loop/worker-pool.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { type Answer, ask } from '../harness/client.ts'
 import { embeddedUrl } from '../harness/embedded-url.ts'
@@ -103,7 +103,7 @@ describeOnce('requests that hold more than text', backend => {
   })
 
   test('a similar question about the same picture is a semantic hit; about another it is none', async () => {
-    const small = base64Of(LONGEST_ON_LOOP / 2, 1)
+    const small = base64Of(MAX_MAIN_THREAD_BYTES / 2, 1)
     const [one, another] = [image(small), image(changeOne(small))]
     const question = 'Explain what my kids are doing on this picture'
     const reworded = 'Explain what my children are doing on this picture'
@@ -173,9 +173,9 @@ describeOnce('the memory of a proxy', backend => {
     }
     child = await startProxyProcess(environment, port)
     baseUrl = `http://127.0.0.1:${port}/v1`
-    const own = databaseUrl ? null : openRealDatabase({ url: await embeddedUrl(folder, psqlPort) })
-    await call(own ?? database, 'create_project', { project: 'large', plan: 'enterprise' })
-    key = await call(own ?? database, 'issue_key', { project: 'large', key_type: 'project', key_name: 'large' })
+    const own = databaseUrl ? null : openServerDatabase({ url: await embeddedUrl(folder, psqlPort) })
+    await callFunction(own ?? database, 'create_project', { project: 'large', plan: 'enterprise' })
+    key = await callFunction(own ?? database, 'issue_key', { project: 'large', key_type: 'project', key_name: 'large' })
     await own?.close()
   })
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
-import { findAnswers } from '../../src/postgres/find-answer.ts'
+import { searchCacheBatch } from '../../src/postgres/search-cache.ts'
 import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '../harness/answers.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 import { queriesOf } from '../harness/queries.ts'
@@ -17,11 +17,11 @@ async function fill(database: Database): Promise<Place> {
 }
 
 async function findAll(database: Database, place: Place, numbers: readonly number[]): Promise<string[]> {
-  const found = await findAnswers(
+  const found = await searchCacheBatch(
     database,
     numbers.map(number => rewordingOf(`prompt ${number}`, place)),
   )
-  return found.map(({ answers }) => answers.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
+  return found.map(({ matches }) => matches.map(row => (row.match === 'similar' ? row.prompt : row.match)).join())
 }
 
 const everyTenth = Array.from({ length: PROMPTS / 10 }, (_, i) => i * 10)

@@ -33,9 +33,9 @@ describeBackends('vectors that are late', backend => {
       embedder: {
         space: { model: 'slow', dimensions: 2 },
         isFree: false,
-        asks: null,
+        endpoint: null,
         embed: async () => (Bun.peek.status(promise) === 'pending' ? null : promise),
-        embedLater: () => promise,
+        embedInBackground: () => promise,
         close: async () => {},
       },
     })

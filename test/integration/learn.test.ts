@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
-import { storeAnswers } from '../../src/postgres/store-answers.ts'
-import { byteaText } from '../../src/postgres/wire-format.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { storeCachedResponses } from '../../src/postgres/store-cached-responses.ts'
+import { formatBytea } from '../../src/postgres/wire-format.ts'
 import { answerTo, makeProject, makeSpace } from '../harness/answers.ts'
 import { describeBackends, describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
@@ -236,18 +236,19 @@ describeBackends('the queue for the judge', backend => {
       `update projects set semantic_policy = 'judged', semantic_judge = 'learn', semantic_judge_model = 'm'`,
     )
     const answers = Array.from({ length: count }, (_, i) => answerTo(`prompt ${i}`, place))
-    for (let start = 0; start < count; start += 50) await storeAnswers(database, answers.slice(start, start + 50))
+    for (let start = 0; start < count; start += 50)
+      await storeCachedResponses(database, answers.slice(start, start + 50))
     const pairs = answers.map(({ requestHash, semantic }) => ({
       project_id: projectId,
-      context_hash: byteaText(semantic?.contextHash ?? ''),
-      asked_hash: byteaText('0'.repeat(64)),
-      entry_hash: byteaText(requestHash),
+      context_hash: formatBytea(semantic?.contextHash ?? ''),
+      asked_hash: formatBytea('0'.repeat(64)),
+      entry_hash: formatBytea(requestHash),
       is_review: false,
       context: '{}',
       asked: 'something "else" with a \\ in it',
       similarity: 0.9,
     }))
-    const queue = (queued: typeof pairs) => call(database, 'queue_judgements', { pairs: queued })
+    const queue = (queued: typeof pairs) => callFunction(database, 'queue_judgements', { pairs: queued })
     await queue(pairs)
     const waiting = async () =>
       Number((await database.call<{ count: number }>('select count(*) as count from judge_queue', []))[0]?.count)
@@ -257,18 +258,20 @@ describeBackends('the queue for the judge', backend => {
   test('holds a pair once, and no pair whose entry is gone', async () => {
     const { database, pairs, queue, waiting } = await fill(3)
     await queue([...pairs, ...pairs])
-    await queue(pairs.slice(0, 1).map(pair => ({ ...pair, entry_hash: byteaText('f'.repeat(64)) })))
+    await queue(pairs.slice(0, 1).map(pair => ({ ...pair, entry_hash: formatBytea('f'.repeat(64)) })))
     expect(await waiting()).toBe(3)
     await database.runScript(
       `delete from cache_entries where request_hash = (select entry_hash from judge_queue limit 1)`,
     )
-    expect(await call(database, 'take_judgements', { at_most: 10 })).toHaveLength(2)
+    expect(await callFunction(database, 'claim_judgements', { at_most: 10 })).toHaveLength(2)
     expect(await waiting()).toBe(2)
   })
 
   test('gives each pair to one of many', async () => {
     const { database } = await fill(20)
-    const taken = await Promise.all(Array.from({ length: 6 }, () => call(database, 'take_judgements', { at_most: 4 })))
+    const taken = await Promise.all(
+      Array.from({ length: 6 }, () => callFunction(database, 'claim_judgements', { at_most: 4 })),
+    )
     const ids = taken.flat().map(({ id }) => id)
     expect([ids.length, new Set(ids).size]).toEqual([20, 20])
     expect(taken.flat()[0]).toMatchObject({ asked: 'something "else" with a \\ in it', semantic_judge_model: 'm' })
@@ -280,26 +283,26 @@ describeBackends('the queue for the judge', backend => {
       insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity)
       select project_id, sha256(convert_to(n::text, 'utf8')), one_hash, other_hash, asked_hash, entry_hash, false, '{}', '', 1
       from (select * from judge_queue limit 1) q, generate_series(1, 920) n`)
-    await queue(pairs.map(pair => ({ ...pair, asked_hash: byteaText('1'.repeat(64)) })))
+    await queue(pairs.map(pair => ({ ...pair, asked_hash: formatBytea('1'.repeat(64)) })))
     expect(await waiting()).toBe(1000)
     await database.runScript(`update judge_queue set queued_at = now() - interval '25 hours'`)
-    expect(await call(database, 'take_judgements', { at_most: 10 })).toEqual([])
-    await database.runScript('select forget_verdicts(5000)')
+    expect(await callFunction(database, 'claim_judgements', { at_most: 10 })).toEqual([])
+    await database.runScript('select delete_expired_verdicts(5000)')
     expect(await waiting()).toBe(0)
   })
 
   test('drops pairs that need no judging any more, and keeps those that were not tried', async () => {
     const { database, waiting } = await fill(3)
-    const [one] = await call(database, 'take_judgements', { at_most: 1 })
+    const [one] = await callFunction(database, 'claim_judgements', { at_most: 1 })
     const put = { of_project: one?.project_id ?? 0, taken: one?.id ?? 0, was_tried: false, for_seconds: 60 }
-    await call(database, 'postpone_judgements', put)
-    expect(await call(database, 'take_judgements', { at_most: 10 })).toEqual([])
+    await callFunction(database, 'requeue_judgements', put)
+    expect(await callFunction(database, 'claim_judgements', { at_most: 10 })).toEqual([])
     await database.runScript(`update judge_queue set not_before = now()`)
-    expect(await call(database, 'take_judgements', { at_most: 10 })).toHaveLength(3)
+    expect(await callFunction(database, 'claim_judgements', { at_most: 10 })).toHaveLength(3)
     const [row] = await database.call<{ most: number }>('select max(attempts) as most from judge_queue', [])
     expect(row?.most).toBe(1)
     await database.runScript(`update judge_queue set not_before = now(); update projects set semantic_judge = 'off'`)
-    expect(await call(database, 'take_judgements', { at_most: 10 })).toEqual([])
+    expect(await callFunction(database, 'claim_judgements', { at_most: 10 })).toEqual([])
     expect(await waiting()).toBe(0)
   })
 })

@@ -338,7 +338,7 @@ describeBackends('leaving', backend => {
     const background = { model: 'o3', input: 'What is it?', service_tier: 'default', background: true }
     /** Providers are asked for what was left open, until this holds. */
     async function follow(what: string, holds: () => Promise<boolean>): Promise<void> {
-      const following = await startProxy({ ...options, followEveryMs: 100 })
+      const following = await startProxy({ ...options, reconcileEveryMs: 100 })
       await waitUntil(what, holds)
       await following.stop()
     }
@@ -383,9 +383,9 @@ describeBackends('leaving', backend => {
         )
         expect(day?.spent).toBeCloseTo(usd, 9)
         expect(await sums()).toEqual({ usd: expect.closeTo(usd, 9), requests: 1 })
-        expect(await proxy.query(`select 1 from open_responses where project_id = find_project('${project}')`)).toEqual(
-          [],
-        )
+        expect(
+          await proxy.query(`select 1 from unreconciled_responses where project_id = find_project('${project}')`),
+        ).toEqual([])
       },
     )
 
@@ -404,7 +404,8 @@ describeBackends('leaving', backend => {
       )
       await (await post(proxy, key, '/responses', background)).text()
       await recorded()
-      const open = () => proxy.query(`select 1 from open_responses where project_id = find_project('${project}')`)
+      const open = () =>
+        proxy.query(`select 1 from unreconciled_responses where project_id = find_project('${project}')`)
       await waitUntil('it is followed', async () => (await open()).length === 1)
       await follow('it is given up', async () => (await open()).length === 0)
       expect(await recorded()).toMatchObject({ estimated: expect.any(String) })

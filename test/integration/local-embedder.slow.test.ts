@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LocalEmbedder } from '../../src/cache/embedders/embedder.ts'
-import { createPromptVectors } from '../../src/cache/prompt-vectors.ts'
+import { createPromptEmbedder } from '../../src/cache/prompt-embedder.ts'
 import { createVectorStore } from '../../src/cache/vectors/vector-store.ts'
-import type { Account } from '../../src/postgres/admit.ts'
+import type { ResolvedKey } from '../../src/postgres/admit-requests.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
@@ -68,14 +68,21 @@ describeOnce('a local embedder', backend => {
     const embedder: LocalEmbedder = {
       space: { model: 'any', dimensions: 2 },
       isFree: false,
-      asks: null,
+      endpoint: null,
       embed: embedFor,
-      embedLater: embedFor,
+      embedInBackground: embedFor,
       close: async () => {},
     }
     const log = createLog('silent')
     const vectors = createVectorStore({ database, store, log })
-    const prompts = await createPromptVectors({ database, embedder, vectors, log, nameVector: String, onEmbedded() {} })
+    const prompts = await createPromptEmbedder({
+      database,
+      embedder,
+      vectors,
+      log,
+      nameVector: String,
+      onEmbedded() {},
+    })
     if (prompts.isFree) throw new Error('It takes time')
     for (const [project_id, sharingScope] of [
       [1, ''],
@@ -83,7 +90,7 @@ describeOnce('a local embedder', backend => {
       [1, 'b'],
       [2, 'a'],
     ] as const) {
-      const asking = { account: { project_id } as Account, control: { sharingScope }, identity: { body: {} } }
+      const asking = { resolvedKey: { project_id } as ResolvedKey, control: { sharingScope }, identity: { body: {} } }
       await prompts.find(asking, 'text')
       await prompts.findLater(asking, 'text')
     }

@@ -16,7 +16,7 @@ describeReal("an operator's transaction holds one project's counter", backend =>
   const others: string[] = []
 
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), admissionLimitMs: ADMISSION_LIMIT_MS })
+    proxy = await startProxy({ stores: await backend.open(), admissionTimeoutMs: ADMISSION_LIMIT_MS })
     operator = postgres(proxy.stores.databaseUrl ?? '', { max: 1, onnotice: () => {} })
     for (let i = 0; i < OTHERS; i++) others.push(await proxy.createKey())
   })

@@ -2,29 +2,29 @@ import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import postgres from 'postgres'
 import { afterEach, expect, inject, test } from 'vitest'
-import { admit } from '../../src/postgres/admit.ts'
-import { call } from '../../src/postgres/call.ts'
-import { type Database, isLockedOut } from '../../src/postgres/database.ts'
-import { createDeployWatch } from '../../src/postgres/deploy-watch.ts'
-import { findAnswers } from '../../src/postgres/find-answer.ts'
+import { admitRequests } from '../../src/postgres/admit-requests.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { type Database, isLockTimeout } from '../../src/postgres/database.ts'
+import { createDeployMonitor } from '../../src/postgres/deploy-monitor.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { searchCacheBatch } from '../../src/postgres/search-cache.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 import { runAsAdmin } from '../harness/run-as-admin.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 async function issueAsk(database: Database) {
-  await call(database, 'create_project', { project: 'acme', plan: 'enterprise' })
-  const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
-  return { keyHash: new Bun.CryptoHasher('sha256').update(key).digest('hex'), wanted: 1 }
+  await callFunction(database, 'create_project', { project: 'acme', plan: 'enterprise' })
+  const key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
+  return { keyHash: new Bun.CryptoHasher('sha256').update(key).digest('hex'), requests: 1 }
 }
 
 /** As if this deploy brought other columns: the view is another, and so is the ledger. */
 function changeView(columns: string): string {
-  return `drop view key_accounts cascade;
-    create view key_accounts as select ${columns} from api_keys k;
-    update schema_migrations set checksum = 'another' where name = 'views/key_accounts.sql';`
+  return `drop view resolved_keys cascade;
+    create view resolved_keys as select ${columns} from api_keys k;
+    update schema_migrations set checksum = 'another' where name = 'views/resolved_keys.sql';`
 }
 
 describeBackends('a deploy', backend => {
@@ -34,7 +34,9 @@ describeBackends('a deploy', backend => {
     for (const columns of ['1 as other', 'k.id::text as key_id, k.key_hash']) {
       await database.runScript(changeView(columns))
       expect((await migrate(database)).applied).toEqual(['views', 'functions', 'api', 'seed'])
-      expect(await admit(database, [ask])).toMatchObject([{ account: { verdict: 'active', project_name: 'acme' } }])
+      expect(await admitRequests(database, [ask])).toMatchObject([
+        { resolvedKey: { verdict: 'active', project_name: 'acme' } },
+      ])
       expect((await migrate(database)).applied).toEqual([])
     }
   })
@@ -52,7 +54,7 @@ describeReal('a deploy', backend => {
     await runAsAdmin(adminUrl, `create database ${name}`, nameTablesIn(name))
     const url = new URL(adminUrl)
     url.pathname = `/${name}`
-    const database = openRealDatabase({ url: url.href })
+    const database = openServerDatabase({ url: url.href })
     drops.push(async () => {
       await database.close()
       await runAsAdmin(adminUrl, `drop database ${name} with (force)`)
@@ -64,7 +66,7 @@ describeReal('a deploy', backend => {
     const { database } = await openEmpty()
     const reports = await Promise.all([migrate(database), migrate(database), migrate(database)])
     expect(reports.flatMap(report => report.applied).filter(name => name === 'baseline')).toEqual(['baseline'])
-    expect(await admit(database, [await issueAsk(database)])).toMatchObject([{ granted: 1 }])
+    expect(await admitRequests(database, [await issueAsk(database)])).toMatchObject([{ granted: 1 }])
   })
 
   test('may be made by a role that is no superuser, where the extension is there', async () => {
@@ -73,17 +75,19 @@ describeReal('a deploy', backend => {
     await database.runScript(
       `create role ${role} login; create schema model_proxy authorization ${role}; create extension vector`,
     )
-    const theirs = openRealDatabase({ url: Object.assign(new URL(url), { username: role }).href })
+    const theirs = openServerDatabase({ url: Object.assign(new URL(url), { username: role }).href })
     drops.unshift(async () => {
       await theirs.close()
       await database.runScript(`drop owned by ${role} cascade; drop role ${role}`)
     })
     await migrate(theirs)
     // As where the next release brings another.
-    await theirs.runScript(`update schema_migrations set checksum = 'another' where name like '%find_answers.sql'`)
+    await theirs.runScript(`update schema_migrations set checksum = 'another' where name like '%search_cache.sql'`)
     expect(await migrate(theirs)).toMatchObject({ applied: expect.arrayContaining(['functions']), repaired: [] })
     const ask = { projectId: 1, requestHash: '0'.repeat(64), semantic: null, maxAgeSeconds: null }
-    expect(await findAnswers(theirs, [ask])).toEqual([{ answers: [], hasBelow: false, isOpen: false }])
+    expect(await searchCacheBatch(theirs, [ask])).toEqual([
+      { matches: [], hasBelowThreshold: false, hasCandidates: false },
+    ])
   })
 
   test('refuses a database from before the first release, and says what to do', async () => {
@@ -109,9 +113,9 @@ describeReal('a deploy', backend => {
     const { database } = await openEmpty()
     await migrate(database)
     await database.runScript(
-      `update schema_migrations set checksum = case name when 'release' then '999.0.0' else 'another' end where name in ('release', 'views/key_accounts.sql')`,
+      `update schema_migrations set checksum = case name when 'release' then '999.0.0' else 'another' end where name in ('release', 'views/resolved_keys.sql')`,
     )
-    expect(await migrate(database)).toEqual({ applied: [], isBehind: true, repaired: [] })
+    expect(await migrate(database)).toEqual({ applied: [], isOlderRelease: true, repaired: [] })
   })
 
   test('waits while another migrates, and tells; not for ever', async () => {
@@ -128,7 +132,7 @@ describeReal('a deploy', backend => {
       done = migrate(database, { onWait: seconds => waits.push(seconds) })
       await waitUntil('it tells', () => waits.length > 0)
     })
-    expect(await done).toEqual({ applied: ['seed'], isBehind: false, repaired: [] })
+    expect(await done).toEqual({ applied: ['seed'], isOlderRelease: false, repaired: [] })
     expect(waits).toEqual([0])
     await other.end()
   })
@@ -143,8 +147,8 @@ describeReal('a deploy', backend => {
     await client.begin(async transaction => {
       await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model_proxy migrate'))`)
       // A database that takes longer to answer counts as gone, for once.
-      await waitUntil('it is seen', () => createDeployWatch(one.database).isOn(performance.now()))
-      expect(await createDeployWatch(another.database).isOn(performance.now())).toBe(false)
+      await waitUntil('it is seen', () => createDeployMonitor(one.database).isDeploying(performance.now()))
+      expect(await createDeployMonitor(another.database).isDeploying(performance.now())).toBe(false)
     })
     await client.end()
   })
@@ -152,7 +156,7 @@ describeReal('a deploy', backend => {
   test('costs no request, of this release or the one before, whatever it replaces', async () => {
     const { database, databaseUrl } = await backend.open()
     const ask = await issueAsk(database)
-    const deployer = openRealDatabase({ url: databaseUrl ?? '', maxConnections: 1 })
+    const deployer = openServerDatabase({ url: databaseUrl ?? '', maxConnections: 1 })
     let running = true
     let answered = 0
     const failures: unknown[] = []
@@ -160,7 +164,7 @@ describeReal('a deploy', backend => {
       while (running) {
         const rows = await call().catch(error => {
           // A statement that would wait for a lock fails, and is tried again.
-          if (!isLockedOut(error)) failures.push(error)
+          if (!isLockTimeout(error)) failures.push(error)
           return null
         })
         // Each its own answer, also where statements went stale in the midst of others.
@@ -174,13 +178,13 @@ describeReal('a deploy', backend => {
             database.call(
               `select k.*, a.granted
               from admit($1::text[], $2::integer[], null, null, null, false, 50) a
-              join key_accounts k on k.key_hash = decode(($1::text[])[a.ordinal], 'hex')`,
+              join resolved_keys k on k.key_hash = decode(($1::text[])[a.ordinal], 'hex')`,
               [[ask.keyHash], [1]],
             ),
           )
         : keepAsking(async () => {
-            const replies = await admit(database, [ask], { slot: crypto.randomUUID(), sequence: 1 })
-            return replies.map(({ account, granted }) => ({ ...account, granted })) as never
+            const replies = await admitRequests(database, [ask], { slot: crypto.randomUUID(), sequence: 1 })
+            return replies.map(({ resolvedKey, granted }) => ({ ...resolvedKey, granted })) as never
           }),
     )
     const { keyHash } = ask
@@ -193,14 +197,14 @@ describeReal('a deploy', backend => {
     for (let deploy = 0; deploy < 4; deploy++) {
       await Bun.sleep(500)
       // The view as it is, and one column more: nothing in between is ever seen.
-      const text = await Bun.file(new URL('../../sql/views/key_accounts.sql', import.meta.url)).text()
+      const text = await Bun.file(new URL('../../sql/views/resolved_keys.sql', import.meta.url)).text()
       const changed =
         deploy % 2 === 0
           ? text.replace('    p.unsupported_tools\n', `    p.unsupported_tools,\n    ${deploy} as more\n`)
           : text
       const functions = await readFunctions()
       await deployer.runScripts([
-        { name: 'drop', text: 'drop view key_accounts cascade' },
+        { name: 'drop', text: 'drop view resolved_keys cascade' },
         { name: 'view', text: changed },
         ...functions.map((text, i) => ({ name: `function ${i}`, text })),
       ])

@@ -1,7 +1,7 @@
 /** A name that nothing has ever matched is accepted, and the answer says so. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
-import { findSimilar } from '../../src/providers/similar-names.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { findSimilarNames } from '../../src/providers/similar-names.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
@@ -27,7 +27,7 @@ describeBackends('names that nothing has matched', backend => {
   beforeEach(async () => {
     upstreams.reset()
     project = `n-${crypto.randomUUID()}`
-    id = `proj_${await call(proxy.stores.database, 'create_project', { project, plan: 'free' })}`
+    id = `proj_${await callFunction(proxy.stores.database, 'create_project', { project, plan: 'free' })}`
   })
   afterAll(async () => {
     await proxy?.stop()
@@ -50,7 +50,11 @@ describeBackends('names that nothing has matched', backend => {
 
   const warningsOf = async (names: readonly string[], own: readonly string[] = []) => {
     const of_project = Number(id.slice('proj_'.length))
-    return call(proxy.stores.database, 'name_warnings', { of_project, names: [...names], own_names: [...own] })
+    return callFunction(proxy.stores.database, 'model_name_warnings', {
+      of_project,
+      names: [...names],
+      own_names: [...own],
+    })
   }
 
   test('a model of the catalogue is known by every name that requests may call it', async () => {
@@ -102,7 +106,7 @@ describeBackends('names that nothing has matched', backend => {
     expect(await warningsOf([model, 'house-model', 'acme/house*'])).toEqual([])
     await proxy.query('select roll_up_usage()')
     expect(await warningsOf([model, 'house-model', 'acme/house*'])).toEqual([])
-    id = `proj_${await call(proxy.stores.database, 'create_project', { project: `${project}-2`, plan: 'free' })}`
+    id = `proj_${await callFunction(proxy.stores.database, 'create_project', { project: `${project}-2`, plan: 'free' })}`
     expect((await warningsOf([model]))[0]).toContain(refused)
   })
 
@@ -226,8 +230,8 @@ describeBackends('names that nothing has matched', backend => {
       'mini',
       'abcd',
     ])('are found in the database as in the program: %s', async name => {
-      const found = await call(proxy.stores.database, 'similar_name', { written: name, names: NAMES })
-      expect(found).toBe(findSimilar(name, NAMES)[0] ?? null)
+      const found = await callFunction(proxy.stores.database, 'find_similar_name', { written: name, names: NAMES })
+      expect(found).toBe(findSimilarNames(name, NAMES)[0] ?? null)
     })
   })
 })

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { call } from '../../src/postgres/call.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
 import { ask } from '../harness/client.ts'
@@ -70,9 +70,9 @@ describe('a new vendor', () => {
 
   test('is reached with a project’s own key, by its models’ native names, in the format of whoever asks', async () => {
     const url = await embeddedUrl(settings.DATA_DIR ?? '', settings.EMBEDDED_PG_PORT ?? '')
-    const database = openRealDatabase({ url, maxConnections: 1 })
-    await call(database, 'create_project', { project: 'ours', plan: 'pro' })
-    const key = await call(database, 'issue_key', { project: 'ours', key_type: 'project', key_name: 'test' })
+    const database = openServerDatabase({ url, maxConnections: 1 })
+    await callFunction(database, 'create_project', { project: 'ours', plan: 'pro' })
+    const key = await callFunction(database, 'issue_key', { project: 'ours', key_type: 'project', key_name: 'test' })
     const question = (model: string) => ({ model, messages: [{ role: 'user', content: `Hello ${model}` }] })
     const before = await ask(proxy, key, question('acme/llama-9'))
     expect([before.status, before.json.error.code]).toEqual([503, 'service_unavailable'])

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { withOperatorDatabase } from '../../src/process/open-operator-database.ts'
 import { type ProxyProcess, startProxyProcess } from '../faults/proxy-process.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
@@ -85,7 +85,7 @@ function describeCommands(environment: () => Record<string, string>): void {
     ])
     expect(none.stderr).toMatch(/^quotas, \S+Z to \S+Z \.\.\.\nbudgets, /)
     await withOperatorDatabase(readConfig(environment()), async database => {
-      await call(database, 'maintain_usage_partitions', {})
+      await callFunction(database, 'maintain_usage_partitions', {})
       await database.call(
         `insert into model_proxy.monthly_counters select id, 'project', model_proxy.current_month(), 20000 from model_proxy.projects where name = 'audited'`,
         [],
@@ -121,7 +121,7 @@ function describeCommands(environment: () => Record<string, string>): void {
     await run('create-project taken')
     await run('create-key taken ci')
     await withOperatorDatabase(readConfig(environment()), database =>
-      call(database, 'create_user', { email: 'member@example.org', user_role: 'reader', password_hash: null }),
+      callFunction(database, 'create_user', { email: 'member@example.org', user_role: 'reader', password_hash: null }),
     )
     const cases: [args: string, message: RegExp][] = [
       ['create-project taken', /^project "taken" exists already$/],

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openEmbeddedDatabase } from '../../src/postgres/embedded/embedded.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { queriesOf } from '../harness/queries.ts'
 import { runAsAdmin } from '../harness/run-as-admin.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
@@ -32,7 +32,7 @@ async function openReal(adminUrl: string, template: string): Promise<Backend> {
   await runAsAdmin(adminUrl, `create database ${name} template ${template}`, nameTablesIn(name))
   const url = new URL(adminUrl)
   url.pathname = `/${name}`
-  const database = openRealDatabase({ url: url.href, maxConnections: 2 })
+  const database = openServerDatabase({ url: url.href, maxConnections: 2 })
   return {
     database,
     url: url.href,
@@ -629,7 +629,9 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(rows).toEqual([{ old: 0, email: email.toLowerCase() }])
       const key = (await succeed('create-admin-key', { email, name: 'deploys', expires: '2999-01-01' })).trimEnd()
       const { rows: holders } = await sql`select email, role
-        from admit_admin_key(encode(sha256(convert_to(${key}, 'UTF8')), 'hex'))`.execute(queriesOf(backend.database))
+        from authenticate_admin_key(encode(sha256(convert_to(${key}, 'UTF8')), 'hex'))`.execute(
+        queriesOf(backend.database),
+      )
       expect(holders).toEqual([{ email: email.toLowerCase(), role: 'owner' }])
       const { rows: audited } = await sql`select distinct actor, actor_kind from audit_log
         where target = ${'admin_key_1'}`.execute(queriesOf(backend.database))

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { describeBackends, describeReal } from '../harness/backends.ts'
 
@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 async function partitions(database: Database, parent: string): Promise<string[]> {
   const rows = await database.call<{ span: string }>(
     `select to_char(p.begins at time zone 'UTC', 'YYYY-MM-DD') || ' ' || to_char(p.ends at time zone 'UTC', 'YYYY-MM-DD') as span
-    from partitions_of($1::regclass) p where p.begins > '-infinity' order by p.begins`,
+    from list_partitions($1::regclass) p where p.begins > '-infinity' order by p.begins`,
     [parent],
   )
   return rows.map(({ span }) => span)
@@ -24,7 +24,7 @@ const daysFrom = (ms: number, days: number) =>
 async function beginWith(database: Database, rows: number, next = ''): Promise<void> {
   await database.runScript(`
     do $$ declare old text; begin
-      for old in select p.name from partitions_of('usage_records') p loop execute format('drop table %I', old); end loop;
+      for old in select p.name from list_partitions('usage_records') p loop execute format('drop table %I', old); end loop;
       execute format('create table usage_records_first partition of usage_records for values from (''2026-01-01'') to (%L)',
         date_trunc('day', now(), 'UTC'));
       ${next}
@@ -37,7 +37,7 @@ describeBackends('partitions', backend => {
     const { database } = await backend.open()
     const today = Date.parse(dayOf(Date.now()))
     await beginWith(database, 4_000_000)
-    await call(database, 'maintain_usage_partitions', {})
+    await callFunction(database, 'maintain_usage_partitions', {})
     const months = await partitions(database, 'usage_records')
     expect(months[1]).toMatch(new RegExp(`^${dayOf(today)} \\d{4}-\\d\\d-01$`))
 
@@ -45,22 +45,22 @@ describeBackends('partitions', backend => {
     const ahead = (name: string, days: number) => `execute format('create table ${name} partition of usage_records
       for values from (%L) to (%L)', date_trunc('day', now(), 'UTC') + interval '${days} days', date_trunc('day', now(), 'UTC') + interval '${days + 30} days');`
     await beginWith(database, 6_000_000, ahead('usage_records_ahead', 2))
-    await call(database, 'maintain_usage_partitions', {})
-    await call(database, 'maintain_usage_partitions', {})
+    await callFunction(database, 'maintain_usage_partitions', {})
+    await callFunction(database, 'maintain_usage_partitions', {})
     expect((await partitions(database, 'usage_records')).slice(1)).toEqual(daysFrom(today, 4))
 
     await beginWith(database, 6_000_000, ahead('usage_records_taken', 2))
     await database.runScript(`insert into usage_records_taken (recorded_at, request_id, project_id, key_id, endpoint, model, status, streamed,
       prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, saved_usd, latency_ms, duration_ms)
-      select p.begins, 'r', 1, 1, 'chat', 'm', 200, false, 0, 0, 0, 0, 0, 0, 1, 1 from partitions_of('usage_records') p where p.name like '%taken'`)
-    await call(database, 'maintain_usage_partitions', {})
+      select p.begins, 'r', 1, 1, 'chat', 'm', 200, false, 0, 0, 0, 0, 0, 0, 1, 1 from list_partitions('usage_records') p where p.name like '%taken'`)
+    await callFunction(database, 'maintain_usage_partitions', {})
     expect((await partitions(database, 'usage_records')).slice(1)).toEqual([
       ...daysFrom(today, 2),
       `${dayOf(today + 2 * DAY_MS)} ${dayOf(today + 32 * DAY_MS)}`,
     ])
     await beginWith(database, 0)
     await database.runScript('drop table usage_records_first')
-    await call(database, 'maintain_usage_partitions', {})
+    await callFunction(database, 'maintain_usage_partitions', {})
   })
 
   test('of sums are a month each, and are dropped after 13 months; what has no partitions is deleted in bites', async () => {
@@ -69,31 +69,31 @@ describeBackends('partitions', backend => {
       create table usage_by_hour_old (like usage_by_hour including all);
       alter table usage_by_hour detach partition usage_by_hour_before;
       alter table usage_by_hour attach partition usage_by_hour_old for values from ('2020-01-01') to ('2020-02-01');
-      delete from batch_ledger`)
-    await call(database, 'maintain_usage_partitions', {})
+      delete from applied_batches`)
+    await callFunction(database, 'maintain_usage_partitions', {})
     expect((await partitions(database, 'usage_by_hour'))[0]).toMatch(/^\d{4}-\d\d-01 \d{4}-\d\d-01$/)
     expect(await partitions(database, 'usage_by_hour')).not.toContain('2020-01-01 2020-02-01')
     await database.runScript(`
       do $$ declare old text; begin
-        for old in select p.name from partitions_of('usage_by_hour') p loop execute format('drop table %I', old); end loop;
+        for old in select p.name from list_partitions('usage_by_hour') p loop execute format('drop table %I', old); end loop;
       end $$;
       alter table usage_by_hour attach partition usage_by_hour_before for values from (minvalue) to (date_trunc('month', now() + interval '93 days', 'UTC'))`)
 
     const old = (table: string, rest: string) => `insert into ${table} select ${rest} from generate_series(1, 25) n`
     await database.runScript(`
-      ${old('batch_ledger', `gen_random_uuid(), now() - interval '2 days'`)};
+      ${old('applied_batches', `gen_random_uuid(), now() - interval '2 days'`)};
       ${old('refusals_hourly', `'2020-01-01'::timestamptz + n * interval '1 hour', 'r', 1`)};
-      insert into batch_ledger values (gen_random_uuid(), now());
+      insert into applied_batches values (gen_random_uuid(), now());
       insert into usage_sums select 1, g, '2020-01-01', n, 'chat', 'm', '', '', 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0
       from generate_series(1, 25) n, unnest(array['quarter', 'hour', 'day', 'month']) g`)
     expect([
-      await call(database, 'delete_outdated', { at_most: 10 }),
-      await call(database, 'delete_outdated', { at_most: 10 }),
-      await call(database, 'delete_outdated', { at_most: 10 }),
+      await callFunction(database, 'delete_expired_rows', { at_most: 10 }),
+      await callFunction(database, 'delete_expired_rows', { at_most: 10 }),
+      await callFunction(database, 'delete_expired_rows', { at_most: 10 }),
     ]).toEqual([10, 10, 5])
-    expect(await call(database, 'delete_outdated', { at_most: 10 })).toBe(0)
+    expect(await callFunction(database, 'delete_expired_rows', { at_most: 10 })).toBe(0)
     const [left] = await database.call(
-      `select (select count(*)::integer from batch_ledger) as batches, (select count(*)::integer from refusals_hourly) as refusals,
+      `select (select count(*)::integer from applied_batches) as batches, (select count(*)::integer from refusals_hourly) as refusals,
         (select count(*)::integer from usage_sums where at < '2021-01-01') as sums`,
       [],
     )
@@ -118,14 +118,14 @@ describeReal('partitions', backend => {
     const has = async () => (await partitions(database, 'usage_records')).includes('2020-01-01 2020-02-01')
     // What has no partition gets one meanwhile.
     await database.runScript(`do $$ declare ahead text; begin
-      for ahead in select p.name from partitions_of('request_contents') p loop execute format('drop table %I', ahead); end loop; end $$`)
+      for ahead in select p.name from list_partitions('request_contents') p loop execute format('drop table %I', ahead); end loop; end $$`)
     // While somebody reads.
-    await call(database, 'maintain_usage_partitions', {})
+    await callFunction(database, 'maintain_usage_partitions', {})
     expect(await has()).toBe(true)
     expect(await partitions(database, 'request_contents')).toHaveLength(4)
     done.resolve()
     await dump
-    await call(database, 'maintain_usage_partitions', {})
+    await callFunction(database, 'maintain_usage_partitions', {})
     expect(await has()).toBe(false)
     await reader.end()
   })

@@ -248,7 +248,7 @@ describeBackends('a project', backend => {
       await learn(QUESTION)
       await feedback({ request_id: await serveTwice(OTHER_WORDS), verdict: 'wrong' })
       await proxy.query(`update cache_verdicts set expires_at = now()`)
-      await proxy.query(`select forget_verdicts(100)`)
+      await proxy.query(`select delete_expired_verdicts(100)`)
       expect(await proxy.query('select verdict from cache_verdicts')).toContainEqual({ verdict: 'different' })
       await proxy.query(`select purge_cache('${project}')`)
       expect(

@@ -1,10 +1,10 @@
 /** What answers cost, as their vendors' price pages have it: tiers, long prompts, what was cached and for how long. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Catalogue, costUsd, loadCatalogue } from '../../src/catalogue/catalogue.ts'
-import { formatOf } from '../../src/formats/format-of.ts'
+import { type Catalogue, computeCostUsd, loadCatalogue } from '../../src/catalogue/catalogue.ts'
+import { apiFormatOf } from '../../src/formats/endpoint-formats.ts'
 import type { JsonObject } from '../../src/formats/json/canonical.ts'
-import { readPassedUsage } from '../../src/pipeline/pass-through/passed-usage.ts'
+import { readPassThroughUsage } from '../../src/pipeline/spending/pass-through-usage.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 
 const MILLION = 1_000_000
@@ -64,8 +64,8 @@ describeEmbedded('prices', backend => {
   afterAll(() => catalogue.close())
 
   function cost(endpoint: 'chat' | 'responses' | 'messages', provider: string, model: string, answer: JsonObject) {
-    const usage = formatOf(endpoint).readUsage(answer.usage, answer)
-    return usage && costUsd(catalogue.find(provider, model), usage)
+    const usage = apiFormatOf(endpoint).readUsage(answer.usage, answer)
+    return usage && computeCostUsd(catalogue.find(provider, model), usage)
   }
 
   test.each(openAiCases)(
@@ -137,7 +137,7 @@ describeEmbedded('prices', backend => {
       ],
     ]
     for (const [model, usage, dollars] of passed) {
-      expect(costUsd(catalogue.find('openai', model), readPassedUsage(usage))).toBeCloseTo(dollars, 12)
+      expect(computeCostUsd(catalogue.find('openai', model), readPassThroughUsage(usage))).toBeCloseTo(dollars, 12)
     }
     const claude = { input_tokens: 6_000, output_tokens: 900, server_tool_use: { web_search_requests: 4 } }
     const searched = (6_000 * 1 + 900 * 5) / MILLION + 4 * 0.01
@@ -161,7 +161,7 @@ describeEmbedded('prices', backend => {
 
   test('a model past its day is priced and not listed', () => {
     expect(catalogue.find('anthropic', 'claude-opus-4-1')).toBeDefined()
-    expect(catalogue.listedBy('anthropic').map(({ model }) => model)).not.toContain('claude-opus-4-1')
+    expect(catalogue.modelsOf('anthropic').map(({ model }) => model)).not.toContain('claude-opus-4-1')
   })
 
   test('a tier without a price of its own costs as the usual one', () => {

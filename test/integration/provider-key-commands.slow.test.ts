@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
-import { call } from '../../src/postgres/call.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { startProxyProcess } from '../faults/proxy-process.ts'
 import { describeReal, type Stores } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
@@ -195,9 +195,9 @@ describe('provider keys with nothing configured (embedded)', () => {
     const start = () => startProxyProcess({ ...settings, ...reached })
     try {
       let proxy = await start()
-      const database = openRealDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
-      await call(database, 'create_project', { project: 'acme', plan: 'pro' })
-      const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
+      const database = openServerDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
+      await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
+      const key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
       await database.close()
 
       // The port is told by the folder.

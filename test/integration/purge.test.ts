@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { nameEndUser } from '../../src/formats/end-user.ts'
+import { shortenEndUser } from '../../src/formats/end-user.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { ask, post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -226,6 +226,6 @@ describeBackends('a purge by user and key', backend => {
     const rows = await proxy.query<{ name: string }>(
       `select name_end_user(n) as name from unnest(array[${names.map(quote).join(', ')}]) with ordinality as u (n, at) order by at`,
     )
-    expect(rows.map(({ name }) => name)).toEqual(names.map(nameEndUser))
+    expect(rows.map(({ name }) => name)).toEqual(names.map(shortenEndUser))
   })
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { createQuota } from '../../src/admission/quota.ts'
-import { call } from '../../src/postgres/call.ts'
-import { AnswerLost, type Database } from '../../src/postgres/database.ts'
+import { callFunction } from '../../src/postgres/call.ts'
+import { type Database, ReplyLost } from '../../src/postgres/database.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
-const NO_WINDOWS = { underWay: () => null }
+const NO_WINDOWS = { inFlight: () => null }
 
 /** What becomes of the replies to reservations and refunds; the database itself always does its work. */
 type Fate = 'answered' | 'late' | 'lost'
@@ -20,7 +20,7 @@ function openQuota(database: Database, backend = database.backend, fated = /admi
     async call(text, values, options) {
       const rows = await database.call<never>(text, values, options)
       if (!fated.test(text) || fate === 'answered') return rows
-      if (fate === 'lost') throw new AnswerLost('swallowed')
+      if (fate === 'lost') throw new ReplyLost('swallowed')
       await new Promise<void>(resolve => held.push(resolve))
       return rows
     },
@@ -41,9 +41,9 @@ function openQuota(database: Database, backend = database.backend, fated = /admi
 async function createAccount(database: Database, perMonth: number) {
   const name = `p-${crypto.randomUUID()}`
   await database.call(`insert into plans values ('${name}', 1000, 1000, ${perMonth})`, [])
-  await call(database, 'create_project', { project: name, plan: name })
+  await callFunction(database, 'create_project', { project: name, plan: name })
   const keyHash = Bun.SHA256.hash(
-    await call(database, 'issue_key', { project: name, key_type: 'project', key_name: 'k' }),
+    await callFunction(database, 'issue_key', { project: name, key_type: 'project', key_name: 'k' }),
     'hex',
   )
   return {
@@ -79,8 +79,8 @@ describeBackends('quota', backend => {
     expect(replies.map(({ reserved }) => reserved)).toEqual([true, false, true, true, false])
     await quota.settled()
     expect(await counted()).toBe(11)
-    for (const [i, { account, reserved }] of replies.entries()) {
-      if (reserved) quota.refund(account, [8, 3, 1, 1, 1][i])
+    for (const [i, { resolvedKey, reserved }] of replies.entries()) {
+      if (reserved) quota.refund(resolvedKey, [8, 3, 1, 1, 1][i])
     }
     await quota.settled()
     expect(await counted()).toBe(1)
@@ -90,7 +90,7 @@ describeBackends('quota', backend => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 10)
     const { quota } = openQuota(database)
-    expect(await quota.reserve(keyHash, 9_000)).toMatchObject({ reserved: false, account: { verdict: 'active' } })
+    expect(await quota.reserve(keyHash, 9_000)).toMatchObject({ reserved: false, resolvedKey: { verdict: 'active' } })
     await quota.settled()
     expect(await counted()).toBe(0)
   })
@@ -101,7 +101,7 @@ describeBackends('quota', backend => {
     const { quota } = openQuota(database)
     await bad.deactivate()
     const verdicts = async (...asked: ReturnType<typeof quota.reserve>[]) =>
-      (await Promise.all(asked)).map(({ reserved, account }) => `${account.verdict} ${reserved}`)
+      (await Promise.all(asked)).map(({ reserved, resolvedKey }) => `${resolvedKey.verdict} ${reserved}`)
     expect(await verdicts(quota.reserve(bad.keyHash, 2))).toEqual(['disabled false'])
     expect(await verdicts(quota.reserve('ab'.repeat(32)))).toEqual(['unknown false'])
     expect(await verdicts(quota.reserve(good.keyHash), quota.reserve(bad.keyHash))).toEqual([
@@ -135,10 +135,10 @@ describeBackends('quota', backend => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 100)
     const { quota, become } = openQuota(database)
-    const { account, reserved } = await quota.reserve(keyHash, 50)
+    const { resolvedKey, reserved } = await quota.reserve(keyHash, 50)
     if (!reserved) throw new Error('There was room')
     become('lost')
-    quota.refund(account, 20)
+    quota.refund(resolvedKey, 20)
     await waitUntil('it is taken', async () => (await counted()) === 30)
     become('answered')
     await quota.settled()

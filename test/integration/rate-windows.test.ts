@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { addressWindowName, type Counted, entryName, keyWindowName } from '../../src/stores/fast-store.ts'
+import { addressWindowName, type CountResult, entryName, keyWindowName } from '../../src/stores/fast-store.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { connectRedis } from '../../src/stores/redis/connect-redis.ts'
 import { installationPrefix, openRedisStore } from '../../src/stores/redis/redis-store.ts'
-import { countsOf } from '../../src/stores/sliding-window.ts'
+import { readWindowCounts } from '../../src/stores/sliding-window.ts'
 import { describeBackends, describeReal, waitForRedis } from '../harness/backends.ts'
 
 let lastProject = Date.now() % 1_000_000_000
@@ -49,8 +49,8 @@ describeBackends('rate windows', backend => {
     const { store, windows, pass } = await openWindows(1_000, 2_000)
     const startedAtMs = performance.now()
     await pass(500)
-    const large = () => store.count({ requests: 600, isWhole: true, windows, entries: [] })
-    const small = () => store.count({ requests: 50, isWhole: true, windows, entries: [] })
+    const large = () => store.count({ requests: 600, isAllOrNothing: true, windows, entries: [] })
+    const small = () => store.count({ requests: 50, isAllOrNothing: true, windows, entries: [] })
     const verdicts = await Promise.all(Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? small() : large())))
     expect(verdicts.map(({ granted }) => granted)).toEqual(verdicts.map((_, i) => (i % 3 === 0 ? 50 : 0)))
     expect(verdicts[1]?.waitMs).toBeGreaterThan(59_000 - (performance.now() - startedAtMs))
@@ -59,11 +59,11 @@ describeBackends('rate windows', backend => {
 
   test('takes back what was counted and refused later', async () => {
     const { store, windows, pass } = await openWindows(10, 10)
-    const { countedAt } = await pass(10)
+    const { receipt } = await pass(10)
     await store.uncount(
       windows.map(window => window.name),
       4,
-      countedAt,
+      receipt,
     )
     expect((await pass(9)).granted).toBe(4)
   })
@@ -130,13 +130,13 @@ describeReal('windows in a Redis whose clock steps', backend => {
       ask: (remembered: Uint8Array | null = null, second?: number) =>
         store.count({
           requests: 9,
-          windows: [{ name, limit: 10, remembered }],
+          windows: [{ name, limit: 10, lastSeen: remembered }],
           entries: [],
           ...(second === undefined ? {} : { second }),
         }),
     }
   }
-  const seen = ({ windows }: Counted) => countsOf(windows?.[0] as Uint8Array)
+  const seen = ({ windows }: CountResult) => readWindowCounts(windows?.[0] as Uint8Array)
 
   test('back by seconds, what was counted is as old as it was', async () => {
     const { second, write, ask } = await openWindow()

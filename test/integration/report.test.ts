@@ -1,10 +1,10 @@
 /** The month's report: what it tells is what was recorded. */
 
 import { beforeAll, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
-import { type MonthlyReport, writeReport } from '../../src/process/commands/write-report.ts'
+import { type MonthlyReport, renderReport } from '../../src/process/commands/render-report.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 
 const NOW = new Date()
@@ -14,13 +14,13 @@ describeBackends('a month’s report', backend => {
   let stores: Stores
   beforeAll(async () => {
     stores = await backend.open()
-    await call(stores.database, 'maintain_usage_partitions', {})
+    await callFunction(stores.database, 'maintain_usage_partitions', {})
     for (const name of ['acme', 'other']) {
-      await call(stores.database, 'create_project', { project: name, plan: 'free' })
-      await call(stores.database, 'issue_key', { project: name, key_type: 'test', key_name: 'ci' })
+      await callFunction(stores.database, 'create_project', { project: name, plan: 'free' })
+      await callFunction(stores.database, 'issue_key', { project: name, key_type: 'test', key_name: 'ci' })
     }
-    const acme = await call(stores.database, 'find_project', { project: 'acme' })
-    const other = await call(stores.database, 'find_project', { project: 'other' })
+    const acme = await callFunction(stores.database, 'find_project', { project: 'acme' })
+    const other = await callFunction(stores.database, 'find_project', { project: 'other' })
     const team = (name: string) => ({ tags: { env: 'prod', team: name } })
     await recordUsage(
       stores.database,
@@ -66,7 +66,7 @@ describeBackends('a month’s report', backend => {
   }
 
   const report = async (asked: { project?: string; month?: string }) =>
-    (await call(stores.database, 'monthly_report', { project: '', month: '', ...asked })) as MonthlyReport
+    (await callFunction(stores.database, 'monthly_report', { project: '', month: '', ...asked })) as MonthlyReport
 
   test('of one project: its money, its teams, its misses by reason, and what was called wrong', async () => {
     const acmes = await report({ project: 'acme' })
@@ -83,7 +83,7 @@ describeBackends('a month’s report', backend => {
       ['team=search', 1.75, 0],
       ['team=support', 0, 2.5],
     ])
-    const html = writeReport(acmes)
+    const html = renderReport(acmes)
     for (const told of [
       '$2.00',
       '$3.00',
@@ -103,7 +103,7 @@ describeBackends('a month’s report', backend => {
     expect([all.projects, all.days[0]?.cost_usd]).toEqual([['acme', 'other'], 42])
     const empty = await report({ month: '2020-01' })
     expect(empty).toMatchObject({ month: '2020-01', days: [], misses: [] })
-    expect(writeReport(empty)).toContain('Nothing was asked.')
+    expect(renderReport(empty)).toContain('Nothing was asked.')
     await expect(report({ project: 'nobody' })).rejects.toThrow('"nobody" does not exist')
     await expect(report({ month: 'May' })).rejects.toThrow('write it as 2026-10')
   })

@@ -1,6 +1,6 @@
 /** A start after a restore that ended early, or after changes by hand: it repairs the schema, or names what it cannot repair. */
 import { expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { describeSchema } from '../../src/postgres/describe-schema.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
@@ -79,9 +79,9 @@ const REPAIRED: Record<string, string> = {
   'an identity': 'alter table api_keys alter id drop identity;',
   'a function with another body': `create or replace function is_administrator() returns boolean language sql as 'select true';`,
   'a function with other settings':
-    'alter function visible_projects() security invoker; alter function admit_session reset all;',
-  'a function with another result': `drop function held_role(bigint) cascade;
-    create function held_role(bigint) returns bigint language sql as 'select 1::bigint';`,
+    'alter function visible_projects() security invoker; alter function authenticate_session reset all;',
+  'a function with another result': `drop function current_project_role(bigint) cascade;
+    create function current_project_role(bigint) returns bigint language sql as 'select 1::bigint';`,
   'a function': 'drop function visible_projects() cascade;',
   'a view with the rights of its owner': 'alter view project_api_keys reset (security_invoker);',
   'a view with other rows':
@@ -104,19 +104,20 @@ const REFUSED: Record<string, Refused> = {
     message: /\n {2}table budgets: column enforced is missing\n.*restored in part.*docs\/production\.md/,
   },
   'a column of another type': {
-    fault: 'alter table batch_ledger alter taken_at type timestamp',
-    undo: 'alter table batch_ledger alter taken_at type timestamptz',
-    message: /table batch_ledger: column taken_at is "timestamp without .*", not "timestamp with time zone not null/,
+    fault: 'alter table applied_batches alter applied_at type timestamp',
+    undo: 'alter table applied_batches alter applied_at type timestamptz',
+    message:
+      /table applied_batches: column applied_at is "timestamp without .*", not "timestamp with time zone not null/,
   },
   tables: {
-    fault: 'alter table judge_spending rename to one_before; alter table batch_ledger rename to other_before',
-    undo: 'alter table one_before rename to judge_spending; alter table other_before rename to batch_ledger',
-    message: /\n {2}table batch_ledger is missing\n {2}table judge_spending is missing\n/,
+    fault: 'alter table judge_spending rename to one_before; alter table applied_batches rename to other_before',
+    undo: 'alter table one_before rename to judge_spending; alter table other_before rename to applied_batches',
+    message: /\n {2}table applied_batches is missing\n {2}table judge_spending is missing\n/,
   },
   'the check of a type': {
-    fault: 'alter domain cache_reach drop constraint cache_reach_check',
-    undo: `alter domain cache_reach add constraint cache_reach_check check (value in ('exact', 'normalized', 'similar'))`,
-    message: /domain cache_reach: type is "text", not "text CHECK/,
+    fault: 'alter domain cache_match_kind drop constraint cache_match_kind_check',
+    undo: `alter domain cache_match_kind add constraint cache_match_kind_check check (value in ('exact', 'normalized', 'similar'))`,
+    message: /domain cache_match_kind: type is "text", not "text CHECK/,
   },
   'a key of rows that have it twice, and a check of rows that violate it': {
     fault: `alter table models drop constraint models_pkey cascade; alter table models drop constraint models_kind_check;
@@ -132,7 +133,7 @@ const REFUSED: Record<string, Refused> = {
     message: /no ledger of migrations: its rows were not restored.*docs\/production\.md/,
   },
   'rows, where keys are missing and sequences were not set': {
-    fault: `alter table kept_objects drop constraint kept_objects_pkey cascade;
+    fault: `alter table stored_objects drop constraint stored_objects_pkey cascade;
       select setval(pg_get_serial_sequence('projects', 'id'), 1, false);`,
     undo: `select setval(pg_get_serial_sequence('projects', 'id'), max(id)) from projects;`,
     message: /Table projects has rows, and the sequence of its ids was not restored.*docs\/production\.md/,
@@ -148,7 +149,7 @@ create function counted() returns bigint language sql as 'select count(*) from p
 alter table api_keys add column owner text;
 alter table api_keys add constraint api_keys_owner_check check (owner <> '');
 create policy reporting on usage_records for select to pg_read_all_data using (true);
-create trigger noted after insert on projects for each statement execute function note_cache_shrinkage();`
+create trigger noted after insert on projects for each statement execute function record_deleted_entries();`
 const REMOVE_ADDED = `
 drop trigger noted on projects; drop policy reporting on usage_records; alter table api_keys drop column owner;
 drop function counted; drop view shown; drop index notes_idx; drop table notes;`
@@ -156,7 +157,7 @@ drop function counted; drop view shown; drop index notes_idx; drop table notes;`
 describeBackends('a start', backend => {
   async function open(): Promise<Database> {
     const { database } = await backend.open()
-    await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     return database
   }
 
@@ -168,7 +169,7 @@ describeBackends('a start', backend => {
     expect(await describeSchema(database)).not.toEqual(before)
     expect((await migrate(database)).repaired).not.toEqual([])
     expect(await describeSchema(database)).toEqual(before)
-    expect(await migrate(database)).toEqual({ applied: [], isBehind: false, repaired: [] })
+    expect(await migrate(database)).toEqual({ applied: [], isOlderRelease: false, repaired: [] })
   })
 
   test.each(draw(Object.entries(REFUSED)))('refuses to go on without %s', async (_, { fault, undo, message }) => {
@@ -188,7 +189,7 @@ describeBackends('a start', backend => {
     await migrate(database)
     await database.runScript(ADDED)
     const withAdded = await describeSchema(database)
-    expect(await migrate(database)).toEqual({ applied: [], isBehind: false, repaired: [] })
+    expect(await migrate(database)).toEqual({ applied: [], isOlderRelease: false, repaired: [] })
     await database.runScript('alter table api_keys disable row level security')
     expect((await migrate(database)).repaired).toEqual(['table api_keys: row security'])
     expect(await describeSchema(database)).toEqual(withAdded)
@@ -200,7 +201,7 @@ describeBackends('a start', backend => {
     await database.runScript(DROP_POLICIES)
     const count = () =>
       database.call<{ rows: { count: number } }>(
-        `select act_as('{"name": "ada", "user_id": "1"}', true, 'select count(*) from projects', null) as rows`,
+        `select run_as_actor('{"name": "ada", "user_id": "1"}', true, 'select count(*) from projects', null) as rows`,
         [],
       )
     expect(await count()).toEqual([{ rows: { count: 1 } }])
@@ -220,7 +221,7 @@ describeBackends('a start', backend => {
         },
       },
     })
-    await call(database, 'maintain_usage_partitions', {})
+    await callFunction(database, 'maintain_usage_partitions', {})
     await migrate(watched)
     expect(texts.filter(text => text.includes('pg_get_constraintdef'))).toEqual([])
     await database.runScript(`comment on table projects is 'another'`)

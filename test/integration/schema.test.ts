@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterEach, expect, inject, test } from 'vitest'
-import { admit } from '../../src/postgres/admit.ts'
-import { call } from '../../src/postgres/call.ts'
+import { admitRequests } from '../../src/postgres/admit-requests.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { findAnswer } from '../../src/postgres/find-answer.ts'
-import { inSchema } from '../../src/postgres/in-schema.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { findFirstProject } from '../../src/postgres/projects.ts'
-import { openRealDatabase } from '../../src/postgres/real.ts'
-import { storeAnswer } from '../../src/postgres/store-answers.ts'
+import { searchCache } from '../../src/postgres/search-cache.ts'
+import { openServerDatabase } from '../../src/postgres/server-database.ts'
+import { storeCachedResponse } from '../../src/postgres/store-cached-responses.ts'
+import { withSchema } from '../../src/postgres/with-schema.ts'
 import { sha256 } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
 import { runAsAdmin } from '../harness/run-as-admin.ts'
@@ -28,7 +28,7 @@ describeReal('the schema', () => {
     await runAsAdmin(adminUrl, `create database ${name}`)
     const url = new URL(adminUrl)
     url.pathname = `/${name}`
-    const database = openRealDatabase({ url: url.href })
+    const database = openServerDatabase({ url: url.href })
     drops.push(async () => {
       await database.close()
       await runAsAdmin(adminUrl, `drop database ${name} with (force)`)
@@ -38,17 +38,17 @@ describeReal('the schema', () => {
 
   /** Keys, counters, stored answers, and the extension's operators. */
   async function isServed(database: Database): Promise<void> {
-    await call(database, 'create_project', { project: 'acme', plan: 'enterprise' })
-    const key = await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
-    expect(await admit(database, [{ keyHash: sha256(key), wanted: 1 }])).toMatchObject([
-      { granted: 1, account: { verdict: 'active', project_name: 'acme' } },
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'enterprise' })
+    const key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
+    expect(await admitRequests(database, [{ keyHash: sha256(key), requests: 1 }])).toMatchObject([
+      { granted: 1, resolvedKey: { verdict: 'active', project_name: 'acme' } },
     ])
-    const projectId = await call(database, 'find_project', { project: 'acme' })
-    const space = { model: 'three', dimensions: 3, build_lists: database.buildsLists }
-    const spaceId = await call(database, 'register_embedding_space', space)
+    const projectId = await callFunction(database, 'find_project', { project: 'acme' })
+    const space = { model: 'three', dimensions: 3, build_lists: database.hasVectorLists }
+    const spaceId = await callFunction(database, 'register_embedding_space', space)
     const [contextHash, normalizedHash] = [sha256('context'), sha256('stored')]
     const stored = { namespace: '', endpoint: 'chat', model: 'm', provider: 'p', response: '{}', ttlSeconds: 60 }
-    await storeAnswer(database, {
+    await storeCachedResponse(database, {
       ...stored,
       ...{ projectId, requestHash: sha256('stored'), promptTokens: 1, completionTokens: 1 },
       semantic: { contextHash, normalizedHash, prompt: 'stored', vector: { spaceId, text: '[9,10,0]' } },
@@ -56,7 +56,7 @@ describeReal('the schema', () => {
     const vector = { spaceId, text: '[10,9,0]' }
     const semantic = { contextHash, normalizedHash: sha256('asked'), vector, threshold: 0.9 }
     const ask = { projectId, requestHash: sha256('asked'), semantic, maxAgeSeconds: null }
-    expect(await findAnswer(database, ask)).toMatchObject([{ match: 'similar', prompt: 'stored' }])
+    expect(await searchCache(database, ask)).toMatchObject([{ match: 'similar', prompt: 'stored' }])
   }
 
   const objectsIn = (database: Database, schema: string) =>
@@ -110,7 +110,7 @@ describeReal('the schema', () => {
 
   test('may have another name: two installations share a database, and nothing else', async () => {
     const { database, url } = await openEmpty()
-    const [one, other] = [inSchema(database, 'one'), inSchema(database, 'select')]
+    const [one, other] = [withSchema(database, 'one'), withSchema(database, 'select')]
     const client = postgres(url, { max: 1 })
     await client.begin(async transaction => {
       // The other is migrated meanwhile: each waits for its own alone.
@@ -128,7 +128,7 @@ describeReal('the schema', () => {
     for (const schema of [one, other]) {
       // Compared as a whole.
       await schema.runScript(`delete from model_proxy.schema_migrations where name = 'schema'`)
-      expect(await migrate(schema)).toEqual({ applied: [], isBehind: false, repaired: [] })
+      expect(await migrate(schema)).toEqual({ applied: [], isOlderRelease: false, repaired: [] })
     }
   })
 
@@ -142,7 +142,7 @@ describeReal('the schema', () => {
       create extension vector schema extensions;
       grant usage on schema extensions to ${role};
       create schema model_proxy authorization ${role};`)
-    const theirs = openRealDatabase({ url: Object.assign(new URL(url), { username: role }).href })
+    const theirs = openServerDatabase({ url: Object.assign(new URL(url), { username: role }).href })
     drops.unshift(async () => {
       await theirs.close()
       await database.runScript(`drop owned by ${role} cascade; drop role ${role}`)

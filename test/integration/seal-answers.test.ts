@@ -1,7 +1,7 @@
 /** `seal_answers`: what is stored of questions and answers is sealed wherever it lies, and everything works as without. */
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { installationPrefix } from '../../src/stores/redis/redis-store.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
@@ -103,7 +103,7 @@ describeBackends('seal_answers', backend => {
   async function plainInRedis(): Promise<number> {
     if (stores.redisUrl === null) return 0
     const redis = new Redis(stores.redisUrl)
-    const prefix = installationPrefix(await call(stores.database, 'installation_id', {}))
+    const prefix = installationPrefix(await callFunction(stores.database, 'installation_id', {}))
     const names = await redis.keys(`${prefix}{${await projectId()}}:E:*`)
     const values = await Promise.all(names.map(each => redis.getBuffer(each)))
     redis.disconnect()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { admit } from '../../src/postgres/admit.ts'
-import { call } from '../../src/postgres/call.ts'
+import { admitRequests } from '../../src/postgres/admit-requests.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { describeBackends } from '../harness/backends.ts'
 
@@ -15,16 +15,16 @@ describeBackends('a setting', backend => {
   test('is a row: with the next deploy, projects have it, also those that were there', async () => {
     const { database } = await backend.open()
     const read = async () => {
-      const [reply] = await admit({ ...database }, [{ keyHash, wanted: 0 }])
-      return reply?.account
+      const [reply] = await admitRequests({ ...database }, [{ keyHash, requests: 0 }])
+      return reply?.resolvedKey
     }
     const deploy = async () => {
       await database.call(`update schema_migrations set checksum = 'another' where name like 'settings/%'`, [])
       expect((await migrate(database)).applied).toContain('settings')
     }
-    await call(database, 'create_project', { project: 'acme', plan: 'pro' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
     const keyHash = new Bun.CryptoHasher('sha256')
-      .update(await call(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
+      .update(await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' }))
       .digest('hex')
 
     await database.call(ROWS, [])
@@ -45,7 +45,7 @@ describeBackends('a setting', backend => {
     await database.call(`update setting_kinds set preset = '7' where name = 'greetings'`, [])
     await deploy()
     expect(await read()).toMatchObject(changed)
-    await call(database, 'create_project', { project: 'new', plan: 'pro' })
+    await callFunction(database, 'create_project', { project: 'new', plan: 'pro' })
     expect(await database.call('select greetings::integer from projects order by id', [])).toEqual([
       { greetings: 9 },
       { greetings: 7 },

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { readEncryptionKeys } from '../../src/providers/keys/encryption-key.ts'
+import { createQuestionVault } from '../../src/providers/keys/question-vault.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
-import { createWordings } from '../../src/providers/keys/wordings.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { BODIES } from '../harness/bodies.ts'
 import { question } from '../harness/chat.ts'
@@ -213,7 +213,7 @@ describeBackends('the story of a request', backend => {
     const kept = await contents()
     expect(kept).toHaveLength(4)
     const keys = readConfig({ ENCRYPTION_KEY: TEST_ENCRYPTION_KEY })
-    const { open } = createWordings(createVault(() => readEncryptionKeys(keys)))
+    const { open } = createQuestionVault(createVault(() => readEncryptionKeys(keys)))
     const openBoth = ({ sealed_request, sealed_response }: Row) =>
       Promise.all(
         [sealed_request, sealed_response].map(sealed =>

@@ -1,8 +1,8 @@
 /** Prices of direct providers, from a published table: a difference to review, and an operator's own that stays. */
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
-import { readPriceSource } from '../../src/catalogue/price-source.ts'
-import { call } from '../../src/postgres/call.ts'
+import { parsePublishedPrices } from '../../src/catalogue/published-prices.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 import { queriesOf } from '../harness/queries.ts'
 
@@ -30,8 +30,8 @@ describeBackends('prices from a published table', backend => {
   })
   const query = async (text: string) => (await sql.raw(text).execute(queriesOf(stores.database))).rows
   const sync = (dryRun: boolean) =>
-    call(stores.database, 'sync_prices', {
-      offered: readPriceSource(TABLE, ['openai']),
+    callFunction(stores.database, 'sync_prices', {
+      offered: parsePublishedPrices(TABLE, ['openai']),
       read_from: 'a table',
       dry_run: dryRun,
     })

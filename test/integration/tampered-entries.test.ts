@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { call } from '../../src/postgres/call.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { installationPrefix } from '../../src/stores/redis/redis-store.ts'
 import { describeReal } from '../harness/backends.ts'
 import { textOf } from '../harness/chat.ts'
@@ -18,7 +18,7 @@ describeReal('entries that another program has written into Redis', backend => {
 
   beforeAll(async () => {
     const stores = await backend.open()
-    prefix = installationPrefix(await call(stores.database, 'installation_id', {}))
+    prefix = installationPrefix(await callFunction(stores.database, 'installation_id', {}))
     proxy = await startProxy({ stores })
     redis = new Redis(stores.redisUrl ?? '')
   })

@@ -1,6 +1,6 @@
 /** Tokens a minute: what requests may take at once, what they took, and what answers say of it, at every door that asks a provider. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createTokenWindows } from '../../src/admission/token-windows.ts'
+import { createTokenRateLimiter } from '../../src/admission/token-rate-limiter.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { askAtOnce } from '../harness/ask-at-once.ts'
 import { describeBackends } from '../harness/backends.ts'
@@ -123,14 +123,14 @@ describeBackends('tokens a minute', backend => {
 })
 
 test('a window keeps what was used, even if that is more than was taken', async () => {
-  const windows = createTokenWindows(createInProcessStore())
+  const windows = createTokenRateLimiter(createInProcessStore())
   const account = { project_id: 1, key_id: 1, tokens_per_minute: 100 }
-  const [one, two] = [await windows.take(account, 30), await windows.take(account, 20)]
+  const [one, two] = [await windows.reserve(account, 30), await windows.reserve(account, 20)]
   expect([one.remaining, two.remaining, await windows.remaining(account)]).toEqual([70, 50, 50])
   windows.settle([one, two], 35)
   await waitUntil('the window is settled', async () => (await windows.remaining(account)) === 65)
-  windows.settle([await windows.take(account, null).catch(() => windows.take(account, 65))], 80)
+  windows.settle([await windows.reserve(account, null).catch(() => windows.reserve(account, 65))], 80)
   await waitUntil('the window is settled', async () => (await windows.remaining(account)) === 0)
-  await expect(windows.take(account, 1)).rejects.toMatchObject({ status: 429 })
-  await expect(windows.take(account, 101)).rejects.toMatchObject({ headers: { 'x-should-retry': 'false' } })
+  await expect(windows.reserve(account, 1)).rejects.toMatchObject({ status: 429 })
+  await expect(windows.reserve(account, 101)).rejects.toMatchObject({ headers: { 'x-should-retry': 'false' } })
 })

@@ -31,7 +31,7 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
     const database: Database = {
       ...stores.database,
       async call<Row>(...[text, values, options]: Parameters<Database['call']>) {
-        const isStoring = text.includes('.store_answers(')
+        const isStoring = text.includes('.store_cached_responses(')
         if (isStoring) await storing()
         const rows = await stores.database.call<Row>(text, values, options)
         if (isStoring) written++

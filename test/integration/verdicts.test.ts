@@ -102,7 +102,7 @@ describeBackends('what a person says of two questions', backend => {
       const later = async (interval: string) => {
         await proxy.query(`update cache_verdicts set expires_at = expires_at - interval '${interval}'
           where project_id = find_project('${project}')`)
-        await proxy.query('select forget_verdicts(1000)')
+        await proxy.query('select delete_expired_verdicts(1000)')
         return (await proxy.query(`select from cache_verdicts where project_id = find_project('${project}')`)).length
       }
       expect(await later('364 days')).toBe(1)
@@ -125,7 +125,7 @@ describeBackends('what a person says of two questions', backend => {
       expect(told(await tell(on('Monday', UNVERIFIED)))).toEqual(ALLOWED)
       expect(told(await tell(on('Tuesday', UNVERIFIED)))).toEqual(REFUSED)
       const standing = await proxy.query(
-        `select verdict from standing_verdicts where project_id = find_project('${project}')`,
+        `select verdict from effective_verdicts where project_id = find_project('${project}')`,
       )
       expect(standing).toHaveLength(2)
       expect(await said(tuesday, 'right')).toBe(200)

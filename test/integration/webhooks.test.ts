@@ -3,8 +3,12 @@
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Deliveries, SEALED_AS, startDeliveries } from '../../src/admin/webhooks/deliver.ts'
-import { call } from '../../src/postgres/call.ts'
+import {
+  SECRET_SEAL_LABEL,
+  startWebhookDeliveries,
+  type WebhookDeliveryLoop,
+} from '../../src/admin/webhooks/deliver-webhooks.ts'
+import { callFunction } from '../../src/postgres/call.ts'
 import { createVault } from '../../src/providers/keys/vault.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
@@ -19,7 +23,7 @@ const vault = createVault(async () => ({ current: key, others: [] }))
 
 describeOnce('webhooks', backend => {
   let stores: Stores
-  const running: Deliveries[] = []
+  const running: WebhookDeliveryLoop[] = []
   let receiver: Receiver
   let project: string
 
@@ -32,26 +36,32 @@ describeOnce('webhooks', backend => {
     await query('delete from webhooks')
     receiver.reset()
     project = `p-${crypto.randomUUID()}`
-    await call(stores.database, 'create_project', { project, plan: 'free' })
+    await callFunction(stores.database, 'create_project', { project, plan: 'free' })
   })
   afterAll(async () => {
     await Promise.all(running.map(each => each.stop()))
     await receiver.stop()
   })
 
-  function deliver(toPrivateNetworks = true): Deliveries {
+  function deliver(toPrivateNetworks = true): WebhookDeliveryLoop {
     const log = createLog('silent')
-    const deliveries = startDeliveries({ database: stores.database, vault, toPrivateNetworks, log, lookEveryMs: 20 })
+    const deliveries = startWebhookDeliveries({
+      database: stores.database,
+      vault,
+      allowsPrivateNetworks: toPrivateNetworks,
+      log,
+      pollIntervalMs: 20,
+    })
     running.push(deliveries)
     return deliveries
   }
   const query = async <Row>(text: string) => (await sql.raw<Row>(text).execute(queriesOf(stores.database))).rows
   const createKey = (name: string = crypto.randomUUID()) =>
-    call(stores.database, 'issue_key', { project, key_type: 'test', key_name: name })
+    callFunction(stores.database, 'issue_key', { project, key_type: 'test', key_name: name })
 
   async function addWebhook(path = '/', kinds: string[] = []): Promise<number> {
-    const projectId = await call(stores.database, 'find_project', { project })
-    const sealed = Buffer.from(await vault.seal(SECRET, { projectId, provider: SEALED_AS })).toString('hex')
+    const projectId = await callFunction(stores.database, 'find_project', { project })
+    const sealed = Buffer.from(await vault.seal(SECRET, { projectId, provider: SECRET_SEAL_LABEL })).toString('hex')
     const list = `{${kinds.join(',')}}`
     const [row] = await query<{ id: number }>(
       `select add_webhook('${project}', '${receiver.url}${path}', '${list}', '\\x${sealed}')::int as id`,
@@ -168,7 +178,7 @@ describeOnce('webhooks', backend => {
     await received(10)
     // Those of another project are told of another event.
     project = `p-${crypto.randomUUID()}`
-    await call(stores.database, 'create_project', { project, plan: 'free' })
+    await callFunction(stores.database, 'create_project', { project, plan: 'free' })
     for (let n = 0; n < 10; n++) await addWebhook('/hang')
     await raise()
     await received(16)
@@ -190,7 +200,7 @@ describeOnce('webhooks', backend => {
       delete from webhooks where id = ${webhook};
     end $$`)
     await Bun.sleep(200)
-    await Promise.all([removing, query(`select settle_delivery(${delivery?.id}, 200, null)`)])
+    await Promise.all([removing, query(`select record_delivery_result(${delivery?.id}, 200, null)`)])
     expect(await deliveries()).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/postgres/database.ts'
-import { introduceDashboard, introduceDatabase, printIntroduction } from '../../src/process/welcome.ts'
+import { createStartupMessage, printDashboardLogin, printStartupMessage } from '../../src/process/startup-message.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
@@ -33,8 +33,8 @@ describeEmbedded('the welcome of a proxy', backend => {
     const warn = vi.fn()
     const log = Object.assign(createLog('silent'), { warn })
     const baseUrl = 'http://127.0.0.1:3000/v1'
-    printIntroduction(await introduceDatabase(readConfig({}), database, log), baseUrl)
-    await introduceDashboard(readConfig({}), database, baseUrl, log)
+    printStartupMessage(await createStartupMessage(readConfig({}), database, log), baseUrl)
+    await printDashboardLogin(readConfig({}), database, baseUrl, log)
     const printed = print.mock.calls.map(([text]) => String(text)).join('')
     vi.restoreAllMocks()
     expect(failed.size).toBeGreaterThanOrEqual(3)

@@ -1,12 +1,12 @@
 /** Reads a recorded event stream the way the proxy does: bytes, cut anywhere, to the assembled answer. */
 
-import { type AssembledAnswer, createAssembler } from '../../src/formats/chat/assemble-chat.ts'
+import { type AssembledChat, createChatAssembler } from '../../src/formats/chat/assemble-chat.ts'
+import type { ExpectedOutput } from '../../src/formats/expected-output.ts'
 import { createSseParser } from '../../src/formats/sse/sse.ts'
-import type { Wanted } from '../../src/formats/wanted.ts'
 
 /** `cuts` are positions in the bytes, in any order; the empty list is one read. */
-export function assembleBytes(bytes: Uint8Array, cuts: readonly number[] = [], wanted?: Wanted): AssembledAnswer {
-  const assembler = createAssembler(wanted)
+export function assembleBytes(bytes: Uint8Array, cuts: readonly number[] = [], wanted?: ExpectedOutput): AssembledChat {
+  const assembler = createChatAssembler(wanted)
   const parser = createSseParser(({ data, event }) => assembler.push(data, event))
   for (const part of cutBytes(bytes, cuts)) parser.push(part)
   parser.end()

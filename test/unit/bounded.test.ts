@@ -3,10 +3,10 @@
 import { heapStats } from 'bun:jsc'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { parseRequest } from '../../src/pipeline/parse-request.ts'
-import { createParsedBodies } from '../../src/pipeline/read-request.ts'
+import { createParsedBodyCache } from '../../src/pipeline/context/read-request.ts'
+import { parseRequest } from '../../src/pipeline/request/parse-request.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
-import { createEntryTags, tagEntries } from '../../src/stores/tagged-store.ts'
+import { createEntrySigner, createSignedStore } from '../../src/stores/signed-store.ts'
 
 const ROOT = new URL('../../src/', import.meta.url).pathname
 /** Pages run in a browser; commands end; what the others make lives no longer than a request. */
@@ -16,21 +16,22 @@ const read = (file: string) => readFileSync(ROOT + file, 'utf8')
 
 /** Collections that nothing is taken out of: as many as there are of something that no client makes. */
 const AS_MANY_AS: Record<string, string> = {
-  'admission/rate-windows.ts batchers': 'shards of Redis',
-  'event-loop/off-loop.ts #given': 'kinds of jobs',
+  'admission/rate-limiter.ts batchers': 'shards of Redis',
+  'event-loop/worker-pool.ts #given': 'kinds of jobs',
   'formats/tokens/encodings.ts loaded': 'vocabularies',
   'postgres/call.ts callees': 'functions of the database',
   'postgres/repair-schema.ts #announced': 'objects of the schema',
   'postgres/repair-schema.ts #tried': 'objects of the schema',
-  'postgres/sending-order.ts #described': 'statements of the code',
+  'postgres/statement-scheduler.ts #described': 'statements of the code',
   'postgres/standbys.ts #reading': 'time limits of statements',
-  'providers/balanced.ts readyAtMs': 'keys of one provider',
+  'providers/balance-keys.ts readyAtMs': 'keys of one provider',
   'providers/call-upstream.ts aliveAtMs': 'base addresses of providers',
+  'providers/credentials/credentials.ts #pairs': 'pairs of bytes of one key',
   'providers/credentials/credentials.ts #spellings': 'first characters of spellings of one key',
-  'postgres/embedded/embedded-turns.ts others': 'statements that wait',
-  'postgres/embedded/embedded-turns.ts urgent': 'statements that wait',
+  'postgres/embedded/session-lock.ts others': 'statements that wait',
+  'postgres/embedded/session-lock.ts urgent': 'statements that wait',
   'telemetry/proxy-metrics.ts known': 'listed models, statuses and places in the code',
-  'telemetry/refusals.ts totals': 'codes of errors',
+  'telemetry/rejection-counter.ts totals': 'codes of errors',
 }
 const COLLECTION = /^( {0,2})(?:readonly )?(?:const )?(#?\w+)(?:: [^=\n]+)? = new (?:Map|Set)(?:<.*>)?\(\)$/gm
 const MAKER = /^(?:export )?(?:async )?function (\w+)/gm
@@ -96,15 +97,15 @@ const ask = (i: number) =>
 /** Those that are bounded by bytes, with many small values, which take most beside their bytes. */
 const BY_BYTES: Record<string, () => unknown> = {
   'parsed bodies': () => {
-    const bodies = createParsedBodies()
+    const bodies = createParsedBodyCache()
     const asked = { endpoint: 'chat' as const, headers: new Headers() }
-    for (let i = 0; i < 30_000; i++) bodies.keep(parseRequest(asked, ask(i)))
+    for (let i = 0; i < 30_000; i++) bodies.store(parseRequest(asked, ask(i)))
     return bodies
   },
   'entries whose tags were right': async () => {
-    const tags = createEntryTags({ current: Buffer.alloc(32, 1), others: [] }, 'x')
+    const tags = createEntrySigner({ current: Buffer.alloc(32, 1), others: [] }, 'x')
     const store = createInProcessStore({ maxEntryBytes: MIB })
-    const tagged = tagEntries(store, { tags, onWrong: () => {} })
+    const tagged = createSignedStore(store, { signer: tags, onInvalidSignature: () => {} })
     for (let i = 0; i < 30_000; i++) {
       await tagged.writeEntry(`${i}`, Buffer.from(ask(i)), 60_000)
       await tagged.count({ requests: 1, windows: [], entries: [`${i}`] })

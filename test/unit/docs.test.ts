@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { PAGES, writeFieldLists } from '../../scripts/write-docs.ts'
-import { ERRORS } from '../../src/errors/catalogue.ts'
-import { MESSAGE_FIELDS } from '../../src/formats/messages/message-fields.ts'
-import { RESPONSE_FIELDS } from '../../src/formats/responses/response-fields.ts'
-import { EVENT_KINDS } from '../../src/postgres/seeds.generated.ts'
+import { ERROR_CATALOGUE } from '../../src/errors/error-catalogue.ts'
+import { MESSAGE_FIELD_RULES } from '../../src/formats/messages/message-fields.ts'
+import { RESPONSE_FIELD_RULES } from '../../src/formats/responses/response-fields.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../src/postgres/seeds.generated.ts'
 import { FIELD_RULES } from '../../src/providers/anthropic/field-rules.ts'
 import { TRIED_CLIENTS } from '../clients/tried-clients.ts'
 
@@ -20,8 +20,8 @@ test.each(Object.entries(PAGES))('%s is what the code says', (path, write) => {
 
 test.each([
   ['chat', FIELD_RULES],
-  ['responses', RESPONSE_FIELDS],
-  ['messages', MESSAGE_FIELDS],
+  ['responses', RESPONSE_FIELD_RULES],
+  ['messages', MESSAGE_FIELD_RULES],
 ])('every field of %s is in one line, under what becomes of it', (_, rules) => {
   const said = writeFieldLists(rules)
     .split('### ')
@@ -43,7 +43,7 @@ test('every event that SQL raises is a row', () => {
     return [...text.matchAll(/\b(?:perform|select) raise_event\(\s*[^,]+,\s*'([^']+)'/g)].map(([, kind]) => kind)
   })
   expect(raised.length).toBeGreaterThan(4)
-  const kinds = new Set<unknown>(EVENT_KINDS.map(({ kind }) => kind))
+  const kinds = new Set<unknown>(WEBHOOK_EVENT_TYPES.map(({ kind }) => kind))
   expect(raised.filter(kind => !kinds.has(kind))).toEqual([])
 })
 
@@ -61,7 +61,7 @@ test('the page of errors has them all, each under its status', () => {
     ([, status, list = '']) => list.split('\n').map(line => `${status} ${/^- `(\w+)`: ./.exec(line)?.[1]}`),
   )
   expect(said.toSorted()).toEqual(
-    Object.values(ERRORS)
+    Object.values(ERROR_CATALOGUE)
       .map(({ status, code }) => `${status} ${code}`)
       .toSorted(),
   )

@@ -1,5 +1,5 @@
 /** The cache of one group of questions under each policy, in memory: what it would serve of what it holds. */
-import { anchorOf } from '../../../src/cache/verify/gist.ts'
+import { questionAnchorOf } from '../../../src/cache/verify/embedding-text.ts'
 import { findVeto, isPlainQuestion, type SemanticRisk } from '../../../src/cache/verify/verify.ts'
 import { cosine } from '../compare.ts'
 import type { ReadText } from '../weigh.ts'
@@ -40,7 +40,7 @@ export function openVerified({ threshold, isSemantic }: CacheOptions, risk: Sema
 
   function groupOf({ reading, isBypassed }: Asked): Asked[] {
     if (isBypassed || !isPlainQuestion(reading)) return []
-    const anchor = anchorOf(reading.normalized)
+    const anchor = questionAnchorOf(reading.normalized)
     const group = byAnchor.get(anchor) ?? []
     byAnchor.set(anchor, group)
     return group

@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'owner');
+    owner_id bigint := require_project_role(project, 'owner');
     deactivated integer;
 begin
     update projects p set archived_at = now() where p.id = owner_id and p.archived_at is null;

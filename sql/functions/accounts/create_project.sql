@@ -13,7 +13,7 @@ begin
     end if;
     perform require_administrator();
     perform require_plan(plan);
-    -- Sees the organization's budgets, or is seen by begin_period().
+    -- Sees the organization's budgets, or is seen by start_budget_period().
     perform pg_advisory_xact_lock_shared(hashtext('model_proxy organization_budget'));
     insert into projects (name, plan, has_budgets)
     values (project, plan, exists (select from budgets b where b.project_id is null))

@@ -4,11 +4,11 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'member');
+    owner_id bigint := require_project_role(project, 'member');
     secret text;
     issued bigint;
 begin
-    perform require_word(key_type, array['project', 'test'], 'key type', 'types');
+    perform require_choice(key_type, array['project', 'test'], 'key type', 'types');
     if key_name is null or key_name !~ '^[^[:cntrl:]]{1,100}$' then
         raise exception 'key name % is not valid: 1 to 100 printable characters', quote_for_message(key_name)
             using errcode = 'invalid_parameter_value';
@@ -21,7 +21,7 @@ begin
     if exists (select 1 from projects p where p.id = owner_id and p.archived_at is not null) then
         raise exception 'project % is archived', quote_for_message(project) using errcode = 'object_not_in_prerequisite_state';
     end if;
-    secret := make_secret('lgw_' || case key_type when 'test' then 'test' else 'proj' end || '_');
+    secret := generate_secret('lgw_' || case key_type when 'test' then 'test' else 'proj' end || '_');
     insert into api_keys (project_id, key_hash, prefix, type, name, expires_at)
     values (owner_id, sha256(convert_to(secret, 'UTF8')), left(secret, 17), key_type, key_name, expires)
     on conflict (project_id, name) where deactivated_at is null do nothing

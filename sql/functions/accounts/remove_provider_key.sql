@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare
-    owner_id bigint := open_project(project, 'owner');
+    owner_id bigint := require_project_role(project, 'owner');
     removed text;
 begin
     -- As in store_provider_key().

@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'owner');
+    owner_id bigint := require_project_role(project, 'owner');
 begin
     if new_name is null or new_name !~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' then
         raise exception 'project name % is not valid: 1 to 63 letters, digits, dots, dashes or underscores, beginning with a letter or digit', quote_for_message(new_name)

@@ -19,7 +19,7 @@ begin
         raise exception 'grace is not valid: it takes 0 to 7776000 seconds (90 days)' using errcode = 'invalid_parameter_value';
     end if;
 
-    secret := make_secret('lgw_' || case old_key.type when 'test' then 'test' else 'proj' end || '_');
+    secret := generate_secret('lgw_' || case old_key.type when 'test' then 'test' else 'proj' end || '_');
     update api_keys k
     set key_hash = sha256(convert_to(secret, 'UTF8')),
         prefix = left(secret, 17)

@@ -15,7 +15,7 @@ begin
         raise exception 'API key key_% does not exist', of_key using errcode = 'no_data_found';
     end if;
     perform authorize(owner_id, 'owner');
-    of_key := key_of_value(of_key);
+    of_key := resolve_rotated_key(of_key);
     foreach rate in array array['requests_per_minute', 'tokens_per_minute'] loop
         if limits ->> rate !~ '^[1-9][0-9]{0,8}$' then
             raise exception '% is not valid: it takes a whole number from 1 to 999999999', rate using errcode = 'invalid_parameter_value';

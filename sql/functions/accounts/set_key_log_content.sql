@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    of_key constant bigint := key_of_value(find_key(key_or_prefix));
+    of_key constant bigint := resolve_rotated_key(find_key(key_or_prefix));
     owner_id constant bigint := (select k.project_id from api_keys k where k.id = of_key);
 begin
     perform authorize(owner_id, 'member');

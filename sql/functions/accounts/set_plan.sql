@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_variable
 declare
-    owner_id bigint := open_project(project, 'viewer');
+    owner_id bigint := require_project_role(project, 'viewer');
 begin
     perform require_administrator();
     perform require_plan(plan);

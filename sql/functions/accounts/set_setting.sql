@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'member');
+    owner_id bigint := require_project_role(project, 'member');
     into_column text := setting;
     given text := value;
     column_type text;

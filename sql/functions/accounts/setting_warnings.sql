@@ -4,7 +4,7 @@ stable
 set search_path = model_proxy, pg_temp
 as $$
     select coalesce(
-        name_warnings(
+        model_name_warnings(
             of_project,
             array(
                 select distinct n.name
@@ -23,7 +23,7 @@ as $$
         )
         || case
             when setting is null or setting = 'allowed_models' then
-                name_warnings(of_project, p.allowed_models, array(select split_part(a.written, '=', 1) from unnest(p.aliases) as a (written)))
+                model_name_warnings(of_project, p.allowed_models, array(select split_part(a.written, '=', 1) from unnest(p.aliases) as a (written)))
             else '{}'
         end,
         '{}'
@@ -33,4 +33,4 @@ as $$
 $$;
 
 comment on function setting_warnings(bigint, text) is
-    'name_warnings() of the models in a project''s settings, or in one of them: aliases, fallbacks, semantic_judge_model, allowed_models. Null: setting (all), result (there is no project that the current user may see).';
+    'model_name_warnings() of the models in a project''s settings, or in one of them: aliases, fallbacks, semantic_judge_model, allowed_models. Null: setting (all), result (there is no project that the current user may see).';

@@ -12,7 +12,7 @@ returns table (
     verdict text,
     granted integer,
     month date,
-    account_version text,
+    key_version text,
     account text,
     near_end boolean
 )
@@ -60,12 +60,12 @@ begin
                 coalesce(k.verdict, 'unknown'),
                 coalesce(s.granted[a.ordinal], 0),
                 coalesce(s.month, this_month),
-                l.account_version,
+                l.key_version,
                 to_json(k)::text,
                 true
             from unnest(key_hashes) with ordinality as a (key_hash, ordinal)
             left join key_limits l on l.key_hash = decode(a.key_hash, 'hex')
-            left join key_accounts k on k.key_hash = l.key_hash
+            left join resolved_keys k on k.key_hash = l.key_hash
             left join admission_slots s on s.slot = in_slot and s.batch = this_batch
             order by a.ordinal;
             return;
@@ -80,7 +80,7 @@ begin
         from key_limits k
         where k.key_hash = decode(key_hashes[1], 'hex')
             and k.verdict = 'active'
-            and k.account_version = known_versions[1]
+            and k.key_version = known_versions[1]
             and c.project_id = k.project_id
             and c.key_type = k.key_type
             and c.month = this_month
@@ -90,7 +90,7 @@ begin
             verdict := 'active';
             granted := wanted[1];
             month := this_month;
-            account_version := known_versions[1];
+            key_version := known_versions[1];
             near_end := false;
             return next;
             return;
@@ -160,7 +160,7 @@ begin
             k.project_id,
             k.key_type,
             k.requests_per_month,
-            k.account_version
+            k.key_version
         from unnest(key_hashes, wanted, known_versions) with ordinality as a (key_hash, wanted, known_version, ordinal)
         left join key_limits k on k.key_hash = decode(a.key_hash, 'hex')
     ),
@@ -204,14 +204,14 @@ begin
         set granted = (select array_agg(a.granted order by a.ordinal) from answered a)
         where s.slot = in_slot
     )
-    select a.ordinal, a.verdict, a.granted, this_month, a.account_version, to_json(changed.account)::text, is_near
+    select a.ordinal, a.verdict, a.granted, this_month, a.key_version, to_json(changed.account)::text, is_near
     from answered a
     -- Apart from the others, so that no account is put together that is known.
     left join lateral (
         select k as account
-        from key_accounts k
+        from resolved_keys k
         where k.key_hash = a.key_hash
-            and a.account_version is distinct from a.known_version
+            and a.key_version is distinct from a.known_version
         limit 1
     ) changed on true
     order by a.ordinal;
@@ -219,4 +219,4 @@ end;
 $$;
 
 comment on function admit(text[], integer[], uuid, bigint, text[], boolean, integer) is
-    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), account_version (the key is unknown), account (it is unknown, or the caller knows this version of it).';
+    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it).';

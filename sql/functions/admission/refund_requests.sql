@@ -12,7 +12,7 @@ begin
     -- As in admit: one locked counter must not keep the others locked.
     perform set_config('lock_timeout', '40ms', true);
 
-    insert into batch_ledger (id) values (batch) on conflict do nothing;
+    insert into applied_batches (id) values (batch) on conflict do nothing;
     if not found then
         return;
     end if;

@@ -1,4 +1,4 @@
-create or replace function audit_budgets(from_time timestamptz, until_time timestamptz, of_project bigint) returns setof audit_fact
+create or replace function audit_budgets(from_time timestamptz, until_time timestamptz, of_project bigint) returns setof audit_observation
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
@@ -7,7 +7,7 @@ set work_mem = '64MB'
 as $$
 declare
     -- Sums are kept for 13 months.
-    kept_from constant timestamptz := (select date_trunc('month', i.believed_at, 'UTC') - interval '12 months' from installation i);
+    kept_from constant timestamptz := (select date_trunc('month', i.retention_clock_at, 'UTC') - interval '12 months' from installation i);
     pending_from constant timestamptz := (select coalesce(min(p.at), 'infinity') from usage_pending p);
 begin
     return query
@@ -22,7 +22,7 @@ begin
             end as counted_from
         from budgets b
         join budget_periods c on c.budget_id = b.id
-        cross join lateral period_of(b.per, b.time_zone, case b.per when 'total' then now() else c.begins end) p
+        cross join lateral budget_period_at(b.per, b.time_zone, case b.per when 'total' then now() else c.begins end) p
         -- Others are of another time zone that the budget had.
         where p.begins = c.begins
             and p.ends > from_time
@@ -134,7 +134,7 @@ begin
         select b as budget, b.*, c.begins, p.ends, c.spent, s.first_set
         from budgets b
         join budget_periods c on c.budget_id = b.id
-        cross join lateral period_of(b.per, b.time_zone, case b.per when 'total' then now() else c.begins end) p
+        cross join lateral budget_period_at(b.per, b.time_zone, case b.per when 'total' then now() else c.begins end) p
         -- What is spent before a budget is set may exceed it.
         cross join lateral (
             select min(l.recorded_at) as first_set
@@ -252,7 +252,7 @@ begin
                 'reservation_without_batch',
                 r.expires_at = 'infinity' and not exists (
                     select
-                    from kept_objects o
+                    from stored_objects o
                     where (b.project_id is null or o.project_id = b.project_id)
                         and o.collection in ('batches', 'message_batches')
                         -- Its record may not be written yet.

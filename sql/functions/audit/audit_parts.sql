@@ -15,7 +15,7 @@ as $$
     union all
     select w.part, greatest(r.begins, p.begins), least(r.ends, p.ends)
     from period p
-    join partitions_of('usage_records') r on r.begins < p.ends and r.ends > p.begins
+    join list_partitions('usage_records') r on r.begins < p.ends and r.ends > p.begins
     cross join (values ('records'), ('sums')) as w (part);
 $$;
 

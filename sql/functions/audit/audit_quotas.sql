@@ -1,4 +1,4 @@
-create or replace function audit_quotas(from_time timestamptz, until_time timestamptz, of_project bigint) returns setof audit_fact
+create or replace function audit_quotas(from_time timestamptz, until_time timestamptz, of_project bigint) returns setof audit_observation
 language sql
 stable
 set search_path = model_proxy, pg_temp
@@ -10,7 +10,7 @@ as $$
         cross join lateral (
             select c.month::timestamp at time zone 'UTC' as begins, (c.month + interval '1 month') at time zone 'UTC' as ends
         ) m
-        cross join lateral limits_within(
+        cross join lateral limits_in_period(
             c.project_id,
             case c.key_type when 'test' then 'test_requests_per_month' else 'requests_per_month' end,
             m.begins,
@@ -74,7 +74,7 @@ as $$
             coalesce(x.begun_before, 0) as begun_before,
             coalesce(x.may_count, 0) + coalesce(x.ended_after, 0) + (
                 select coalesce(sum(o.requests), 0)::bigint
-                from kept_objects o
+                from stored_objects o
                 where o.project_id = c.project_id
                     and o.collection in ('batches', 'message_batches')
             ) as may_count
@@ -91,7 +91,7 @@ as $$
         ) x
         where c.requests <> c.answered
             -- Else what would explain it is gone.
-            and exists (select from partitions_of('usage_records') p where p.begins <= c.begins and p.ends > c.begins)
+            and exists (select from list_partitions('usage_records') p where p.begins <= c.begins and p.ends > c.begins)
     )
     select
         'quota_exceeded', c.project_id, null::bigint, c.begins, c.key_type || ' keys, ' || to_char(c.month, 'YYYY-MM'),

@@ -1,4 +1,4 @@
-create or replace function audit_records(from_time timestamptz, until_time timestamptz, of_project bigint) returns setof audit_fact
+create or replace function audit_records(from_time timestamptz, until_time timestamptz, of_project bigint) returns setof audit_observation
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
@@ -163,7 +163,7 @@ begin
     lowest as materialized (
         select p.project_id, p.of_limit, l.lowest
         from (select distinct k.project_id, k.of_limit from keys k) p
-        cross join lateral limits_within(p.project_id, p.of_limit, from_time - slack, until_time) l
+        cross join lateral limits_in_period(p.project_id, p.of_limit, from_time - slack, until_time) l
     ),
     limited as materialized (
         select k.id, k.project_id, k.of_limit, k.own_limit, least(l.lowest, k.own_limit) as lowest
@@ -214,7 +214,7 @@ begin
         'rate_exceeded', w.project_id, w.key_id, min(w.arrived), count(*) || ' minutes',
         'at most ' || max(least(l.highest, w.own_limit)) || ' requests a minute', 'up to ' || max(w.requests) || ' in a minute'
     from worst w
-    cross join lateral limits_within(w.project_id, w.of_limit, w.arrived - slack, w.arrived + interval '1 minute' + slack) l
+    cross join lateral limits_in_period(w.project_id, w.of_limit, w.arrived - slack, w.arrived + interval '1 minute' + slack) l
     where w.requests > least(l.highest, w.own_limit)
         and l.highest is not null
     group by w.project_id, w.key_id;

@@ -1,4 +1,4 @@
-create or replace function audit_sums(from_time timestamptz, until_time timestamptz, of_project bigint) returns setof audit_fact
+create or replace function audit_sums(from_time timestamptz, until_time timestamptz, of_project bigint) returns setof audit_observation
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
@@ -105,7 +105,7 @@ begin
         select
             'total_differs', t.grain, 0, date_trunc('month', t.at, 'UTC'), 0, 'tags', case when t.project_id > 0 then 1 else -1 end,
             t.requests, t.cost_usd, t.prompt_tokens + t.completion_tokens, 0, 0, 0
-        from usage_tagged t
+        from usage_sums_by_tag t
         where of_project is null
             and t.at >= first_month
             and t.at < last_month
@@ -136,7 +136,7 @@ begin
         select
             'tagged_sums_differ', 'hour', t.project_id, date_bin('1 day', t.at, 'epoch'), 0, '', -1, t.requests, t.cost_usd, 0,
             t.requests * ((date_part('epoch', t.at) / 3600)::bigint % 24), 0, t.requests
-        from usage_tagged t
+        from usage_sums_by_tag t
         where t.grain = 'hour'
             and t.project_id > 0
             and t.at >= first_day
@@ -146,7 +146,7 @@ begin
         select
             'grains_differ', g.grain, t.project_id, date_trunc('month', t.at, 'UTC'), 0, '', g.side,
             t.requests, t.cost_usd, t.prompt_tokens + t.completion_tokens, 0, 0, 0
-        from usage_tagged t
+        from usage_sums_by_tag t
         join (values ('hour', 'day', 1), ('day', 'day', -1), ('day', 'month', 1), ('month', 'month', -1)) as g (of_grain, grain, side) on g.of_grain = t.grain
         where t.at >= first_month
             and t.at < last_month

@@ -1,4 +1,4 @@
-create or replace function audit_upkeep(of_project bigint) returns setof audit_fact
+create or replace function audit_upkeep(of_project bigint) returns setof audit_observation
 language sql
 stable
 set search_path = model_proxy, pg_temp
@@ -10,7 +10,7 @@ as $$
     select
         'response_not_settled', o.project_id, null::bigint, o.recorded_at, o.request_id, 'settled or given up within a day',
         format('%s US dollars estimated, asked for %s times', trim_scale(o.usd), o.tries)
-    from open_responses o
+    from unreconciled_responses o
     where o.recorded_at < now() - interval '25 hours'
         and (of_project is null or o.project_id = of_project)
         and exists (select from running)
@@ -30,7 +30,7 @@ as $$
     cross join (select now() + g.days * interval '1 day' as at from generate_series(0, 1) as g (days)) a
     where of_project is null
         and not exists (
-            select from partitions_of(t.name::regclass) p where p.begins <= a.at and p.ends > a.at
+            select from list_partitions(t.name::regclass) p where p.begins <= a.at and p.ends > a.at
         )
         and exists (select from running)
     group by t.name;

@@ -21,20 +21,20 @@ begin
         warnings := warnings || 'The key of this budget is not valid any more: no request can match.'::text;
     end if;
     if budget.model is not null then
-        warnings := warnings || name_warnings(budget.project_id, array[budget.model]);
+        warnings := warnings || model_name_warnings(budget.project_id, array[budget.model]);
     end if;
     -- Those of the last week; older ones have spent something.
     if budget.tag is not null and not exists (
         select
-        from usage_tagged t
+        from usage_sums_by_tag t
         where t.project_id = budget.project_id and t.grain = 'day' and t.at > now() - interval '7 days' and t.tags @> budget.tag
     )
         and not exists (select from usage_pending p where p.project_id = budget.project_id and p.tags @> budget.tag)
     then
         select t.key || '=' || t.value into written from jsonb_each_text(budget.tag) t;
-        nearest := similar_name(written, array(
+        nearest := find_similar_name(written, array(
             select distinct g.key || '=' || g.value
-            from usage_tagged t
+            from usage_sums_by_tag t
             cross join lateral jsonb_each_text(t.tags) g
             where t.project_id = budget.project_id
                 and t.grain = 'day'

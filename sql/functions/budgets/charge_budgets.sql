@@ -6,8 +6,8 @@ as $$
 begin
     insert into budget_periods (budget_id, begins)
     select b.id, p.begins
-    from budgets_of(of_project, null, of_model, null) b
-    cross join lateral period_of(b.per, b.time_zone, now()) p
+    from matching_budgets(of_project, null, of_model, null) b
+    cross join lateral budget_period_at(b.per, b.time_zone, now()) p
     where b.unit = 'usd'
     order by 1, 2
     on conflict do nothing;
@@ -17,8 +17,8 @@ begin
     from budget_periods c
     where (c.budget_id, c.begins) in (
         select b.id, p.begins
-        from budgets_of(of_project, null, of_model, null) b
-        cross join lateral period_of(b.per, b.time_zone, now()) p
+        from matching_budgets(of_project, null, of_model, null) b
+        cross join lateral budget_period_at(b.per, b.time_zone, now()) p
         where b.unit = 'usd'
     )
     order by c.budget_id, c.begins
@@ -26,8 +26,8 @@ begin
 
     if usd > 0 and exists (
         select
-        from budgets_of(of_project, null, of_model, null) b
-        cross join lateral period_of(b.per, b.time_zone, now()) p
+        from matching_budgets(of_project, null, of_model, null) b
+        cross join lateral budget_period_at(b.per, b.time_zone, now()) p
         join budget_periods c on c.budget_id = b.id and c.begins = p.begins
         where b.unit = 'usd'
             and b.enforced
@@ -38,12 +38,12 @@ begin
 
     update budget_periods c
     set spent = greatest(0, c.spent + usd)
-    from budgets_of(of_project, null, of_model, null) b
-    cross join lateral period_of(b.per, b.time_zone, now()) p
+    from matching_budgets(of_project, null, of_model, null) b
+    cross join lateral budget_period_at(b.per, b.time_zone, now()) p
     where b.unit = 'usd'
         and c.budget_id = b.id
         and c.begins = p.begins;
-    perform tell_thresholds(array_agg(b.id), now()) from budgets_of(of_project, null, of_model, null) b;
+    perform raise_threshold_events(array_agg(b.id), now()) from matching_budgets(of_project, null, of_model, null) b;
     return true;
 end;
 $$;

@@ -40,7 +40,7 @@ begin
     with doubtful as (
         update budget_reservations r
         set doubtful_at = now(),
-            expires_at = now() + doubt_lasts()
+            expires_at = now() + doubtful_reservation_ttl()
         from budgets b
         where r.id = any (expired)
             and r.expires_at < now()

@@ -12,7 +12,7 @@ as $$
     select coalesce(p.name, ''), 'budget_' || b.id, b.per, greatest(0, b.amount - coalesce(c.spent, 0) - coalesce(c.reserved, 0))
     from budgets b
     left join projects p on p.id = b.project_id
-    cross join lateral period_of(b.per, b.time_zone, now()) present
+    cross join lateral budget_period_at(b.per, b.time_zone, now()) present
     left join budget_periods c on c.budget_id = b.id and c.begins = present.begins
     where b.unit = 'usd'
         and b.enforced

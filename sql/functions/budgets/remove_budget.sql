@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_budgets(project);
+    owner_id bigint := require_budget_owner(project);
 begin
     -- Its alerts go on.
     update budgets b
@@ -17,7 +17,7 @@ begin
         raise exception '% has no such budget', coalesce('project ' || quote_for_message(project), 'the organization')
             using errcode = 'no_data_found';
     end if;
-    perform drop_unused_meter(owner_id, of_budget);
+    perform delete_unused_budget(owner_id, of_budget);
     perform audit('budget.removed', owner_id, 'budget_' || of_budget);
 end;
 $$;

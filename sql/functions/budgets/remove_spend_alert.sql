@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_budgets(project);
+    owner_id bigint := require_budget_owner(project);
     meter_id bigint;
 begin
     delete from spend_alerts a
@@ -16,7 +16,7 @@ begin
     if not found then
         raise exception 'there is no such spend alert' using errcode = 'no_data_found';
     end if;
-    perform drop_unused_meter(owner_id, meter_id);
+    perform delete_unused_budget(owner_id, meter_id);
     perform audit('spend_alert.removed', owner_id, 'spend_alert_' || of_alert);
 end;
 $$;

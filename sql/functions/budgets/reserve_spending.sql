@@ -52,8 +52,8 @@ begin
     insert into budget_periods (budget_id, begins)
     select distinct b.id, p.begins
     from json_to_recordset(asks) as a (project_id bigint, key_id bigint, model text, tags jsonb)
-    cross join lateral budgets_of(a.project_id, a.key_id, a.model, a.tags) b
-    cross join lateral period_of(b.per, b.time_zone, now()) p
+    cross join lateral matching_budgets(a.project_id, a.key_id, a.model, a.tags) b
+    cross join lateral budget_period_at(b.per, b.time_zone, now()) p
     where b.enforced
     order by 1, 2
     on conflict do nothing;
@@ -63,8 +63,8 @@ begin
     where (c.budget_id, c.begins) in (
         select b.id, p.begins
         from json_to_recordset(asks) as a (project_id bigint, key_id bigint, model text, tags jsonb)
-        cross join lateral budgets_of(a.project_id, a.key_id, a.model, a.tags) b
-        cross join lateral period_of(b.per, b.time_zone, now()) p
+        cross join lateral matching_budgets(a.project_id, a.key_id, a.model, a.tags) b
+        cross join lateral budget_period_at(b.per, b.time_zone, now()) p
         where b.enforced
     )
     order by c.budget_id, c.begins
@@ -75,8 +75,8 @@ begin
     if not exists (
         select
         from json_to_recordset(asks) as a (project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint)
-        cross join lateral budgets_of(a.project_id, a.key_id, a.model, a.tags) b
-        cross join lateral period_of(b.per, b.time_zone, now()) p
+        cross join lateral matching_budgets(a.project_id, a.key_id, a.model, a.tags) b
+        cross join lateral budget_period_at(b.per, b.time_zone, now()) p
         join budget_periods c on c.budget_id = b.id and c.begins = p.begins
         where b.enforced
         group by b.id, b.amount, c.begins, c.spent, c.reserved
@@ -97,8 +97,8 @@ begin
     loop
         select b.*, p.ends, c.begins, c.spent, c.reserved, n.needed, s.share_limit
         into short
-        from budgets_of(asked.project_id, asked.key_id, asked.model, asked.tags) b
-        cross join lateral period_of(b.per, b.time_zone, now()) p
+        from matching_budgets(asked.project_id, asked.key_id, asked.model, asked.tags) b
+        cross join lateral budget_period_at(b.per, b.time_zone, now()) p
         join budget_periods c on c.budget_id = b.id and c.begins = p.begins
         cross join lateral (select case b.unit when 'usd' then asked.usd else asked.tokens end as needed) n
         -- Of what is not spent, one key may reserve a share of its project's budgets, and one project of the organization's. A key's own budget
@@ -160,8 +160,8 @@ begin
                     asked.model,
                     asked.tags,
                     now() + interval '5 minutes'
-                from budgets_of(asked.project_id, asked.key_id, asked.model, asked.tags) b
-                cross join lateral period_of(b.per, b.time_zone, now()) p
+                from matching_budgets(asked.project_id, asked.key_id, asked.model, asked.tags) b
+                cross join lateral budget_period_at(b.per, b.time_zone, now()) p
                 where b.enforced
                 on conflict (id, budget_id, begins) do update
                 set amount = r.amount + excluded.amount,
@@ -178,8 +178,8 @@ begin
 
         select min(greatest(0, b.amount - c.spent - c.reserved))
         into left_usd
-        from budgets_of(asked.project_id, asked.key_id, asked.model, asked.tags) b
-        cross join lateral period_of(b.per, b.time_zone, now()) p
+        from matching_budgets(asked.project_id, asked.key_id, asked.model, asked.tags) b
+        cross join lateral budget_period_at(b.per, b.time_zone, now()) p
         join budget_periods c on c.budget_id = b.id and c.begins = p.begins
         where b.unit = 'usd'
             and b.enforced;

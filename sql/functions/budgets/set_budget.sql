@@ -15,7 +15,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    owner_id bigint := open_budgets(project);
+    owner_id bigint := require_budget_owner(project);
     tagged jsonb;
     aliased text;
     set_id bigint;
@@ -51,7 +51,7 @@ begin
         raise exception 'model % is not valid: 1 to 256 printable characters', quote_for_message(of_model)
             using errcode = 'invalid_parameter_value';
     end if;
-    of_key := key_of_value(of_key);
+    of_key := resolve_rotated_key(of_key);
     if of_amount is not null then
         select split_part(split_part(a.written, '=', 2), '|', 1) into aliased
         from projects p
@@ -80,7 +80,7 @@ begin
             using errcode = 'invalid_parameter_value';
     end if;
 
-    set_id := put_budget(owner_id, in_unit, of_amount, in_per, of_key, of_model, tagged, in_zone, true);
+    set_id := upsert_budget(owner_id, in_unit, of_amount, in_per, of_key, of_model, tagged, in_zone, true);
     perform audit(
         'budget.set', owner_id, 'budget_' || set_id,
         jsonb_build_object('unit', in_unit, 'amount', of_amount, 'per', in_per, 'key_id', of_key, 'model', of_model, 'tag', of_tag)

@@ -12,7 +12,7 @@ set search_path = model_proxy, pg_temp
 as $$
 declare
     most constant integer := 20;
-    owner_id bigint := open_budgets(project);
+    owner_id bigint := require_budget_owner(project);
     meter_id bigint;
     set_id bigint;
 begin
@@ -41,7 +41,7 @@ begin
         end if;
     else
         -- Without a limit, the spending is added up all the same.
-        meter_id := coalesce(meter_id, put_budget(owner_id, 'usd', 999999999, 'month', null, null, null, 'UTC', false));
+        meter_id := coalesce(meter_id, upsert_budget(owner_id, 'usd', 999999999, 'month', null, null, null, 'UTC', false));
         if (select count(*) from spend_alerts a where a.budget_id = meter_id) >= most then
             raise exception 'there are % spend alerts already: remove one', most using errcode = 'object_not_in_prerequisite_state';
         end if;

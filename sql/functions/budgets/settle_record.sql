@@ -68,8 +68,8 @@ begin
     from budget_periods c
     where (c.budget_id, c.begins) in (
         select b.id, p.begins
-        from budgets_of(of_project, was.key_id, was.model, was.tags) b
-        cross join lateral period_of(b.per, b.time_zone, at) p
+        from matching_budgets(of_project, was.key_id, was.model, was.tags) b
+        cross join lateral budget_period_at(b.per, b.time_zone, at) p
         union
         select r.budget_id, r.begins
         from doubtful_reservations(of_project, of_request, was.recorded_at) r
@@ -79,8 +79,8 @@ begin
 
     update budget_periods c
     set spent = greatest(0, c.spent + case b.unit when 'usd' then usd_more else tokens_more end)
-    from budgets_of(of_project, was.key_id, was.model, was.tags) b
-    cross join lateral period_of(b.per, b.time_zone, at) p
+    from matching_budgets(of_project, was.key_id, was.model, was.tags) b
+    cross join lateral budget_period_at(b.per, b.time_zone, at) p
     where c.budget_id = b.id
         and c.begins = p.begins
         -- A total that is newer began with nothing.
@@ -100,8 +100,8 @@ begin
     where c.budget_id = d.budget_id
         and c.begins = d.begins;
 
-    perform tell_thresholds(array_agg(b.id), at)
-    from budgets_of(of_project, was.key_id, was.model, was.tags) b;
+    perform raise_threshold_events(array_agg(b.id), at)
+    from matching_budgets(of_project, was.key_id, was.model, was.tags) b;
     return true;
 end;
 $$;

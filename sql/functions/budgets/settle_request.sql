@@ -12,7 +12,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'owner');
+    owner_id bigint := require_project_role(project, 'owner');
 begin
     if cost is null or cost < 0 or cost > 100000 then
         raise exception 'cost must be a number of US dollars from 0 to 100000' using errcode = 'invalid_parameter_value';

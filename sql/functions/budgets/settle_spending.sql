@@ -14,8 +14,8 @@ begin
         union
         select b.id, p.begins
         from json_to_recordset(done) as d (project_id bigint, key_id bigint, model text, tags jsonb, at timestamptz)
-        cross join lateral budgets_of(d.project_id, d.key_id, d.model, d.tags) b
-        cross join lateral period_of(b.per, b.time_zone, d.at) p
+        cross join lateral matching_budgets(d.project_id, d.key_id, d.model, d.tags) b
+        cross join lateral budget_period_at(b.per, b.time_zone, d.at) p
     )
     order by c.budget_id, c.begins
     for update;
@@ -26,8 +26,8 @@ begin
     from json_to_recordset(done) as d (
         id uuid, project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint, at timestamptz
     )
-    cross join lateral budgets_of(d.project_id, d.key_id, d.model, d.tags) b
-    cross join lateral period_of(b.per, b.time_zone, d.at) p
+    cross join lateral matching_budgets(d.project_id, d.key_id, d.model, d.tags) b
+    cross join lateral budget_period_at(b.per, b.time_zone, d.at) p
     cross join lateral (select case b.unit when 'usd' then d.usd else d.tokens end as spent) n
     where n.spent > 0
         and not exists (select from budget_reservations r where r.id = d.id and r.budget_id = b.id)
@@ -79,7 +79,7 @@ begin
         update budget_reservations r
         set amount = k.doubtful,
             doubtful_at = now(),
-            expires_at = now() + doubt_lasts()
+            expires_at = now() + doubtful_reservation_ttl()
         from known k
         where k.doubtful > 0
             and r.id = k.id
@@ -98,11 +98,11 @@ begin
     where c.budget_id = s.budget_id
         and c.begins = s.begins;
 
-    perform tell_thresholds(array_agg(o.id), min(d.at))
+    perform raise_threshold_events(array_agg(o.id), min(d.at))
     from json_to_recordset(done) as d (project_id bigint, key_id bigint, model text, tags jsonb, at timestamptz)
-    cross join lateral budgets_of(d.project_id, d.key_id, d.model, d.tags) o;
+    cross join lateral matching_budgets(d.project_id, d.key_id, d.model, d.tags) o;
 end;
 $$;
 
 comment on function settle_spending(json) is
-    'Ends requests'' reservations by their ids, which several may share: what they cost (usd, tokens) is spent; what they may have cost beyond (doubtful_usd, doubtful_tokens; more than was reserved counts as that) stays reserved for doubt_lasts(); the rest is released. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too.';
+    'Ends requests'' reservations by their ids, which several may share: what they cost (usd, tokens) is spent; what they may have cost beyond (doubtful_usd, doubtful_tokens; more than was reserved counts as that) stays reserved for doubtful_reservation_ttl(); the rest is released. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too.';

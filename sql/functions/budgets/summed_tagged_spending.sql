@@ -11,7 +11,7 @@ as $$
     summed as materialized (
         select u.at, u.tags, u.model, sum(u.cost_usd) as usd, sum(u.prompt_tokens + u.completion_tokens) as tokens
         from whole w
-        join usage_tagged u on u.project_id = of_budget.project_id and u.grain = 'hour' and u.at >= w.first and u.at < w.last
+        join usage_sums_by_tag u on u.project_id = of_budget.project_id and u.grain = 'hour' and u.at >= w.first and u.at < w.last
         where u.tags = '{}'
             or u.tags @> of_budget.tag and (of_budget.key_id is null or u.key_id = of_budget.key_id)
         group by u.at, u.tags, u.model
@@ -52,4 +52,4 @@ as $$
 $$;
 
 comment on function summed_tagged_spending(budgets, timestamptz, timestamptz) is
-    'What requests that a budget with a tag concerns have cost between the beginnings of two quarters of an hour, in its unit, without what is pending: from usage_tagged, and from records where that is cut or lacks tags.';
+    'What requests that a budget with a tag concerns have cost between the beginnings of two quarters of an hour, in its unit, without what is pending: from usage_sums_by_tag, and from records where that is cut or lacks tags.';

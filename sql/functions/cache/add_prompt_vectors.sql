@@ -11,7 +11,7 @@ returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
--- As in store_answers.
+-- As in store_cached_responses.
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 as $$
@@ -48,4 +48,4 @@ end;
 $$;
 
 comment on function add_prompt_vectors(bigint[], bigint[], bytea[], bytea[], integer[], text[], bytea[]) is
-    'Adds vectors that were not ready when store_answers() stored their prompts. The lists have one item per vector. One is passed over where the entry is gone or has expired, or its prompt is another project''s, of another context or text, or has a vector.';
+    'Adds vectors that were not ready when store_cached_responses() stored their prompts. The lists have one item per vector. One is passed over where the entry is gone or has expired, or its prompt is another project''s, of another context or text, or has a vector.';

@@ -16,12 +16,12 @@ begin
     loop
         into_lists := coalesce(
             (select g.lists from cache_groups g where g.group_key = large.group_key and g.space_id = large.space_id),
-            begin_cache_lists(large.group_key, large.space_id)
+            build_cache_lists(large.group_key, large.space_id)
         );
         continue when into_lists is null;
         begin
             execute format(
-                'insert into cache_lists_%s select p.entry_id, cache_code(p.embedding) from cache_prompts p where p.entry_id = any ($1)',
+                'insert into cache_lists_%s select p.entry_id, vector_sign_code(p.embedding) from cache_prompts p where p.entry_id = any ($1)',
                 into_lists
             )
             using large.entries;

@@ -12,8 +12,8 @@ as $$
         count_vectors(of_project),
         e.expired,
         e.saveable_tokens,
-        seconds_of(e.oldest_at),
-        seconds_of(e.newest_at)
+        to_unix_seconds(e.oldest_at),
+        to_unix_seconds(e.newest_at)
     from (
         select
             count(*) as entries,

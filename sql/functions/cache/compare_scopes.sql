@@ -31,7 +31,7 @@ as $$
         count(c.end_user),
         count(distinct c.end_user),
         count(*) filter (where c.recorded_at - c.asked_before_at < make_interval(secs => p.cache_ttl_seconds)),
-        seconds_of(min(c.recorded_at))
+        to_unix_seconds(min(c.recorded_at))
     from circles c
     cross join (select x.cache_ttl_seconds from projects x where x.id = of_project) p
     group by c.place, c.scope

@@ -22,7 +22,7 @@ begin
     )
     update cache_groups g
     set sampled = greatest(0, g.sampled - b.sampled),
-        lists_deleted = g.lists_deleted + b.in_lists
+        deleted_since_build = g.deleted_since_build + b.in_lists
     from by_group b
     where g.group_key = b.group_key
         and g.space_id = b.space_id

@@ -14,11 +14,11 @@ begin
     for gone_id in select g.id from gone g
     loop
         delete from cached_vectors v where v.project_id = gone_id;
-        delete from kept_responses k where k.project_id = gone_id;
+        delete from stored_responses k where k.project_id = gone_id;
     end loop;
     return null;
 end;
 $$;
 
--- A foreign key would be checked for each answer, a seventh of what storing it costs. store_answers() locks the project anyway.
+-- A foreign key would be checked for each answer, a seventh of what storing it costs. store_cached_responses() locks the project anyway.
 comment on function delete_entries_of_projects() is 'Deletes the cache entries of deleted projects, and what else of theirs no foreign key has deleted.';

@@ -6,11 +6,11 @@ set search_path = model_proxy, pg_temp
 as $$
     with recursive turns as (
         select k.id, k.previous_id, k.input, k.response, k.unfinished, array[k.id] as later
-        from find_kept_responses(of_project, of_key, array[response_id]) k
+        from find_stored_responses(of_project, of_key, array[response_id]) k
         union all
         select k.id, k.previous_id, k.input, k.response, k.unfinished, t.later || k.id
         from turns t
-        cross join lateral find_kept_responses(of_project, of_key, array[t.previous_id]) k
+        cross join lateral find_stored_responses(of_project, of_key, array[t.previous_id]) k
         -- Ids are a provider's: one that repeats itself must not make a circle.
         where k.id <> all (t.later)
     )

@@ -11,7 +11,7 @@ begin
     -- Planned at each call, because it names a table: therefore kept as short as possible.
     execute format('select array(select g.entry_id from cache_lists_%s g order by g.code <~> $1 limit 20)', lists)
     into nearest
-    using cache_code(asked);
+    using vector_sign_code(asked);
     return nearest;
 exception
     when undefined_table then

@@ -3,7 +3,7 @@ returns table (
     place integer,
     vector bytea,
     prompt_tokens integer,
-    answered_as text,
+    response_model text,
     created_at timestamptz,
     expires_at timestamptz
 )
@@ -17,10 +17,10 @@ begin
     return query
     -- The limit makes this an index scan per name, whatever the planner's estimate of the table's size. Expiry is checked later,
     -- because a plan made while the table was empty would walk a whole project through the index by expiry.
-    select asked.at::integer - 1, found.vector, found.prompt_tokens, found.answered_as, found.created_at, found.expires_at
+    select asked.at::integer - 1, found.vector, found.prompt_tokens, found.response_model, found.created_at, found.expires_at
     from unnest(by_names) with ordinality as asked (name, at)
     cross join lateral (
-        select v.vector, v.prompt_tokens, v.answered_as, v.created_at, v.expires_at
+        select v.vector, v.prompt_tokens, v.response_model, v.created_at, v.expires_at
         from cached_vectors v
         where v.project_id = of_project
             and v.name = asked.name

@@ -4,8 +4,8 @@ stable
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id constant bigint := open_project(project, 'viewer');
-    held constant text := case when current_user_id() is null then 'operator' else held_role(owner_id) end;
+    owner_id constant bigint := require_project_role(project, 'viewer');
+    held constant text := case when current_user_id() is null then 'operator' else current_project_role(owner_id) end;
 begin
     if exists (select from cache_rights r where r.project_id = owner_id and r.action = wanted and r.caller = held) then
         return owner_id;
@@ -17,4 +17,4 @@ begin
 end;
 $$;
 
-comment on function require_cache_right(text, text) is 'Id of the project of that name, for a user or operator who may judge or purge its cached responses, as cache_rights says. Raises as open_project() does.';
+comment on function require_cache_right(text, text) is 'Id of the project of that name, for a user or operator who may judge or purge its cached responses, as cache_rights says. Raises as require_project_role() does.';

@@ -130,4 +130,4 @@ end;
 $$;
 
 comment on function store_prompts(bigint[], bigint[], bytea[], bytea[], text[], integer[], text[], bytea[]) is
-    'The second half of store_answers(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over. A space without a vector: it comes later.';
+    'The second half of store_cached_responses(): stores or replaces the prompts by which entries are also found. The lists have one item per entry. A null entry or prompt is passed over. A space without a vector: it comes later.';

@@ -46,13 +46,13 @@ begin
     ) v;
 
     with stored as (
-        insert into cached_vectors as v (project_id, name, vector, prompt_tokens, answered_as, expires_at, test, key_id, end_user)
+        insert into cached_vectors as v (project_id, name, vector, prompt_tokens, response_model, expires_at, test, key_id, end_user)
         select
             of_project,
             given.name,
             substring(vectors from given.ends::integer - given.length + 1 for given.length),
             given.prompt_tokens,
-            given.answered_as,
+            given.response_model,
             now() + make_interval(secs => least(ttl_seconds, most_seconds)),
             for_test,
             asked_by_key,
@@ -60,7 +60,7 @@ begin
         from (
             select g.*, sum(g.length) over (order by g.at) as ends
             from unnest(under_names, lengths, token_counts, model_names) with ordinality as g (
-                name, length, prompt_tokens, answered_as, at
+                name, length, prompt_tokens, response_model, at
             )
         ) given
         -- In a fixed order, so that two batches with common inputs wait for each other rather than deadlock.
@@ -68,7 +68,7 @@ begin
         on conflict (project_id, name) do update
         set vector = excluded.vector,
             prompt_tokens = excluded.prompt_tokens,
-            answered_as = excluded.answered_as,
+            response_model = excluded.response_model,
             created_at = excluded.created_at,
             expires_at = excluded.expires_at,
             test = excluded.test,

@@ -15,4 +15,4 @@ begin
 end;
 $$;
 
-comment on function export_end_user(text, text) is 'As find_end_user(), for one who then reads it all with page_of_end_user(): the audit log tells that somebody was exported, not who.';
+comment on function export_end_user(text, text) is 'As find_end_user(), for one who then reads it all with list_end_user_items(): the audit log tells that somebody was exported, not who.';

@@ -5,7 +5,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id constant bigint := open_project(project, 'owner');
+    owner_id constant bigint := require_project_role(project, 'owner');
 begin
     if of_user = '' then
         raise exception 'the user is empty: this is nobody''s name' using errcode = 'invalid_parameter_value';
@@ -15,8 +15,8 @@ begin
         i.kind,
         count(*)::natural_number,
         sum(i.bytes)::natural_number,
-        seconds_of(min(i.at))::unix_seconds,
-        seconds_of(max(i.at))::unix_seconds
+        to_unix_seconds(min(i.at))::unix_seconds,
+        to_unix_seconds(max(i.at))::unix_seconds
     from end_user_items i
     where i.project_id = owner_id
         and i.end_user = of_user

@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id constant bigint := open_project(project, 'owner');
+    owner_id constant bigint := require_project_role(project, 'owner');
     found_data constant end_user_data[] := array(select f from find_end_user(project, of_user) f);
 begin
     if not dry_run then

@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id constant bigint := open_project(project, 'owner');
+    owner_id constant bigint := require_project_role(project, 'owner');
     named constant jsonb := jsonb_build_object('user_id', of_user);
     last_time timestamptz;
     ids bigint[];
@@ -57,10 +57,10 @@ begin
                 array(select v.name from cached_vectors v where v.project_id = owner_id and v.end_user = of_user limit at_most)
             );
         when 'response' then
-            delete from kept_responses k
+            delete from stored_responses k
             where k.project_id = owner_id
                 and (k.key_id, k.id) in (
-                    select x.key_id, x.id from kept_responses x where x.project_id = owner_id and x.end_user = of_user limit at_most
+                    select x.key_id, x.id from stored_responses x where x.project_id = owner_id and x.end_user = of_user limit at_most
                 );
         when 'match' then
             delete from semantic_hits h
@@ -74,7 +74,7 @@ begin
             delete from cache_verdicts v where v.project_id = owner_id and v.end_users @> array[of_user];
         when 'object' then
             -- The project needs it to reach what the provider keeps; that is told in the provider's words again when it is asked for.
-            update kept_objects o
+            update stored_objects o
             set end_user = null,
                 object = null,
                 tags = case when o.tags @> named then nullif(o.tags - 'user_id', '{}') else o.tags end
@@ -99,7 +99,7 @@ begin
             if forgotten >= at_most then
                 return forgotten;
             end if;
-            update kept_objects o
+            update stored_objects o
             set tags = nullif(o.tags - 'user_id', '{}')
             where o.project_id = owner_id
                 and o.tags @> named;
@@ -110,14 +110,14 @@ begin
             where p.project_id = owner_id
                 and p.tags @> named;
             with gone as (
-                delete from usage_tagged t
+                delete from usage_sums_by_tag t
                 where t.project_id = owner_id
                     and t.tags @> named
                 returning t.*
             ),
             -- All projects together lose what this project had with the tag.
             taken as (
-                update usage_tagged s
+                update usage_sums_by_tag s
                 set requests = s.requests - g.requests,
                     hits = s.hits - g.hits,
                     failed = s.failed - g.failed,
@@ -142,7 +142,7 @@ begin
             ),
             -- What has no other tag is in the sums without tags.
             merged as (
-                insert into usage_tagged as s
+                insert into usage_sums_by_tag as s
                 select
                     p.project_id, g.grain, g.at, g.tags - 'user_id', case when p.project_id = 0 then 0 else g.key_id end, g.endpoint, g.model, sum(g.requests), sum(g.hits), sum(g.failed),
                     sum(g.prompt_tokens), sum(g.cached_prompt_tokens), sum(g.completion_tokens), sum(g.tokens_saved), sum(g.cost_usd),
@@ -163,7 +163,7 @@ begin
                     saved_usd = s.saved_usd + excluded.saved_usd
             )
             select forgotten + count(*) into forgotten from gone;
-            delete from usage_tagged t
+            delete from usage_sums_by_tag t
             where t.project_id = 0
                 and t.tags @> named
                 and t.requests = 0;

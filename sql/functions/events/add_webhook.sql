@@ -6,14 +6,14 @@ as $$
 #variable_conflict use_variable
 declare
     most constant integer := 20;
-    owner_id bigint := open_project(project, 'owner');
+    owner_id bigint := require_project_role(project, 'owner');
     unknown text;
     added bigint;
 begin
-    select k into unknown from unnest(kinds) k where k not in (select e.kind from event_kinds e) limit 1;
+    select k into unknown from unnest(kinds) k where k not in (select e.kind from webhook_event_types e) limit 1;
     if unknown is not null then
         raise exception 'there is no event %; events are: %', quote_for_message(unknown), (
-            select string_agg(e.kind, ', ' order by e.kind) from event_kinds e
+            select string_agg(e.kind, ', ' order by e.kind) from webhook_event_types e
         )
             using errcode = 'invalid_parameter_value';
     end if;

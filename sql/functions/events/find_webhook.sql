@@ -4,7 +4,7 @@ stable
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, needed);
+    owner_id bigint := require_project_role(project, needed);
 begin
     if not exists (select from webhooks w where w.id = find_webhook.webhook_id and w.project_id = owner_id) then
         raise exception 'there is no webhook webhook_% in project %', webhook_id, quote_for_message(project) using errcode = 'no_data_found';

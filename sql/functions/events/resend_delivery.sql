@@ -4,10 +4,10 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'member');
+    owner_id bigint := require_project_role(project, 'member');
     to_webhook bigint;
 begin
-    -- Somebody who sends again thinks that the address is there again. It is locked before its deliveries, as in settle_delivery().
+    -- Somebody who sends again thinks that the address is there again. It is locked before its deliveries, as in record_delivery_result().
     update webhooks w
     set disabled_at = null
     from event_deliveries d

@@ -9,7 +9,7 @@ begin
     if verdict is null or verdict not in ('wrong', 'right') then
         raise exception 'verdict % is not valid: it is wrong or right', quote_for_message(verdict) using errcode = 'invalid_parameter_value';
     end if;
-    case note_feedback(owner_id, request_id, verdict)
+    case record_feedback(owner_id, request_id, verdict)
         when 'unknown' then
             raise exception 'no semantic hit of the last week was served under request id %', quote_for_message(request_id)
                 using errcode = 'no_data_found';
@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function give_feedback(text, text, text) is 'note_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry is gone.';
+comment on function give_feedback(text, text, text) is 'record_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry is gone.';

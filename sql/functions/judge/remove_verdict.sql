@@ -9,13 +9,13 @@ declare
 begin
     delete from cache_verdicts v
     where v.project_id = owner_id
-        and name_verdict(v) = verdict_id
+        and format_verdict_id(v) = verdict_id
     returning v.verdict, v.source
     into removed;
     if not found then
         raise exception 'there is no verdict %', quote_for_message(verdict_id) using errcode = 'no_data_found';
     end if;
-    -- As in note_feedback(): aliases in Redis may rest on it.
+    -- As in record_feedback(): aliases in Redis may rest on it.
     if removed.verdict = 'same' then
         update projects p set verdict_generation = p.verdict_generation + 1 where p.id = owner_id;
     end if;

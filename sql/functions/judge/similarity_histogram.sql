@@ -17,7 +17,7 @@ as $$
     ),
     judged as (
         select least(99, floor(v.similarity * 100 + 1e-6)) as bin, v.verdict
-        from standing_verdicts v
+        from effective_verdicts v
         where v.project_id = of_project
             and v.similarity is not null
     ),

@@ -11,12 +11,12 @@ declare
     known bigint;
     token text;
 begin
-    perform open_project(project, 'owner');
+    perform require_project_role(project, 'owner');
     select u.id into known from users u where u.email = lower(btrim(member_email));
     if known is null then
         -- Whoever owns a project may invite to it: the new user sees nothing else.
         known := add_user(member_email, 'reader');
-        token := write_invitation(known);
+        token := create_invitation(known);
     end if;
     perform add_membership(project, known, member_role);
     return query select known, token;

@@ -4,10 +4,10 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'owner');
+    owner_id bigint := require_project_role(project, 'owner');
     added bigint;
 begin
-    perform require_word(member_role, array['owner', 'member', 'viewer'], 'role', 'roles');
+    perform require_choice(member_role, array['owner', 'member', 'viewer'], 'role', 'roles');
     -- Not deleted before the membership refers to the user.
     perform from users u where u.id = of_user for key share;
     if not found then

@@ -8,7 +8,7 @@ declare
     address constant text := lower(btrim(coalesce(email, '')));
     created_id bigint;
 begin
-    perform require_word(user_role, array['owner', 'reader'], 'role', 'roles');
+    perform require_choice(user_role, array['owner', 'reader'], 'role', 'roles');
     insert into users as u (email, role, password_hash)
     values (address, user_role, password_hash)
     on conflict on constraint users_email_key do nothing

@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 declare
     ranks constant text[] := array['viewer', 'member', 'owner'];
-    held constant text := held_role(of_project);
+    held constant text := current_project_role(of_project);
 begin
     if held is null then
         -- The message does not reveal whether the project exists.

@@ -7,4 +7,4 @@ as $$
     select nullif(current_setting('proxy_caller.user_id', true), '')::bigint;
 $$;
 
-comment on function current_user_id() is 'The user on whose behalf act_as() runs a statement; null for an operator with psql and for the proxy itself.';
+comment on function current_user_id() is 'The user on whose behalf run_as_actor() runs a statement; null for an operator with psql and for the proxy itself.';

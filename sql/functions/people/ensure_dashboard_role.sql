@@ -47,14 +47,14 @@ begin
         usage_records,
         usage_sums,
         latency_counts,
-        usage_by_record,
+        usage_per_record,
         usage_hourly,
-        standing_verdicts,
+        effective_verdicts,
         setting_kinds,
         refusals_hourly,
-        usage_misses,
+        usage_miss_sums,
         usage_pending,
-        usage_tagged,
+        usage_sums_by_tag,
         models,
         budgets,
         budget_periods,
@@ -105,7 +105,7 @@ begin
     end loop;
 exception
     when insufficient_privilege then
-        raise warning 'the dashboard needs a role that % may not create: see act_as()', session_user;
+        raise warning 'the dashboard needs a role that % may not create: see run_as_actor()', session_user;
 end;
 $$;
 

@@ -6,7 +6,7 @@ as $$
 begin
     -- With the token one can become the user: for administrators only.
     perform require_administrator();
-    return write_invitation(of_user);
+    return create_invitation(of_user);
 end;
 $$;
 

@@ -8,7 +8,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    secret constant text := make_secret('lgw_admin_');
+    secret constant text := generate_secret('lgw_admin_');
     issued bigint;
 begin
     perform require_administrator();

@@ -4,7 +4,7 @@ stable
 set search_path = model_proxy, pg_temp
 as $$
     select sent_under = 'sealed'
-        and held_role(of_project) in ('member', 'owner')
+        and current_project_role(of_project) in ('member', 'owner')
         and exists (
             select
             from projects p

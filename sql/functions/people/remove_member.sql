@@ -4,7 +4,7 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'owner');
+    owner_id bigint := require_project_role(project, 'owner');
 begin
     perform require_other_owner(of_user, owner_id);
     delete from memberships m where m.project_id = owner_id and m.user_id = of_user;

@@ -4,10 +4,10 @@ volatile
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    owner_id bigint := open_project(project, 'owner');
+    owner_id bigint := require_project_role(project, 'owner');
     was text;
 begin
-    perform require_word(member_role, array['owner', 'member', 'viewer'], 'role', 'roles');
+    perform require_choice(member_role, array['owner', 'member', 'viewer'], 'role', 'roles');
     if member_role <> 'owner' then
         perform require_other_owner(of_user, owner_id);
     end if;

@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 begin
     perform require_administrator();
-    perform require_word(user_role, array['owner', 'reader'], 'role', 'roles');
+    perform require_choice(user_role, array['owner', 'reader'], 'role', 'roles');
     if not can_lose_role(of_user, user_role) then
         raise exception 'user_% is the last administrator who can log in: make another one first', of_user
             using errcode = 'object_not_in_prerequisite_state';

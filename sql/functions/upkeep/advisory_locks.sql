@@ -12,11 +12,11 @@ as $$
             ('model_proxy maintain_usage_partitions', 'Making and dropping partitions.'),
             ('model_proxy roll_up_usage', 'Adding pending rows to the sums, and reading both as of one moment.'),
             ('model_proxy rebuild_cache_lists', 'Rebuilding the lists of a group.'),
-            ('model_proxy add_up_cache_sizes', 'Adding up what caches take.'),
+            ('model_proxy update_cache_sizes', 'Adding up what caches take.'),
             ('model_proxy register_embedding_space', 'Giving an embedding space its id.'),
             ('model_proxy organization_budget', 'Beginning the period of an organization budget with what is pending. Batches of records share it.'),
             ('model_proxy kept id', 'With a number from 0 to 63: ids that no project is known to have.'),
-            ('model_proxy count_minute', 'With a key''s: its requests of the last minute.'),
+            ('model_proxy count_minute_requests', 'With a key''s: its requests of the last minute.'),
             ('model_proxy identity', 'With a hash of issuer and subject: the first login of a person.')
     ) as l (name, guards);
 $$;

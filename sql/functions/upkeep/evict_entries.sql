@@ -11,7 +11,7 @@ declare
     surplus_names bytea[];
     evicted integer := 0;
 begin
-    perform add_up_cache_sizes();
+    perform update_cache_sizes();
     for crowded in
         select
             s.project_id,

@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 set timezone = 'UTC'
 as $$
 declare
-    this_month constant timestamptz := (select date_trunc('month', i.believed_at) from installation i);
+    this_month constant timestamptz := (select date_trunc('month', i.retention_clock_at) from installation i);
     -- A partition of more rows would have indexes that do not stay in memory, and take long to vacuum.
     worth_days constant bigint := 5000000;
     months constant integer := coalesce(
@@ -20,16 +20,16 @@ begin
     -- Two proxies that start at once run this one after the other.
     perform pg_advisory_xact_lock(hashtext('model_proxy maintain_usage_partitions'));
 
-    select sum(p.estimated_rows) into last_month from partitions_of('usage_records') p where p.ends > now() - interval '32 days';
-    perform keep_partitions(
+    select sum(p.estimated_rows) into last_month from list_partitions('usage_records') p where p.ends > now() - interval '32 days';
+    perform maintain_partitions(
         'usage_records',
         case when last_month >= worth_days then 'day' else 'month' end,
         this_month - make_interval(months => months),
         ''
     );
-    perform keep_partitions('request_contents', 'day', date_trunc('day', now()) - make_interval(days => content_days), '');
+    perform maintain_partitions('request_contents', 'day', date_trunc('day', now()) - make_interval(days => content_days), '');
     foreach summed in array array['usage_by_quarter', 'usage_by_hour', 'latency_by_quarter', 'latency_by_hour']::regclass[] loop
-        perform keep_partitions(summed, 'month', this_month - interval '13 months', 'with (fillfactor = 70)');
+        perform maintain_partitions(summed, 'month', this_month - interval '13 months', 'with (fillfactor = 70)');
     end loop;
     -- PostgreSQL does so by itself where autovacuum runs.
     perform brin_summarize_new_values(i.inhrelid::regclass)

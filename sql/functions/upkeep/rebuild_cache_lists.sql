@@ -9,7 +9,7 @@ declare
     -- Codes of stored entries that the successor does not have yet.
     copying constant text := '
         insert into cache_lists_%2$s (entry_id, code)
-        select distinct p.entry_id, cache_code(p.embedding)
+        select distinct p.entry_id, vector_sign_code(p.embedding)
         from cache_lists_%1$s g
         join cache_prompts p on p.entry_id = g.entry_id
         where p.group_key = $1
@@ -30,7 +30,7 @@ begin
     perform drop_unused_cache_lists();
 
     for crowded in
-        select g.group_key, g.space_id, g.lists, g.lists_deleted, o.is_outgrown
+        select g.group_key, g.space_id, g.lists, g.deleted_since_build, o.is_outgrown
         from cache_groups g
         left join lateral (
             -- Of more than twice the prompts that there were, a lookup compares too many; a thousand lists are the most. A row takes 108 bytes of
@@ -43,15 +43,15 @@ begin
             ) made
             where i.indrelid = to_regclass('cache_lists_' || g.lists)
         ) o on true
-        where g.lists is not null and (g.lists_deleted >= worth_it or o.is_outgrown)
-        order by g.lists_deleted desc
+        where g.lists is not null and (g.deleted_since_build >= worth_it or o.is_outgrown)
+        order by g.deleted_since_build desc
     loop
         begin
             execute format(
                 'select count(*) from cache_lists_%s g join cache_prompts p on p.entry_id = g.entry_id where p.in_lists', crowded.lists
             )
             into live;
-            continue when live > crowded.lists_deleted and not coalesce(crowded.is_outgrown, false);
+            continue when live > crowded.deleted_since_build and not coalesce(crowded.is_outgrown, false);
             successor := null;
             if live > 0 then
                 successor := create_cache_lists();
@@ -62,7 +62,7 @@ begin
                 execute format(copying, crowded.lists, successor) using crowded.group_key, crowded.space_id;
             end if;
             update cache_groups g
-            set lists = successor, lists_deleted = 0
+            set lists = successor, deleted_since_build = 0
             where g.group_key = crowded.group_key and g.space_id = crowded.space_id;
             rebuilt := rebuilt + 1;
         exception

@@ -50,7 +50,7 @@ declare
     ordering constant text := after_page || replace(replace(in_order, 'duration_ms', 'duration_ms + 0'), 'cost_usd', 'cost_usd + 0') || ' limit $16';
     spanned constant text := '
             from ' || case
-                when of_request_id is not null then 'records_with_id($1, $13, $2, $3)'
+                when of_request_id is not null then 'find_records_by_request_id($1, $13, $2, $3)'
                 when of_tags ? 'user_id' then 'records_of_tagged_user($1, $17 ->> ''user_id'', $2, $3)'
                 else 'usage_records'
             end || ' r
@@ -134,7 +134,7 @@ begin
 
     if of_tags is not null then
         select coalesce(array_agg(distinct t.at), '{}') into tagged_days
-        from usage_tagged t
+        from usage_sums_by_tag t
         where t.project_id = of_project
             and t.grain = 'day'
             and t.at > from_time - interval '1 day'
@@ -175,7 +175,7 @@ begin
                 where of_tags is null
                     or exists (
                         select
-                        from usage_tagged t
+                        from usage_sums_by_tag t
                         where t.project_id = of_project and t.grain = 'hour' and t.at = h.at and (t.tags @> of_tags or t.tags = '{}')
                     )
                 order by h.at desc

@@ -7,18 +7,18 @@ set search_path = model_proxy, pg_temp
 set jit = off
 as $$
     with pieces as materialized (
-        select p.begins, p.ends, p.grain from usage_pieces(from_time, until_time, 'all', 'UTC') p
+        select p.begins, p.ends, p.grain from split_usage_range(from_time, until_time, 'all', 'UTC') p
     ),
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
     summed as materialized (
-        select s.id from seen s where usage_cut(of_projects, false, false) = 'projects'
+        select s.id from seen s where choose_usage_sums(of_projects, false, false) = 'projects'
         union all
-        select 0 where usage_cut(of_projects, false, false) <> 'projects'
+        select 0 where choose_usage_sums(of_projects, false, false) <> 'projects'
     ),
     noted as (
-        -- One index range after the other, as in usage_within().
+        -- One index range after the other, as in usage_in_range().
         select u.cache_result, u.bucket, u.requests
         from summed s
         join pieces w on w.grain <> 'record'
@@ -33,7 +33,7 @@ as $$
         from seen s
         join pieces w on w.grain = 'record'
         cross join lateral (
-            select x.* from usage_by_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
+            select x.* from usage_per_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
         ) u
         union all
         select p.cache_result, p.bucket, p.requests

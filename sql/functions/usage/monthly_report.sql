@@ -27,7 +27,7 @@ begin
                 from (
                     select u.miss_reason as name, sum(u.requests)::bigint as requests, sum(u.cost_usd) as cost_usd
                     from (
-                        select x.project_id, x.at, x.miss_reason, x.requests, x.cost_usd from usage_misses x
+                        select x.project_id, x.at, x.miss_reason, x.requests, x.cost_usd from usage_miss_sums x
                         union all
                         select p.project_id, p.at, p.miss_reason, p.requests, p.cost_usd from usage_pending p where p.miss_reason is not null
                     ) u

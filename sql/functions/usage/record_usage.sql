@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 begin
     perform set_config('synchronous_commit', 'off', true);
-    insert into batch_ledger (id) values (batch) on conflict do nothing;
+    insert into applied_batches (id) values (batch) on conflict do nothing;
     if not found then
         return clock_timestamp();
     end if;
@@ -18,7 +18,7 @@ begin
     -- In the same transaction, so that what is recorded is what is spent. What was not reserved concerns projects that have budgets by now.
     if spending is not null then
         perform lock_spending(array(select distinct d.project_id from json_to_recordset(spending) as d (project_id bigint)));
-        perform withdraw_records(array(select distinct d.id from json_to_recordset(spending) as d (id uuid) where d.id is not null));
+        perform delete_superseded_records(array(select distinct d.id from json_to_recordset(spending) as d (id uuid) where d.id is not null));
         perform settle_spending(json_agg(d))
         from json_to_recordset(spending) as d (
             id uuid, project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint, doubtful_usd numeric,

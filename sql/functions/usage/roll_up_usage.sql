@@ -102,7 +102,7 @@ begin
     on conflict (project_id, grain, at, cache_result, bucket) do update
     set requests = c.requests + excluded.requests;
 
-    insert into usage_misses as m
+    insert into usage_miss_sums as m
     select t.project_id, date_trunc('day', t.at, 'UTC'), t.miss_reason, sum(t.requests), sum(t.cost_usd)
     from unnest(taken) t
     where t.miss_reason is not null
@@ -112,7 +112,7 @@ begin
         cost_usd = m.cost_usd + excluded.cost_usd;
 
     -- Rows with tags, as far as they agree with a set that their hour has, or one more fits in.
-    insert into usage_tagged as s
+    insert into usage_sums_by_tag as s
     with tagged as materialized (
         select
             t.project_id,
@@ -141,14 +141,14 @@ begin
             from (select distinct t.project_id, t.at from tagged t) h
             cross join lateral (
                 select distinct u.tags
-                from usage_tagged u
+                from usage_sums_by_tag u
                 where u.project_id = h.project_id and u.grain = 'hour' and u.at = h.at and u.tags <> '{}'
             ) u
             union all
             select distinct t.project_id, t.at, t.tags, true
             from tagged t
             where not exists (
-                select from usage_tagged u where u.project_id = t.project_id and u.grain = 'hour' and u.at = t.at and u.tags = t.tags
+                select from usage_sums_by_tag u where u.project_id = t.project_id and u.grain = 'hour' and u.at = t.at and u.tags = t.tags
             )
         ) x
     )

@@ -29,7 +29,7 @@ returns table (
 language sql
 stable
 set search_path = model_proxy, pg_temp
--- As in usage_of_tags().
+-- As in usage_by_tag().
 set jit = off
 set enable_sort = off
 set work_mem = '64MB'
@@ -47,7 +47,7 @@ as $$
             coalesce(of_tags, '{}'),
             case width when '1h' then 'hour' else 'day' end,
             'UTC',
-            usage_cut(of_projects, groups && '{project_id,api_key_id}' or of_keys is not null, true)
+            choose_usage_sums(of_projects, groups && '{project_id,api_key_id}' or of_keys is not null, true)
         ) t
         where width <> '1m'
             and (by_tag is not null or of_tags is not null)
@@ -59,13 +59,13 @@ as $$
             coalesce(h.project_id, k.project_id) as project_id,
             h.key_id, h.model, h.endpoint, null as value, h.requests, h.prompt_tokens,
             h.cached_prompt_tokens, h.completion_tokens, h.tokens_saved, h.cost_usd, h.saved_usd
-        from usage_within(
+        from usage_in_range(
             of_projects,
             from_time,
             until_time,
             case width when '1h' then 'hour' else 'day' end,
             'UTC',
-            usage_cut(
+            choose_usage_sums(
                 of_projects,
                 groups && '{project_id,api_key_id}' or of_keys is not null,
                 'model' = any (groups) or of_models is not null
@@ -91,7 +91,7 @@ as $$
         select
             date_trunc('minute', r.at, 'UTC'), r.project_id, r.key_id, r.model, r.endpoint, r.tags ->> by_tag, r.requests, r.prompt_tokens,
             r.cached_prompt_tokens, r.completion_tokens, r.tokens_saved, r.cost_usd, r.saved_usd
-        from usage_by_record r
+        from usage_per_record r
         where width = '1m'
             and r.project_id in (select visible.id from projects visible where of_projects is null or visible.id = any (of_projects))
             and r.at >= from_time

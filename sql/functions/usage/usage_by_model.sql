@@ -21,7 +21,7 @@ as $$
 #variable_conflict use_column
 declare
     owner_id bigint := find_project(project);
-    first_moment timestamptz := in_month::timestamp at time zone 'utc';
+    month_start timestamptz := in_month::timestamp at time zone 'utc';
     first_after timestamptz := (in_month + interval '1 month')::timestamp at time zone 'utc';
 begin
     return query
@@ -42,7 +42,7 @@ begin
         coalesce(sum(u.tokens_saved), 0)::bigint,
         coalesce(sum(u.cost_usd), 0),
         coalesce(sum(u.saved_usd), 0)
-    from usage_within(array[owner_id], first_moment, first_after, 'all', 'UTC', 'projects') u
+    from usage_in_range(array[owner_id], month_start, first_after, 'all', 'UTC', 'projects') u
     group by grouping sets ((u.model, u.provider), ())
     order by grouping(u.model), sum(u.requests) desc, u.model, u.provider;
 end;

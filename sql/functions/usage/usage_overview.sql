@@ -62,13 +62,13 @@ as $$
         select u.bucket_start, u.cache_result, u.status_class, u.requests, u.prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd,
             u.saved_usd, u.duration_ms
         from narrowed n
-        cross join lateral usage_within(
+        cross join lateral usage_in_range(
             of_projects,
             from_time,
             until_time,
             width,
             zone,
-            usage_cut(of_projects, not n.by_type and of_key_type is not null, of_model is not null)
+            choose_usage_sums(of_projects, not n.by_type and of_key_type is not null, of_model is not null)
         ) u
         where of_key is null
             and (of_model is null or u.model = of_model)
@@ -80,7 +80,7 @@ as $$
         select u.bucket_start, u.cache_result, u.status_class, t.sign * u.requests, t.sign * u.prompt_tokens, t.sign * u.completion_tokens,
             t.sign * u.tokens_saved, t.sign * u.cost_usd, t.sign * u.saved_usd, t.sign * u.duration_ms
         from keys t
-        cross join lateral usage_of_keys(t.ids, from_time, until_time, width, zone) u
+        cross join lateral usage_by_key(t.ids, from_time, until_time, width, zone) u
         where of_model is null or u.model = of_model
     ) h
     group by 1

@@ -30,13 +30,13 @@ as $$
         select u.model, u.provider, u.key_id, u.cache_result, u.status_class, sum(u.requests) as requests,
             sum(u.prompt_tokens) as prompt_tokens, sum(u.completion_tokens) as completion_tokens,
             sum(u.cost_usd) as cost_usd, sum(u.saved_usd) as saved_usd
-        from usage_within(
+        from usage_in_range(
             coalesce(of_projects, case when of_key is not null then array(select k.project_id from api_keys k where k.id = of_key) end),
             from_time,
             until_time,
             'all',
             'UTC',
-            usage_cut(of_projects, share_by = 'api_key' or coalesce(of_key::text, of_key_type) is not null, share_by <> 'api_key' or of_model is not null)
+            choose_usage_sums(of_projects, share_by = 'api_key' or coalesce(of_key::text, of_key_type) is not null, share_by <> 'api_key' or of_model is not null)
         ) u
         where (of_model is null or u.model = of_model)
             and (of_key is null or u.key_id = of_key)
@@ -47,7 +47,7 @@ as $$
     group by 1
     union all
     select t.name, t.requests, t.hits, t.failed, t.prompt_tokens + t.completion_tokens, t.cost_usd, t.saved_usd
-    from usage_of_tags(of_projects, from_time, until_time, '{}', of_model, of_key, of_key_type, 'tag', 'UTC') t
+    from usage_by_tag(of_projects, from_time, until_time, '{}', of_model, of_key, of_key_type, 'tag', 'UTC') t
     where share_by = 'tag'
     order by 2 desc, 1
     limit 20;

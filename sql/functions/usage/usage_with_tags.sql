@@ -32,7 +32,7 @@ as $$
         -- Days of a zone whose hours begin with UTC's are read by the day, others by the hour.
         select p.*, p.grain in ('month', 'day', 'hour') as is_summed
         from (select extract(minute from from_time at time zone zone) = extract(minute from from_time at time zone 'UTC') as fits) z
-        cross join lateral usage_pieces(
+        cross join lateral split_usage_range(
             from_time, until_time, case when z.fits or width = 'all' then width else 'hour' end, case when z.fits then zone else 'UTC' end
         ) p
     ),
@@ -46,7 +46,7 @@ as $$
         at, sign, project_id, tags, key_id, endpoint, model, requests, hits, failed, prompt_tokens, cached_prompt_tokens, completion_tokens,
         tokens_saved, cost_usd, saved_usd
     ) as (
-        -- One index range after the other, as in usage_within().
+        -- One index range after the other, as in usage_in_range().
         select
             coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.tags, u.key_id, u.endpoint, u.model, u.requests, u.hits, u.failed,
             u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd
@@ -54,7 +54,7 @@ as $$
         join pieces w on w.is_summed
         cross join lateral (
             select x.*
-            from usage_tagged x
+            from usage_sums_by_tag x
             where x.project_id = s.id and x.grain = w.grain and x.at >= w.begins and x.at < w.ends and x.tags @> of_tags
             offset 0
         ) u
@@ -67,7 +67,7 @@ as $$
         from seen s
         join pieces w on not w.is_summed
         cross join lateral (
-            select x.* from usage_by_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
+            select x.* from usage_per_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
         ) u
         where u.tags @> of_tags
         union all
@@ -101,4 +101,4 @@ as $$
 $$;
 
 comment on function usage_with_tags(bigint[], timestamptz, timestamptz, jsonb, text, text, text) is
-    'Usage of requests that have all of these tags ({}: any tags), of some or all projects that the current user may see, as usage_within() divides it: rows to be added up, of which some take away what another counted in the wrong bucket. cut: projects, or models, as usage_cut() says: all projects together, without project and key.';
+    'Usage of requests that have all of these tags ({}: any tags), of some or all projects that the current user may see, as usage_in_range() divides it: rows to be added up, of which some take away what another counted in the wrong bucket. cut: projects, or models, as choose_usage_sums() says: all projects together, without project and key.';

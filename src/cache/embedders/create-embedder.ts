@@ -1,13 +1,13 @@
 /** Creates the configured embedder. */
 import { ConfigError, type EmbedderConfig } from '../../config/config.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { createApiEmbedder } from './api.ts'
-import { createBuiltinEmbedder } from './builtin.ts'
+import { createApiEmbedder } from './api-embedder.ts'
+import { createBuiltinEmbedder } from './builtin-embedder.ts'
 import type { Embedder } from './embedder.ts'
-import { openLocalEmbedder } from './local/local.ts'
+import { createLocalEmbedder } from './local/local-embedder.ts'
 
 /** What runs, and what another embedder would bring: measured, see docs/semantic-cache.md. */
-export const EMBEDDER_CHOICES: Record<EmbedderConfig['kind'], string> = {
+export const EMBEDDER_DESCRIPTIONS: Record<EmbedderConfig['kind'], string> = {
   builtin:
     'questions are compared by their words, for microseconds each; EMBEDDER=local would serve some 3 % more of them, for 2.4 ms of processor time each and 150 MB of memory',
   local:
@@ -20,7 +20,7 @@ export async function createEmbedder(config: EmbedderConfig, log: Log): Promise<
   if (config.kind === 'api') return createApiEmbedder(config)
   if (config.kind === 'builtin') return createBuiltinEmbedder()
   try {
-    return await openLocalEmbedder(config.path, log)
+    return await createLocalEmbedder(config.path, log)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new ConfigError([

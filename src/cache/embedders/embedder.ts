@@ -1,5 +1,5 @@
 /** The interface of embedders: a text's vector in a named space. */
-import type { AsideTrace } from '../../telemetry/tracing/request-trace.ts'
+import type { InternalCallTrace } from '../../telemetry/tracing/request-trace.ts'
 
 /** Names the embedding space: vectors of different spaces are never compared. */
 interface EmbeddingSpace {
@@ -21,18 +21,18 @@ export interface PaidEmbedder {
   readonly space: EmbeddingSpace
   readonly isFree: false
   /** The API's address and model: an equal request to the same address gives the same vector. */
-  readonly asks: { baseUrl: string; model: string; dimensions: number | null }
+  readonly endpoint: { baseUrl: string; model: string; dimensions: number | null }
   /** Rejects when it fails or when `signal` aborts; the caller then goes on without a vector. `trace`: of the request that asks. */
-  embed(text: string, signal: AbortSignal, trace?: AsideTrace): Promise<EmbeddedText>
+  embed(text: string, signal: AbortSignal, trace?: InternalCallTrace): Promise<EmbeddingResult>
   close(): Promise<void>
 }
 
-export interface EmbeddedText {
+export interface EmbeddingResult {
   /** `space.dimensions` numbers, as the API gave them. */
   numbers: readonly number[]
   promptTokens: number
   /** The model's name in the response. */
-  answeredAs: string
+  responseModel: string
 }
 
 /** Computes on this machine, in a process of its own: free of charge, in milliseconds of processor time. */
@@ -40,14 +40,14 @@ export interface LocalEmbedder {
   readonly space: EmbeddingSpace
   readonly isFree: false
   /** It calls no API. */
-  readonly asks: null
+  readonly endpoint: null
   /**
    * Resolves to a text's unit vector; null when there is none, or none in time. Never rejects. Recent texts are cached per owner, so that
    * timing does not reveal another owner's texts.
    */
   embed(text: string, owner: string): Promise<Float32Array | null>
   /** The same without haste: resolves when everything that requests wait for is done, or to null when too much waits already. */
-  embedLater(text: string, owner: string): Promise<Float32Array | null>
+  embedInBackground(text: string, owner: string): Promise<Float32Array | null>
   /** Resolves when its process has ended. */
   close(): Promise<void>
 }

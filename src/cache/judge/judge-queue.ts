@@ -1,30 +1,30 @@
 /** Queues pairs of questions for the judge: those that proof could not decide, and a sample of semantic hits. */
-import { recordedUserOf } from '../../formats/end-user.ts'
-import type { Account } from '../../postgres/admit.ts'
-import { call } from '../../postgres/call.ts'
+import { recordedEndUserOf } from '../../formats/end-user.ts'
+import type { ResolvedKey } from '../../postgres/admit-requests.ts'
+import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
-import type { SimilarAnswer } from '../../postgres/find-answer.ts'
-import { byteaText } from '../../postgres/wire-format.ts'
-import type { AnswerSeal } from '../../stores/answer-seal.ts'
+import type { SimilarMatchRow } from '../../postgres/search-cache.ts'
+import { formatBytea } from '../../postgres/wire-format.ts'
+import type { ContentSeal } from '../../stores/content-seal.ts'
 import { createBackgroundWriter } from '../../telemetry/background-writer.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { takeAskedText } from '../asked-text.ts'
 import type { CacheQuery } from '../cache-query.ts'
 import type { SemanticMatch } from '../entry.ts'
+import { extractPromptText } from '../prompt-text.ts'
 import { MAX_JUDGED_CHARS } from './judge-prompt.ts'
 
 export interface JudgeQueue {
   /** Queues the pair if the project learns from undecided candidates. */
-  noteUndecided(query: CacheQuery, candidate: SimilarAnswer): void
+  enqueueUndecided(query: CacheQuery, candidate: SimilarMatchRow): void
   /** Queues the pair if the project has a sample of its semantic hits reviewed. */
-  noteServed(query: CacheQuery, match: SemanticMatch): void
+  sampleServed(query: CacheQuery, match: SemanticMatch): void
   /** Resolves when everything noted has been written. */
   flush(): Promise<void>
 }
 
 export interface JudgeQueueOptions {
   database: Database
-  seal: AnswerSeal
+  seal: ContentSeal
   log: Log
   /** Called after pairs were queued. */
   onQueued(): void
@@ -57,9 +57,9 @@ export function createJudgeQueue({
   // A lost pair is queued again with the next question like it.
   const writer = createBackgroundWriter<PairToQueue>({
     failure: 'judge',
-    what: 'a pair for the judge',
+    rowName: 'a pair for the judge',
     async write(pairs) {
-      await call(database, 'queue_judgements', { pairs })
+      await callFunction(database, 'queue_judgements', { pairs })
       onQueued()
     },
     maxRows: 100,
@@ -73,15 +73,15 @@ export function createJudgeQueue({
   }
 
   return {
-    noteUndecided(query, { request_hash, similarity }) {
-      const { semantic_judge, semantic_policy } = query.account
-      if (semantic_judge !== 'learn' || semantic_policy !== 'judged' || !hasJudge(query.account)) return
+    enqueueUndecided(query, { request_hash, similarity }) {
+      const { semantic_judge, semantic_policy } = query.resolvedKey
+      if (semantic_judge !== 'learn' || semantic_policy !== 'judged' || !hasJudge(query.resolvedKey)) return
       queue(query, { entryHash: request_hash, similarity }, false)
     },
 
-    noteServed(query, match) {
-      const { semantic_verify_ratio: ratio } = query.account
-      if (ratio === 0 || !hasJudge(query.account) || random() >= ratio) return
+    sampleServed(query, match) {
+      const { semantic_verify_ratio: ratio } = query.resolvedKey
+      if (ratio === 0 || !hasJudge(query.resolvedKey) || random() >= ratio) return
       queue(query, match, true)
     },
 
@@ -90,7 +90,7 @@ export function createJudgeQueue({
 }
 
 /** Test keys have no judge: they reach the sandbox only, which judges nothing. */
-function hasJudge({ semantic_judge_model, key_type }: Account): boolean {
+function hasJudge({ semantic_judge_model, key_type }: ResolvedKey): boolean {
   return semantic_judge_model !== '' && key_type !== 'test'
 }
 
@@ -98,25 +98,25 @@ function hasJudge({ semantic_judge_model, key_type }: Account): boolean {
 function describePair(
   query: CacheQuery,
   compared: Compared,
-  { isReview, seal }: { isReview: boolean; seal: AnswerSeal },
+  { isReview, seal }: { isReview: boolean; seal: ContentSeal },
 ): PairToQueue | null {
-  const { account, control, identity } = query
+  const { resolvedKey, control, identity } = query
   if (!control.store || identity.canonicalBody.length > MAX_JUDGED_CHARS) return null
   const semantic = query.semantic()
-  const taken = takeAskedText(identity.endpoint, identity.body)
+  const taken = extractPromptText(identity.endpoint, identity.body)
   if (typeof semantic === 'string' || !taken) return null
-  const context = seal.sealText(JSON.stringify(taken.contextBody), account)
-  const asked = seal.sealText(taken.text, account)
+  const context = seal.sealText(JSON.stringify(taken.contextBody), resolvedKey)
+  const asked = seal.sealText(taken.text, resolvedKey)
   if (context === null || asked === null) return null
   return {
-    project_id: account.project_id,
-    context_hash: byteaText(semantic.contextHash),
-    asked_hash: byteaText(semantic.normalizedHash),
-    entry_hash: byteaText(compared.entryHash),
+    project_id: resolvedKey.project_id,
+    context_hash: formatBytea(semantic.contextHash),
+    asked_hash: formatBytea(semantic.normalizedHash),
+    entry_hash: formatBytea(compared.entryHash),
     is_review: isReview,
     context,
     asked,
-    end_user: recordedUserOf(identity.body),
+    end_user: recordedEndUserOf(identity.body),
     similarity: compared.similarity,
   }
 }

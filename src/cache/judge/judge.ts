@@ -1,19 +1,19 @@
 /** Asks a model about a pair of questions that proof cannot decide, within a time limit and the project's daily budget. */
 import { BackgroundWork } from '../../event-loop/background-work.ts'
-import { withinTimeLimit } from '../../event-loop/time-limit.ts'
+import { withTimeout } from '../../event-loop/timeouts.ts'
 import { sha256 } from '../../formats/json/canonical.ts'
-import { type ArgumentsOf, call } from '../../postgres/call.ts'
+import { type ArgumentsOf, callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
-import type { SimilarAnswer } from '../../postgres/find-answer.ts'
+import type { SimilarMatchRow } from '../../postgres/search-cache.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { NoteVerdict } from '../../telemetry/proxy-metrics.ts'
-import { takeAskedText } from '../asked-text.ts'
+import type { VerdictRecorder } from '../../telemetry/proxy-metrics.ts'
 import type { CacheQuery, SemanticQuery } from '../cache-query.ts'
-import { readBeside } from '../text/read-prompt.ts'
-import { kindOfDifference } from '../verify/difference.ts'
-import { JUDGE_SCHEMA, type Verdict, writeJudgeMessages } from './judge-prompt.ts'
-import { askForVerdict, type ModelCall, type PrepareModelCall } from './model-call.ts'
+import { extractPromptText } from '../prompt-text.ts'
+import { normalizeInSameContext } from '../text/normalize-prompt.ts'
+import { mainDifferenceKind } from '../verify/difference.ts'
+import { type JudgeCall, type PrepareJudgeCall, requestVerdict } from './judge-call.ts'
+import { buildJudgeMessages, JUDGE_SCHEMA, type Verdict } from './judge-prompt.ts'
 
 export interface Judgement {
   /** Null when there is none in time: the candidate stays undecided. */
@@ -23,49 +23,53 @@ export interface Judgement {
 
 export interface Judge {
   /** Requests about the same pair share one call, and the first one bears its cost. Never rejects. */
-  decide(query: CacheQuery, semantic: SemanticQuery, candidate: SimilarAnswer): Promise<Judgement>
+  decide(query: CacheQuery, semantic: SemanticQuery, candidate: SimilarMatchRow): Promise<Judgement>
   /** Resolves when all verdicts have been written. */
   flush(): Promise<void>
 }
 
 const NO_JUDGEMENT: Judgement = { verdict: null, costUsd: 0 }
 
-export function createJudge(database: Database, prepareCall: PrepareModelCall, log: Log, note: NoteVerdict): Judge {
+export function createJudge(database: Database, prepareCall: PrepareJudgeCall, log: Log, note: VerdictRecorder): Judge {
   const running = new Map<string, Promise<Judgement>>()
   const settling = new BackgroundWork()
 
-  async function ask(query: CacheQuery, semantic: SemanticQuery, candidate: SimilarAnswer): Promise<Judgement> {
-    const { account } = query
+  async function ask(query: CacheQuery, semantic: SemanticQuery, candidate: SimilarMatchRow): Promise<Judgement> {
+    const { resolvedKey } = query
     const prepared = prepare(query, candidate, prepareCall)
     if (!prepared) return NO_JUDGEMENT
-    const reserved = { of_project: account.project_id, at_most_usd: prepared.estimatedUsd }
-    const day = await call(database, 'reserve_judgement', reserved)
+    const reserved = { of_project: resolvedKey.project_id, at_most_usd: prepared.estimatedUsd }
+    const day = await callFunction(database, 'reserve_judgement', reserved)
     if (day === null) return NO_JUDGEMENT
-    const answered = await askForVerdict(prepared, AbortSignal.timeout(account.semantic_judge_timeout_ms), query.trace)
+    const answered = await requestVerdict(
+      prepared,
+      AbortSignal.timeout(resolvedKey.semantic_judge_timeout_ms),
+      query.trace,
+    )
     const { verdict, costUsd } = answered
     if (verdict === null)
-      log.warn({ project: account.project_name, cause: answered.cause }, 'the judge gave no verdict')
+      log.warn({ project: resolvedKey.project_name, cause: answered.cause }, 'the judge gave no verdict')
     else note('judge', verdict)
-    const money = { of_project: account.project_id, of_day: day, correction_usd: costUsd - prepared.estimatedUsd }
+    const money = { of_project: resolvedKey.project_id, of_day: day, correction_usd: costUsd - prepared.estimatedUsd }
     void settling.add(settle({ ...describe(semantic, candidate), ...money, verdict }))
     return { verdict, costUsd }
   }
 
   async function settle(judgement: ArgumentsOf<'settle_judgement'>): Promise<void> {
-    await call(database, 'settle_judgement', judgement).catch(error => {
+    await callFunction(database, 'settle_judgement', judgement).catch(error => {
       log.failures.report('judge', error, 'a verdict could not be written', { part: 'settle' })
     })
   }
 
   return {
     async decide(query, semantic, candidate) {
-      const { project_id, semantic_judge_timeout_ms } = query.account
+      const { project_id, semantic_judge_timeout_ms } = query.resolvedKey
       const name = `${project_id} ${semantic.contextHash} ${semantic.normalizedHash} ${candidate.entry_id}`
       const shared = running.get(name)
       const asked = shared ?? ask(query, semantic, candidate).finally(() => running.delete(name))
       if (!shared) running.set(name, asked)
       try {
-        const judgement = await withinTimeLimit(semantic_judge_timeout_ms, asked)
+        const judgement = await withTimeout(semantic_judge_timeout_ms, asked)
         return shared ? { ...judgement, costUsd: 0 } : judgement
       } catch (error) {
         log.warn({ cause: describeCause(error) }, 'the judge was not waited for')
@@ -82,26 +86,26 @@ export function createJudge(database: Database, prepareCall: PrepareModelCall, l
 
 /** Returns null when the pair is too long to be judged, or the model cannot be reached. */
 function prepare(
-  { account, identity }: CacheQuery,
-  candidate: SimilarAnswer,
-  prepareCall: PrepareModelCall,
-): ModelCall | null {
-  const taken = takeAskedText(identity.endpoint, identity.body)
+  { resolvedKey, identity }: CacheQuery,
+  candidate: SimilarMatchRow,
+  prepareCall: PrepareJudgeCall,
+): JudgeCall | null {
+  const taken = extractPromptText(identity.endpoint, identity.body)
   const pair = taken && { context: taken.contextBody, asked: taken.text, cached: candidate.prompt }
-  const messages = pair && writeJudgeMessages(pair)
-  return messages && prepareCall(account, messages, JUDGE_SCHEMA)
+  const messages = pair && buildJudgeMessages(pair)
+  return messages && prepareCall(resolvedKey, messages, JUDGE_SCHEMA)
 }
 
 /** The verdict's subject, as it is stored. */
-function describe({ reading, contextHash, normalizedHash }: SemanticQuery, candidate: SimilarAnswer) {
-  const cached = readBeside(reading, candidate.prompt)
+function describe({ normalizedPrompt, contextHash, normalizedHash }: SemanticQuery, candidate: SimilarMatchRow) {
+  const cached = normalizeInSameContext(normalizedPrompt, candidate.prompt)
   return {
     context_hash: contextHash,
     asked_hash: normalizedHash,
     entry_hash: sha256(cached.normalized),
     until: candidate.expires_at,
     similarity: candidate.similarity,
-    difference: kindOfDifference(reading.text, cached.text),
+    difference: mainDifferenceKind(normalizedPrompt.text, cached.text),
     source: 'judge',
     queued_id: null,
   }

@@ -1,5 +1,5 @@
 /** Writes a calculation in words with figures and signs: "five times 6" becomes "5 × 6". */
-import { operators } from './patterns.ts'
+import { operatorPatterns } from './patterns.ts'
 
 const units =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'
@@ -10,7 +10,7 @@ const values: ReadonlyMap<string, number> = new Map([
 ])
 
 /** The number that a lower-case word is; undefined for any other. */
-export const numberOf = (word: string): number | undefined => values.get(word)
+export const parseNumberWord = (word: string): number | undefined => values.get(word)
 
 const opening = /^(?:(?:what is|how much is|calculate|compute|solve) )?(.+)$/
 const figure = /^-?\d+(?:\.\d+)?$/
@@ -18,7 +18,7 @@ const figure = /^-?\d+(?:\.\d+)?$/
 const MOST_WORDS = 2
 
 /** Null when it is anything but operands with operators between them. "3 times 2 days ago" is no calculation. */
-export function writeCalculation(sentence: string): string | null {
+export function normalizeCalculation(sentence: string): string | null {
   const words = opening.exec(sentence)?.[1]?.split(' ') ?? []
   const written: string[] = []
   for (let at = 0; at < words.length; ) {
@@ -45,7 +45,7 @@ function operandAt(words: readonly string[], at: number): { text: string; length
 function operatorAt(words: readonly string[], at: number): { text: string; length: number } | null {
   for (let length = MOST_WORDS; length > 0; length -= 1) {
     const text = words.slice(at, at + length).join(' ')
-    const sign = operators.find(([pattern]) => pattern.test(text))?.[1]
+    const sign = operatorPatterns.find(([pattern]) => pattern.test(text))?.[1]
     if (sign !== undefined) return { text: sign, length }
   }
   return null

@@ -6,7 +6,7 @@ import { phraseList, wordSet } from './words.ts'
 export type ContextKind = 'none' | 'instructions' | 'work'
 
 /** `context` is the request's body without the message's text. */
-export function contextKindOf(context: unknown): ContextKind {
+export function classifyContext(context: unknown): ContextKind {
   if (hasText(context, handsOver)) return 'work'
   return hasText(context, text => text.trim() !== '') ? 'instructions' : 'none'
 }

@@ -1,8 +1,17 @@
 /** Writes words in lower case where that changes no meaning: a sentence's beginning, a shouted prompt, names that are no other word. */
-import { isAcronym, isOnlyName, isPairName, isProgramName, isWord, mayBeName, usualFormOf } from './lexicon.ts'
-import { isTechnical } from './protected.ts'
+
+import { isTechnical } from './form-sensitive.ts'
+import {
+  canBeName,
+  isAcronym,
+  isEnglishWord,
+  isProgramName,
+  isTwoWordName,
+  isUnambiguousName,
+  usualSpellingOf,
+} from './lexicon.ts'
 import type { Token } from './tokenize.ts'
-import { auxiliaries, capitalise, functionWords, openers, wordSet } from './words.ts'
+import { auxiliaries, capitalise, functionWords, sentenceOpeners, wordSet } from './words.ts'
 
 /** After one of these, or at the end, "I" is a symbol: the electric current, or a number. */
 const beforeSymbol = wordSet(`
@@ -19,7 +28,7 @@ const beforeIdentifier = wordSet(
 )
 
 /** The tokens' keys. Quotations, code and measures stay as they are. */
-export function writeLowerCase(written: readonly Token[]): string[] {
+export function normalizeLetterCase(written: readonly Token[]): string[] {
   const tokens = writeUsualCase(written)
   return tokens.map((token, at) => {
     if (token.kind !== 'word') return token.key
@@ -52,7 +61,7 @@ function shouts(words: readonly string[]): boolean {
   return (
     words.length > 1 &&
     words.every(word => word === word.toUpperCase()) &&
-    words.some(word => openers.has(word.toLowerCase()))
+    words.some(word => sentenceOpeners.has(word.toLowerCase()))
   )
 }
 
@@ -71,12 +80,12 @@ function isTitle(words: readonly string[]): boolean {
 function usualKey(lower: readonly string[], at: number): string {
   const [before = '', whole = '', next = ''] = [lower[at - 1], lower[at], lower[at + 1]]
   const word = whole.replace(/'s$/, '')
-  if (functionWords.has(word) || openers.has(word))
+  if (functionWords.has(word) || sentenceOpeners.has(word))
     return /^(?:an?|the)$/.test(before) && isAcronym(word) ? whole.toUpperCase() : whole
-  const isPart = isPairName(`${word} ${next}`) || isPairName(`${before} ${word}`)
+  const isPart = isTwoWordName(`${word} ${next}`) || isTwoWordName(`${before} ${word}`)
   if (!isPart && (beforeIdentifier.has(before) || /^\d/.test(before))) return whole
-  const usual = isPart ? capitalise(word) : usualFormOf(word)
-  const isCommon = !isPart && /^an?$/.test(before) && usual !== usual.toUpperCase() && isWord(word)
+  const usual = isPart ? capitalise(word) : usualSpellingOf(word)
+  const isCommon = !isPart && /^an?$/.test(before) && usual !== usual.toUpperCase() && isEnglishWord(word)
   return isCommon ? whole : usual + whole.slice(word.length)
 }
 
@@ -84,16 +93,17 @@ function usualKey(lower: readonly string[], at: number): string {
 function opensInSmall(word: string, isFirst: boolean): boolean {
   const lower = word.toLowerCase()
   if (word[0] === lower[0] || word.slice(1) !== lower.slice(1)) return false
-  if (openers.has(lower) || functionWords.has(lower)) return true
-  return isFirst && isWord(lower) && !mayBeName(lower)
+  if (sentenceOpeners.has(lower) || functionWords.has(lower)) return true
+  return isFirst && isEnglishWord(lower) && !canBeName(lower)
 }
 
 /** "WHAT IS the capital", "THE best": but "Is IT hard", "compare AND with OR". */
 function isEmphasis(tokens: readonly Token[], at: number): boolean {
   if (!isLoud(tokens[at])) return false
   const [lower = '', next = ''] = tokens.slice(at, at + 2).map(({ key }) => key.toLowerCase())
-  if (!(functionWords.has(lower) || openers.has(lower))) return false
-  if (openers.has(lower) && tokens.slice(0, at).every(isLoud)) return at > 0 || lower !== 'who' || auxiliaries.has(next)
+  if (!(functionWords.has(lower) || sentenceOpeners.has(lower))) return false
+  if (sentenceOpeners.has(lower) && tokens.slice(0, at).every(isLoud))
+    return at > 0 || lower !== 'who' || auxiliaries.has(next)
   return !symbols.has(lower) && !isTechnical(tokens.map(({ key }) => key.toLowerCase()))
 }
 
@@ -123,7 +133,11 @@ function isDefined([first, second, ...rest]: readonly Token[]): boolean {
   const lower = second?.key.toLowerCase() ?? ''
   const isOnly = /^define$/i.test(first?.key ?? '') && rest.every(({ kind }) => kind === 'mark')
   return (
-    isOnly && second?.key === capitalise(lower) && isWord(lower) && !mayBeName(lower) && usualFormOf(lower) === lower
+    isOnly &&
+    second?.key === capitalise(lower) &&
+    isEnglishWord(lower) &&
+    !canBeName(lower) &&
+    usualSpellingOf(lower) === lower
   )
 }
 
@@ -135,7 +149,7 @@ function isSmall(word: string): boolean {
 function isNameAlone(tokens: readonly Token[], at: number): boolean {
   const { key = '' } = tokens[at] ?? {}
   const lower = key.toLowerCase().replace(/'s$/, '')
-  if (key.length < 3 || key === lower || functionWords.has(lower) || !isOnlyName(lower)) return false
+  if (key.length < 3 || key === lower || functionWords.has(lower) || !isUnambiguousName(lower)) return false
   const before = tokens[at - 1]?.key.toLowerCase() ?? ''
   const isCapitals = key === key.toUpperCase() && isAcronym(lower)
   // "An Einstein", "a Panama" mean something else; "what does Marx mean" asks about a person.
@@ -154,7 +168,7 @@ function isNameAlone(tokens: readonly Token[], at: number): boolean {
 function endsName(tokens: readonly Token[], at: number): boolean {
   const { key = '' } = tokens[at] ?? {}
   if (at === 0 || !/^[A-Z][a-z]/.test(key) || tokens[at - 1]?.key.endsWith("'s")) return false
-  return isNameAlone(tokens, at - 1) && isWord(key.toLowerCase())
+  return isNameAlone(tokens, at - 1) && isEnglishWord(key.toLowerCase())
 }
 
 /** "Use git" as "use Git", but not "a git", "your git". */

@@ -2,16 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { areEverydaySynonyms } from './everyday-synonyms.ts'
-import { areApart, shareSense } from './relatives.ts'
+import { differInPrefix, haveCommonSense } from './word-relations.ts'
 import { capitalise } from './words.ts'
 
-export type WordKind = 'n' | 'v' | 'a' | 'r'
+export type PartOfSpeech = 'n' | 'v' | 'a' | 'r'
 /** `plain`: none. `s`: plural, or third person. `d`: past or participle. */
 export type Inflection = 'plain' | 's' | 'd' | 'ing' | 'er' | 'est'
 
 export interface Lemma {
   readonly word: string
-  readonly kind: WordKind
+  readonly kind: PartOfSpeech
   readonly form: Inflection
 }
 
@@ -19,14 +19,14 @@ interface Entry {
   /** `B`: it may be a name. `N`, `U`: it is one; `U` in capitals. `c`, `u` at the end: most write it with a capital, in capitals; `p`: it is a program. */
   readonly name: string
   /** Numbers of its senses by kind, the most frequent first. */
-  readonly senses: Readonly<Record<WordKind, readonly number[]>>
+  readonly senses: Readonly<Record<PartOfSpeech, readonly number[]>>
   readonly opposites: readonly string[]
   /** Words of another form with the same root, and what an adjective measures: "deep" has "depth", "tall" has "height". */
   readonly relatives: readonly string[]
 }
 
 /** How two words relate; null: not, or not that the lexicon knows. */
-export type Relation = 'synonym' | 'relative' | 'opposite' | 'kind' | 'neighbour' | null
+export type WordRelation = 'synonym' | 'relative' | 'opposite' | 'kind' | 'neighbour' | null
 
 interface Lexicon {
   /** Sorted lines, one a word. */
@@ -42,7 +42,7 @@ let loaded: Lexicon | undefined
 const known = new Map<string, { entry: Entry | null; lemmas?: readonly Lemma[] }>()
 /** When there are more, all are read anew: a few hundred words are most of any text, and keeping an order would cost more than that. */
 const MOST_KNOWN = 8_192
-const kinds: readonly WordKind[] = ['n', 'v', 'a', 'r']
+const kinds: readonly PartOfSpeech[] = ['n', 'v', 'a', 'r']
 
 /** Loads at the first question: a process that matches no text needs no lexicon. */
 function lexicon(): Lexicon {
@@ -60,7 +60,7 @@ function lexicon(): Lexicon {
   return loaded
 }
 
-const markedForms: Readonly<Record<string, [WordKind, Inflection]>> = {
+const markedForms: Readonly<Record<string, [PartOfSpeech, Inflection]>> = {
   d: ['v', 'd'],
   s: ['n', 's'],
   c: ['a', 'er'],
@@ -118,22 +118,23 @@ function readLine(line: string | null): Entry | null {
   }
 }
 
-const endings: ReadonlyArray<readonly [ending: string, instead: readonly string[], kind: WordKind, form: Inflection]> =
-  [
-    ['ies', ['y'], 'n', 's'],
-    ['es', ['e', ''], 'n', 's'],
-    ['s', [''], 'n', 's'],
-    ['ies', ['y'], 'v', 's'],
-    ['es', ['e', ''], 'v', 's'],
-    ['s', [''], 'v', 's'],
-    ['ied', ['y'], 'v', 'd'],
-    ['ed', ['', 'e'], 'v', 'd'],
-    ['ing', ['', 'e'], 'v', 'ing'],
-    ['er', ['', 'e'], 'a', 'er'],
-    ['est', ['', 'e'], 'a', 'est'],
-    ['ier', ['y'], 'a', 'er'],
-    ['iest', ['y'], 'a', 'est'],
-  ]
+const endings: ReadonlyArray<
+  readonly [ending: string, instead: readonly string[], kind: PartOfSpeech, form: Inflection]
+> = [
+  ['ies', ['y'], 'n', 's'],
+  ['es', ['e', ''], 'n', 's'],
+  ['s', [''], 'n', 's'],
+  ['ies', ['y'], 'v', 's'],
+  ['es', ['e', ''], 'v', 's'],
+  ['s', [''], 'v', 's'],
+  ['ied', ['y'], 'v', 'd'],
+  ['ed', ['', 'e'], 'v', 'd'],
+  ['ing', ['', 'e'], 'v', 'ing'],
+  ['er', ['', 'e'], 'a', 'er'],
+  ['est', ['', 'e'], 'a', 'est'],
+  ['ier', ['y'], 'a', 'er'],
+  ['iest', ['y'], 'a', 'est'],
+]
 
 /** The words that a lower-case word may be a form of; itself first, if it is one. Empty for an unknown word. */
 export function lemmasOf(word: string): readonly Lemma[] {
@@ -159,23 +160,23 @@ function regularLemmas(word: string): Lemma[] {
 }
 
 /** The base form that a lower-case word most likely has; itself, if it is unknown. */
-export function baseOf(word: string): string {
+export function baseFormOf(word: string): string {
   return lemmasOf(word)[0]?.word ?? word
 }
 
 /** Whether a lower-case word is an English word, not only a name. */
-export function isWord(word: string): boolean {
+export function isEnglishWord(word: string): boolean {
   const entry = lookUp(word)
   return (entry !== null && !/^[NUcu]/.test(entry.name)) || lemmasOf(word).some(({ form }) => form !== 'plain')
 }
 
 /** Whether it is a name, and no word in lower case: "france", but not "turkey". */
-export function isOnlyName(word: string): boolean {
+export function isUnambiguousName(word: string): boolean {
   return /[NU]/.test(lookUp(word)?.name ?? '') && lemmasOf(word).every(({ form }) => form === 'plain')
 }
 
 /** Whether two lower-case words are a name together, and nothing else: "white house". */
-export function isPairName(pair: string): boolean {
+export function isTwoWordName(pair: string): boolean {
   return lexicon().pairNames.has(pair)
 }
 
@@ -185,7 +186,7 @@ export function isAcronym(word: string): boolean {
 }
 
 /** Whether it may be a name. */
-export function mayBeName(word: string): boolean {
+export function canBeName(word: string): boolean {
   return /[BNU]/.test(lookUp(word)?.name ?? '')
 }
 
@@ -195,18 +196,18 @@ export function isProgramName(word: string): boolean {
 }
 
 /** A lower-case word as most write it: "turkey" as a name, "ram" in capitals. */
-export function usualFormOf(word: string): string {
+export function usualSpellingOf(word: string): string {
   const { name = '' } = lookUp(word) ?? {}
-  const isName = isOnlyName(word)
+  const isName = isUnambiguousName(word)
   if (name.endsWith('u') || (isName && name === 'U')) return word.toUpperCase()
   return name.endsWith('c') || isName ? capitalise(word) : word
 }
 
 /** How many senses a lower-case base form has of a kind. */
-export const countSenses = (word: string, kind: WordKind): number => lookUp(word)?.senses[kind].length ?? 0
+export const countSenses = (word: string, kind: PartOfSpeech): number => lookUp(word)?.senses[kind].length ?? 0
 
 /** Whether a lower-case base form most often names a thing, a stuff or a being (or other `kinds`); not so "height", "skill", nor a part of the body. */
-export function isThing(word: string, kinds: readonly string[] = ['object', 'substance']): boolean {
+export function isNounOfKind(word: string, kinds: readonly string[] = ['object', 'substance']): boolean {
   const { parents } = lexicon()
   const things = kinds.map(each => lookUp(each)?.senses.n[0])
   let sense = lookUp(word)?.senses.n[0] ?? 0
@@ -215,18 +216,18 @@ export function isThing(word: string, kinds: readonly string[] = ['object', 'sub
 }
 
 /** Whether a plural that is a word of its own most often names what a base form does: "eggs", but not "customs". */
-export function isOnlyPlural(plural: string, base: string): boolean {
+export function isRegularPlural(plural: string, base: string): boolean {
   const [sense] = lookUp(plural)?.senses.n ?? []
   return sense !== undefined && lookUp(base)?.senses.n.slice(0, 2).includes(sense) === true
 }
 
 /** How two lower-case base forms relate; `kind` is what both are, null for any. */
-export function relationOf(one: string, other: string): Relation {
+export function findWordRelation(one: string, other: string): WordRelation {
   const [ours, theirs] = [lookUp(one), lookUp(other)]
   if (!ours || !theirs) return null
-  if (ours.opposites.includes(other) || theirs.opposites.includes(one) || areApart(one, other)) return 'opposite'
+  if (ours.opposites.includes(other) || theirs.opposites.includes(one) || differInPrefix(one, other)) return 'opposite'
   if (areEverydaySynonyms(one, other)) return 'synonym'
-  if (kinds.some(kind => shareSense(ours.senses[kind], theirs.senses[kind]))) return 'synonym'
+  if (kinds.some(kind => haveCommonSense(ours.senses[kind], theirs.senses[kind]))) return 'synonym'
   if (ours.relatives.includes(other) || theirs.relatives.includes(one)) return 'relative'
   const isKind = isKindOf(ours.senses.v, theirs.senses.v) || isKindOf(theirs.senses.v, ours.senses.v)
   if (isKind && !kinds.some(kind => kind !== 'v' && areNear(ours.senses[kind], theirs.senses[kind]))) return 'kind'

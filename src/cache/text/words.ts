@@ -41,7 +41,7 @@ export const functionWords = wordSet(`
   must has have had not no what which who whom whose where why how than me him us them some any each every all both many much more most
 `)
 
-export const openers: ReadonlySet<string> = new Set([
+export const sentenceOpeners: ReadonlySet<string> = new Set([
   ...questionWords,
   ...auxiliaries,
   ...requestVerbs,

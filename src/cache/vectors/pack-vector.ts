@@ -2,17 +2,17 @@
 import { canonicalizeBody, type JsonObject, sha256 } from '../../formats/json/canonical.ts'
 
 /** 32-bit floats if they came as such; else the numbers in the JSON. */
-export type GivenNumbers = Float32Array | readonly number[]
+export type VectorNumbers = Float32Array | readonly number[]
 
 /** Part of every vector's name: a vector packed by a version with another form is not found. */
-export const PACKED_FORM = 3
+export const PACKED_VECTOR_FORMAT = 3
 
 const FLOATS = 1
 const DOUBLES = 2
 const MOST_DIMENSIONS = 65_535
 
 /** Returns null for a vector that cannot be stored: without numbers, with too many, or with one that is not finite. */
-export function packVector(numbers: GivenNumbers): Uint8Array | null {
+export function packVector(numbers: VectorNumbers): Uint8Array | null {
   if (numbers.length === 0 || numbers.length > MOST_DIMENSIONS || !numbers.every(Number.isFinite)) return null
   if (numbers instanceof Float32Array) return pack(FLOATS, numbers)
   const areFloats = numbers.every(number => Math.fround(number) === number)
@@ -41,11 +41,11 @@ function pack(form: number, numbers: Float32Array | Float64Array): Uint8Array {
 }
 
 /** A text, or token ids. */
-export type Input = string | readonly number[]
+export type EmbeddingInput = string | readonly number[]
 
-export interface VectorSpace {
+export interface VectorNameFields {
   namespace: string
-  /** The route that would answer, from `nameRoute`: the same model name may mean another model elsewhere. */
+  /** The route that would answer, from `routeIdOf`: the same model name may mean another model elsewhere. */
   route: string
   /** As the client asked for it. */
   model: string
@@ -58,26 +58,26 @@ export interface VectorSpace {
 }
 
 /** Hex SHA-256 of each input in one space. */
-export type NameVector = (input: Input) => string
+export type VectorNamer = (input: EmbeddingInput) => string
 
 /** Throws a 400 when the other fields are nested too deeply. */
-export function createVectorNames({
+export function createVectorNamer({
   namespace,
   route,
   model,
   dimensions,
   headers = [],
   otherFields,
-}: VectorSpace): NameVector {
+}: VectorNameFields): VectorNamer {
   const fields = canonicalizeBody({ ...otherFields, model, dimensions })
-  const parts = [`vector ${PACKED_FORM}`, namespace, route, fields]
+  const parts = [`vector ${PACKED_VECTOR_FORMAT}`, namespace, route, fields]
   if (headers.length > 0) parts.push(JSON.stringify(headers))
   const space = sha256(parts.join('\n'))
   return input => sha256(`${space}${spell(input)}`)
 }
 
 /** A text and the tokens that spell it are two inputs. Lone surrogates are escaped: as UTF-8, they would all hash alike. */
-function spell(input: Input): string {
+function spell(input: EmbeddingInput): string {
   if (typeof input !== 'string') return `#${input.join()}`
   return input.isWellFormed() ? `t${input}` : `j${JSON.stringify(input)}`
 }

@@ -1,12 +1,12 @@
 /** Vectors by name: in the fast store and in PostgreSQL, how they are named and stored. */
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { nowMs } from '../../event-loop/clock.ts'
-import { withinTimeLimit } from '../../event-loop/time-limit.ts'
-import type { Account } from '../../postgres/admit.ts'
-import { call, type RowOf } from '../../postgres/call.ts'
+import { withTimeout } from '../../event-loop/timeouts.ts'
+import type { ResolvedKey } from '../../postgres/admit-requests.ts'
+import { callFunction, type RowOf } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import { storeVectors } from '../../postgres/vectors.ts'
-import { listHashes } from '../../postgres/wire-format.ts'
+import { toByteaList } from '../../postgres/wire-format.ts'
 import { type FastStore, vectorEntryName } from '../../stores/fast-store.ts'
 import type { Log } from '../../telemetry/log.ts'
 
@@ -16,7 +16,7 @@ export interface StoredVector {
   /** Tokens of the input, as the upstream counted them. */
   promptTokens: number
   /** The model's name in the upstream's response. */
-  answeredAs: string
+  responseModel: string
   /** Milliseconds since the epoch. */
   createdAtMs: number
 }
@@ -27,8 +27,8 @@ const HEADER_BYTES = 14
 const MOST_NAME_BYTES = 255
 const decoder = new TextDecoder()
 
-export function encodeStoredVector({ packed, promptTokens, answeredAs, createdAtMs }: StoredVector): Uint8Array {
-  const name = Buffer.from(answeredAs).subarray(0, MOST_NAME_BYTES)
+export function encodeStoredVector({ packed, promptTokens, responseModel, createdAtMs }: StoredVector): Uint8Array {
+  const name = Buffer.from(responseModel).subarray(0, MOST_NAME_BYTES)
   const header = Buffer.allocUnsafe(HEADER_BYTES)
   header.writeUInt8(FORM, 0)
   header.writeUInt8(name.length, 1)
@@ -45,29 +45,29 @@ export function decodeStoredVector(bytes: Uint8Array): StoredVector | null {
   return {
     packed: bytes.subarray(packedAt),
     promptTokens: header.getUint32(2, true),
-    answeredAs: decoder.decode(bytes.subarray(HEADER_BYTES, packedAt)),
+    responseModel: decoder.decode(bytes.subarray(HEADER_BYTES, packedAt)),
     createdAtMs: header.getFloat64(6, true),
   }
 }
 
 /** The project that the vectors belong to. A new generation hides the copies, and keeps out vectors fetched before it. */
-export type Owner = Pick<Account, 'project_id' | 'cache_generation' | 'key_type' | 'key_id'>
+export type VectorOwner = Pick<ResolvedKey, 'project_id' | 'cache_generation' | 'key_type' | 'key_id'>
 
-export interface VectorCopy extends StoredVector {
-  /** Hex SHA-256, from `createVectorNames`. */
+export interface VectorCacheEntry extends StoredVector {
+  /** Hex SHA-256, from `createVectorNamer`. */
   name: string
   /** Remaining lifetime. */
   ttlMs: number
 }
 
-export interface VectorCopies {
+export interface VectorCache {
   /** Returns each name's copy, unless it is missing or older than `maxAgeSeconds`. Never rejects: an unreadable copy is a miss. */
-  find(owner: Owner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
+  find(owner: VectorOwner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
   /** Resolves to whether the copies were written. Never rejects: a failure costs one more lookup in PostgreSQL. */
-  write(owner: Owner, copies: readonly VectorCopy[]): Promise<boolean>
+  write(owner: VectorOwner, copies: readonly VectorCacheEntry[]): Promise<boolean>
 }
 
-export function createVectorCopies(store: FastStore): VectorCopies {
+export function createVectorCache(store: FastStore): VectorCache {
   return {
     async find(owner, names, maxAgeSeconds) {
       const copies = await store.readEntries(names.map(name => entryNameOf(owner, name))).catch(() => null)
@@ -86,7 +86,7 @@ export function createVectorCopies(store: FastStore): VectorCopies {
   }
 }
 
-function entryNameOf(owner: Owner, name: string): string {
+function entryNameOf(owner: VectorOwner, name: string): string {
   return vectorEntryName(owner.project_id, owner.cache_generation, name)
 }
 
@@ -102,19 +102,19 @@ const FIND_TIME_LIMIT_MS = 1_000
 const VECTORS = 'vectors'
 
 export interface NamedVector extends Omit<StoredVector, 'createdAtMs'> {
-  /** Hex SHA-256, from `createVectorNames`. */
+  /** Hex SHA-256, from `createVectorNamer`. */
   name: string
 }
 
 export interface VectorStore {
   /** Returns each name's vector, unless it is missing or older than `maxAgeSeconds`. Never throws: a failed lookup is a miss. */
-  find(owner: Owner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
+  find(owner: VectorOwner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
   /**
    * Resolves when the vectors can be found, which may be before PostgreSQL has them. Never throws: a vector that is not stored is fetched
-   * again. `endUser`: for whom they were asked, as records name them.
+   * again. `endUserSchema`: for whom they were asked, as records name them.
    */
   store(
-    owner: Owner,
+    owner: VectorOwner,
     vectors: readonly NamedVector[],
     kept: { ttlSeconds: number; endUser: string | null },
   ): Promise<void>
@@ -129,17 +129,17 @@ export interface VectorStoreOptions {
 }
 
 export function createVectorStore({ database, store, log }: VectorStoreOptions): VectorStore {
-  const copies = createVectorCopies(store)
+  const copies = createVectorCache(store)
   const keeping = new BackgroundWork()
 
   /** Looks the vectors up in PostgreSQL, and copies them to Redis for the next lookup. */
   async function findKept(
-    owner: Owner,
+    owner: VectorOwner,
     names: readonly string[],
     maxAgeSeconds: number | null,
   ): Promise<(StoredVector | null)[]> {
-    const asked = { of_project: owner.project_id, by_names: listHashes(names), max_age_seconds: maxAgeSeconds }
-    const rows = await withinTimeLimit(FIND_TIME_LIMIT_MS, call(database, 'find_vectors', asked))
+    const asked = { of_project: owner.project_id, by_names: toByteaList(names), max_age_seconds: maxAgeSeconds }
+    const rows = await withTimeout(FIND_TIME_LIMIT_MS, callFunction(database, 'find_vectors', asked))
     log.failures.recover('lookup', VECTORS)
     if (rows.length > 0) void copies.write(owner, toCopies(rows, names))
     const found: (StoredVector | null)[] = names.map(() => null)
@@ -181,14 +181,14 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
     },
 
     async drain(timeLimitMs) {
-      await withinTimeLimit(timeLimitMs, keeping.settled()).catch(() => {})
+      await withTimeout(timeLimitMs, keeping.settled()).catch(() => {})
     },
   }
 }
 
 /** One call at a time, because requests need the connections, too. */
 async function keepAll(
-  owner: Owner,
+  owner: VectorOwner,
   vectors: readonly NamedVector[],
   kept: { ttlSeconds: number; endUser: string | null },
   { database, log }: Pick<VectorStoreOptions, 'database' | 'log'>,
@@ -211,7 +211,7 @@ async function keepAll(
 
 type FoundVector = RowOf<'find_vectors'>
 
-function toCopies(rows: readonly FoundVector[], names: readonly string[]): VectorCopy[] {
+function toCopies(rows: readonly FoundVector[], names: readonly string[]): VectorCacheEntry[] {
   const now = nowMs()
   return rows.flatMap(row => {
     const name = names[row.place]
@@ -223,7 +223,7 @@ function readRow(row: FoundVector): StoredVector {
   return {
     packed: row.vector,
     promptTokens: row.prompt_tokens,
-    answeredAs: row.answered_as,
+    responseModel: row.response_model,
     createdAtMs: row.created_at.getTime(),
   }
 }

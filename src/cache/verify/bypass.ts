@@ -1,12 +1,21 @@
 /** Finds prompts that are never matched semantically: their answer changes with time, or they ask for an action. */
-import { freshCharacters, freshPhrases, freshTopics, freshWords, passing } from '../text/freshness.ts'
-import type { PromptReading } from '../text/read-prompt.ts'
+
+import type { NormalizedPrompt } from '../text/normalize-prompt.ts'
+import {
+  timeSensitiveCharacters,
+  timeSensitivePhrases,
+  timeSensitiveTopics,
+  timeSensitiveWords,
+  transientFactPattern,
+} from '../text/time-sensitive-words.ts'
 import { wordSet } from '../text/words.ts'
 import { isTimeless } from './timeless.ts'
 
-const phrases = [...freshWords, ...freshPhrases, ...freshTopics].map(phrase => phrase.split(' '))
+const phrases = [...timeSensitiveWords, ...timeSensitivePhrases, ...timeSensitiveTopics].map(phrase =>
+  phrase.split(' '),
+)
 const phrasesByFirstWord = Map.groupBy(phrases, ([first]) => first)
-const freshCharacter = new RegExp(freshCharacters.join('|'), 'u')
+const freshCharacter = new RegExp(timeSensitiveCharacters.join('|'), 'u')
 const word = /[\p{L}\p{M}\p{N}']+/gu
 /** Quotations and code are not the user's own words. */
 const spoken = /`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”/g
@@ -15,7 +24,7 @@ const spoken = /`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”/g
  * `fresh` when the answer depends on the time it is asked at, `action` when something is to be done. Null for all other texts, and for
  * texts too long for a semantic match.
  */
-export function bypassReason({ text, isSemantic }: PromptReading): 'fresh' | 'action' | null {
+export function findBypassReason({ text, isSemantic }: NormalizedPrompt): 'fresh' | 'action' | null {
   if (!isSemantic) return null
   const prose = text.replace(spoken, ' ').replaceAll('’', "'")
   const words = prose.match(word) ?? []
@@ -28,7 +37,7 @@ function isFresh(prose: string, words: readonly string[]): boolean {
   const hasName = words.some((each, at) => at > 0 && isCapitalised(each) && !/^I\b/.test(each))
   return (
     freshCharacter.test(prose) ||
-    passing.test(lower.join(' ')) ||
+    transientFactPattern.test(lower.join(' ')) ||
     lower.some((each, start) =>
       (phrasesByFirstWord.get(each) ?? phrasesByFirstWord.get(each.replace(/'s$/, '')) ?? []).some(
         phrase =>

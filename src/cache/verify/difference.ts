@@ -16,7 +16,7 @@ export type DifferenceKind =
   /** Different words at the same position. */
   | 'words'
 
-export interface Difference {
+export interface TextDifference {
   readonly kind: DifferenceKind
   readonly askedText: string
   readonly cachedText: string
@@ -41,7 +41,7 @@ const persons = wordSet(
 )
 
 /** All differences in the order of the texts; empty for equal texts. */
-export function findDifferences(asked: string, cached: string): Difference[] {
+export function findDifferences(asked: string, cached: string): TextDifference[] {
   if (asked === cached) return []
   const [ours, theirs] = [split(asked), split(cached)]
   if (ours.length > MAX_PARTS || theirs.length > MAX_PARTS) return [firstDifference(asked, cached)]
@@ -50,7 +50,7 @@ export function findDifferences(asked: string, cached: string): Difference[] {
 }
 
 /** The kind of the first difference that is more than letter case and marks; of the first, if there is none. */
-export function kindOfDifference(asked: string, cached: string): DifferenceKind {
+export function mainDifferenceKind(asked: string, cached: string): DifferenceKind {
   const found = findDifferences(asked, cached)
   return (found.find(({ kind }) => kind !== 'sign' && kind !== 'letter-case') ?? found[0])?.kind ?? 'verbatim'
 }
@@ -86,7 +86,7 @@ function longestRun(ours: readonly Part[], theirs: readonly Part[]): { from: num
   return longest
 }
 
-function describe({ ours, theirs }: Step, { asked, cached }: { asked: string; cached: string }): Difference {
+function describe({ ours, theirs }: Step, { asked, cached }: { asked: string; cached: string }): TextDifference {
   const place = (stretch: readonly Part[], end: number) => {
     const [first, last] = [stretch[0], stretch.at(-1)]
     return first && last ? { start: first.at, end: last.at + last.text.length } : { start: end, end }
@@ -114,7 +114,7 @@ function kindOf(ours: readonly Part[], theirs: readonly Part[]): DifferenceKind 
   return ours.length === 0 || theirs.length === 0 ? 'added-words' : 'words'
 }
 
-function firstDifference(asked: string, cached: string): Difference {
+function firstDifference(asked: string, cached: string): TextDifference {
   let at = 0
   while (at < asked.length && asked[at] === cached[at]) at += 1
   const shown = (text: string) => text.slice(at, at + SHOWN_CHARS)

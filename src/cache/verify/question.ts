@@ -1,11 +1,20 @@
 /** Takes a plain question apart: how it asks, the words it is about, and the small words that turn its sense. */
-import { countSenses, isThing, isWord, type Lemma, lemmasOf, mayBeName, type WordKind } from '../text/lexicon.ts'
-import { isTechnical, mayHoldTitle } from '../text/protected.ts'
-import { wordMap, wordSet } from '../text/words.ts'
-import { cutFrame, writeAlike } from './forms.ts'
-import { writeSpelling } from './spelling.ts'
 
-export interface Question {
+import { canContainTitle, isTechnical } from '../text/form-sensitive.ts'
+import {
+  canBeName,
+  countSenses,
+  isEnglishWord,
+  isNounOfKind,
+  type Lemma,
+  lemmasOf,
+  type PartOfSpeech,
+} from '../text/lexicon.ts'
+import { wordMap, wordSet } from '../text/words.ts'
+import { canonicalizeQuestion, splitQuestionFrame } from './question-forms.ts'
+import { normalizeSpelling } from './spelling.ts'
+
+export interface ParsedQuestion {
   /** How it asks: "how to", "what", "why". */
   readonly frame: string
   readonly words: readonly ContentWord[]
@@ -28,7 +37,7 @@ export interface ContentWord {
 }
 
 /** Why a text is not plain enough. */
-export type Plainness = 'prose' | 'wording' | 'short'
+export type NotPlainReason = 'prose' | 'wording' | 'short'
 
 /** Small words that may be there or not. All other small words count, in their place. */
 const optional = wordSet("a an the any is are am that which there ever 's really actually basically please also")
@@ -56,16 +65,16 @@ const MOST_WORDS = 30
 const told = /^((?:(?:i|we|my|our) [^.?!]+ [.!] )+)([^.?!]+(?: [?])?)$/
 
 /** Takes apart what was normalized as an English question; or says why it is no plain one. What is told before it must be the same. */
-export function takeQuestionApart(normalized: string): Question | Plainness {
+export function parseQuestion(normalized: string): ParsedQuestion | NotPlainReason {
   const [, lead = '', asked = normalized] = told.exec(normalized) ?? []
-  const question = takeApart(writeAlike(asked))
+  const question = takeApart(canonicalizeQuestion(asked))
   return typeof question === 'string' ? question : { ...question, frame: lead + question.frame }
 }
 
-function takeApart(sentence: string): Question | Plainness {
+function takeApart(sentence: string): ParsedQuestion | NotPlainReason {
   if (wording.test(sentence)) return 'wording'
   if (!plain.test(sentence) || / [.]|(?:^| )(?!a |i )\p{L}(?: |$)/u.test(`${sentence} `)) return 'prose'
-  const [frame, rest, asker] = cutFrame(sentence)
+  const [frame, rest, asker] = splitQuestionFrame(sentence)
   const all = writeCapitals(rest.split(' '), frame.endsWith(' best'))
   if (all.length > MOST_WORDS) return 'prose'
   const { words, tail } = readWords(all, frame, frame === 'how' ? (selvesOf[asker] ?? anySelf) : nobody)
@@ -78,14 +87,14 @@ function takeApart(sentence: string): Question | Plainness {
 function isBareMatter([, object, ...more]: readonly ContentWord[]): boolean {
   if (!object || more.length > 0 || object.before !== '' || object.article !== '') return false
   const nouns = object.lemmas.filter(({ kind }) => kind === 'n')
-  return nouns.length > 0 && !nouns.some(({ word }) => isThing(word))
+  return nouns.length > 0 && !nouns.some(({ word }) => isNounOfKind(word))
 }
 
 function readWords(
   all: readonly string[],
   frame: string,
   selves: ReadonlySet<string>,
-): Pick<Question, 'words' | 'tail'> {
+): Pick<ParsedQuestion, 'words' | 'tail'> {
   const words: ContentWord[] = []
   let before: string[] = []
   let article = ''
@@ -135,14 +144,14 @@ const capitalised = /^[A-Z][a-z]+$/
 function writeCapitals(words: readonly string[], isOfBest: boolean): readonly string[] {
   const lower = words.map(word => word.toLowerCase())
   if (isTechnical(lower)) return words
-  const spelled = words.map(word => (/^[a-z]/.test(word) ? writeSpelling(word) : word))
-  if (mayHoldTitle(lower) || /(?:^| )The [A-Z]/.test(words.join(' '))) return spelled
+  const spelled = words.map(word => (/^[a-z]/.test(word) ? normalizeSpelling(word) : word))
+  if (canContainTitle(lower) || /(?:^| )The [A-Z]/.test(words.join(' '))) return spelled
   return spelled.map((word, at) => {
     const small = lower[at] ?? word
     const isBeside = [words[at - 1], words[at + 1]].some(each => each !== undefined && capitalised.test(each))
     // Two are a name, "Stack Overflow", but "your New Year", "the best Photo Editor", "World War II".
-    const isEmphasis = isBeside ? isOfBest || isDetermined(words, at) : !mayBeName(small)
-    return capitalised.test(word) && isWord(small) && isEmphasis ? small : word
+    const isEmphasis = isBeside ? isOfBest || isDetermined(words, at) : !canBeName(small)
+    return capitalised.test(word) && isEnglishWord(small) && isEmphasis ? small : word
   })
 }
 
@@ -173,7 +182,7 @@ const persons = wordMap('my i|your you')
 function isOwnAnyhow(all: readonly string[], at: number, selves: ReadonlySet<string> | null): boolean {
   const word = all[at] ?? ''
   if (!owners.has(word)) return false
-  if (selves) return selves.has(word) && !isThing(headOf(all, at + 1))
+  if (selves) return selves.has(word) && !isNounOfKind(headOf(all, at + 1))
   return (
     all[at - 1] === 'in' && all.some((each, place) => place !== at && (each === word || each === persons.get(word)))
   )
@@ -193,7 +202,7 @@ const becoming = wordSet('become becoming being')
 function isNoun(word: string, before: string | undefined, article: string): boolean {
   if (article !== '' || /^(?:of|in|on|at|for|by|from|with|without|between|about)$/.test(before ?? '')) return true
   const lemmas = lemmasOf(word.toLowerCase())
-  const most = (kind: WordKind) =>
+  const most = (kind: PartOfSpeech) =>
     Math.max(0, ...lemmas.map(each => (each.kind === kind ? countSenses(each.word, kind) : 0)))
   return most('n') >= RARELY * most('v')
 }

@@ -1,7 +1,7 @@
 /** Writes words that can be written in several ways in one: spelling, hyphens, numbers. */
-import { numberOf } from '../text/calculation.ts'
-import { baseOf, lemmasOf, mayBeName, relationOf } from '../text/lexicon.ts'
-import { isTechnical, mayHoldTitle } from '../text/protected.ts'
+import { parseNumberWord } from '../text/calculation.ts'
+import { canContainTitle, isTechnical } from '../text/form-sensitive.ts'
+import { baseFormOf, canBeName, findWordRelation, lemmasOf } from '../text/lexicon.ts'
 import { functionWords, wordMap } from '../text/words.ts'
 
 /** Where British and American spelling differ. */
@@ -10,17 +10,20 @@ const spellings =
 const american = wordMap('our or|is iz|ys yz|re er|ogue og|ll l|ence ense|mme m|grey gray|eable able')
 
 /** "Favourite" as "favorite", where the lexicon knows both as one. */
-export function writeSpelling(word: string): string {
+export function normalizeSpelling(word: string): string {
   const other = word.replace(spellings, found => american.get(found) ?? 'e')
   const isOne =
-    other !== word && !mayBeName(word) && !mayBeName(other) && relationOf(baseOf(word), baseOf(other)) === 'synonym'
+    other !== word &&
+    !canBeName(word) &&
+    !canBeName(other) &&
+    findWordRelation(baseFormOf(word), baseFormOf(other)) === 'synonym'
   return isOne ? other : word
 }
 
 /** "A second-degree burn" as "a second degree burn", "twenty-five" as "25", "somebody" as "someone"; not in what may be a title. */
-export function writeWords(sentence: string): string {
+export function normalizeWordForms(sentence: string): string {
   const words = sentence.split(' ')
-  if (mayHoldTitle(words)) return sentence
+  if (canContainTitle(words)) return sentence
   const split = sentence.includes('-')
     ? words.flatMap((word, at) => splitHyphen(word, words[at - 1], words[at + 1]))
     : words
@@ -40,7 +43,7 @@ const loose =
 function splitHyphen(word: string, before = '', next = ''): string[] {
   if (!loose.test(word)) return [word]
   const [first = '', second = ''] = word.split('-')
-  const ten = numberOf(first) ?? 0
+  const ten = parseNumberWord(first) ?? 0
   const figure = ten < 20 ? second : writeFigure(second, ten)
   if (figure !== second) return [figure]
   // "A small business-loan" is no loan for small businesses.
@@ -53,9 +56,9 @@ const cardinals = wordMap('first one|second two|third three|fifth five|eighth ei
 
 /** "5", "5th", "25th". Not "one", which is a pronoun, nor "second" alone, which may be a time. */
 function writeFigure(word: string, ten = 0): string {
-  const count = numberOf(word)
+  const count = parseNumberWord(word)
   const cardinal = cardinals.get(word) ?? (word.endsWith('th') ? word.slice(0, -2).replace(/ie$/, 'y') : word)
-  const unit = count ?? numberOf(cardinal)
+  const unit = count ?? parseNumberWord(cardinal)
   if (unit === undefined || (ten > 0 && unit > 9)) return word
   const all = ten + unit
   if (count !== undefined) return all > 1 ? String(all) : word

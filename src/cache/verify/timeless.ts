@@ -1,7 +1,13 @@
 /** Tells a word of time, or what changes with it, from a kind of thing, a method, and a value that a program computes. */
-import { freshTopics, timelessAfterCurrent, timelessBeforeCurrent, timelessNow } from '../text/freshness.ts'
-import { baseOf, countSenses, isThing, isWord, lemmasOf, type WordKind } from '../text/lexicon.ts'
-import { programs } from '../text/protected.ts'
+
+import { programNames } from '../text/form-sensitive.ts'
+import { baseFormOf, countSenses, isEnglishWord, isNounOfKind, lemmasOf, type PartOfSpeech } from '../text/lexicon.ts'
+import {
+  timelessNowPattern,
+  timelessWordsAfterCurrent,
+  timelessWordsBeforeCurrent,
+  timeSensitiveTopics,
+} from '../text/time-sensitive-words.ts'
 import { auxiliaries, functionWords } from '../text/words.ts'
 
 const mention = /does (?:the )?_ mean|(?:opposite|meaning|definition) of _$|(?:you|i|to) say _ in /
@@ -13,15 +19,15 @@ export function isTimeless(lower: readonly string[], start: number, end: number,
   const found = lower.slice(start, end).join(' ')
   const [before = '', after = ''] = [lower[start - 1], lower[end]]
   const around = [...lower.slice(Math.max(0, start - 2), start), '_', ...lower.slice(end, end + 2)].join(' ')
-  if (mention.test(around) || (found === 'now' && timelessNow.test(around))) return true
-  if (freshTopics.includes(found)) return isInGeneral(lower, start, end, hasName)
+  if (mention.test(around) || (found === 'now' && timelessNowPattern.test(around))) return true
+  if (timeSensitiveTopics.includes(found)) return isInGeneral(lower, start, end, hasName)
   const isMethod = method.test(lower.join(' '))
   if (relative.test(found) && isComputed(lower, start, end) && (isMethod || start === 0)) return true
   if (found !== 'current') return false
   // The current of electricity is a noun: no other noun follows. "My current job" is anyone's, in a question for a method.
   if (after === '' || auxiliaries.has(after) || (before === 'between' && after === 'and')) return true
   if (isMethod && /^(?:my|your)$/.test(before)) return true
-  return timelessAfterCurrent.has(after) || timelessBeforeCurrent.has(before)
+  return timelessWordsAfterCurrent.has(after) || timelessWordsBeforeCurrent.has(before)
 }
 
 const relative =
@@ -31,7 +37,8 @@ const published = /^(?:version|release|update|feature|news|trend|stable|model|li
 /** Whether a program computes it when it runs: "today's date in Python", but not "a job in Python today". */
 function isComputed(lower: readonly string[], start: number, end: number): boolean {
   const at = lower.findLastIndex(
-    (each, at) => /^(?:in|with|using|from)$/.test(each) && lower.slice(at + 1, at + 4).some(host => programs.has(host)),
+    (each, at) =>
+      /^(?:in|with|using|from)$/.test(each) && lower.slice(at + 1, at + 4).some(host => programNames.has(host)),
   )
   const rest = lower.slice(end, at < end ? undefined : at)
   if (at < 0 || rest.some(each => published.test(each) || (start === 0 && each.endsWith('s')))) return false
@@ -48,18 +55,18 @@ const habit =
 /** What changes, not as it is now: "the time complexity", "how does the weather influence mood", "what is a stock price". */
 function isInGeneral(lower: readonly string[], start: number, end: number, hasName: boolean): boolean {
   const [text, before = '', after = '', beyond = ''] = [lower.join(' '), lower[start - 1], ...lower.slice(end)]
-  const isOfThing = isNoun(after) && isWord(after)
+  const isOfThing = isNoun(after) && isEnglishWord(after)
   if (lower[start]?.startsWith('what')) return isOfThing
   const isOwned = lower[start] !== 'the' && (/^(?:my|your|our|their|this|.+'s)$/.test(before) || isNoun(before))
   if (hasName || isOwned || specific.test(`${after} ${beyond}`)) return false
   const isOne = after === 'of' || lower.slice(Math.max(0, start - 2), start).some(each => /^an?$/.test(each))
-  const isKind = isOfThing && /^(?:of)?$/.test(beyond) && !isThing(baseOf(after), stating)
+  const isKind = isOfThing && /^(?:of)?$/.test(beyond) && !isNounOfKind(baseFormOf(after), stating)
   return method.test(text) || habit.test(text) || ((isOne || isKind) && (start === 0 || asking.test(text)))
 }
 
 /** Whether it is most often a noun, or unknown. */
 function isNoun(word = ''): boolean {
-  const count = (kind: WordKind) =>
+  const count = (kind: PartOfSpeech) =>
     Math.max(0, ...lemmasOf(word).map(each => (each.kind === kind ? countSenses(each.word, kind) : 0)))
   return word !== '' && !functionWords.has(word) && count('n') >= Math.max(count('v'), count('a'))
 }

@@ -1,15 +1,15 @@
 /** Decides whether two similar questions in plain prose ask the same: no veto speaks against it, and every content word has its partner. */
-import { baseOf, lemmasOf, relationOf } from '../text/lexicon.ts'
-import type { PromptReading } from '../text/read-prompt.ts'
-import { alignQuestions, type Unaligned, type UnequalPair } from './align.ts'
-import { readQuestion } from './gist.ts'
-import type { Plainness, Question } from './question.ts'
+import { baseFormOf, findWordRelation, lemmasOf } from '../text/lexicon.ts'
+import type { NormalizedPrompt } from '../text/normalize-prompt.ts'
+import { type AlignmentFailure, alignQuestions, type UnequalWords } from './align-questions.ts'
+import { parseQuestionCached } from './embedding-text.ts'
+import type { NotPlainReason, ParsedQuestion } from './question.ts'
 
 /** How much a project risks: which differences of words may be explained, and by what. */
 export type SemanticRisk = 'careful' | 'balanced' | 'generous'
 
 /** What is known of a pair besides its texts. */
-export interface Evidence {
+export interface MatchEvidence {
   readonly similarity: number
   readonly threshold: number
   readonly risk: SemanticRisk
@@ -18,21 +18,28 @@ export interface Evidence {
 }
 
 /** Why a pair is not served: what speaks against it. */
-export type Veto = Plainness | Unaligned | 'question' | 'opposite' | 'neighbour' | 'letter-case' | 'words'
+export type MatchVeto =
+  | NotPlainReason
+  | AlignmentFailure
+  | 'question'
+  | 'opposite'
+  | 'neighbour'
+  | 'letter-case'
+  | 'words'
 
 /** A plain question; or why it is none. */
-export function questionOf(reading: PromptReading): Question | Plainness {
-  return reading.isProse ? readQuestion(reading.normalized, reading.owner) : 'prose'
+export function parsePromptQuestion(reading: NormalizedPrompt): ParsedQuestion | NotPlainReason {
+  return reading.isProse ? parseQuestionCached(reading.normalized, reading.owner) : 'prose'
 }
 
 /** Whether other words may ask the same; else only its own normal form does. */
-export function isPlainQuestion(reading: PromptReading): boolean {
-  return typeof questionOf(reading) !== 'string'
+export function isPlainQuestion(reading: NormalizedPrompt): boolean {
+  return typeof parsePromptQuestion(reading) !== 'string'
 }
 
 /** Null when the two ask the same; else what speaks against it. Symmetric. The similarity must exceed the threshold besides. */
-export function findVeto(asked: PromptReading, cached: PromptReading, evidence: Evidence): Veto | null {
-  const [ours, theirs] = [questionOf(asked), questionOf(cached)]
+export function findVeto(asked: NormalizedPrompt, cached: NormalizedPrompt, evidence: MatchEvidence): MatchVeto | null {
+  const [ours, theirs] = [parsePromptQuestion(asked), parsePromptQuestion(cached)]
   if (typeof ours === 'string') return typeof theirs === 'string' && theirs < ours ? theirs : ours
   if (typeof theirs === 'string') return theirs
   if (ours.frame !== theirs.frame) return 'question'
@@ -48,12 +55,14 @@ const FEWEST_TO_EXPLAIN = 3
 const MARGIN = 0.015
 
 /** What speaks against words without an equal partner. */
-function explain(pairs: readonly UnequalPair[], count: number, evidence: Evidence): Veto | null {
+function explain(pairs: readonly UnequalWords[], count: number, evidence: MatchEvidence): MatchVeto | null {
   if (pairs.some(([one, other]) => one.toLowerCase() === other.toLowerCase())) return 'letter-case'
   const unequal = evidence.risk === 'generous' ? pairs.filter(([one, other]) => !sharesRoot(one, other)) : pairs
   if (unequal.length === 0) return count < FEWEST_WORDS ? 'short' : null
   if (unequal.some(([one, other]) => sharesRoot(one, other))) return 'inflection'
-  const relations = unequal.map(([one, other]) => relationOf(baseOf(one.toLowerCase()), baseOf(other.toLowerCase())))
+  const relations = unequal.map(([one, other]) =>
+    findWordRelation(baseFormOf(one.toLowerCase()), baseFormOf(other.toLowerCase())),
+  )
   if (relations.includes('opposite')) return 'opposite'
   if (relations.includes('neighbour')) return 'neighbour'
   if (evidence.risk === 'careful' || isShort(count, evidence)) return 'words'
@@ -62,7 +71,7 @@ function explain(pairs: readonly UnequalPair[], count: number, evidence: Evidenc
 }
 
 /** Of few words, one that differs is much: the threshold rises. */
-function isShort(count: number, { similarity, threshold, isSemantic }: Evidence): boolean {
+function isShort(count: number, { similarity, threshold, isSemantic }: MatchEvidence): boolean {
   if (count < FEWEST_WORDS || count >= FEWEST_TO_EXPLAIN) return count < FEWEST_WORDS
   return !isSemantic || similarity <= threshold + MARGIN
 }

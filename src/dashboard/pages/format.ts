@@ -18,7 +18,7 @@ const shortTime = new Intl.DateTimeFormat(LOCALE, {
 const date = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' })
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' })
 
-export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+export const localTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 export function formatCount(count: number): string {
   return Math.abs(count) < 10_000 ? whole.format(count) : compact.format(count)
@@ -78,13 +78,13 @@ export function formatDate(seconds: number | null): string {
 const ACTING = /(?![\t\n\r])[\p{Cc}\u2028-\u202e\u2066-\u2069\ufeff]/gu
 
 /** Text that others wrote, with nothing in it that acts on what stands around it: such a character is shown by its number. */
-export function plain(text: string): string {
+export function escapeControlCharacters(text: string): string {
   return text.replace(ACTING, sign => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** `plain` text for the middle of a sentence, whose order it leaves alone whatever its own direction is. */
-export function isolated(text: string): string {
-  const shown = plain(text)
+export function isolateDirection(text: string): string {
+  const shown = escapeControlCharacters(text)
   return /^[ -~]*$/.test(shown) ? shown : `\u2068${shown}\u2069`
 }
 

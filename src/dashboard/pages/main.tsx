@@ -3,8 +3,8 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiError, get, type Query } from './api.ts'
-import { makeRouter } from './router.tsx'
+import { ApiError, fetchJson, type QueryParameters } from './api.ts'
+import { createDashboardRouter } from './router.tsx'
 import { applyTheme, readTheme } from './theme.ts'
 
 applyTheme(readTheme())
@@ -16,7 +16,7 @@ const queries = new QueryClient({
     queries: {
       networkMode: 'always',
       // A query is named by the address that it reads, and its parameters.
-      queryFn: ({ queryKey: [path, query] }) => get(String(path), query as Query | undefined),
+      queryFn: ({ queryKey: [path, query] }) => fetchJson(String(path), query as QueryParameters | undefined),
       // A 4xx does not change on a retry.
       retry: (failures, error) =>
         failures < 2 && !(error instanceof ApiError && error.status > 0 && error.status < 500),
@@ -36,7 +36,7 @@ if (root) {
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queries}>
-        <RouterProvider router={makeRouter()} />
+        <RouterProvider router={createDashboardRouter()} />
       </QueryClientProvider>
     </StrictMode>,
   )

@@ -10,12 +10,12 @@ export interface PageEntry {
   link?: readonly [menu: 'project' | 'settings' | 'administrators' | 'own', title: string]
 }
 
-export const PAGES: readonly PageEntry[] = [
+export const PAGE_ENTRIES: readonly PageEntry[] = [
   { path: '/', load: () => import('./screens/home.tsx') },
 
   { path: '/$project/overview', load: () => import('./screens/overview.tsx'), link: ['project', 'Overview'] },
   { path: '/$project/requests', load: () => import('./screens/requests.tsx'), link: ['project', 'Requests'] },
-  { path: '/$project/requests/$request', load: () => import('./screens/request-story.tsx') },
+  { path: '/$project/requests/$request', load: () => import('./screens/request-details.tsx') },
   { path: '/$project/cache', load: () => import('./screens/cache.tsx'), link: ['project', 'Cache'] },
   { path: '/$project/playground', load: () => import('./screens/playground.tsx'), link: ['project', 'Playground'] },
   { path: '/$project/audit', load: () => import('./screens/audit-log.tsx'), link: ['project', 'Audit log'] },
@@ -27,7 +27,7 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./screens/provider-keys.tsx'),
     link: ['settings', 'Provider keys'],
   },
-  { path: '/$project/settings/policy', load: () => import('./screens/policy.tsx'), link: ['settings', 'Policy'] },
+  { path: '/$project/settings/policy', load: () => import('./screens/cache-policy.tsx'), link: ['settings', 'Policy'] },
   {
     path: '/$project/settings/limits',
     load: () => import('./screens/limits.tsx'),

@@ -1,14 +1,14 @@
 /** Gives each path its page. A page's code is loaded when it is first opened. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
-import { refuseUnreachable } from './api.ts'
-import { PAGES, type PageEntry } from './pages.ts'
-import { NotFound, NotLoaded, Shell } from './screens/shell.tsx'
+import { throwUnreachable } from './api.ts'
+import { PAGE_ENTRIES, type PageEntry } from './pages.ts'
+import { AppShell, LoadError, NotFound } from './screens/app-shell.tsx'
 
 /** Where the proxy is gone, the frame stays. Where it is there, it has a newer version of the page: the router loads it whole. */
 function screenOf(load: PageEntry['load']) {
   return lazyRouteComponent(() =>
     load().catch(async error => {
-      await fetch('/dashboard', { method: 'HEAD' }).catch(refuseUnreachable)
+      await fetch('/dashboard', { method: 'HEAD' }).catch(throwUnreachable)
       throw error
     }),
   )
@@ -26,18 +26,18 @@ const invitation = createRoute({
   path: '/invitation',
   component: screenOf(() => import('./screens/invitation.tsx')),
 })
-const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
-const pages = PAGES.map(({ path, load }) =>
+const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: AppShell })
+const pages = PAGE_ENTRIES.map(({ path, load }) =>
   createRoute({ getParentRoute: () => shell, path, component: screenOf(load) }),
 )
 const anyOther = createRoute({ getParentRoute: () => shell, path: '/$', component: NotFound })
 
-export function makeRouter() {
+export function createDashboardRouter() {
   return createRouter({
     basepath: '/dashboard',
     // The code of the page, as soon as its link is pointed at.
     defaultPreload: 'intent',
-    defaultErrorComponent: NotLoaded,
+    defaultErrorComponent: LoadError,
     scrollRestoration: true,
     routeTree: root.addChildren([invitation, shell.addChildren([...pages, anyOther])]),
   })

@@ -1,6 +1,6 @@
 /** Who would answer a project's models, as the proxy itself plans it. */
 import { useQuery } from '@tanstack/react-query'
-import type { Page, Route } from './types.ts'
+import type { ApiPage, Route } from './types.ts'
 
 export interface RouteQuery {
   key_type?: 'project' | 'test'
@@ -14,7 +14,7 @@ export interface RouteQuery {
 
 export function useRoutes(projectId: string, query: RouteQuery, enabled = true) {
   const path = `/v1/organization/projects/${projectId}/routes`
-  return useQuery<Page<Route>, Error, Route[]>({ queryKey: [path, query], select: page => page.data, enabled })
+  return useQuery<ApiPage<Route>, Error, Route[]>({ queryKey: [path, query], select: page => page.data, enabled })
 }
 
 /** Shown first, where they can be reached: they cost little. */

@@ -1,19 +1,19 @@
 /** The session: the user, and the projects they can see. */
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { ApiError, call, get, keepCsrfToken } from './api.ts'
-import type { ApiKey, Page, Project, Session } from './types.ts'
+import { ApiError, fetchJson, sendRequest, setCsrfToken } from './api.ts'
+import type { ApiKey, ApiPage, Project, Session } from './types.ts'
 
 const LAST_PROJECT = 'model-proxy-project'
-export const PROJECTS = '/v1/organization/projects'
+export const PROJECTS_PATH = '/v1/organization/projects'
 
 export function useSession() {
   return useQuery({
     queryKey: ['session'],
     queryFn: async () => {
       try {
-        const session = await get<Session>('/dashboard/api/session')
-        keepCsrfToken(session.csrf_token)
+        const session = await fetchJson<Session>('/dashboard/api/session')
+        setCsrfToken(session.csrf_token)
         return session
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) return null
@@ -32,8 +32,8 @@ export function isAdministrator(session: Session | null | undefined): boolean {
 }
 
 export function useProjects() {
-  return useQuery<Page<Project>, Error, Project[]>({
-    queryKey: [PROJECTS, { limit: 100 }],
+  return useQuery<ApiPage<Project>, Error, Project[]>({
+    queryKey: [PROJECTS_PATH, { limit: 100 }],
     select: page => page.data,
     staleTime: 30_000,
   })
@@ -41,16 +41,16 @@ export function useProjects() {
 
 /** The project in the URL; null while it is not known, or when it does not exist or the user cannot see it. */
 export function useProject(): Project | null {
-  return useProjectInAddress().data ?? null
+  return useProjectQuery().data ?? null
 }
 
 /** The project in the URL: of the list, or asked for when it is not there, as archived ones are. */
-export function useProjectInAddress() {
+export function useProjectQuery() {
   const { project: id } = useParams({ strict: false })
   const { data: projects } = useProjects()
   const listed = projects?.find(project => project.id === id)
   const unlisted = useQuery<Project>({
-    queryKey: [`${PROJECTS}/${id}`],
+    queryKey: [`${PROJECTS_PATH}/${id}`],
     enabled: id !== undefined && projects !== undefined && !listed,
     staleTime: 30_000,
     // What says that there is none asks for it, too, and would ask without end.
@@ -62,15 +62,15 @@ export function useProjectInAddress() {
 /** An address of the API below the project's own; null while that is not known. */
 export function useProjectPath(below: string): string | null {
   const project = useProject()
-  return project && `${PROJECTS}/${project.id}/${below}`
+  return project && `${PROJECTS_PATH}/${project.id}/${below}`
 }
 
-export const MOST_KEYS = 100
+export const MAX_LISTED_KEYS = 100
 
 /** A project's keys for a choice, those that are no longer valid too: the first hundred; undefined while they are not known. */
 export function useAllKeys(projectId: string | undefined): readonly ApiKey[] | undefined {
-  const { data } = useQuery<Page<ApiKey>>({
-    queryKey: [`${PROJECTS}/${projectId}/api_keys`, { include_inactive: true, limit: MOST_KEYS }],
+  const { data } = useQuery<ApiPage<ApiKey>>({
+    queryKey: [`${PROJECTS_PATH}/${projectId}/api_keys`, { include_inactive: true, limit: MAX_LISTED_KEYS }],
     enabled: projectId !== undefined,
   })
   return data?.data
@@ -79,7 +79,7 @@ export function useAllKeys(projectId: string | undefined): readonly ApiKey[] | u
 const RANKS = ['viewer', 'member', 'owner']
 
 /** Whether the role suffices. This only hides controls: the server checks again. */
-export function may(project: Project | null, needed: Project['your_role']): boolean {
+export function hasRole(project: Project | null, needed: Project['your_role']): boolean {
   return project !== null && RANKS.indexOf(project.your_role) >= RANKS.indexOf(needed)
 }
 
@@ -87,13 +87,13 @@ export function rememberProject(id: string): void {
   localStorage.setItem(LAST_PROJECT, id)
 }
 
-export function lastProject(projects: readonly Project[]): Project | undefined {
+export function readLastProject(projects: readonly Project[]): Project | undefined {
   const kept = localStorage.getItem(LAST_PROJECT)
   return projects.find(project => project.id === kept) ?? projects[0]
 }
 
 export async function logOut(everywhere: boolean): Promise<void> {
-  await call('POST', everywhere ? '/dashboard/api/logout-everywhere' : '/dashboard/api/logout', {})
+  await sendRequest('POST', everywhere ? '/dashboard/api/logout-everywhere' : '/dashboard/api/logout', {})
   // A full page load, so that no data of this session stays in memory.
   window.location.assign('/dashboard')
 }

@@ -1,6 +1,6 @@
 /** A project's settings, as all pages read and change them. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { call } from './api.ts'
+import { sendRequest } from './api.ts'
 import type { Settings } from './types.ts'
 
 const settingsPath = (projectId: string) => `/v1/organization/projects/${projectId}/settings`
@@ -10,11 +10,11 @@ export function useSettings(projectId: string) {
 }
 
 /** Changes settings by name. */
-export function useChangeSettings(projectId: string) {
+export function useUpdateSettings(projectId: string) {
   const path = settingsPath(projectId)
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (changes: Record<string, string>) => call<Settings>('POST', path, changes),
+    mutationFn: (changes: Record<string, string>) => sendRequest<Settings>('POST', path, changes),
     onSuccess: answer => queries.setQueryData([path], answer),
   })
 }

@@ -1,20 +1,20 @@
 /** Conversations of the Playground: what was asked, what the cache said of it, and what was answered. */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { ApiError, call } from './api.ts'
+import { ApiError, sendRequest } from './api.ts'
 import {
-  type Answered,
+  type CacheExplanation,
   type ChatBody,
-  type Explanation,
+  type ChatMessage,
   explainChat,
-  type Message,
-  type Said,
+  type ModelOutput,
+  type ResponseStatus,
   sendChat,
-} from './ask-model.ts'
+} from './send-chat.ts'
 import type { ApiKey } from './types.ts'
 
 /** What all turns have in common, whatever the model. */
-export interface Frame {
+export interface ThreadOptions {
   projectId: string
   /** The proxy's; ends in /v1. */
   baseUrl: string
@@ -25,51 +25,56 @@ export interface Frame {
   headers: Record<string, string>
 }
 
-export interface Turn {
+export interface ThreadTurn {
   /** One message of the user, or the results of tools. */
-  asked: readonly Message[]
+  messages: readonly ChatMessage[]
   /** As it was sent. */
   body: ChatBody
   headers: Record<string, string>
-  explanation: Explanation | null
-  answered: Answered | null
-  said: Said
+  explanation: CacheExplanation | null
+  response: ResponseStatus | null
+  output: ModelOutput
   error: Error | null
 }
 
-export interface Thread {
-  turns: readonly Turn[]
+export interface ChatThread {
+  turns: readonly ThreadTurn[]
   isBusy: boolean
   /** `isSent`: whether the model is asked too, not the cache alone. */
-  ask(model: string, asked: readonly Message[], frame: Frame, isSent: boolean): Promise<void>
+  send(model: string, asked: readonly ChatMessage[], frame: ThreadOptions, isSent: boolean): Promise<void>
   stop(): void
   clear(): void
 }
 
-export function useThread(): Thread {
+export function useThread(): ChatThread {
   const queries = useQueryClient()
-  const [turns, setTurns] = useState<readonly Turn[]>([])
+  const [turns, setTurns] = useState<readonly ThreadTurn[]>([])
   const [isBusy, setBusy] = useState(false)
   const running = useRef<AbortController | null>(null)
 
-  async function ask(model: string, asked: readonly Message[], frame: Frame, isSent: boolean): Promise<void> {
+  async function ask(
+    model: string,
+    asked: readonly ChatMessage[],
+    frame: ThreadOptions,
+    isSent: boolean,
+  ): Promise<void> {
     running.current?.abort()
     running.current = new AbortController()
     const { signal } = running.current
     const body: ChatBody = { model, messages: writeMessages(frame.system, turns, asked), ...frame.parameters }
     const { baseUrl, headers } = frame
-    const turn: Turn = {
-      asked,
+    const turn: ThreadTurn = {
+      messages: asked,
       body,
       headers,
       explanation: null,
-      answered: null,
-      said: { text: '', toolCalls: [] },
+      response: null,
+      output: { text: '', toolCalls: [] },
       error: null,
     }
     setTurns([...turns, turn])
     setBusy(true)
-    const note = (change: Partial<Turn>) => {
+    const note = (change: Partial<ThreadTurn>) => {
       if (!signal.aborted) setTurns(all => all.with(-1, { ...(all.at(-1) ?? turn), ...change }))
     }
     try {
@@ -77,7 +82,11 @@ export function useThread(): Thread {
       // The explanation comes first: after the request is sent, the question is an exact hit.
       note({ explanation: await explainChat(chat, signal) })
       if (isSent)
-        await sendChat(chat, { onHeaders: answered => note({ answered }), onSaid: said => note({ said }), signal })
+        await sendChat(chat, {
+          onHeaders: answered => note({ response: answered }),
+          onSaid: said => note({ output: said }),
+          signal,
+        })
     } catch (error) {
       if (error instanceof ApiError && [401, 403].includes(error.status)) forgetKey(queries, frame)
       note({ error: error instanceof Error ? error : new Error(String(error)) })
@@ -88,7 +97,7 @@ export function useThread(): Thread {
   return {
     turns,
     isBusy,
-    ask,
+    send: ask,
     stop() {
       running.current?.abort()
       setBusy(false)
@@ -102,17 +111,17 @@ export function useThread(): Thread {
 }
 
 /** Turns without an answer are left out, and so are calls of tools whose results were never given. */
-function writeMessages(system: string, turns: readonly Turn[], asked: readonly Message[]): Message[] {
-  const answered = turns.filter(turn => turn.answered !== null && turn.error === null)
-  const before = answered.flatMap(({ asked: question, said }, at): Message[] => {
-    const next = answered[at + 1]?.asked ?? asked
+function writeMessages(system: string, turns: readonly ThreadTurn[], asked: readonly ChatMessage[]): ChatMessage[] {
+  const answered = turns.filter(turn => turn.response !== null && turn.error === null)
+  const before = answered.flatMap(({ messages: question, output }, at): ChatMessage[] => {
+    const next = answered[at + 1]?.messages ?? asked
     const hasResults = next[0]?.role === 'tool'
     return [
       ...question,
       {
         role: 'assistant',
-        content: said.text || (hasResults ? null : ''),
-        ...(hasResults && { tool_calls: said.toolCalls }),
+        content: output.text || (hasResults ? null : ''),
+        ...(hasResults && { tool_calls: output.toolCalls }),
       },
     ]
   })
@@ -122,13 +131,13 @@ function writeMessages(system: string, turns: readonly Turn[], asked: readonly M
 /** A key lives for an hour, in this page's memory alone. */
 const KEPT_MS = 50 * 60_000
 
-const nameKey = ({ projectId, keyType }: Frame) => ['playground key', projectId, keyType]
+const nameKey = ({ projectId, keyType }: ThreadOptions) => ['playground key', projectId, keyType]
 
-function readKey(queries: QueryClient, frame: Frame): Promise<string> {
+function readKey(queries: QueryClient, frame: ThreadOptions): Promise<string> {
   return queries.fetchQuery({
     queryKey: nameKey(frame),
     queryFn: () =>
-      call<{ value: string }>('POST', '/dashboard/api/playground-key', {
+      sendRequest<{ value: string }>('POST', '/dashboard/api/playground-key', {
         project_id: frame.projectId,
         type: frame.keyType,
       }).then(({ value }) => value),
@@ -137,6 +146,6 @@ function readKey(queries: QueryClient, frame: Frame): Promise<string> {
   })
 }
 
-function forgetKey(queries: QueryClient, frame: Frame): void {
+function forgetKey(queries: QueryClient, frame: ThreadOptions): void {
   queries.removeQueries({ queryKey: nameKey(frame) })
 }

@@ -1,20 +1,20 @@
 /** Reads a streamed chat response: assembles its chunks into the plain response, and judges whether that is complete. */
 
-import type { AssembledStream, StreamAssembler } from '../answer-format.ts'
-import { isBlank, isGiven, isJsonObject, type JsonObject, objectsOf, readField } from '../json/canonical.ts'
+import type { AssembledStream, StreamAssembler } from '../api-format.ts'
+import type { ExpectedOutput } from '../expected-output.ts'
+import { asObjects, isBlank, isJsonObject, isPresent, type JsonObject, readField } from '../json/canonical.ts'
 import { ChunkReader } from '../sse/chunk-reader.ts'
 import type { TextMeter } from '../text-meter.ts'
 import { findUsage, mergeUsage } from '../usage/merge-usage.ts'
-import type { Wanted } from '../wanted.ts'
+import { ChoicesAssembler } from './choices-assembler.ts'
 import { completenessOf } from './completeness.ts'
-import { GrowingChoices } from './growing-choices.ts'
-import { mergeState } from './merge-delta.ts'
+import { mergeLatestValue } from './merge-delta.ts'
 
 /** Limit on the data of all events together, to bound memory. It is beyond any provider's longest response. */
 const MAX_DATA_CHARS = 64 * 1024 * 1024
 
 /** `body.object` is `chat.completion` or `text_completion`. */
-export interface AssembledAnswer extends AssembledStream {
+export interface AssembledChat extends AssembledStream {
   sawDone: boolean
 }
 
@@ -23,15 +23,15 @@ export interface AssembledAnswer extends AssembledStream {
  * type. A malformed chunk is skipped and makes the response incomplete; `push` never throws.
  */
 class ChatAssembler implements StreamAssembler {
-  readonly #wanted: Wanted
+  readonly #wanted: ExpectedOutput
   readonly #onChunk: ((chunk: JsonObject) => void) | undefined
   readonly #reader = new ChunkReader()
-  readonly #choices = new GrowingChoices(error => this.#reader.addError(error, false))
+  readonly #choices = new ChoicesAssembler(error => this.#reader.addError(error, false))
   readonly #top: JsonObject = {}
   #usage: unknown = null
   #hasPart = false
 
-  constructor(wanted: Wanted, onChunk?: (chunk: JsonObject) => void) {
+  constructor(wanted: ExpectedOutput, onChunk?: (chunk: JsonObject) => void) {
     this.#wanted = wanted
     this.#onChunk = onChunk
   }
@@ -40,32 +40,32 @@ class ChatAssembler implements StreamAssembler {
     return this.#choices.meter
   }
 
-  get hasPart(): boolean {
+  get hasOutput(): boolean {
     return this.#hasPart
   }
 
   get hasFailed(): boolean {
-    return this.#reader.isTold
+    return this.#reader.isErrorVisible
   }
 
-  giveUp(): void {
-    this.#choices.giveUp()
-    this.#reader.addFlaw('too_large')
+  discardText(): void {
+    this.#choices.discardText()
+    this.#reader.markIncomplete('too_large')
   }
 
   push(data: string, event?: string | null): JsonObject | null | undefined {
     if (this.#reader.isDone) return undefined
-    this.meter.note(data)
-    if (this.meter.pushedChars > MAX_DATA_CHARS) this.giveUp()
+    this.meter.countEvent(data)
+    if (this.meter.pushedChars > MAX_DATA_CHARS) this.discardText()
     const chunk = this.#reader.read(data, event)
     if (chunk !== null) return this.#add(chunk, event)
-    if (event === 'error' && this.#reader.isTold) return { error: this.#reader.error }
+    if (event === 'error' && this.#reader.isErrorVisible) return { error: this.#reader.error }
     return this.#reader.isDone ? undefined : null
   }
 
   #add(chunk: JsonObject, event: string | null | undefined): JsonObject | null | undefined {
     // A keep-alive with a name of its own.
-    if (isGiven(event) && event !== 'message' && !Object.hasOwn(chunk, 'choices')) return null
+    if (isPresent(event) && event !== 'message' && !Object.hasOwn(chunk, 'choices')) return null
     if (chunk.object === 'error') {
       this.#reader.addError(chunk)
       return { error: chunk }
@@ -86,7 +86,7 @@ class ChatAssembler implements StreamAssembler {
       if (key === 'choices') isNormalized = this.#mergeChoices(value)
       else if (key === 'error') this.#reader.addError(value)
       // Random padding against traffic analysis. It belongs to this chunk only.
-      else if (key !== 'obfuscation' && key !== 'usage') mergeState(this.#top, key, value)
+      else if (key !== 'obfuscation' && key !== 'usage') mergeLatestValue(this.#top, key, value)
     }
     if (isJsonObject(chunk.x_groq)) this.#reader.addError(readField(chunk.x_groq, 'error'), false)
     if (isEmpty) return null
@@ -94,20 +94,20 @@ class ChatAssembler implements StreamAssembler {
   }
 
   #mergeChoices(chunks: unknown): boolean {
-    if (!this.#hasPart) this.#hasPart = objectsOf(chunks).some(carriesPart)
+    if (!this.#hasPart) this.#hasPart = asObjects(chunks).some(carriesPart)
     const isNormalized = this.#choices.merge(chunks)
-    if (this.#choices.isInconsistent) this.#reader.addFlaw('inconsistent_chunks')
+    if (this.#choices.isInconsistent) this.#reader.markIncomplete('inconsistent_chunks')
     return isNormalized
   }
 
-  finish(): AssembledAnswer {
+  finish(): AssembledChat {
     const { isDone: sawDone, error } = this.#reader
     dropGroqUsage(this.#top)
     const body = buildBody(this.#top, this.#choices, this.#usage)
     const judged = sawDone || !this.#choices.isEmpty ? completenessOf(body, this.#wanted) : 'missing_end'
     // Of a response that was given up, too little is left to say that there was no output.
-    const isUnsure = this.meter.isGivenUp && judged === 'no_output'
-    const completeness = this.#reader.judge(isUnsure ? 'too_large' : judged)
+    const isUnsure = this.meter.isDiscarded && judged === 'no_output'
+    const completeness = this.#reader.resolveCompleteness(isUnsure ? 'too_large' : judged)
     return { body, usage: this.#usage, sawDone, error, completeness }
   }
 }
@@ -115,8 +115,8 @@ class ChatAssembler implements StreamAssembler {
 /**
  * Without `wanted`, a response cut at a length limit is incomplete. `onChunk` sees each chunk before it becomes part of the response.
  */
-export function createAssembler(
-  wanted: Wanted = { clientSetOutputLimit: false },
+export function createChatAssembler(
+  wanted: ExpectedOutput = { clientSetOutputLimit: false },
   onChunk?: (chunk: JsonObject) => void,
 ): ChatAssembler {
   return new ChatAssembler(wanted, onChunk)
@@ -139,10 +139,10 @@ function dropGroqUsage({ x_groq: groq }: JsonObject): void {
   if (isJsonObject(groq)) delete groq.usage
 }
 
-function buildBody(top: JsonObject, growing: GrowingChoices, usage: unknown): JsonObject {
+function buildBody(top: JsonObject, growing: ChoicesAssembler, usage: unknown): JsonObject {
   const { isLegacy, choices } = growing.finish()
   const isText = growing.isEmpty ? top.object === 'text_completion' : isLegacy
   const body: JsonObject = { ...top, object: isText ? 'text_completion' : 'chat.completion', choices }
-  if (isGiven(usage)) body.usage = usage
+  if (isPresent(usage)) body.usage = usage
   return body
 }

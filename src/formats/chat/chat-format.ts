@@ -1,26 +1,26 @@
 /** Responses of OpenAI's chat and legacy completions. */
 
-import type { AnswerFormat } from '../answer-format.ts'
-import { isBlank, isJsonObject, type JsonObject, objectsOf, textOf as textIn } from '../json/canonical.ts'
+import type { ApiFormat } from '../api-format.ts'
+import { type ExpectedOutput, readExpectedChatOutput, readExpectedCompletionOutput } from '../expected-output.ts'
+import { asObjects, isBlank, isJsonObject, type JsonObject, asString as textIn } from '../json/canonical.ts'
 import { findUsage } from '../usage/merge-usage.ts'
 import { readUsage } from '../usage/read-usage.ts'
-import { type Wanted, wantedOfChat, wantedOfCompletions } from '../wanted.ts'
-import { createAssembler } from './assemble-chat.ts'
+import { createChatAssembler } from './assemble-chat.ts'
 import { completenessOf, hasToolCalls } from './completeness.ts'
 import { textOfContent } from './content-parts.ts'
-import { encodeSse, splitAnswer } from './split-chat.ts'
-import { readThought } from './thought.ts'
-import { normalizeCalls } from './tool-calls.ts'
+import { readReasoningText } from './reasoning-text.ts'
+import { encodeSseStream, splitChatResponse } from './split-chat-response.ts'
+import { normalizeToolCalls } from './tool-calls.ts'
 
 const encoder = new TextEncoder()
 const DONE = Buffer.from('[DONE]')
 /** A closing event is short; `[DONE]` inside a longer event belongs to the response. */
 const MAX_DONE_BYTES = 64
 
-function createFormat(wantedOf: (request: JsonObject) => Wanted): AnswerFormat {
+function createFormat(wantedOf: (request: JsonObject) => ExpectedOutput): ApiFormat {
   return {
-    wantedOf,
-    createAssembler,
+    readExpectedOutput: wantedOf,
+    createAssembler: createChatAssembler,
     isLastEvent(event) {
       if (event.length > MAX_DONE_BYTES) return false
       const bytes = Buffer.from(event.buffer, event.byteOffset, event.byteLength)
@@ -28,23 +28,23 @@ function createFormat(wantedOf: (request: JsonObject) => Wanted): AnswerFormat {
       return bytes.includes(DONE) && /^data: ?\s*\[DONE\]\s*$/m.test(bytes.toString('latin1'))
     },
     lastEvent: encoder.encode('data: [DONE]\n\n'),
-    normalize: ({ choices }) => normalizeCalls(objectsOf(choices).flatMap(callsOf)),
+    normalize: ({ choices }) => normalizeToolCalls(asObjects(choices).flatMap(callsOf)),
     writeFailure: error => encoder.encode(`data: ${JSON.stringify(error.toBody())}\n\n`),
-    replay: (body, includeUsage) => encodeSse(splitAnswer(body, { includeUsage })),
+    replay: (body, includeUsage) => encodeSseStream(splitChatResponse(body, { includeUsage })),
     completenessOf,
-    callsTools: hasToolCalls,
-    hasBegun,
-    hasEnded,
+    hasToolCalls: hasToolCalls,
+    hasOutput: hasBegun,
+    isFinished: hasEnded,
     readUsage: (usage, answer) => readUsage(usage ?? findUsage(answer), answer.service_tier),
-    textOf,
+    extractText: textOf,
   }
 }
 
-export const chatFormat = createFormat(wantedOfChat)
-export const completionsFormat = createFormat(wantedOfCompletions)
+export const chatFormat = createFormat(readExpectedChatOutput)
+export const completionsFormat = createFormat(readExpectedCompletionOutput)
 
 function callsOf({ message }: JsonObject): JsonObject[] {
-  return isJsonObject(message) ? objectsOf(message.tool_calls) : []
+  return isJsonObject(message) ? asObjects(message.tool_calls) : []
 }
 
 function hasEnded({ choices }: JsonObject): boolean {
@@ -54,7 +54,7 @@ function hasEnded({ choices }: JsonObject): boolean {
 
 /** Whether any choice has more than its speaker. Its part may have any name. */
 function hasBegun({ choices }: JsonObject): boolean {
-  return objectsOf(choices).some(({ message, text }) =>
+  return asObjects(choices).some(({ message, text }) =>
     isJsonObject(message)
       ? Object.keys(message).some(field => field !== 'role' && !isEmpty(message[field]))
       : textIn(text) !== '',
@@ -66,13 +66,13 @@ function isEmpty(value: unknown): boolean {
 }
 
 function textOf({ choices }: JsonObject): string {
-  const texts = objectsOf(choices).flatMap(({ message, text }) => (isJsonObject(message) ? writtenIn(message) : [text]))
+  const texts = asObjects(choices).flatMap(({ message, text }) => (isJsonObject(message) ? writtenIn(message) : [text]))
   return texts.filter(text => typeof text === 'string' && text !== '').join('\n')
 }
 
 function writtenIn(message: JsonObject): unknown[] {
   const { content, refusal, tool_calls: calls, function_call: legacy } = message
-  const called = [...objectsOf(calls).map(call => call.function ?? call.custom), legacy].filter(isJsonObject)
+  const called = [...asObjects(calls).map(call => call.function ?? call.custom), legacy].filter(isJsonObject)
   const calledWith = called.flatMap(({ name, arguments: given, input }) => [name, given ?? input])
-  return [readThought(message), textOfContent(content), refusal, ...calledWith]
+  return [readReasoningText(message), textOfContent(content), refusal, ...calledWith]
 }

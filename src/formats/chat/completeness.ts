@@ -1,10 +1,15 @@
 /** Says which responses are complete. Only those may be stored, because a stored response is served to other requests. */
 
-import { isBlank, isGiven, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
-import { areWholeArguments, isCutElsewhere, isTextAsWanted, type Wanted } from '../wanted.ts'
-import { readContent, textOfContent } from './content-parts.ts'
-import { isFilter, readEnding } from './finish-reason.ts'
-import { readThought } from './thought.ts'
+import {
+  areCompleteArguments,
+  type ExpectedOutput,
+  hasExpectedTextFormat,
+  isTruncatedByProvider,
+} from '../expected-output.ts'
+import { isBlank, isJsonObject, isPresent, type JsonObject, readField } from '../json/canonical.ts'
+import { readContentParts, textOfContent } from './content-parts.ts'
+import { classifyFinishReason, isContentFilter } from './finish-reason.ts'
+import { readReasoningText } from './reasoning-text.ts'
 
 /** Why a response must not be stored. */
 export type IncompleteReason =
@@ -78,15 +83,15 @@ export function isUpstreamFailure(completeness: Completeness): boolean {
 }
 
 /** What a stream comes to, of which `flaw` was seen on the way: a failure outranks whatever else makes it incomplete. */
-export function worseOf(flaw: IncompleteReason | null, judged: Completeness): Completeness {
+export function combineCompleteness(flaw: IncompleteReason | null, judged: Completeness): Completeness {
   if (flaw === null) return judged
   return isUpstreamFailure(judged) && !isUpstreamFailure(flaw) ? judged : flaw
 }
 
 /** Says whether the body of a 200 is complete: a plain chat or legacy completion, or an assembled stream. */
-export function completenessOf(body: unknown, wanted: Wanted): Completeness {
+export function completenessOf(body: unknown, wanted: ExpectedOutput): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
-  if (isGiven(readField(body, 'error'))) return 'error_in_body'
+  if (isPresent(readField(body, 'error'))) return 'error_in_body'
   const choices = readField(body, 'choices')
   if (!Array.isArray(choices) || choices.length === 0) return 'not_an_answer'
   const outputTokens = readOutputTokens(body)
@@ -103,23 +108,23 @@ function readOutputTokens({ usage }: JsonObject): number | null {
   return typeof count === 'number' ? count : null
 }
 
-function completenessOfChoice(choice: JsonObject, wanted: Wanted, outputTokens: number | null): Completeness {
+function completenessOfChoice(choice: JsonObject, wanted: ExpectedOutput, outputTokens: number | null): Completeness {
   const finishReason = readField(choice, 'finish_reason')
-  if (isGiven(readField(choice, 'error')) || finishReason === 'error') return 'error_in_choice'
+  if (isPresent(readField(choice, 'error')) || finishReason === 'error') return 'error_in_choice'
   if (typeof finishReason !== 'string' || finishReason === '')
     return isEmptyChoice(choice) ? 'empty_choice' : 'unfinished_choice'
-  const ending = readEnding(finishReason)
+  const ending = classifyFinishReason(finishReason)
   if (ending === 'filtered' || hasNativeFilter(choice)) return 'content_filter'
   if (ending === 'failed') return 'unknown_finish_reason'
   if (isEmptyChoice(choice)) return 'empty_choice'
-  if (ending === 'length' && isCutElsewhere(wanted, outputTokens)) return 'provider_length_limit'
+  if (ending === 'length' && isTruncatedByProvider(wanted, outputTokens)) return 'provider_length_limit'
   if (hasContent(choice)) return completenessOfContent(choice, wanted)
-  const isUnseen = ending === 'regular' && (outputTokens ?? 0) > SILENT_TOKENS && !hasReasoning(choice)
+  const isUnseen = ending === 'regular' && (outputTokens ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !hasReasoning(choice)
   return isUnseen ? 'no_output' : 'nothing_said'
 }
 
 /** Some servers count the token that ends an empty response, and Claude ends an empty turn with two or three. */
-export const SILENT_TOKENS = 3
+export const MAX_EMPTY_RESPONSE_TOKENS = 3
 
 function isEmptyChoice(choice: JsonObject): boolean {
   return !isJsonObject(readField(choice, 'message')) && typeof readField(choice, 'text') !== 'string'
@@ -129,24 +134,24 @@ function isEmptyChoice(choice: JsonObject): boolean {
 function hasReasoning(choice: JsonObject): boolean {
   const message = readField(choice, 'message')
   if (!isJsonObject(message)) return true
-  return readThought(message) !== '' || readContent(readField(message, 'content')).length > 0
+  return readReasoningText(message) !== '' || readContentParts(readField(message, 'content')).length > 0
 }
 
-function completenessOfContent(choice: JsonObject, wanted: Wanted): Completeness {
+function completenessOfContent(choice: JsonObject, wanted: ExpectedOutput): Completeness {
   const message = readField(choice, 'message')
   if (!isJsonObject(message)) return 'whole'
   const calls = callsOf(message)
   if (!calls.every(hasWholeArguments)) return 'cut_arguments'
   // A refusal takes the place of whatever was asked for.
   if (calls.length > 0 || !isBlank(readField(message, 'refusal'))) return 'whole'
-  if (wanted.mustCall) return 'no_call'
-  return isTextAsWanted(textOfContent(readField(message, 'content')), wanted) ? 'whole' : 'no_json'
+  if (wanted.requiresToolCall) return 'no_call'
+  return hasExpectedTextFormat(textOfContent(readField(message, 'content')), wanted) ? 'whole' : 'no_json'
 }
 
 function callsOf(message: JsonObject): unknown[] {
   const calls = readField(message, 'tool_calls')
   const legacy = readField(message, 'function_call')
-  return [...(Array.isArray(calls) ? calls : []), ...(isGiven(legacy) ? [{ function: legacy }] : [])]
+  return [...(Array.isArray(calls) ? calls : []), ...(isPresent(legacy) ? [{ function: legacy }] : [])]
 }
 
 /** What a custom tool is given is any text. */
@@ -154,7 +159,7 @@ function hasWholeArguments(call: unknown): boolean {
   if (!isJsonObject(call)) return false
   const { function: called, custom } = call
   if (isJsonObject(custom)) return typeof custom.input === 'string'
-  return isJsonObject(called) && areWholeArguments(called.arguments)
+  return isJsonObject(called) && areCompleteArguments(called.arguments)
 }
 
 /** The fields of a message that count as content. Reasoning alone does not. */
@@ -165,15 +170,15 @@ function hasContent(choice: JsonObject): boolean {
   if (!isJsonObject(message)) return readField(choice, 'text') !== ''
   return CONTENT_FIELDS.some(field => {
     const value = readField(message, field)
-    if (field === 'content') return readContent(value).some(({ kind }) => kind !== 'reasoning')
-    return isGiven(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
+    if (field === 'content') return readContentParts(value).some(({ kind }) => kind !== 'reasoning')
+    return isPresent(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
   })
 }
 
 /** An aggregator may report `stop` although the provider's native reason, beside it, names a filter. */
 function hasNativeFilter(choice: JsonObject): boolean {
   const native = readField(choice, 'native_finish_reason')
-  return typeof native === 'string' && isFilter(native)
+  return typeof native === 'string' && isContentFilter(native)
 }
 
 /** Whether any choice calls a tool, or a function the legacy way. Such responses are never served from a semantic match. */
@@ -188,5 +193,5 @@ function callsTool(choice: JsonObject): boolean {
   const message = readField(choice, 'message')
   if (!isJsonObject(message)) return false
   const calls = readField(message, 'tool_calls')
-  return (Array.isArray(calls) && calls.length > 0) || isGiven(readField(message, 'function_call'))
+  return (Array.isArray(calls) && calls.length > 0) || isPresent(readField(message, 'function_call'))
 }

@@ -1,6 +1,6 @@
 /** A message's content as a list of parts, which some vendors send in place of text: read part by part, and merged from a stream. */
 
-import { isBlank, isJsonObject, type JsonObject, readField, textOf } from '../json/canonical.ts'
+import { asString, isBlank, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 
 export type ContentPart =
   | { kind: 'text'; text: string }
@@ -11,7 +11,7 @@ export type ContentPart =
   | { kind: 'other'; type: string }
 
 /** Reads text, or a list of parts. Empty parts are left out. */
-export function readContent(content: unknown): ContentPart[] {
+export function readContentParts(content: unknown): ContentPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }]
   if (isJsonObject(content)) return [readPart(content)]
   return Array.isArray(content) ? content.map(readPart).filter(part => !('text' in part) || part.text !== '') : []
@@ -19,7 +19,7 @@ export function readContent(content: unknown): ContentPart[] {
 
 /** The text of a content, without its reasoning. */
 export function textOfContent(content: unknown): string {
-  return readContent(content)
+  return readContentParts(content)
     .map(part => (part.kind === 'text' ? part.text : ''))
     .join('')
 }
@@ -30,14 +30,14 @@ function readPart(part: unknown): ContentPart {
   const { type, text, thinking, reasoning, refusal, image_url: image, input_audio, audio } = part
   const thought = thinking ?? reasoning
   if (isGivenText(thought) || Array.isArray(thought)) return { kind: 'reasoning', text: joinTexts(thought) }
-  if (textOf(type).startsWith('reasoning')) return { kind: 'reasoning', text: joinTexts(text ?? part.summary) }
+  if (asString(type).startsWith('reasoning')) return { kind: 'reasoning', text: joinTexts(text ?? part.summary) }
   if (isGivenText(text)) return { kind: 'text', text }
   if (isGivenText(refusal)) return { kind: 'text', text: refusal }
   const url = isJsonObject(image) ? image.url : image
   if (isGivenText(url)) return { kind: 'image', url }
   const sound = audio ?? input_audio
   if (isJsonObject(sound)) return { kind: 'audio', audio: sound }
-  return { kind: 'other', type: textOf(type) || 'unnamed' }
+  return { kind: 'other', type: asString(type) || 'unnamed' }
 }
 
 function isGivenText(value: unknown): value is string {
@@ -47,7 +47,7 @@ function isGivenText(value: unknown): value is string {
 function joinTexts(value: unknown): string {
   if (typeof value === 'string') return value
   const items = Array.isArray(value) ? value : []
-  return items.map(item => (isJsonObject(item) ? textOf(item.text) : textOf(item))).join('')
+  return items.map(item => (isJsonObject(item) ? asString(item.text) : asString(item))).join('')
 }
 
 /**

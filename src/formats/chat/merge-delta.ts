@@ -1,8 +1,8 @@
 /** Merges the deltas of a streamed message, unknown fields included, and the fields around it, whose latest value counts. */
 
-import { isBlank, isJsonObject, type JsonObject, numberOf, readField, writeField } from '../json/canonical.ts'
+import { asNumber, isBlank, isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
 import { mergeContent } from './content-parts.ts'
-import { findContinued, normalizeFragment, readCallFragment } from './tool-calls.ts'
+import { findContinuedCall, normalizeCallFragment, readToolCallFragment } from './tool-calls.ts'
 
 /** Strings under these keys name or classify: they are sent once or repeated whole, never in fragments. */
 const CONSTANT_WORDS = new Set([
@@ -21,7 +21,7 @@ const CONSTANT_WORDS = new Set([
 ])
 
 /** Whether strings under this key (`name`, `call_id`) are sent whole each time. All others are fragments of a longer string. */
-export function isConstantKey(key: string): boolean {
+export function isUnfragmentedKey(key: string): boolean {
   return CONSTANT_WORDS.has(key.slice(key.lastIndexOf('_') + 1))
 }
 
@@ -37,7 +37,7 @@ export function mergeDelta(target: JsonObject, delta: JsonObject): boolean {
     const incoming = delta[key]
     const existing = readField(target, key)
     if (typeof incoming === 'string' && typeof existing === 'string') {
-      if (!isConstantKey(key)) writeField(target, key, existing + incoming)
+      if (!isUnfragmentedKey(key)) writeField(target, key, existing + incoming)
       else if (incoming !== '') writeField(target, key, incoming)
     } else if (!mergeValue(target, key, existing, incoming)) sound = false
   }
@@ -94,9 +94,9 @@ function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
   let sound = true
   for (const fragment of fragments) {
     if (!isJsonObject(fragment)) return false
-    const read = readCallFragment(fragment)
-    const known = findContinued(calls as JsonObject[], read, readCallFragment)
-    normalizeFragment(fragment, known ? numberOf(known.index) : nextIndex(calls as JsonObject[], read.index))
+    const read = readToolCallFragment(fragment)
+    const known = findContinuedCall(calls as JsonObject[], read, readToolCallFragment)
+    normalizeCallFragment(fragment, known ? asNumber(known.index) : nextIndex(calls as JsonObject[], read.index))
     // The fragment itself may still be sent.
     if (known === undefined) calls.push(structuredClone(fragment))
     else if (!mergeDelta(known, fragment)) sound = false
@@ -107,7 +107,7 @@ function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
 /** The provider's own number, unless another call has it. */
 function nextIndex(calls: readonly JsonObject[], wanted: number | null): number {
   const isTaken = wanted === null || calls.some(({ index }) => index === wanted)
-  return isTaken ? Math.max(-1, ...calls.map(({ index }) => numberOf(index, -1))) + 1 : wanted
+  return isTaken ? Math.max(-1, ...calls.map(({ index }) => asNumber(index, -1))) + 1 : wanted
 }
 
 function findLastByIndex(items: unknown[], index: unknown): JsonObject | undefined {
@@ -131,12 +131,12 @@ function differs(item: JsonObject, fragment: JsonObject, key: string): boolean {
 }
 
 /** Sets a field to its latest value. Null and '' never replace an earlier value. */
-export function mergeState(target: JsonObject, key: string, incoming: unknown): void {
+export function mergeLatestValue(target: JsonObject, key: string, incoming: unknown): void {
   const existing = readField(target, key)
   if (existing === incoming) return
   if (isBlank(incoming) && existing !== undefined) return
   if (isJsonObject(existing) && isJsonObject(incoming)) {
-    for (const inner in incoming) mergeState(existing, inner, incoming[inner])
+    for (const inner in incoming) mergeLatestValue(existing, inner, incoming[inner])
   } else writeField(target, key, incoming)
 }
 
@@ -144,13 +144,13 @@ export function mergeState(target: JsonObject, key: string, incoming: unknown): 
 export function mergeLogprobs(target: JsonObject, incoming: unknown): void {
   const existing = readField(target, 'logprobs')
   if (!isJsonObject(existing) || !isJsonObject(incoming)) {
-    mergeState(target, 'logprobs', incoming)
+    mergeLatestValue(target, 'logprobs', incoming)
     return
   }
   for (const key in incoming) {
     const known = readField(existing, key)
     const added = incoming[key]
     if (Array.isArray(known) && Array.isArray(added)) for (const item of added) known.push(item)
-    else mergeState(existing, key, added)
+    else mergeLatestValue(existing, key, added)
   }
 }

@@ -1,15 +1,15 @@
 /** Splits a chat message into deltas: the role first, then reasoning, text, audio and calls. */
 
 import { isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
-import { cutText, groupTokens } from './cut-text.ts'
-import { isConstantKey } from './merge-delta.ts'
-import { shareLogprobs, type TokenShares } from './share-logprobs.ts'
+import { assignLogprobs, type LogprobAssignment } from './assign-logprobs.ts'
+import { chunkText, groupTokens } from './chunk-text.ts'
+import { isUnfragmentedKey } from './merge-delta.ts'
 
-export interface Steps {
+export interface MessageDeltas {
   /** In order: `{ delta }` or `{ text }`, with the `logprobs` that belong to this step only. */
-  steps: JsonObject[]
+  deltas: JsonObject[]
   /** The log probabilities that could not be assigned to steps; undefined when none are left. */
-  leftover: unknown
+  unassignedLogprobs: unknown
 }
 
 /** Base64 is cut at multiples of four characters, so that each piece can be decoded alone. */
@@ -18,7 +18,7 @@ const AUDIO_PIECE_CHARS = 8192
 const CLOSING_KEYS = new Set(['annotations', 'images'])
 
 /** Returns the deltas of a message, each with the log probabilities of its own tokens. */
-export function splitMessage(message: JsonObject, logprobs: unknown): Steps {
+export function splitChatMessage(message: JsonObject, logprobs: unknown): MessageDeltas {
   const opening: JsonObject = {}
   const before: JsonObject[] = []
   const after: JsonObject[] = []
@@ -28,7 +28,7 @@ export function splitMessage(message: JsonObject, logprobs: unknown): Steps {
     else if (isOpening(key, value)) writeField(opening, key, value)
     else if (!isSplit(key, value)) (CLOSING_KEYS.has(key) ? after : before).push({ [key]: value })
   }
-  const shares = shareLogprobs(message, logprobs)
+  const shares = assignLogprobs(message, logprobs)
   const called = [...splitFunctionCall(message), ...splitToolCalls(message)]
   const steps = [
     ...[opening, ...before].map(toStep),
@@ -36,7 +36,7 @@ export function splitMessage(message: JsonObject, logprobs: unknown): Steps {
     ...splitText(message, 'refusal', shares),
     ...[...splitAudio(message), ...called, ...after].map(toStep),
   ]
-  return { steps, leftover: shares.leftover }
+  return { deltas: steps, unassignedLogprobs: shares.unassigned }
 }
 
 function toStep(delta: JsonObject): JsonObject {
@@ -46,7 +46,7 @@ function toStep(delta: JsonObject): JsonObject {
 /** The first delta holds the role and every field that cannot be split. */
 function isOpening(key: string, value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
-  if (typeof value === 'string') return value === '' || isConstantKey(key)
+  if (typeof value === 'string') return value === '' || isUnfragmentedKey(key)
   return typeof value !== 'object' || value === null
 }
 
@@ -61,14 +61,14 @@ function areToolCalls(value: unknown): value is JsonObject[] {
   return Array.isArray(value) && value.every(isJsonObject)
 }
 
-function splitText(message: JsonObject, field: 'content' | 'refusal', shares: TokenShares): JsonObject[] {
+function splitText(message: JsonObject, field: 'content' | 'refusal', shares: LogprobAssignment): JsonObject[] {
   const text = readField(message, field)
   if (typeof text !== 'string') return []
   const tokens = shares.tokens[field]
-  if (tokens === undefined) return cutText(text).map(piece => toStep({ [field]: piece }))
+  if (tokens === undefined) return chunkText(text).map(piece => toStep({ [field]: piece }))
   return groupTokens(tokens).map(({ start, end }) => ({
     delta: { [field]: tokens.slice(start, end).join('') },
-    logprobs: shares.take(field, start, end),
+    logprobs: shares.takeRange(field, start, end),
   }))
 }
 
@@ -76,7 +76,7 @@ function splitText(message: JsonObject, field: 'content' | 'refusal', shares: To
 function splitField(object: JsonObject, field: string): JsonObject[] {
   const text = readField(object, field)
   if (typeof text !== 'string') return [object]
-  return [{ ...object, [field]: '' }, ...cutText(text).map(piece => ({ [field]: piece }))]
+  return [{ ...object, [field]: '' }, ...chunkText(text).map(piece => ({ [field]: piece }))]
 }
 
 function splitFunctionCall(message: JsonObject): JsonObject[] {

@@ -1,9 +1,9 @@
 /** Tells which tool call a fragment belongs to. Assembly and translation of streams both decide it here. */
 
-import { isJsonObject, type JsonObject, parseJson, readField, textOf } from '../json/canonical.ts'
+import { asString, isJsonObject, type JsonObject, parseJson, readField } from '../json/canonical.ts'
 
 /** A call, or a fragment of one. Absent texts are ''. */
-export interface CallFragment {
+export interface ToolCallFragment {
   /** Null when the provider does not number its calls. */
   index: number | null
   id: string
@@ -14,55 +14,55 @@ export interface CallFragment {
 }
 
 /** Takes an item of `tool_calls`. Arguments that the provider has parsed already become text again. */
-export function readCallFragment(call: JsonObject): CallFragment {
+export function readToolCallFragment(call: JsonObject): ToolCallFragment {
   const custom = readField(call, 'custom')
   const isCustom = isJsonObject(custom)
   const called = isCustom ? custom : readField(call, 'function')
   const { name, arguments: given, input } = isJsonObject(called) ? called : {}
   return {
-    index: readIndex(readField(call, 'index')),
-    id: textOf(readField(call, 'id')),
-    name: textOf(name),
+    index: parseIndex(readField(call, 'index')),
+    id: asString(readField(call, 'id')),
+    name: asString(name),
     text: textOfArguments(isCustom ? input : given),
     isCustom,
   }
 }
 
 /** A number, or its digits: some providers send numbers as text. Null for anything else. */
-export function readIndex(value: unknown): number | null {
+export function parseIndex(value: unknown): number | null {
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : null
 }
 
 /** What is known of a call so far. */
-type KnownCall = Pick<CallFragment, 'id' | 'name' | 'text'>
+type KnownCall = Pick<ToolCallFragment, 'id' | 'name' | 'text'>
 
 /**
  * Returns the call that the fragment continues; undefined when it begins another one. Calls are told apart by `index`. Without one, by `id`, or
  * else the fragment continues the last call. `read` returns what is known of a call.
  */
-export function findContinued<Call extends { index?: unknown; id?: unknown }>(
+export function findContinuedCall<Call extends { index?: unknown; id?: unknown }>(
   calls: readonly Call[],
-  fragment: CallFragment,
+  fragment: ToolCallFragment,
   read: (call: Call) => KnownCall,
 ): Call | undefined {
   const { index, id } = fragment
   const known =
     index === null
       ? (id !== '' && calls.findLast(call => call.id === id)) || calls.at(-1)
-      : calls.findLast(call => readIndex(call.index) === index)
+      : calls.findLast(call => parseIndex(call.index) === index)
   return known && continues(read(known), fragment) ? known : undefined
 }
 
 /** Some providers number all calls 0, or not at all: another id or a second name then begins another call, once the first is complete. */
-function continues(known: KnownCall, { id, name, text }: CallFragment): boolean {
+function continues(known: KnownCall, { id, name, text }: ToolCallFragment): boolean {
   const isOther = id !== '' && known.id !== '' && id !== known.id
-  if (isOther) return name === '' && !isComplete(known.text)
-  return name === '' || known.name === '' || text === '' || !isComplete(known.text)
+  if (isOther) return name === '' && !isCompleteJsonObject(known.text)
+  return name === '' || known.name === '' || text === '' || !isCompleteJsonObject(known.text)
 }
 
 /** Whether the arguments' text is a whole JSON object. */
-export function isComplete(text: string): boolean {
+export function isCompleteJsonObject(text: string): boolean {
   return text.trimEnd().endsWith('}') && isJsonObject(parseJson(text))
 }
 
@@ -72,14 +72,14 @@ function textOfArguments(given: unknown): string {
 }
 
 /** Gives a fragment the number and the form that clients expect: arguments are text. */
-export function normalizeFragment(fragment: JsonObject, index: number): void {
+export function normalizeCallFragment(fragment: JsonObject, index: number): void {
   if (fragment.index !== index) fragment.index = index
   const called = readField(fragment, 'function')
   if (isJsonObject(called) && hasParsedArguments(called)) called.arguments = textOfArguments(called.arguments)
 }
 
 /** The same for the calls of a plain response, which need no numbers. Returns whether anything changed. */
-export function normalizeCalls(calls: readonly JsonObject[]): boolean {
+export function normalizeToolCalls(calls: readonly JsonObject[]): boolean {
   const parsed = calls
     .map(call => readField(call, 'function'))
     .filter(called => isJsonObject(called) && hasParsedArguments(called))

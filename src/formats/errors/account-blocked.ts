@@ -3,4 +3,4 @@
 const STATE = 'suspended|deactivated|disabled|revoked|banned|leaked|expired|terminated|restricted|blocked|on hold'
 const HOLDER = 'key|account|organi[sz]ation|team|workspace|user|your access|billing|credentials?'
 
-export const ACCOUNT_BLOCKED = `\\b(?:${HOLDER})\\b[^.\\n]{0,60}\\b(?:${STATE})\\b|\\b(?:${STATE})\\b[^.\\n]{0,30}\\b(?:${HOLDER})\\b`
+export const ACCOUNT_BLOCKED_PATTERN = `\\b(?:${HOLDER})\\b[^.\\n]{0,60}\\b(?:${STATE})\\b|\\b(?:${STATE})\\b[^.\\n]{0,30}\\b(?:${HOLDER})\\b`

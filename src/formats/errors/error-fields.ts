@@ -1,5 +1,5 @@
 /** Finds the message, the codes and the field at fault in an error body of any vendor's form. */
-import { isJsonObject, type JsonObject, objectsOf, parseJson, textOf } from '../json/canonical.ts'
+import { asObjects, asString, isJsonObject, type JsonObject, parseJson } from '../json/canonical.ts'
 
 export interface ErrorFields {
   /** Null when the body holds no text. */
@@ -37,13 +37,13 @@ export function readErrorFields(body: unknown): ErrorFields {
   return {
     message: message === '' ? null : bound(message),
     // Anthropic's own code, more exact than its type, is among the details.
-    code: textOf(error.code) || textOf(isJsonObject(error.details) && error.details.error_code) || null,
-    type: textOf(error.type) || null,
-    param: textOf(error.param) || null,
+    code: asString(error.code) || asString(isJsonObject(error.details) && error.details.error_code) || null,
+    type: asString(error.type) || null,
+    param: asString(error.param) || null,
     codes: codesIn(parsed, MAX_DEPTH, { left: MAX_VISITS }),
     counts: Object.entries(error)
       .filter(([name, value]) => typeof value === 'number' && !CODE_NAME.test(name))
-      .map(([name, value]) => `${toWords(name)} ${value}`)
+      .map(([name, value]) => `${toLowerCaseWords(name)} ${value}`)
       .join('; '),
   }
 }
@@ -59,7 +59,7 @@ export function findErrorObject(body: unknown, depth = MAX_DEPTH): JsonObject {
 }
 
 /** `exceed_context_size_error` and `ContextWindowExceeded` in lower-case words. */
-export function toWords(code: string): string {
+export function toLowerCaseWords(code: string): string {
   return code
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replace(/[_.:#-]+/g, ' ')
@@ -101,7 +101,7 @@ class TextFinder {
   /** What an aggregator quotes of its provider, and the messages of single faults. */
   #findBeside(value: JsonObject, depth: number): string[] {
     const quoted = isJsonObject(value.metadata) ? this.find(value.metadata.raw, depth - 1) : []
-    const faults = [...objectsOf(value.details), ...objectsOf(value.errors)].slice(0, MAX_ENTRIES)
+    const faults = [...asObjects(value.details), ...asObjects(value.errors)].slice(0, MAX_ENTRIES)
     return [...quoted, ...faults.flatMap(fault => this.#findNamed(fault, MESSAGE, depth - 1))]
   }
 

@@ -1,5 +1,5 @@
 /** JSON: read strictly (valid UTF-8, an object, no key twice), and written in one canonical form, so that equal requests have equal text. */
-import { invalidRequest } from '../../errors/errors.ts'
+import { invalidRequestError } from '../../errors/errors.ts'
 
 export type JsonObject = Record<string, unknown>
 
@@ -8,22 +8,22 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** The value if it is text, else none: `String()` would run what a client calls `toString`, and take the list `["a"]` for `a`. */
-export function textOf(value: unknown): string {
+export function asString(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
 /** The value if it is a number, else `otherwise`: `Number()` would run what a client calls `valueOf`, and take the list `[1]` for 1. */
-export function numberOf(value: unknown, otherwise = Number.NaN): number {
+export function asNumber(value: unknown, otherwise = Number.NaN): number {
   return typeof value === 'number' ? value : otherwise
 }
 
 /** The objects of a list; none where it is no list. */
-export function objectsOf(value: unknown): JsonObject[] {
+export function asObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
 /** Whether a field's value says anything: null is as good as none. */
-export function isGiven(value: unknown): boolean {
+export function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
@@ -59,20 +59,22 @@ export function parseJsonObject(text: string): JsonObject | undefined {
 }
 
 /** Throws a 400 for a body that cannot be a request; never quotes it. */
-export function parseObject(text: string): JsonObject {
+export function parseRequestBody(text: string): JsonObject {
   const body = parseJson(text)
   if (body === undefined)
-    throw invalidRequest('We could not parse the JSON body of your request: the body must be one valid JSON object.')
-  if (!isJsonObject(body)) throw invalidRequest('The body of your request must be a JSON object.')
+    throw invalidRequestError(
+      'We could not parse the JSON body of your request: the body must be one valid JSON object.',
+    )
+  if (!isJsonObject(body)) throw invalidRequestError('The body of your request must be a JSON object.')
   // The body is forwarded as it was sent. A provider that reads the other of two equal keys would answer another request than the one
   // looked up.
   if (hasDuplicateKeys(text, body))
-    throw invalidRequest('The body of your request has the same key twice in one object; keep one of them.')
+    throw invalidRequestError('The body of your request has the same key twice in one object; keep one of them.')
   return body
 }
 
 /** Whether a pattern of ASCII text may match somewhere in JSON once it is parsed: it does not only where this returns false. */
-export function mayMatch(jsonText: string, pattern: RegExp): boolean {
+export function canMatchInJson(jsonText: string, pattern: RegExp): boolean {
   // raw text: an escape counts as a match.
   return pattern.test(jsonText) || jsonText.includes('\\u00')
 }
@@ -84,7 +86,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes)
   } catch {
-    throw invalidRequest('The body of your request must be UTF-8 text.')
+    throw invalidRequestError('The body of your request must be UTF-8 text.')
   }
 }
 
@@ -173,12 +175,12 @@ const LONG_STRING = 4_096
 
 /** Canonical JSON of a body without its irrelevant top-level fields. */
 export function canonicalizeBody(body: JsonObject, irrelevant = IRRELEVANT_FIELDS): string {
-  const relevant = takeRelevant(body, irrelevant)
+  const relevant = pickRelevantFields(body, irrelevant)
   return writeObject(Object.keys(relevant).sort(), field => canonicalize(relevant[field], ORDERED_FIELDS.has(field)))
 }
 
 /** The fields that can change a response. */
-export function takeRelevant(body: JsonObject, irrelevant = IRRELEVANT_FIELDS): JsonObject {
+export function pickRelevantFields(body: JsonObject, irrelevant = IRRELEVANT_FIELDS): JsonObject {
   // Null prototype: a field called __proto__ counts like any other.
   const kept: JsonObject = Object.create(null)
   for (const field of Object.keys(body)) if (!irrelevant.has(field)) kept[field] = body[field]

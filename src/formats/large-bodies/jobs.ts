@@ -1,33 +1,34 @@
 /** The worker's job that decodes, checks, parses and hashes a large body. */
-import { invalidRequest } from '../../errors/errors.ts'
-import type { JobDone } from '../../event-loop/off-loop.ts'
-import { readTop } from '../bounds/read-content.ts'
-import { canonicalizeBody, decodeUtf8, hasInexactNumber, parseObject, sha256 } from '../json/canonical.ts'
-import { findKeptReferences } from '../kept-references.ts'
+import { invalidRequestError } from '../../errors/errors.ts'
+import type { JobResult } from '../../event-loop/worker-pool.ts'
+import { summarizeContent } from '../cost-factors/summarize-content.ts'
+import { canonicalizeBody, decodeUtf8, hasInexactNumber, parseRequestBody, sha256 } from '../json/canonical.ts'
+import { findStoredObjectReferences } from '../stored-object-references.ts'
 import {
   checkJsonSize,
-  hasTooManyNames,
+  estimateParsedBytes,
+  hasTooManyFieldNames,
   type LargeBodyInput,
-  MOST_NAMES,
+  MAX_FIELD_NAMES,
   type ParsedLargeBody,
-  parsedBytes,
 } from './read-large-body.ts'
 
 /** Throws a 400 for a body that cannot be a request; never quotes it. */
-export function readLargeBody({ bytes, irrelevant, endpoint }: LargeBodyInput): JobDone<ParsedLargeBody> {
+export function readLargeBody({ bytes, irrelevant, endpoint }: LargeBodyInput): JobResult<ParsedLargeBody> {
   const size = checkJsonSize(bytes)
   const text = decodeUtf8(bytes)
-  const body = parseObject(text)
-  if (hasTooManyNames(body)) throw invalidRequest(`The request has more than ${MOST_NAMES} different field names.`)
+  const body = parseRequestBody(text)
+  if (hasTooManyFieldNames(body))
+    throw invalidRequestError(`The request has more than ${MAX_FIELD_NAMES} different field names.`)
   const canonical = canonicalizeBody(body, irrelevant)
   const output = {
     bytes,
     hasInexactNumber: hasInexactNumber(text),
     body,
     canonicalBody: `#${sha256(canonical)}`,
-    references: findKeptReferences(body, canonical),
-    ...(endpoint !== undefined && { top: readTop(endpoint, body) }),
-    heldBytes: parsedBytes(bytes.length, size),
+    references: findStoredObjectReferences(body, canonical),
+    ...(endpoint !== undefined && { contentSummary: summarizeContent(endpoint, body) }),
+    heldBytes: estimateParsedBytes(bytes.length, size),
   }
   return { output, transfer: [bytes.buffer as ArrayBuffer] }
 }

@@ -1,9 +1,9 @@
 /** How large a body is, and bodies too large to be parsed on the event loop: a worker parses them, and returns what is cheap to clone. */
-import { invalidRequest } from '../../errors/errors.ts'
-import { Job, LONGEST_ON_LOOP, offLoop } from '../../event-loop/off-loop.ts'
-import type { TopContent } from '../bounds/read-content.ts'
+import { invalidRequestError } from '../../errors/errors.ts'
+import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
+import type { ContentSummary } from '../cost-factors/summarize-content.ts'
 import type { JsonObject } from '../json/canonical.ts'
-import type { KeptReference } from '../kept-references.ts'
+import type { StoredObjectReference } from '../stored-object-references.ts'
 
 /** This many fields take the event loop some 5 ms; an item costs an eighth of a field. */
 const MOST_FIELDS_ON_LOOP = 3_000
@@ -26,9 +26,9 @@ export interface LargeBody {
   /** Replaces the canonical body in hashes: `#` and its hex SHA-256. */
   canonicalBody: string
   /** Objects kept by a provider that the body names. */
-  references: KeptReference[]
+  references: StoredObjectReference[]
   /** What it holds, as far as that bounds its cost; for an endpoint alone. */
-  top?: TopContent
+  contentSummary?: ContentSummary
 }
 
 /** What the worker tells of it. */
@@ -51,14 +51,18 @@ export interface LargeBodyOptions {
   hold?: (bytes: number) => void
 }
 
-const READ = new Job<LargeBodyInput, ParsedLargeBody>(new URL('./jobs.ts', import.meta.url), 'readLargeBody')
+const READ = new WorkerJob<LargeBodyInput, ParsedLargeBody>(new URL('./jobs.ts', import.meta.url), 'readLargeBody')
 
-export const largeBodies: LargeBodyReader = {
+export const largeBodyReader: LargeBodyReader = {
   async read(bytes, { irrelevant, endpoint, owner, hold }) {
     // A view of a larger buffer cannot be transferred.
     const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
     const transfer = [whole.buffer as ArrayBuffer]
-    const { heldBytes, ...body } = await offLoop.run(READ, { bytes: whole, irrelevant, endpoint }, { owner, transfer })
+    const { heldBytes, ...body } = await workerPool.run(
+      READ,
+      { bytes: whole, irrelevant, endpoint },
+      { owner, transfer },
+    )
     hold?.(heldBytes)
     return body
   },
@@ -69,7 +73,7 @@ export const largeBodies: LargeBodyReader = {
  * deeply to be parsed at all; the worker does for what is long.
  */
 export function isLargeBody(bytes: Uint8Array): boolean {
-  if (bytes.length > LONGEST_ON_LOOP) return true
+  if (bytes.length > MAX_MAIN_THREAD_BYTES) return true
   const { fields, items } = measureJson(bytes)
   return fields + items / ITEMS_A_FIELD > MOST_FIELDS_ON_LOOP
 }
@@ -85,9 +89,9 @@ export interface JsonSize {
 }
 
 /** Far beyond real requests: 20,000 messages, or a third more tokens than any embeddings request may have. */
-export const MOST: JsonSize = { fields: 40_000, items: 400_000 }
+export const MAX_JSON_SIZE: JsonSize = { fields: 40_000, items: 400_000 }
 /** Distinct field names; each costs several times what a repeated one does. */
-export const MOST_NAMES = 8_000
+export const MAX_FIELD_NAMES = 8_000
 /** Deeper than any real request. Bounds every recursion over a body. */
 const MOST_LEVELS = 128
 /** What a parsed value takes in memory beside its text. */
@@ -115,9 +119,10 @@ export function measureJson(bytes: Uint8Array): JsonSize {
     else if (byte === COMMA) commas++
     else if ((byte | BRACE_BIT) === OPEN) {
       containers++
-      if (++level > MOST_LEVELS) throw invalidRequest(`The request is nested more than ${MOST_LEVELS} levels deep.`)
+      if (++level > MOST_LEVELS)
+        throw invalidRequestError(`The request is nested more than ${MOST_LEVELS} levels deep.`)
     } else if ((byte | BRACE_BIT) === CLOSE) level--
-    if (fields > MOST.fields || commas + containers > MOST.fields + MOST.items) break
+    if (fields > MAX_JSON_SIZE.fields || commas + containers > MAX_JSON_SIZE.fields + MAX_JSON_SIZE.items) break
   }
   return { fields, items: Math.max(0, commas - fields) + containers }
 }
@@ -125,13 +130,15 @@ export function measureJson(bytes: Uint8Array): JsonSize {
 /** As `measureJson`, and throws a 400 for too many values, too. */
 export function checkJsonSize(bytes: Uint8Array): JsonSize {
   const size = measureJson(bytes)
-  if (size.fields > MOST.fields) throw invalidRequest(`The request has more than ${MOST.fields} fields.`)
-  if (size.items > MOST.items) throw invalidRequest(`The request has more than ${MOST.items} array items.`)
+  if (size.fields > MAX_JSON_SIZE.fields)
+    throw invalidRequestError(`The request has more than ${MAX_JSON_SIZE.fields} fields.`)
+  if (size.items > MAX_JSON_SIZE.items)
+    throw invalidRequestError(`The request has more than ${MAX_JSON_SIZE.items} array items.`)
   return size
 }
 
 /** About the memory that a body takes in addition to its bytes once it is parsed: its text, and its values. */
-export function parsedBytes(length: number, { fields, items }: JsonSize): number {
+export function estimateParsedBytes(length: number, { fields, items }: JsonSize): number {
   return 2 * length + BYTES_A_VALUE * (fields + items)
 }
 
@@ -146,7 +153,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
 }
 
 /** Whether the value has more distinct field names than allowed. */
-export function hasTooManyNames(value: unknown): boolean {
+export function hasTooManyFieldNames(value: unknown): boolean {
   const names = new Set<string>()
   const open: unknown[] = [value]
   while (open.length > 0) {
@@ -160,7 +167,7 @@ export function hasTooManyNames(value: unknown): boolean {
       names.add(name)
       if (typeof field === 'object') open.push(field)
     }
-    if (names.size > MOST_NAMES) return true
+    if (names.size > MAX_FIELD_NAMES) return true
   }
   return false
 }

@@ -1,42 +1,42 @@
 /** Assembles the events of a Messages stream into the plain message, and says whether a message is complete: only then may it be stored. */
 
-import type { AssembledStream, StreamAssembler } from '../answer-format.ts'
-import { type Completeness, SILENT_TOKENS } from '../chat/completeness.ts'
-import { isJsonObject, type JsonObject, numberOf, objectsOf, textOf } from '../json/canonical.ts'
-import { parseExactlyIfValid } from '../json/exact-json.ts'
+import type { AssembledStream, StreamAssembler } from '../api-format.ts'
+import { type Completeness, MAX_EMPTY_RESPONSE_TOKENS } from '../chat/completeness.ts'
+import { type ExpectedOutput, hasExpectedTextFormat, isTruncatedByProvider } from '../expected-output.ts'
+import { asNumber, asObjects, asString, isJsonObject, type JsonObject } from '../json/canonical.ts'
+import { tryParseLosslessJson } from '../json/lossless-json.ts'
 import { ChunkReader } from '../sse/chunk-reader.ts'
-import { lengthOfText, TextMeter } from '../text-meter.ts'
+import { TextMeter, textLengthOf } from '../text-meter.ts'
 import { mergeUsage } from '../usage/merge-usage.ts'
-import { isCutElsewhere, isTextAsWanted, type Wanted } from '../wanted.ts'
 
-const ANYTHING: Wanted = { clientSetOutputLimit: true }
+const ANYTHING: ExpectedOutput = { clientSetOutputLimit: true }
 
 export class MessageAssembler implements StreamAssembler {
-  readonly #wanted: Wanted
+  readonly #wanted: ExpectedOutput
   readonly #reader = new ChunkReader()
   readonly #blocks: JsonObject[] = []
   readonly #open = new Set<JsonObject>()
   /** The JSON text of each tool block's input so far. */
   readonly #inputs = new Map<JsonObject, string>()
-  readonly meter = new TextMeter(() => lengthOfText([this.#blocks, ...this.#inputs.values()]))
+  readonly meter = new TextMeter(() => textLengthOf([this.#blocks, ...this.#inputs.values()]))
   #body: JsonObject | null = null
   #sawEnd = false
-  hasPart = false
+  hasOutput = false
 
-  constructor(wanted: Wanted) {
+  constructor(wanted: ExpectedOutput) {
     this.#wanted = wanted
   }
 
   get hasFailed(): boolean {
-    return this.#reader.isTold
+    return this.#reader.isErrorVisible
   }
 
   /** What is left is one block with a sample of all text. */
-  giveUp(): void {
-    if (this.meter.isGivenUp) return
-    this.meter.isGivenUp = true
-    this.#reader.addFlaw('too_large')
-    const text = this.meter.sample(joinTexts(this.#blocks, this.#inputs))
+  discardText(): void {
+    if (this.meter.isDiscarded) return
+    this.meter.isDiscarded = true
+    this.#reader.markIncomplete('too_large')
+    const text = this.meter.sampleText(joinTexts(this.#blocks, this.#inputs))
     this.#blocks.splice(0, this.#blocks.length, { type: 'text', text })
     this.#inputs.clear()
     this.#open.clear()
@@ -44,7 +44,7 @@ export class MessageAssembler implements StreamAssembler {
 
   push(data: string, name?: string | null): undefined {
     if (this.#sawEnd) return
-    this.meter.note(data)
+    this.meter.countEvent(data)
     const event = this.#reader.read(data, name)
     if (event) this.add(event)
   }
@@ -52,8 +52,8 @@ export class MessageAssembler implements StreamAssembler {
   /** Takes a parsed event. The event becomes part of the message: do not change it afterwards. */
   add(event: JsonObject): void {
     const { type, index } = event
-    if (this.meter.isGivenUp && textOf(type).startsWith('content_block_')) return void loseDelta(event, this.meter)
-    const block = this.#blocks[numberOf(index)]
+    if (this.meter.isDiscarded && asString(type).startsWith('content_block_')) return void loseDelta(event, this.meter)
+    const block = this.#blocks[asNumber(index)]
     if (type === 'message_start') this.#begin(event)
     else if (type === 'content_block_start') this.#startBlock(event)
     else if (type === 'content_block_delta') this.#continueBlock(block, event)
@@ -70,22 +70,22 @@ export class MessageAssembler implements StreamAssembler {
     this.#body = { ...message, content: this.#blocks }
     if (isJsonObject(message.usage)) this.#body.usage = { ...message.usage }
     // In the first event the message has no blocks yet. Should a provider send some there, they count.
-    this.#blocks.push(...objectsOf(message.content))
+    this.#blocks.push(...asObjects(message.content))
   }
 
   #startBlock({ content_block: block }: JsonObject): void {
     if (!isJsonObject(block)) return
     const begun = { ...block }
     // An empty block of text may be all that comes; anything else is a part by itself.
-    this.hasPart ||= begun.type !== 'text' || textOf(begun.text) !== ''
+    this.hasOutput ||= begun.type !== 'text' || asString(begun.text) !== ''
     this.#blocks.push(begun)
     this.#open.add(begun)
   }
 
   #continueBlock(block: JsonObject | undefined, { delta }: JsonObject): void {
-    this.hasPart = true
+    this.hasOutput = true
     if (!block || !isJsonObject(delta) || !addDelta(block, delta, this.#inputs))
-      this.#reader.addFlaw('inconsistent_chunks')
+      this.#reader.markIncomplete('inconsistent_chunks')
   }
 
   finish(): AssembledStream {
@@ -93,29 +93,34 @@ export class MessageAssembler implements StreamAssembler {
     for (const block of this.#open) closeInput(block, this.#inputs)
     const body = this.#body
     // Some servers leave out the end of a block: clients read the message all the same.
-    if (this.#open.size > 0) this.#reader.addFlaw('inconsistent_chunks')
+    if (this.#open.size > 0) this.#reader.markIncomplete('inconsistent_chunks')
     const hasEnded = this.#sawEnd || typeof body?.stop_reason === 'string'
     const judged = hasEnded ? completenessOfMessage(body, this.#wanted) : 'missing_end'
     const { error } = this.#reader
-    return { body: body ?? {}, usage: body?.usage ?? null, completeness: this.#reader.judge(judged), error }
+    return {
+      body: body ?? {},
+      usage: body?.usage ?? null,
+      completeness: this.#reader.resolveCompleteness(judged),
+      error,
+    }
   }
 }
 
-export function createMessageAssembler(wanted: Wanted = ANYTHING): MessageAssembler {
+export function createMessageAssembler(wanted: ExpectedOutput = ANYTHING): MessageAssembler {
   return new MessageAssembler(wanted)
 }
 
 function closeInput(block: JsonObject, inputs: ReadonlyMap<JsonObject, string>): void {
   const text = inputs.get(block)
-  if (text !== undefined) block.input = readInput(text)
+  if (text !== undefined) block.input = parseToolInput(text)
 }
 
 function joinTexts(blocks: readonly JsonObject[], inputs: ReadonlyMap<JsonObject, string>): string {
-  return blocks.map(block => inputs.get(block) ?? textOf(block.text ?? block.thinking)).join('\n')
+  return blocks.map(block => inputs.get(block) ?? asString(block.text ?? block.thinking)).join('\n')
 }
 
 function loseDelta({ delta }: JsonObject, meter: TextMeter): void {
-  if (isJsonObject(delta)) meter.lose([delta.text, delta.thinking, delta.partial_json])
+  if (isJsonObject(delta)) meter.countDiscarded([delta.text, delta.thinking, delta.partial_json])
 }
 
 /** The last event's counts cover the whole message. */
@@ -151,7 +156,7 @@ function addDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, 
 /** `max_tokens` is regular: the Messages API requires a limit, so that the client has set it. */
 const REGULAR_ENDS = new Set(['end_turn', 'stop_sequence', 'tool_use', 'max_tokens'])
 
-export function completenessOfMessage(body: unknown, wanted: Wanted = ANYTHING): Completeness {
+export function completenessOfMessage(body: unknown, wanted: ExpectedOutput = ANYTHING): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (body.type === 'error') return 'error_in_body'
   if (body.type !== 'message' || !Array.isArray(body.content)) return 'not_an_answer'
@@ -162,10 +167,11 @@ export function completenessOfMessage(body: unknown, wanted: Wanted = ANYTHING):
   if (reason === 'refusal') return 'content_filter'
   if (reason === 'model_context_window_exceeded') return 'provider_length_limit'
   if (!REGULAR_ENDS.has(reason)) return 'unknown_stop_reason'
-  if (reason === 'max_tokens' && isCutElsewhere(wanted, readOutputTokens(body))) return 'provider_length_limit'
+  if (reason === 'max_tokens' && isTruncatedByProvider(wanted, readOutputTokens(body))) return 'provider_length_limit'
   const blocks = body.content.filter(isJsonObject)
   if (blocks.some(hasContent)) return completenessOfBlocks(blocks, wanted)
-  const isUnseen = reason === 'end_turn' && (readOutputTokens(body) ?? 0) > SILENT_TOKENS && !blocks.some(isThought)
+  const isUnseen =
+    reason === 'end_turn' && (readOutputTokens(body) ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !blocks.some(isThought)
   return isUnseen ? 'no_output' : 'nothing_said'
 }
 
@@ -173,17 +179,17 @@ function readOutputTokens({ usage }: JsonObject): number | null {
   return isJsonObject(usage) && typeof usage.output_tokens === 'number' ? usage.output_tokens : null
 }
 
-function completenessOfBlocks(blocks: readonly JsonObject[], wanted: Wanted): Completeness {
+function completenessOfBlocks(blocks: readonly JsonObject[], wanted: ExpectedOutput): Completeness {
   const calls = blocks.filter(callsTool)
   if (!calls.every(({ input }) => isJsonObject(input) && !Object.hasOwn(input, INVALID_JSON))) return 'cut_arguments'
-  if (wanted.mustCall && calls.length === 0) return 'no_call'
+  if (wanted.requiresToolCall && calls.length === 0) return 'no_call'
   // What the client is to run comes in place of the text; what ran at the provider does not.
   if (calls.some(({ type }) => type === 'tool_use')) return 'whole'
   const text = blocks.map(block => (block.type === 'text' ? block.text : '')).join('')
-  return isTextAsWanted(text, wanted) ? 'whole' : 'no_json'
+  return hasExpectedTextFormat(text, wanted) ? 'whole' : 'no_json'
 }
 
-const callsTool = ({ type }: JsonObject) => textOf(type).endsWith('tool_use')
+const callsTool = ({ type }: JsonObject) => asString(type).endsWith('tool_use')
 
 function hasContent(block: JsonObject): boolean {
   return block.type === 'text' ? block.text !== '' : !isThought(block)
@@ -195,14 +201,14 @@ function isThought({ type }: JsonObject): boolean {
 
 /** Whether the message calls a tool. Such messages are never served from a semantic match. */
 export function hasToolUses({ content }: JsonObject): boolean {
-  return objectsOf(content).some(callsTool)
+  return asObjects(content).some(callsTool)
 }
 
 /** Text that is not a JSON object, for example cut off, is kept under a name that no tool expects, so that it stays visible. */
 const INVALID_JSON = 'INVALID_JSON'
 
-export function readInput(text: string): JsonObject {
+export function parseToolInput(text: string): JsonObject {
   if (text.trim() === '') return {}
-  const input = parseExactlyIfValid(text)
+  const input = tryParseLosslessJson(text)
   return isJsonObject(input) ? input : { [INVALID_JSON]: text }
 }

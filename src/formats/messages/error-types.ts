@@ -1,7 +1,7 @@
 /** Anthropic's error types: their statuses, and OpenAI's codes for them. */
 import type { ErrorType } from '@anthropic-ai/sdk/resources/shared'
 
-export interface ErrorKind {
+export interface ErrorTypeMapping {
   /** For an error without a status, inside a stream. */
   status: number
   /** OpenAI's. */
@@ -23,12 +23,12 @@ const KINDS = {
   api_error: { status: 500, code: 'server_error' },
   timeout_error: { status: 504, code: 'upstream_timeout' },
   overloaded_error: { status: 529, code: 'overloaded' },
-} satisfies Partial<Record<ErrorType | 'request_too_large', ErrorKind>>
+} satisfies Partial<Record<ErrorType | 'request_too_large', ErrorTypeMapping>>
 
-const KIND_OF_TYPE: ReadonlyMap<string, ErrorKind> = new Map(Object.entries(KINDS))
+const KIND_OF_TYPE: ReadonlyMap<string, ErrorTypeMapping> = new Map(Object.entries(KINDS))
 
 /** Undefined for a type that is not Anthropic's. */
-export function kindOfType(type: string | null): ErrorKind | undefined {
+export function findErrorTypeMapping(type: string | null): ErrorTypeMapping | undefined {
   return type === null ? undefined : KIND_OF_TYPE.get(type)
 }
 
@@ -39,6 +39,6 @@ const TYPES: ReadonlyMap<number, string> = new Map([
   [503, 'overloaded_error'],
 ])
 
-export function typeOfStatus(status: number): string {
+export function errorTypeOfStatus(status: number): string {
   return TYPES.get(status) ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
 }

@@ -2,18 +2,18 @@
 
 import type { MessageCreateParams as BetaParams } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest, type ProxyError, withDetails } from '../../errors/errors.ts'
-import { type FieldRule, ruleWriter, takeUnruled } from '../field-rule.ts'
+import { addErrorDetails, invalidRequestError, type ProxyError } from '../../errors/errors.ts'
+import { applyFieldRules, createRuleWriter, type FieldRule } from '../field-rule.ts'
 import type { JsonObject } from '../json/canonical.ts'
 
 /** Fields that clients send, but that the SDK's types of the request do not have. */
 type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'output_format'
-export type RuledField = keyof MessageCreateParams | keyof BetaParams | UntypedField
+export type MessagesRequestField = keyof MessageCreateParams | keyof BetaParams | UntypedField
 
-const rules = ruleWriter<RuledField>()
+const rules = createRuleWriter<MessagesRequestField>()
 
 /** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
-export const MESSAGE_FIELDS: Record<RuledField, FieldRule> = {
+export const MESSAGE_FIELD_RULES: Record<MessagesRequestField, FieldRule> = {
   ...rules('translated', {
     model: 'Sent unchanged.',
     messages:
@@ -61,20 +61,20 @@ export const MESSAGE_FIELDS: Record<RuledField, FieldRule> = {
 const THREAD_UNSUPPORTED = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
 
 /** Returns the fields without a rule. Throws a 400 that names a refused field. */
-export function takeUnknownFields(body: JsonObject): JsonObject {
-  return takeUnruled(body, MESSAGE_FIELDS, (field, { reason }) => {
-    return field === 'thread' ? noThread() : notTranslated(field, reason)
+export function pickUnknownFields(body: JsonObject): JsonObject {
+  return applyFieldRules(body, MESSAGE_FIELD_RULES, (field, { reason }) => {
+    return field === 'thread' ? createThreadUnsupportedError() : createUntranslatableError(field, reason)
   })
 }
 
 /** Anthropic's tool runner asks for a thread first, and goes on without one where it is told so. */
-export function noThread(): ProxyError {
-  return withDetails(notTranslated('thread', MESSAGE_FIELDS.thread.reason), THREAD_UNSUPPORTED)
+export function createThreadUnsupportedError(): ProxyError {
+  return addErrorDetails(createUntranslatableError('thread', MESSAGE_FIELD_RULES.thread.reason), THREAD_UNSUPPORTED)
 }
 
 /** A 400 for what only Anthropic's own API can do. */
-export function notTranslated(param: string, reason: string): ProxyError {
-  return invalidRequest(
+export function createUntranslatableError(param: string, reason: string): ProxyError {
+  return invalidRequestError(
     `${param} works only with Claude models under an Anthropic key of the project's: ${reason}`,
     param,
   )

@@ -2,21 +2,21 @@
 
 import type { JsonObject } from '../json/canonical.ts'
 import {
-  pickGiven,
-  readChoice,
-  readGiven,
-  readList,
-  readName,
+  pickPresent,
+  readArray,
+  readEnum,
+  readNonEmptyString,
   readObject,
+  readOptional,
   readPositiveInteger,
-  readText,
+  readString,
 } from '../json/read-fields.ts'
-import { placed } from '../own-place.ts'
-import { notTranslated, takeUnknownFields } from './message-fields.ts'
+import { setSourcePath } from '../source-paths.ts'
+import { createUntranslatableError, pickUnknownFields } from './message-fields.ts'
 import { type BlockOptions, translateMessages } from './messages-to-chat.ts'
 
 /** Properties of the model and its provider. */
-export interface ChatTarget extends BlockOptions {
+export interface ChatTargetModel extends BlockOptions {
   /** The model's output limit in tokens; null when unknown. Clients ask every model for as much as Claude can write. */
   maxOutputTokens: number | null
   /** False for a model known not to reason: it would refuse `reasoning_effort`. */
@@ -27,16 +27,16 @@ export interface ChatTarget extends BlockOptions {
 const LONGEST_USER = 64
 
 /** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
-export function messageToChat(body: JsonObject, target: ChatTarget): JsonObject {
-  const unknown = takeUnknownFields(body)
-  const stop = readList(readGiven(body, 'stop_sequences') ?? [], 'stop_sequences')
+export function translateMessagesRequest(body: JsonObject, target: ChatTargetModel): JsonObject {
+  const unknown = pickUnknownFields(body)
+  const stop = readArray(readOptional(body, 'stop_sequences') ?? [], 'stop_sequences')
   return {
     ...unknown,
     model: body.model,
     messages: translateMessages(body, target),
     max_completion_tokens: translateLimit(body, target),
-    ...(stop.length === 0 ? {} : { stop: stop.map(sequence => readText(sequence, 'stop_sequences')) }),
-    ...pickGiven(body, ['temperature', 'top_p', 'top_k', ...(target.keepsCacheMarks ? ['cache_control'] : [])]),
+    ...(stop.length === 0 ? {} : { stop: stop.map(sequence => readString(sequence, 'stop_sequences')) }),
+    ...pickPresent(body, ['temperature', 'top_p', 'top_k', ...(target.supportsCacheControl ? ['cache_control'] : [])]),
     ...translateTools(body, target),
     ...(target.canReason ? translateThinking(body) : {}),
     ...translateFormat(body),
@@ -46,18 +46,18 @@ export function messageToChat(body: JsonObject, target: ChatTarget): JsonObject 
   }
 }
 
-function translateLimit(body: JsonObject, { maxOutputTokens }: ChatTarget): number {
+function translateLimit(body: JsonObject, { maxOutputTokens }: ChatTargetModel): number {
   const asked = readPositiveInteger(body.max_tokens, 'max_tokens')
   return maxOutputTokens === null ? asked : Math.min(asked, maxOutputTokens)
 }
 
 /** Returns the requested effort, or the one nearest to the budget. Returns nothing when the model is to decide. */
 function translateThinking(body: JsonObject): JsonObject {
-  const thinking = readObject(readGiven(body, 'thinking') ?? {}, 'thinking')
+  const thinking = readObject(readOptional(body, 'thinking') ?? {}, 'thinking')
   if (thinking.type === 'disabled') return {}
-  const effort = readGiven(readObject(readGiven(body, 'output_config') ?? {}, 'output_config'), 'effort')
+  const effort = readOptional(readObject(readOptional(body, 'output_config') ?? {}, 'output_config'), 'effort')
   if (effort !== undefined) {
-    const level = readChoice(effort, 'output_config.effort', ['low', 'medium', 'high', 'xhigh', 'max'])
+    const level = readEnum(effort, 'output_config.effort', ['low', 'medium', 'high', 'xhigh', 'max'])
     // The levels above `high` differ between chat models.
     return { reasoning_effort: level === 'xhigh' || level === 'max' ? 'high' : level }
   }
@@ -67,56 +67,56 @@ function translateThinking(body: JsonObject): JsonObject {
 }
 
 function translateFormat(body: JsonObject): JsonObject {
-  const config = readObject(readGiven(body, 'output_config') ?? {}, 'output_config')
-  const given = readGiven(config, 'format') ?? readGiven(body, 'output_format')
+  const config = readObject(readOptional(body, 'output_config') ?? {}, 'output_config')
+  const given = readOptional(config, 'format') ?? readOptional(body, 'output_format')
   if (given === undefined) return {}
   const format = readObject(given, 'output_config.format')
-  const type = readChoice(format.type, 'output_config.format.type', ['json_schema'])
+  const type = readEnum(format.type, 'output_config.format.type', ['json_schema'])
   const schema = readObject(format.schema, 'output_config.format.schema')
   return { response_format: { type, json_schema: { name: 'answer', schema, strict: true } } }
 }
 
 function translateUser(body: JsonObject): JsonObject {
-  const id = readGiven(readObject(readGiven(body, 'metadata') ?? {}, 'metadata'), 'user_id')
+  const id = readOptional(readObject(readOptional(body, 'metadata') ?? {}, 'metadata'), 'user_id')
   if (id === undefined) return {}
-  const user = readText(id, 'metadata.user_id')
+  const user = readString(id, 'metadata.user_id')
   return { user: user.length > LONGEST_USER ? Bun.SHA256.hash(user, 'hex') : user }
 }
 
 function translateTier(body: JsonObject): JsonObject {
-  const given = readGiven(body, 'service_tier')
+  const given = readOptional(body, 'service_tier')
   if (given === undefined) return {}
-  const tier = readChoice(given, 'service_tier', ['auto', 'standard_only'])
+  const tier = readEnum(given, 'service_tier', ['auto', 'standard_only'])
   return { service_tier: tier === 'auto' ? 'auto' : 'default' }
 }
 
 const CHOICES = { auto: 'auto', any: 'required', none: 'none' } as const
 
 export function translateTools(body: JsonObject, options: BlockOptions): JsonObject {
-  const tools = readList(readGiven(body, 'tools') ?? [], 'tools').flatMap((tool, index) => {
+  const tools = readArray(readOptional(body, 'tools') ?? [], 'tools').flatMap((tool, index) => {
     const param = `tools[${index}]`
     // One that was left out.
-    return tool === undefined ? [] : [placed(translateTool(tool, param, options), param)]
+    return tool === undefined ? [] : [setSourcePath(translateTool(tool, param, options), param)]
   })
   // Chat refuses a tool choice without tools.
   return tools.length === 0 ? {} : { tools, ...translateChoice(body) }
 }
 
-function translateTool(value: unknown, param: string, { keepsCacheMarks }: BlockOptions): JsonObject {
+function translateTool(value: unknown, param: string, { supportsCacheControl }: BlockOptions): JsonObject {
   const tool = readObject(value, param)
-  if ((readGiven(tool, 'type') ?? 'custom') !== 'custom') {
-    throw notTranslated(
+  if ((readOptional(tool, 'type') ?? 'custom') !== 'custom') {
+    throw createUntranslatableError(
       `${param}.type`,
       'other models know only tools that the request describes. Where tool_choice is auto, and the project does not say otherwise (unsupported_tools), a tool that the provider would have to run is left out; clients can turn it off themselves (Claude Code: --disallowedTools WebSearch).',
     )
   }
-  const description = readGiven(tool, 'description')
-  const mark = keepsCacheMarks ? readGiven(tool, 'cache_control') : undefined
+  const description = readOptional(tool, 'description')
+  const mark = supportsCacheControl ? readOptional(tool, 'cache_control') : undefined
   return {
     type: 'function',
     function: {
-      name: readName(tool.name, `${param}.name`),
-      ...(description === undefined ? {} : { description: readText(description, `${param}.description`) }),
+      name: readNonEmptyString(tool.name, `${param}.name`),
+      ...(description === undefined ? {} : { description: readString(description, `${param}.description`) }),
       parameters: readObject(tool.input_schema, `${param}.input_schema`),
       ...(tool.strict === true ? { strict: true } : {}),
     },
@@ -125,12 +125,12 @@ function translateTool(value: unknown, param: string, { keepsCacheMarks }: Block
 }
 
 function translateChoice(body: JsonObject): JsonObject {
-  const given = readGiven(body, 'tool_choice')
+  const given = readOptional(body, 'tool_choice')
   if (given === undefined) return {}
   const choice = readObject(given, 'tool_choice')
-  const type = readChoice(choice.type, 'tool_choice.type', ['auto', 'any', 'tool', 'none'])
+  const type = readEnum(choice.type, 'tool_choice.type', ['auto', 'any', 'tool', 'none'])
   const parallel = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {}
   if (type !== 'tool') return { tool_choice: CHOICES[type], ...parallel }
-  const name = readText(choice.name, 'tool_choice.name')
+  const name = readString(choice.name, 'tool_choice.name')
   return { tool_choice: { type: 'function', function: { name } }, ...parallel }
 }

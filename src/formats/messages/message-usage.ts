@@ -2,14 +2,14 @@
 
 import type { BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageDeltaUsage, Usage } from '@anthropic-ai/sdk/resources/messages'
-import { type JsonObject, objectsOf } from '../json/canonical.ts'
+import { asObjects, type JsonObject } from '../json/canonical.ts'
 import { readUsage } from '../usage/read-usage.ts'
 
 /**
  * Writes a chat response's usage in Anthropic's names; null if it had none. Prompt counts that are not known are left out, so that the
  * estimate at the beginning of a stream stands; an unknown output is 0, and is not read as a count.
  */
-export function writeUsage(usage: JsonObject | null): JsonObject {
+export function toAnthropicUsage(usage: JsonObject | null): JsonObject {
   const counts = readUsage(usage)
   const { promptTokens = 0, cachedPromptTokens: cached = 0, cacheWriteTokens: written = 0 } = counts ?? {}
   return {
@@ -24,7 +24,7 @@ export function writeUsage(usage: JsonObject | null): JsonObject {
 }
 
 /** As far as they are reported: in a stream, some come at its beginning and some at its end. */
-export type ReportedUsage = Partial<Usage | MessageDeltaUsage> &
+export type AnthropicUsage = Partial<Usage | MessageDeltaUsage> &
   Partial<Pick<BetaUsage, 'inference_geo' | 'iterations' | 'speed'>>
 
 export interface ChatUsage {
@@ -44,7 +44,7 @@ export interface ChatUsage {
 }
 
 /** Writes Anthropic's usage in chat's names; null when nothing in it can be read. A count that is not known is left out. */
-export function translateUsage(usage: ReportedUsage): ChatUsage | null {
+export function toChatUsage(usage: AnthropicUsage): ChatUsage | null {
   const counts = readUsage(usage)
   if (!counts) return null
   const { promptTokens, completionTokens, missing = [], toolCalls, cacheWriteHourTokens } = counts
@@ -66,8 +66,8 @@ export function translateUsage(usage: ReportedUsage): ChatUsage | null {
 }
 
 function translateIterations(given: unknown): Pick<ChatUsage, 'iterations'> {
-  const iterations = objectsOf(given)
+  const iterations = asObjects(given)
   if (iterations.every(({ type }) => type === 'message')) return {}
   const modelOf = ({ model }: JsonObject) => (typeof model === 'string' ? model : null)
-  return { iterations: iterations.map(each => ({ ...translateUsage(each as ReportedUsage), model: modelOf(each) })) }
+  return { iterations: iterations.map(each => ({ ...toChatUsage(each as AnthropicUsage), model: modelOf(each) })) }
 }

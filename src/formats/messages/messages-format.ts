@@ -1,30 +1,30 @@
 /** Responses of Anthropic's Messages API. */
 
-import type { AnswerFormat } from '../answer-format.ts'
-import { isBlank, type JsonObject, objectsOf } from '../json/canonical.ts'
-import { encodeTypedEvents, namesEvent } from '../sse/sse.ts'
+import type { ApiFormat } from '../api-format.ts'
+import { readExpectedMessageOutput } from '../expected-output.ts'
+import { asObjects, isBlank, type JsonObject } from '../json/canonical.ts'
+import { encodeTypedEvents, hasEventName } from '../sse/sse.ts'
 import { readUsage } from '../usage/read-usage.ts'
-import { wantedOfMessages } from '../wanted.ts'
 import { completenessOfMessage, createMessageAssembler, hasToolUses } from './assemble-message.ts'
-import { writeError } from './message-errors.ts'
+import { writeAnthropicError } from './message-errors.ts'
 import { splitMessage } from './split-message.ts'
 
-export const messagesFormat: AnswerFormat = {
-  wantedOf: wantedOfMessages,
+export const messagesFormat: ApiFormat = {
+  readExpectedOutput: readExpectedMessageOutput,
   createAssembler: createMessageAssembler,
-  isLastEvent: event => namesEvent(event, ['message_stop']),
+  isLastEvent: event => hasEventName(event, ['message_stop']),
   lastEvent: encodeTypedEvents([{ type: 'message_stop' }]),
   writeFailure(error, requestId) {
-    const { type, error: body } = writeError(error, requestId)
+    const { type, error: body } = writeAnthropicError(error, requestId)
     return encodeTypedEvents([{ type, error: body }])
   },
   replay: body => encodeTypedEvents(splitMessage(body)),
   completenessOf: completenessOfMessage,
-  callsTools: hasToolUses,
-  hasBegun: ({ content }) => objectsOf(content).some(hasOutput),
-  hasEnded: ({ stop_reason: reason }) => typeof reason === 'string',
+  hasToolCalls: hasToolUses,
+  hasOutput: ({ content }) => asObjects(content).some(hasOutput),
+  isFinished: ({ stop_reason: reason }) => typeof reason === 'string',
   readUsage: usage => readUsage(usage),
-  textOf,
+  extractText: textOf,
 }
 
 /** A block of text or thinking begins empty. */
@@ -33,7 +33,7 @@ function hasOutput({ type, text, thinking }: JsonObject): boolean {
 }
 
 function textOf({ content }: JsonObject): string {
-  return objectsOf(content)
+  return asObjects(content)
     .flatMap(({ type, name, input, text, thinking }) =>
       type === 'tool_use' ? [name, JSON.stringify(input)] : [text ?? thinking],
     )

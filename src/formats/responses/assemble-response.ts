@@ -1,43 +1,48 @@
 /** Assembles the events of a Responses stream into the plain response, and says whether a response is complete: only then may it be stored. */
 
-import type { AssembledStream, StreamAssembler } from '../answer-format.ts'
-import { type Completeness, SILENT_TOKENS } from '../chat/completeness.ts'
-import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json/canonical.ts'
+import type { AssembledStream, StreamAssembler } from '../api-format.ts'
+import { type Completeness, MAX_EMPTY_RESPONSE_TOKENS } from '../chat/completeness.ts'
+import {
+  areCompleteArguments,
+  type ExpectedOutput,
+  hasExpectedTextFormat,
+  isTruncatedByProvider,
+} from '../expected-output.ts'
+import { asObjects, asString, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { ChunkReader } from '../sse/chunk-reader.ts'
-import { lengthOfText, TextMeter } from '../text-meter.ts'
-import { areWholeArguments, isCutElsewhere, isTextAsWanted, type Wanted } from '../wanted.ts'
+import { TextMeter, textLengthOf } from '../text-meter.ts'
 
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
-export function createResponseAssembler(wanted: Wanted): StreamAssembler {
+export function createResponseAssembler(wanted: ExpectedOutput): StreamAssembler {
   return new ResponseAssembler(wanted)
 }
 
 class ResponseAssembler implements StreamAssembler {
-  readonly #wanted: Wanted
+  readonly #wanted: ExpectedOutput
   readonly #reader = new ChunkReader()
   /** By position. Used when the provider's last event does not repeat the items. */
   readonly #items = new Map<number, JsonObject>()
-  readonly meter = new TextMeter(() => lengthOfText([...this.#items.values(), this.#written]))
+  readonly meter = new TextMeter(() => textLengthOf([...this.#items.values(), this.#written]))
   #body: JsonObject | null = null
   /** The response as it began, and what came of the item that is being written. */
   #begun: JsonObject = {}
   #written = ''
-  hasPart = false
+  hasOutput = false
 
-  constructor(wanted: Wanted) {
+  constructor(wanted: ExpectedOutput) {
     this.#wanted = wanted
   }
 
   get hasFailed(): boolean {
-    return this.#reader.isTold || this.#body?.status === 'failed'
+    return this.#reader.isErrorVisible || this.#body?.status === 'failed'
   }
 
   /** The last event usually repeats them. */
-  giveUp(): void {
-    if (this.meter.isGivenUp) return
-    this.meter.isGivenUp = true
-    this.meter.lose([...this.#items.values(), this.#written])
+  discardText(): void {
+    if (this.meter.isDiscarded) return
+    this.meter.isDiscarded = true
+    this.meter.countDiscarded([...this.#items.values(), this.#written])
     this.#written = ''
     for (const [index, item] of this.#items) this.#items.set(index, withoutText(item))
   }
@@ -46,23 +51,23 @@ class ResponseAssembler implements StreamAssembler {
     if (this.#body !== null) return
     const event = this.#reader.read(data, name)
     if (!event) return
-    if (event.type === 'response.output_item.done' || typeof event.delta === 'string') this.meter.note(data)
+    if (event.type === 'response.output_item.done' || typeof event.delta === 'string') this.meter.countEvent(data)
     this.#add(event)
   }
 
   #add(event: JsonObject): void {
     const { type, item, output_index: index, response, delta } = event
-    this.hasPart ||= typeof delta === 'string' || type === 'response.output_item.done' || beginsPart(event)
+    this.hasOutput ||= typeof delta === 'string' || type === 'response.output_item.done' || beginsPart(event)
     if (typeof delta === 'string') this.#write(delta)
     else if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number')
-      this.#finishItem(this.meter.isGivenUp ? withoutText(item) : item, index)
+      this.#finishItem(this.meter.isDiscarded ? withoutText(item) : item, index)
     else if (type === 'response.created' && isJsonObject(response)) this.#begun = pickHead(response)
     else if (type === 'error') this.#reader.addError(event.error ?? event)
-    else if (ENDINGS.has(textOf(type)) && isJsonObject(response)) this.#end(response)
+    else if (ENDINGS.has(asString(type)) && isJsonObject(response)) this.#end(response)
   }
 
   #write(delta: string): void {
-    if (this.meter.isGivenUp) this.meter.lose(delta)
+    if (this.meter.isDiscarded) this.meter.countDiscarded(delta)
     else this.#written += delta
   }
 
@@ -75,14 +80,14 @@ class ResponseAssembler implements StreamAssembler {
     const listed = Array.isArray(response.output) ? response.output : []
     const output = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item)
     this.#body = listed.length === 0 ? { ...response, output } : response
-    if (this.meter.isGivenUp && listed.length === 0 && output.length > 0) this.#reader.addFlaw('too_large')
+    if (this.meter.isDiscarded && listed.length === 0 && output.length > 0) this.#reader.markIncomplete('too_large')
   }
 
   finish(): AssembledStream {
     const body = this.#body
     const judged = body === null ? 'missing_end' : completenessOfResponse(body, this.#wanted)
     const error = this.#reader.error ?? body?.error ?? null
-    const completeness = this.#reader.judge(judged)
+    const completeness = this.#reader.resolveCompleteness(judged)
     return { body: body ?? this.#takeBegun(), usage: body?.usage ?? null, completeness, error }
   }
 
@@ -109,16 +114,16 @@ function withoutText({ type, status, container_id, environment }: JsonObject): J
   return { type, status, container_id, environment }
 }
 
-export function completenessOfResponse(body: unknown, wanted: Wanted): Completeness {
+export function completenessOfResponse(body: unknown, wanted: ExpectedOutput): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (body.status === 'failed' || (body.error ?? null) !== null) return 'error_in_body'
   if (body.object !== 'response' || !Array.isArray(body.output)) return 'not_an_answer'
   if (body.status === 'incomplete') return completenessOfCut(body, wanted)
   // For example a background response that is queued or was cancelled.
   if (body.status !== 'completed') return 'pending'
-  const items = objectsOf(body.output)
+  const items = asObjects(body.output)
   if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'pending'
-  const isUnseen = items.every(isEmptyMessage) && (readOutputTokens(body) ?? 0) > SILENT_TOKENS
+  const isUnseen = items.every(isEmptyMessage) && (readOutputTokens(body) ?? 0) > MAX_EMPTY_RESPONSE_TOKENS
   return isUnseen ? 'no_output' : completenessOfItems(items, wanted)
 }
 
@@ -130,27 +135,27 @@ function isEmptyMessage(item: JsonObject): boolean {
   return item.type === 'message' && !hasContent([item])
 }
 
-function completenessOfCut(body: JsonObject, wanted: Wanted): Completeness {
+function completenessOfCut(body: JsonObject, wanted: ExpectedOutput): Completeness {
   const { incomplete_details: details, output } = body
   const reason = isJsonObject(details) ? details.reason : undefined
   if (reason === 'content_filter') return 'content_filter'
   if (reason !== 'max_output_tokens') return 'unknown_stop_reason'
-  if (isCutElsewhere(wanted, readOutputTokens(body))) return 'provider_length_limit'
-  return completenessOfItems(objectsOf(output), wanted)
+  if (isTruncatedByProvider(wanted, readOutputTokens(body))) return 'provider_length_limit'
+  return completenessOfItems(asObjects(output), wanted)
 }
 
-function completenessOfItems(items: readonly JsonObject[], wanted: Wanted): Completeness {
+function completenessOfItems(items: readonly JsonObject[], wanted: ExpectedOutput): Completeness {
   if (!hasContent(items)) return 'nothing_said'
   const functionCalls = items.filter(({ type }) => type === 'function_call')
-  if (!functionCalls.every(call => areWholeArguments(call.arguments))) return 'cut_arguments'
-  const parts = items.flatMap(({ content, type }) => (type === 'message' ? objectsOf(content) : []))
+  if (!functionCalls.every(call => areCompleteArguments(call.arguments))) return 'cut_arguments'
+  const parts = items.flatMap(({ content, type }) => (type === 'message' ? asObjects(content) : []))
   // A refusal takes the place of whatever was asked for.
   if (parts.some(({ type }) => type === 'refusal')) return 'whole'
-  if (wanted.mustCall && !hasCalls({ output: items })) return 'no_call'
+  if (wanted.requiresToolCall && !hasResponseToolCalls({ output: items })) return 'no_call'
   // What the client is to run comes in place of the text; what ran at the provider does not.
   if (items.some(({ type }) => type === 'function_call' || type === 'custom_tool_call')) return 'whole'
   const text = parts.map(part => (typeof part.text === 'string' ? part.text : '')).join('')
-  return isTextAsWanted(text, wanted) ? 'whole' : 'no_json'
+  return hasExpectedTextFormat(text, wanted) ? 'whole' : 'no_json'
 }
 
 /** Whether an item other than reasoning has content. */
@@ -163,6 +168,6 @@ function hasContent(items: readonly JsonObject[]): boolean {
 }
 
 /** Whether the response calls a tool. Such responses are never served from a semantic match. */
-export function hasCalls({ output }: JsonObject): boolean {
-  return objectsOf(output).some(({ type }) => /_(call|request|output)$/.test(textOf(type)))
+export function hasResponseToolCalls({ output }: JsonObject): boolean {
+  return asObjects(output).some(({ type }) => /_(call|request|output)$/.test(asString(type)))
 }

@@ -1,8 +1,8 @@
 /** Decides whether and how the cache may be used for a Responses request. */
 
-import { isGiven, isJsonObject, type JsonObject, textOf } from '../json/canonical.ts'
+import { asString, isJsonObject, isPresent, type JsonObject } from '../json/canonical.ts'
 
-export type ResponsesPlan =
+export type ResponsesCachePlan =
   /** The request depends on state at the provider, or causes an action: it is neither looked up nor stored. `field` is why. */
   | { isCacheable: false; field: string }
   | {
@@ -40,8 +40,8 @@ const PLAIN_ITEMS = new Set([
   'image_generation_call',
 ])
 
-export function planResponses(body: JsonObject): ResponsesPlan {
-  const stateful = STATEFUL_FIELDS.find(field => isGiven(body[field]))
+export function planResponsesCaching(body: JsonObject): ResponsesCachePlan {
+  const stateful = STATEFUL_FIELDS.find(field => isPresent(body[field]))
   if (stateful !== undefined) return { isCacheable: false, field: stateful }
   if (body.background === true) return { isCacheable: false, field: 'background' }
   const field = findActing(body) ?? findReference(body.input)
@@ -53,33 +53,33 @@ export function planResponses(body: JsonObject): ResponsesPlan {
 /** Hosted tools fetch changing data or act. A shell runs at the client only when its environment is `local`. */
 function findActing({ tools }: JsonObject): string | null {
   if (!Array.isArray(tools)) return null
-  const at = tools.findIndex(tool => !isOwnTool(tool))
+  const at = tools.findIndex(tool => !isClientTool(tool))
   return at < 0 ? null : `tools[${at}].type`
 }
 
 /** Whether the client runs it. */
-export function isOwnTool(tool: unknown): boolean {
+export function isClientTool(tool: unknown): boolean {
   if (!isJsonObject(tool)) return false
   if (tool.type === 'shell') return isJsonObject(tool.environment) && tool.environment.type === 'local'
-  return OWN_TOOLS.has(textOf(tool.type))
+  return OWN_TOOLS.has(asString(tool.type))
 }
 
 /** The memory of the container that a tool runs in, in GB; 0 without one. */
-export function containerGigabytes({ type, container, environment }: JsonObject): number {
+export function readContainerGigabytes({ type, container, environment }: JsonObject): number {
   if (type !== 'code_interpreter' && type !== 'shell') return 0
   const { memory_limit: limit } = [container, environment].find(isJsonObject) ?? {}
-  return Math.max(1, Number.parseInt(textOf(limit), 10) || 0)
+  return Math.max(1, Number.parseInt(asString(limit), 10) || 0)
 }
 
 function findReference(input: unknown): string | null {
   if (!Array.isArray(input)) return null
-  const at = input.findIndex(item => !PLAIN_ITEMS.has(textOf((isJsonObject(item) ? item.type : null) ?? 'message')))
+  const at = input.findIndex(item => !PLAIN_ITEMS.has(asString((isJsonObject(item) ? item.type : null) ?? 'message')))
   return at < 0 ? null : `input[${at}].type`
 }
 
 /** True when sealed reasoning is sent or asked for. */
 function holdsSealed({ input, include, context_management: management }: JsonObject): boolean {
-  if (isGiven(management)) return true
+  if (isPresent(management)) return true
   if (Array.isArray(include) && include.includes('reasoning.encrypted_content')) return true
-  return Array.isArray(input) && input.some(item => isJsonObject(item) && isGiven(item.encrypted_content))
+  return Array.isArray(input) && input.some(item => isJsonObject(item) && isPresent(item.encrypted_content))
 }

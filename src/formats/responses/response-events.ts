@@ -1,50 +1,50 @@
 /** Numbers the events of a Responses stream, and writes the events that end a part of an item. */
 
 import type { ProxyError } from '../../errors/errors.ts'
-import { FULL_CONTEXT } from '../errors/full-context.ts'
+import { CONTEXT_LENGTH_EXCEEDED } from '../errors/context-length-error.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 
-export interface EventWriter {
+export interface ResponseEventWriter {
   write(type: string, fields: JsonObject): void
   writeError(error: Pick<ProxyError, 'code' | 'message'>): void
   /** Ends a part of the content of a message or a reasoning item. */
-  closePart(at: PartPlace, part: JsonObject): void
+  closePart(at: ContentPartPosition, part: JsonObject): void
   /** Ends a part of a reasoning item's summary. */
-  closeSummary(at: SummaryPlace, part: JsonObject): void
+  closeSummary(at: SummaryPartPosition, part: JsonObject): void
   /** Returns the events written since the last call. */
-  take(): TypedEvent[]
+  drainEvents(): TypedEvent[]
 }
 
-export interface PartPlace extends JsonObject {
+export interface ContentPartPosition extends JsonObject {
   item_id: unknown
   output_index: number
   content_index: number
 }
 
-export interface SummaryPlace extends JsonObject {
+export interface SummaryPartPosition extends JsonObject {
   item_id: unknown
   output_index: number
   summary_index: number
 }
 
 /** Codes that clients act on, and their types; of any other, they learn that the server failed. */
-export const CLIENT_CODES: ReadonlyMap<string, string> = new Map([
+export const CLIENT_ERROR_TYPES: ReadonlyMap<string, string> = new Map([
   ['rate_limit_exceeded', 'rate_limit_error'],
   ['insufficient_quota', 'insufficient_quota'],
-  [FULL_CONTEXT, 'invalid_request_error'],
+  [CONTEXT_LENGTH_EXCEEDED, 'invalid_request_error'],
 ])
 
 /** OpenAI's own error events have the error nested, and its clients read it there or beside the type. */
-export function writeErrorEvent(
+export function createErrorEvent(
   { code, message, param = null }: Pick<ProxyError, 'code' | 'message'> & { param?: string | null },
   number: number,
 ): TypedEvent {
-  const type = CLIENT_CODES.get(code) ?? 'server_error'
+  const type = CLIENT_ERROR_TYPES.get(code) ?? 'server_error'
   return { type: 'error', sequence_number: number, code, message, param, error: { type, code, message, param } }
 }
 
-export function createEventWriter(): EventWriter {
+export function createResponseEventWriter(): ResponseEventWriter {
   let written: TypedEvent[] = []
   let count = 0
 
@@ -54,7 +54,7 @@ export function createEventWriter(): EventWriter {
 
   return {
     write,
-    writeError: error => written.push(writeErrorEvent(error, count++)),
+    writeError: error => written.push(createErrorEvent(error, count++)),
     closePart(at, part) {
       if (part.type === 'output_text') {
         write('response.output_text.done', { ...at, text: part.text, logprobs: part.logprobs ?? [] })
@@ -66,7 +66,7 @@ export function createEventWriter(): EventWriter {
       write('response.reasoning_summary_text.done', { ...at, text: part.text })
       write('response.reasoning_summary_part.done', { ...at, part })
     },
-    take() {
+    drainEvents() {
       const taken = written
       written = []
       return taken

@@ -2,19 +2,19 @@
 
 import type { ResponseCreateParams as BetaParams } from 'openai/resources/beta/responses/responses'
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
-import { invalidRequest, type ProxyError } from '../../errors/errors.ts'
-import { type FieldRule, ruleWriter, takeUnruled } from '../field-rule.ts'
+import { invalidRequestError, type ProxyError } from '../../errors/errors.ts'
+import { applyFieldRules, createRuleWriter, type FieldRule } from '../field-rule.ts'
 import type { JsonObject } from '../json/canonical.ts'
 
 /** Codex sends `client_metadata`, which the SDK's type does not have. */
-export type RuledField = keyof ResponseCreateParams | keyof BetaParams | 'client_metadata'
+export type ResponsesRequestField = keyof ResponseCreateParams | keyof BetaParams | 'client_metadata'
 
 const isFalse = (value: unknown) => value === false
 
-const rules = ruleWriter<RuledField>()
+const rules = createRuleWriter<ResponsesRequestField>()
 
 /** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
-export const RESPONSE_FIELDS: Record<RuledField, FieldRule> = {
+export const RESPONSE_FIELD_RULES: Record<ResponsesRequestField, FieldRule> = {
   ...rules('translated', {
     model: 'Sent unchanged.',
     input:
@@ -66,11 +66,11 @@ export const RESPONSE_FIELDS: Record<RuledField, FieldRule> = {
 }
 
 /** Returns the fields without a rule. Throws a 400 that names a refused field. */
-export function takeUnknownFields(body: JsonObject): JsonObject {
-  return takeUnruled(body, RESPONSE_FIELDS, (field, { reason }) => notTranslated(field, reason))
+export function pickUnknownFields(body: JsonObject): JsonObject {
+  return applyFieldRules(body, RESPONSE_FIELD_RULES, (field, { reason }) => createUntranslatableError(field, reason))
 }
 
 /** A 400 for what only a provider with a Responses API can do. */
-export function notTranslated(param: string, reason: string): ProxyError {
-  return invalidRequest(`${param} works only with models whose provider has a Responses API: ${reason}`, param)
+export function createUntranslatableError(param: string, reason: string): ProxyError {
+  return invalidRequestError(`${param} works only with models whose provider has a Responses API: ${reason}`, param)
 }

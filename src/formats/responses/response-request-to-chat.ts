@@ -1,9 +1,9 @@
 /** Translates a Responses request to a chat request. */
 
-import type { ExtrasKeys } from '../chat/carried.ts'
+import type { ExtrasKeys } from '../chat/provider-extras.ts'
 import type { JsonObject } from '../json/canonical.ts'
-import { pickGiven, readChoice, readGiven, readList, readObject, readText } from '../json/read-fields.ts'
-import { takeUnknownFields } from './response-fields.ts'
+import { pickPresent, readArray, readEnum, readObject, readOptional, readString } from '../json/read-fields.ts'
+import { pickUnknownFields } from './response-fields.ts'
 import { translateInput } from './response-input-to-chat.ts'
 import { translateTools } from './response-tools-to-chat.ts'
 
@@ -20,9 +20,9 @@ const SAME = [
 ]
 
 /** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
-export function responseToChat(body: JsonObject, extrasKeys: ExtrasKeys | null): JsonObject {
-  const unknown = takeUnknownFields(body)
-  const limit = readGiven(body, 'max_output_tokens')
+export function translateResponsesRequest(body: JsonObject, extrasKeys: ExtrasKeys | null): JsonObject {
+  const unknown = pickUnknownFields(body)
+  const limit = readOptional(body, 'max_output_tokens')
   return {
     ...unknown,
     model: body.model,
@@ -31,27 +31,27 @@ export function responseToChat(body: JsonObject, extrasKeys: ExtrasKeys | null):
     ...translateText(body),
     ...translateReasoning(body),
     ...translateLogprobs(body),
-    ...pickGiven(body, SAME),
+    ...pickPresent(body, SAME),
     ...(limit === undefined ? {} : { max_completion_tokens: limit }),
     ...(body.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
 }
 
 function translateText(body: JsonObject): JsonObject {
-  const text = readObject(readGiven(body, 'text') ?? {}, 'text')
-  return { ...translateFormat(text), ...pickGiven(text, ['verbosity']) }
+  const text = readObject(readOptional(body, 'text') ?? {}, 'text')
+  return { ...translateFormat(text), ...pickPresent(text, ['verbosity']) }
 }
 
 function translateFormat(text: JsonObject): JsonObject {
-  const given = readGiven(text, 'format')
+  const given = readOptional(text, 'format')
   if (given === undefined) return {}
   const format = readObject(given, 'text.format')
-  const type = readChoice(format.type, 'text.format.type', ['text', 'json_object', 'json_schema'])
+  const type = readEnum(format.type, 'text.format.type', ['text', 'json_object', 'json_schema'])
   if (type === 'text') return {}
   if (type === 'json_object') return { response_format: { type } }
   const { name, schema, description, strict } = format
   const named = {
-    name: readText(name, 'text.format.name'),
+    name: readString(name, 'text.format.name'),
     ...(typeof description === 'string' ? { description } : {}),
     schema: readObject(schema, 'text.format.schema'),
     ...(typeof strict === 'boolean' ? { strict } : {}),
@@ -60,17 +60,17 @@ function translateFormat(text: JsonObject): JsonObject {
 }
 
 function translateReasoning(body: JsonObject): JsonObject {
-  const effort = readGiven(readObject(readGiven(body, 'reasoning') ?? {}, 'reasoning'), 'effort')
+  const effort = readOptional(readObject(readOptional(body, 'reasoning') ?? {}, 'reasoning'), 'effort')
   return effort === undefined ? {} : { reasoning_effort: effort }
 }
 
 function translateLogprobs(body: JsonObject): JsonObject {
-  const top = readGiven(body, 'top_logprobs')
-  if (!includes(body, 'message.output_text.logprobs') && (top === undefined || top === 0)) return {}
+  const top = readOptional(body, 'top_logprobs')
+  if (!hasInclude(body, 'message.output_text.logprobs') && (top === undefined || top === 0)) return {}
   return { ...(top === undefined ? {} : { top_logprobs: top }), logprobs: true }
 }
 
 /** Whether `include` lists `what`. Throws a 400 when `include` is not a list. */
-export function includes(body: JsonObject, what: string): boolean {
-  return readList(readGiven(body, 'include') ?? [], 'include').includes(what)
+export function hasInclude(body: JsonObject, what: string): boolean {
+  return readArray(readOptional(body, 'include') ?? [], 'include').includes(what)
 }

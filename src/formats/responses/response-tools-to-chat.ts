@@ -1,17 +1,25 @@
 /** Translates tools and the tool choice to chat, which has neither namespaces nor tools that take free text. */
 
-import { type JsonObject, objectsOf, parseJsonObject } from '../json/canonical.ts'
-import { pickGiven, readChoice, readGiven, readList, readName, readObject, readText } from '../json/read-fields.ts'
-import { placed } from '../own-place.ts'
-import { notTranslated } from './response-fields.ts'
+import { asObjects, type JsonObject, parseJsonObject } from '../json/canonical.ts'
+import {
+  pickPresent,
+  readArray,
+  readEnum,
+  readNonEmptyString,
+  readObject,
+  readOptional,
+  readString,
+} from '../json/read-fields.ts'
+import { setSourcePath } from '../source-paths.ts'
+import { createUntranslatableError } from './response-fields.ts'
 
 const WORDS = ['none', 'auto', 'required'] as const
 
 /** Throws a 400 for tools that the provider would have to run itself. */
 export function translateTools(body: JsonObject): JsonObject {
-  const given = readList(readGiven(body, 'tools') ?? [], 'tools')
+  const given = readArray(readOptional(body, 'tools') ?? [], 'tools')
   const tools = given.flatMap((tool, index) => translateTool(tool, `tools[${index}]`))
-  const choice = readGiven(body, 'tool_choice')
+  const choice = readOptional(body, 'tool_choice')
   if (tools.length === 0) {
     // Chat refuses both fields without tools, and clients of Responses send them by default.
     return choice === undefined || choice === 'auto' || choice === 'none'
@@ -21,7 +29,7 @@ export function translateTools(body: JsonObject): JsonObject {
   return {
     tools,
     ...(choice === undefined ? {} : { tool_choice: translateChoice(choice) }),
-    ...pickGiven(body, ['parallel_tool_calls']),
+    ...pickPresent(body, ['parallel_tool_calls']),
   }
 }
 
@@ -30,17 +38,17 @@ function translateTool(value: unknown, param: string, namespace = ''): JsonObjec
   // One that was left out.
   if (value === undefined) return []
   const tool = readObject(value, param)
-  if (tool.type === 'custom') return [placed(writeFunction(describeCustomTool(tool, param), namespace), param)]
-  if (tool.type === 'function') return [placed(writeFunction(describeFunction(tool, param), namespace), param)]
+  if (tool.type === 'custom') return [setSourcePath(writeFunction(describeCustomTool(tool, param), namespace), param)]
+  if (tool.type === 'function') return [setSourcePath(writeFunction(describeFunction(tool, param), namespace), param)]
   if (tool.type === 'namespace' && namespace === '') {
-    const name = readName(tool.name, `${param}.name`)
-    return readList(tool.tools, `${param}.tools`).flatMap((item, index) => {
+    const name = readNonEmptyString(tool.name, `${param}.name`)
+    return readArray(tool.tools, `${param}.tools`).flatMap((item, index) => {
       return translateTool(item, `${param}.tools[${index}]`, name)
     })
   }
   // A search in OpenAI's stored pages only. Agents offer it by default, and work without it.
   if (tool.type === 'web_search' && tool.external_web_access === false) return []
-  throw notTranslated(
+  throw createUntranslatableError(
     `${param}.type`,
     'only functions and custom tools can be translated. Where tool_choice is auto, and the project does not say otherwise (unsupported_tools), a tool that the provider would have to run is left out; clients can turn it off themselves (Codex: web_search = "disabled").',
   )
@@ -48,7 +56,7 @@ function translateTool(value: unknown, param: string, namespace = ''): JsonObjec
 
 function describeFunction({ name, description, parameters, strict }: JsonObject, param: string) {
   return {
-    name: readName(name, `${param}.name`),
+    name: readNonEmptyString(name, `${param}.name`),
     ...(typeof description === 'string' ? { description } : {}),
     ...(parameters === undefined || parameters === null ? {} : { parameters }),
     ...(typeof strict === 'boolean' ? { strict } : {}),
@@ -56,15 +64,15 @@ function describeFunction({ name, description, parameters, strict }: JsonObject,
 }
 
 function writeFunction(described: { name: string }, namespace: string): JsonObject {
-  return { type: 'function', function: { ...described, name: chatNameOf({ name: described.name, namespace }) } }
+  return { type: 'function', function: { ...described, name: chatToolNameOf({ name: described.name, namespace }) } }
 }
 
 function translateChoice(choice: unknown): unknown {
-  if (typeof choice === 'string') return readChoice(choice, 'tool_choice', WORDS)
+  if (typeof choice === 'string') return readEnum(choice, 'tool_choice', WORDS)
   const chosen = readObject(choice, 'tool_choice')
   if (chosen.type !== 'allowed_tools') return nameFunction(chosen, 'tool_choice')
-  const mode = readChoice(chosen.mode, 'tool_choice.mode', ['auto', 'required'])
-  const tools = readList(chosen.tools, 'tool_choice.tools').map((item, index) => {
+  const mode = readEnum(chosen.mode, 'tool_choice.mode', ['auto', 'required'])
+  const tools = readArray(chosen.tools, 'tool_choice.tools').map((item, index) => {
     const param = `tool_choice.tools[${index}]`
     return nameFunction(readObject(item, param), param)
   })
@@ -73,20 +81,20 @@ function translateChoice(choice: unknown): unknown {
 
 function nameFunction(tool: JsonObject, param: string): JsonObject {
   if (tool.type !== 'function' && tool.type !== 'custom') {
-    throw notTranslated(`${param}.type`, 'only functions and custom tools can be chosen.')
+    throw createUntranslatableError(`${param}.type`, 'only functions and custom tools can be chosen.')
   }
-  const name = readName(tool.name, `${param}.name`)
-  return { type: 'function', function: { name: chatNameOf({ name, namespace: readNamespace(tool, param) }) } }
+  const name = readNonEmptyString(tool.name, `${param}.name`)
+  return { type: 'function', function: { name: chatToolNameOf({ name, namespace: readNamespace(tool, param) }) } }
 }
 
 /** Returns '' for a tool, or a call, without a namespace. */
 export function readNamespace(tool: JsonObject, param: string): string {
-  const namespace = readGiven(tool, 'namespace')
-  return namespace === undefined ? '' : readText(namespace, `${param}.namespace`)
+  const namespace = readOptional(tool, 'namespace')
+  return namespace === undefined ? '' : readString(namespace, `${param}.namespace`)
 }
 
 /** A tool as the client defined it. */
-export interface OwnTool {
+export interface ClientDefinedTool {
   name: string
   /** '' for a tool without a namespace. */
   namespace: string
@@ -98,20 +106,20 @@ export interface OwnTool {
 const LONGEST_NAME = 64
 
 /** Puts the namespace in front of the name. If the result is too long, a hash replaces its end. */
-export function chatNameOf({ name, namespace }: Pick<OwnTool, 'name' | 'namespace'>): string {
+export function chatToolNameOf({ name, namespace }: Pick<ClientDefinedTool, 'name' | 'namespace'>): string {
   const joined = namespace === '' ? name : `${namespace}__${name}`
   if (namespace === '' || joined.length <= LONGEST_NAME) return joined
   return `${joined.slice(0, LONGEST_NAME - 9)}_${Bun.SHA256.hash(joined, 'hex').slice(0, 8)}`
 }
 
 /** The client's tools by their names in chat. Hosted tools are left out. */
-export function toolsByChatName({ tools }: JsonObject): ReadonlyMap<string, OwnTool> {
+export function indexToolsByChatName({ tools }: JsonObject): ReadonlyMap<string, ClientDefinedTool> {
   const own = readTools(tools, '')
-  return new Map(own.map(tool => [chatNameOf(tool), tool]))
+  return new Map(own.map(tool => [chatToolNameOf(tool), tool]))
 }
 
-function readTools(tools: unknown, namespace: string): OwnTool[] {
-  return objectsOf(tools).flatMap(({ type, name, tools: inner }): OwnTool[] => {
+function readTools(tools: unknown, namespace: string): ClientDefinedTool[] {
+  return asObjects(tools).flatMap(({ type, name, tools: inner }): ClientDefinedTool[] => {
     if (typeof name !== 'string') return []
     if (type === 'namespace' && namespace === '') return readTools(inner, name)
     return type === 'function' || type === 'custom' ? [{ name, namespace, isCustom: type === 'custom' }] : []
@@ -120,13 +128,13 @@ function readTools(tools: unknown, namespace: string): OwnTool[] {
 
 /** Describes a custom tool as a chat function. Its grammar goes into the description: providers cannot enforce it. */
 export function describeCustomTool(tool: JsonObject, param: string) {
-  const description = readGiven(tool, 'description')
+  const description = readOptional(tool, 'description')
   const paragraphs = [
-    description === undefined ? '' : readText(description, `${param}.description`),
+    description === undefined ? '' : readString(description, `${param}.description`),
     describeFormat(tool, param),
   ]
   return {
-    name: readName(tool.name, `${param}.name`),
+    name: readNonEmptyString(tool.name, `${param}.name`),
     description: paragraphs.filter(text => text !== '').join('\n\n'),
     parameters: {
       type: 'object',
@@ -138,22 +146,22 @@ export function describeCustomTool(tool: JsonObject, param: string) {
 }
 
 function describeFormat(tool: JsonObject, param: string): string {
-  const given = readGiven(tool, 'format')
+  const given = readOptional(tool, 'format')
   if (given === undefined) return ''
   const format = readObject(given, `${param}.format`)
   if (format.type !== 'grammar') return ''
-  const syntax = readText(format.syntax, `${param}.format.syntax`)
-  const definition = readText(format.definition, `${param}.format.definition`)
+  const syntax = readString(format.syntax, `${param}.format.syntax`)
+  const definition = readString(format.definition, `${param}.format.definition`)
   return `The input must match this ${syntax} grammar:\n${definition}`
 }
 
 /** Wraps a custom tool's input as the function's arguments. */
-export function wrapInput(input: string): string {
+export function wrapToolInput(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** Reverses `wrapInput`. Arguments in any other form are returned as they are. */
-export function unwrapInput(text: string): string {
+/** Reverses `wrapToolInput`. Arguments in any other form are returned as they are. */
+export function unwrapToolInput(text: string): string {
   const input = parseJsonObject(text)?.input
   return typeof input === 'string' ? input : text
 }

@@ -1,13 +1,13 @@
 /** Splits a stored response into the events that its provider could have streamed. */
 
-import { cutText } from '../chat/cut-text.ts'
-import { type JsonObject, objectsOf, textOf } from '../json/canonical.ts'
+import { chunkText } from '../chat/chunk-text.ts'
+import { asObjects, asString, type JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
-import { createEventWriter, type EventWriter } from './response-events.ts'
+import { createResponseEventWriter, type ResponseEventWriter } from './response-events.ts'
 
 /** The last event holds the response unchanged. */
 export function splitResponse(response: JsonObject): TypedEvent[] {
-  const writer = createEventWriter()
+  const writer = createResponseEventWriter()
   const begun = {
     ...response,
     status: 'in_progress',
@@ -19,14 +19,14 @@ export function splitResponse(response: JsonObject): TypedEvent[] {
   }
   writer.write('response.created', { response: begun })
   writer.write('response.in_progress', { response: begun })
-  for (const [index, item] of objectsOf(response.output).entries()) splitItem(writer, item, index)
+  for (const [index, item] of asObjects(response.output).entries()) splitItem(writer, item, index)
   const ending = response.status === 'incomplete' || response.status === 'failed' ? response.status : 'completed'
   writer.write(`response.${ending}`, { response })
-  return writer.take()
+  return writer.drainEvents()
 }
 
 /** Items of unknown kinds are sent whole. */
-function splitItem(writer: EventWriter, item: JsonObject, index: number): void {
+function splitItem(writer: ResponseEventWriter, item: JsonObject, index: number): void {
   writer.write('response.output_item.added', { output_index: index, item: emptied(item) })
   const place = { item_id: item.id, output_index: index }
   if (item.type === 'message') splitContent(writer, item, place)
@@ -57,8 +57,8 @@ function emptied(item: JsonObject): JsonObject {
 
 type ItemPlace = { item_id: unknown; output_index: number }
 
-function splitContent(writer: EventWriter, { content }: JsonObject, item: ItemPlace): void {
-  for (const [index, part] of objectsOf(content).entries()) {
+function splitContent(writer: ResponseEventWriter, { content }: JsonObject, item: ItemPlace): void {
+  for (const [index, part] of asObjects(content).entries()) {
     const place = { ...item, content_index: index }
     const kind = PART_KINDS.get(part.type)
     writer.write('response.content_part.added', { ...place, part: kind ? { ...part, ...kind.empty } : part })
@@ -78,13 +78,13 @@ const PART_KINDS: ReadonlyMap<unknown, { event: string; field: string; empty: Js
 ])
 
 /** Log probabilities are sent with their tokens if the tokens spell the text, else with the last event. */
-function splitOutputText(writer: EventWriter, part: JsonObject, place: ItemPlace): void {
-  const tokens = objectsOf(part.logprobs)
-  const spelled = tokens.map(({ token }) => textOf(token)).join('')
+function splitOutputText(writer: ResponseEventWriter, part: JsonObject, place: ItemPlace): void {
+  const tokens = asObjects(part.logprobs)
+  const spelled = tokens.map(({ token }) => asString(token)).join('')
   const pieces =
     tokens.length > 0 && spelled === part.text
       ? tokens.map(token => ({ delta: token.token, logprobs: [token] }))
-      : cutText(textOf(part.text)).map(delta => ({ delta, logprobs: [] }))
+      : chunkText(asString(part.text)).map(delta => ({ delta, logprobs: [] }))
   for (const piece of pieces) writer.write('response.output_text.delta', { ...place, ...piece })
   const annotations = Array.isArray(part.annotations) ? part.annotations : []
   for (const [index, annotation] of annotations.entries()) {
@@ -92,8 +92,8 @@ function splitOutputText(writer: EventWriter, part: JsonObject, place: ItemPlace
   }
 }
 
-function splitSummary(writer: EventWriter, { summary }: JsonObject, item: ItemPlace): void {
-  for (const [index, part] of objectsOf(summary).entries()) {
+function splitSummary(writer: ResponseEventWriter, { summary }: JsonObject, item: ItemPlace): void {
+  for (const [index, part] of asObjects(summary).entries()) {
     const place = { ...item, summary_index: index }
     writer.write('response.reasoning_summary_part.added', { ...place, part: { ...part, text: '' } })
     splitText(writer, 'response.reasoning_summary_text.delta', part.text, place)
@@ -101,7 +101,7 @@ function splitSummary(writer: EventWriter, { summary }: JsonObject, item: ItemPl
   }
 }
 
-function splitText(writer: EventWriter, type: string, text: unknown, place: ItemPlace): void {
+function splitText(writer: ResponseEventWriter, type: string, text: unknown, place: ItemPlace): void {
   if (typeof text !== 'string') return
-  for (const delta of cutText(text)) writer.write(type, { ...place, delta })
+  for (const delta of chunkText(text)) writer.write(type, { ...place, delta })
 }

@@ -1,12 +1,12 @@
 /** Writes the `response` object around its output items, from what the request said and what the model did. */
 
-import type { ExtrasKeys } from '../chat/carried.ts'
+import type { ExtrasKeys } from '../chat/provider-extras.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { readUsage } from '../usage/read-usage.ts'
-import { COUNT_FIELDS } from '../usage/usage-fields.ts'
-import { OWN_FIELDS } from './own-fields.ts'
-import { includes } from './response-request-to-chat.ts'
-import { type OwnTool, toolsByChatName } from './response-tools-to-chat.ts'
+import { USAGE_COUNT_FIELDS } from '../usage/usage-fields.ts'
+import { ECHOED_FIELDS } from './echoed-fields.ts'
+import { hasInclude } from './response-request-to-chat.ts'
+import { type ClientDefinedTool, indexToolsByChatName } from './response-tools-to-chat.ts'
 
 export interface ResponseParts {
   id: string
@@ -22,7 +22,7 @@ export interface ResponseParts {
 
 /** Fields that a response repeats from its request, with OpenAI's defaults. */
 const REPEATED: JsonObject = {
-  ...OWN_FIELDS,
+  ...ECHOED_FIELDS,
   instructions: null,
   max_output_tokens: null,
   max_tool_calls: null,
@@ -36,7 +36,7 @@ const REPEATED: JsonObject = {
 }
 
 /** `body` is the request's. */
-export function writeResponse(parts: ResponseParts, body: JsonObject): JsonObject {
+export function writeResponseObject(parts: ResponseParts, body: JsonObject): JsonObject {
   const { id, createdSeconds, model, status, incompleteReason, error, output, usage } = parts
   const repeated = Object.entries(REPEATED).map(([field, byDefault]) => [field, body[field] ?? byDefault])
   const text = isJsonObject(body.text) ? body.text : {}
@@ -82,7 +82,7 @@ function translateUsage(usage: JsonObject): JsonObject {
     output_tokens: completionTokens,
     output_tokens_details: { ...completion, reasoning_tokens: counts?.reasoningTokens ?? 0 },
     total_tokens: Math.max(totalTokens, promptTokens + completionTokens),
-    ...Object.fromEntries(Object.entries(usage).filter(([field]) => !COUNT_FIELDS.has(field))),
+    ...Object.fromEntries(Object.entries(usage).filter(([field]) => !USAGE_COUNT_FIELDS.has(field))),
   }
 }
 
@@ -90,8 +90,8 @@ export interface ResponseContext {
   /** The request's body. The response repeats some of its fields. */
   body: JsonObject
   /** By their names in chat. */
-  tools: ReadonlyMap<string, OwnTool>
-  keepsLogprobs: boolean
+  tools: ReadonlyMap<string, ClientDefinedTool>
+  includesLogprobs: boolean
   /** Replaces the response's id when the provider gives none. */
   requestId: string
   /** For the provider extras of the answer. */
@@ -102,8 +102,8 @@ export function readResponseContext(body: JsonObject, requestId: string, extrasK
   const top = body.top_logprobs
   return {
     body,
-    tools: toolsByChatName(body),
-    keepsLogprobs: includes(body, 'message.output_text.logprobs') || (typeof top === 'number' && top > 0),
+    tools: indexToolsByChatName(body),
+    includesLogprobs: hasInclude(body, 'message.output_text.logprobs') || (typeof top === 'number' && top > 0),
     requestId,
     extrasKeys,
   }

@@ -8,19 +8,19 @@ export interface EventSplitter {
 }
 
 /** Passes a stream on, each event as `change` returns it. */
-export function changeEvents(
+export function transformEvents(
   stream: ReadableStream<Uint8Array>,
   change: (event: Uint8Array) => Uint8Array | Promise<Uint8Array>,
 ): ReadableStream<Uint8Array> {
   const splitter = createEventSplitter()
-  return changeBytes(stream, async bytes => {
+  return transformBytes(stream, async bytes => {
     const events = bytes ? splitter.push(bytes) : [splitter.end()]
-    return joinBytes(await Promise.all(events.map(change)))
+    return concatBytes(await Promise.all(events.map(change)))
   })
 }
 
 /** Passes a stream on as `change` returns its bytes; null stands for its end. */
-export function changeBytes(
+export function transformBytes(
   stream: ReadableStream<Uint8Array>,
   change: (bytes: Uint8Array | null) => Uint8Array | Promise<Uint8Array>,
 ): ReadableStream<Uint8Array> {
@@ -43,7 +43,7 @@ export function changeBytes(
 }
 
 export function createEventSplitter(): EventSplitter {
-  const ends = createEventEnds()
+  const ends = createEventBoundaryFinder()
   /** The parts of an incomplete event. */
   let held: Uint8Array[] = []
 
@@ -51,10 +51,10 @@ export function createEventSplitter(): EventSplitter {
     push(bytes) {
       const events: Uint8Array[] = []
       let start = 0
-      for (let end = ends.find(bytes, 0); end >= 0; end = ends.find(bytes, end)) {
+      for (let end = ends.findEnd(bytes, 0); end >= 0; end = ends.findEnd(bytes, end)) {
         // Most upstreams send each event by itself, so there is nothing to cut.
         const part = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end)
-        events.push(held.length === 0 ? part : joinBytes([...held, part]))
+        events.push(held.length === 0 ? part : concatBytes([...held, part]))
         held = []
         start = end
       }
@@ -63,23 +63,23 @@ export function createEventSplitter(): EventSplitter {
       return events
     },
     end() {
-      const rest = joinBytes(held)
+      const rest = concatBytes(held)
       held = []
       return rest
     },
   }
 }
 
-export interface EventEnds {
+export interface EventBoundaryFinder {
   /** Returns the index after the blank line of the next event from `start` on, or -1 when more bytes are needed. */
-  find(bytes: Uint8Array, start: number): number
+  findEnd(bytes: Uint8Array, start: number): number
 }
 
 const LF = 10
 const CR = 13
 
 /** Lines end with LF, CR or CRLF. Blank lines before an event belong to that event. */
-export function createEventEnds(): EventEnds {
+export function createEventBoundaryFinder(): EventBoundaryFinder {
   let isLineEmpty = true
   let hasLine = false
   /** The last byte was a CR: an LF that follows belongs to it. */
@@ -110,7 +110,7 @@ export function createEventEnds(): EventEnds {
   }
 
   return {
-    find(bytes, start) {
+    findEnd(bytes, start) {
       if (start === 0 && !afterCr) withoutCr = indexOf(bytes, CR, 0) < 0 ? bytes : null
       if (bytes === withoutCr) return findLineFeeds(bytes, start)
       for (let at = start; at < bytes.length; at++) {
@@ -135,7 +135,7 @@ function indexOf(bytes: Uint8Array, byte: number, from: number): number {
 }
 
 /** Copies only when there are several parts. */
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts
   if (parts.length === 1 && only) return only
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))

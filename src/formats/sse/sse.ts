@@ -61,7 +61,7 @@ export function encodeTypedEvents(events: readonly TypedEvent[]): Uint8Array {
 }
 
 /** Reads one whole event; null when it has no data. */
-export function readEvent(bytes: Uint8Array): SseEvent | null {
+export function parseSseEvent(bytes: Uint8Array): SseEvent | null {
   let read: SseEvent | null = null
   const parser = createSseParser(event => {
     read = event
@@ -85,15 +85,15 @@ export function replaceData(event: Uint8Array, data: unknown): Uint8Array {
 }
 
 /** The data of one whole event; undefined when it is not a JSON object. */
-export function readTypedEvent(event: Uint8Array): JsonObject | undefined {
-  return parseJsonObject(readEvent(event)?.data ?? '')
+export function parseEventData(event: Uint8Array): JsonObject | undefined {
+  return parseJsonObject(parseSseEvent(event)?.data ?? '')
 }
 
 /** The name is in the first line, or at the beginning of the data. */
 const LOOKED_AT_BYTES = 128
 
 /** Whether the event has one of these names, in its `event` line or as its data's type. */
-export function namesEvent(event: Uint8Array, names: readonly string[]): boolean {
+export function hasEventName(event: Uint8Array, names: readonly string[]): boolean {
   const beginning = Buffer.from(event.buffer, event.byteOffset, Math.min(event.length, LOOKED_AT_BYTES)).toString(
     'latin1',
   )

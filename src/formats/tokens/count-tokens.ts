@@ -1,18 +1,18 @@
 /** The interface of token counting: for a text, and for a whole request's prompt. */
-import { countItemTokens } from './count-items.ts'
+import { countConversationTokens } from './count-conversation.ts'
 import { estimateTextTokens } from './estimate-text.ts'
-import { asList } from './json.ts'
-import { type CountText, createTextCounter } from './text-counter.ts'
+import { asArray } from './json-values.ts'
+import { createTokenCounter, type TokenCounter } from './text-counter.ts'
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
 
 /**
  * Tokens of a text in a model's vocabulary (`o200k_base` without a model). Exact up to 131,072 characters, a calibrated estimate beyond.
  * Words of more than 128 letters may count one token too many per 128. The first call loads the vocabulary, which blocks for about half a
- * second: the event loop calls `countAside` instead.
+ * second: the event loop calls `countTokensInWorker` instead.
  */
 export function countTextTokens(text: string, model?: string): number {
-  return createTextCounter(model)(text)
+  return createTokenCounter(model)(text)
 }
 
 /**
@@ -22,7 +22,7 @@ export function countTextTokens(text: string, model?: string): number {
  */
 export function countPromptTokens(request: Record<string, unknown>, endpoint: Endpoint): number {
   const model = request.model
-  return countPrompt(request, endpoint, createTextCounter(typeof model === 'string' ? model : undefined))
+  return countPrompt(request, endpoint, createTokenCounter(typeof model === 'string' ? model : undefined))
 }
 
 /**
@@ -33,10 +33,10 @@ export function estimatePromptTokens(request: Record<string, unknown>, endpoint:
   return countPrompt(request, endpoint, estimateTextTokens)
 }
 
-function countPrompt(request: Record<string, unknown>, endpoint: string, countText: CountText): number {
+function countPrompt(request: Record<string, unknown>, endpoint: string, countText: TokenCounter): number {
   if (endpoint === 'embeddings') return countInputs(request.input, countText)
   if (endpoint === 'chat' || endpoint === 'responses' || endpoint === 'messages')
-    return countItemTokens(request, countText)
+    return countConversationTokens(request, countText)
   return PROMPT_FIELDS.reduce((sum, field) => sum + countInputs(request[field], countText), 0)
 }
 
@@ -44,13 +44,13 @@ function countPrompt(request: Record<string, unknown>, endpoint: string, countTe
 const PROMPT_FIELDS = ['prompt', 'suffix', 'input', 'instructions', 'query', 'documents']
 
 /** A text, a list of token ids, or a list of either. */
-function countInputs(input: unknown, countText: CountText): number {
+function countInputs(input: unknown, countText: TokenCounter): number {
   if (typeof input === 'string') return countText(input)
   if (typeof input === 'number') return 1
-  return asList(input).reduce<number>((sum, item) => sum + countItem(item, countText), 0)
+  return asArray(input).reduce<number>((sum, item) => sum + countItem(item, countText), 0)
 }
 
-function countItem(item: unknown, countText: CountText): number {
+function countItem(item: unknown, countText: TokenCounter): number {
   return Array.isArray(item)
     ? item.length
     : typeof item === 'string'

@@ -14,7 +14,7 @@ const loaded = new Map<EncodingName, Encoding>()
 const CL100K_MODELS = /(?:^|[/:])(?:gpt-4(?:$|[-:](?!o))|gpt-3\.5|gpt-35|text-embedding-|(?:davinci|babbage)-002)/i
 
 /** For the library's calls: text that spells a special token is plain text like any other. */
-export const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
+export const PLAIN_TEXT_OPTIONS = { disallowedSpecial: new Set<string>() }
 
 /**
  * The vocabulary for a model's tokens. For other vendors' models, whose tokenizers are not public or not included, `o200k_base` is an

@@ -1,5 +1,5 @@
 /** The worker's jobs that count tokens. */
-import type { JobDone } from '../../event-loop/off-loop.ts'
+import type { JobResult } from '../../event-loop/worker-pool.ts'
 import { countPromptTokens, countTextTokens, type Endpoint } from './count-tokens.ts'
 import { loadEncoding } from './encodings.ts'
 
@@ -8,33 +8,33 @@ export function prepare(): void {
   loadEncoding('o200k_base')
 }
 
-export interface ToCount {
+export interface TokenCountRequest {
   endpoint: Endpoint
   request: Record<string, unknown>
   /** Counted for the same model, besides the prompt. */
   text: string
 }
 
-export interface Counted {
+export interface TokenCountResult {
   promptTokens: number
   textTokens: number
 }
 
 /** With the request as JSON text. */
-export type WrittenToCount = Omit<ToCount, 'request'> & { json: string }
+export type SerializedTokenCountRequest = Omit<TokenCountRequest, 'request'> & { json: string }
 
 /** Counts a request's prompt, and a text besides it. */
-export function countPrompt({ endpoint, json, text }: WrittenToCount): JobDone<Counted> {
-  const request: ToCount['request'] = JSON.parse(json)
+export function countPrompt({ endpoint, json, text }: SerializedTokenCountRequest): JobResult<TokenCountResult> {
+  const request: TokenCountRequest['request'] = JSON.parse(json)
   const model = typeof request.model === 'string' ? request.model : undefined
   return { output: { promptTokens: countPromptTokens(request, endpoint), textTokens: countTextTokens(text, model) } }
 }
 
-export interface TextsToCount {
+export interface TextCountRequest {
   texts: readonly string[]
   model: string
 }
 
-export function countTexts({ texts, model }: TextsToCount): JobDone<number[]> {
+export function countTexts({ texts, model }: TextCountRequest): JobResult<number[]> {
   return { output: texts.map(text => countTextTokens(text, model)) }
 }

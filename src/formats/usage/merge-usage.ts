@@ -1,6 +1,6 @@
 /** Merges what the chunks of a stream report about its usage, field by field. */
 import { isBlank, isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
-import { readCounts, readNumber } from './read-count.ts'
+import { readNonNegativeNumber, readUsageCounts } from './read-count.ts'
 
 interface MergeOptions {
   /** Whether a later count covers all of the response, as Anthropic's do: it then replaces a larger one, such as an estimate. */
@@ -18,7 +18,7 @@ function mergeFields(known: JsonObject, later: JsonObject, options: MergeOptions
   const merged: JsonObject = { ...known }
   for (const key of Object.keys(later)) {
     const [before, value] = [readField(known, key), later[key]]
-    if (isJsonObject(before) || (isJsonObject(value) && readNumber(before) === null))
+    if (isJsonObject(before) || (isJsonObject(value) && readNonNegativeNumber(before) === null))
       writeField(merged, key, mergeUsage(before, value, options))
     else if (replaces(before, value, options)) writeField(merged, key, value)
   }
@@ -28,21 +28,21 @@ function mergeFields(known: JsonObject, later: JsonObject, options: MergeOptions
 }
 
 function hasCached(usage: JsonObject): boolean {
-  const { inputCached = 0, inputWritten = 0 } = readCounts(usage)
+  const { inputCached = 0, inputWritten = 0 } = readUsageCounts(usage)
   return inputCached + inputWritten > 0
 }
 
 function replaces(before: unknown, value: unknown, { isCumulative = false }: MergeOptions): boolean {
   if (before === undefined) return true
   if (isEmpty(value)) return false
-  const [known, later] = [readNumber(before), readNumber(value)]
+  const [known, later] = [readNonNegativeNumber(before), readNonNegativeNumber(value)]
   // A count that can be read outweighs one that cannot.
   if (known === null || later === null) return later !== null || known === null
   return isCumulative || later > known
 }
 
 function isEmpty(value: unknown): boolean {
-  return isBlank(value) || readNumber(value) === 0 || (Array.isArray(value) && value.length === 0)
+  return isBlank(value) || readNonNegativeNumber(value) === 0 || (Array.isArray(value) && value.length === 0)
 }
 
 /** Where a chat chunk or response has its usage: Groq's streams have it in a field of their own, Moonshot's within a choice. */

@@ -1,22 +1,22 @@
 /** Reads a response's `usage`, in the names of any vendor and of any endpoint. */
-import { isJsonObject, type JsonObject, objectsOf } from '../json/canonical.ts'
+import { asObjects, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import {
-  joinParts,
+  DEFAULT_TIERS,
   type MissingCount,
+  sumUsageParts,
   type TokenUsage,
-  type ToolCalls,
-  USUAL_TIERS,
+  type ToolCallCounts,
   type UsagePart,
 } from '../token-usage.ts'
-import { type Counts, readAmount, readCounts } from './read-count.ts'
+import { type ReportedCounts, readAmount, readUsageCounts } from './read-count.ts'
 
 /**
  * Null when nothing in it can be read. A count that cannot be read is missing, never zero. `tier` is the response's `service_tier`; `called`
  * are the tools that its output shows.
  */
-export function readUsage(usage: unknown, tier?: unknown, called?: ToolCalls): TokenUsage | null {
+export function readUsage(usage: unknown, tier?: unknown, called?: ToolCallCounts): TokenUsage | null {
   if (!isJsonObject(usage)) return null
-  const told = readCounts(usage)
+  const told = readUsageCounts(usage)
   const { missing, ...counts } = readTokens(told)
   const reportedCostUsd = readCost(usage)
   const toolCalls = called ?? { search: told.searches ?? 0 }
@@ -54,7 +54,7 @@ interface Tokens {
   missing: readonly MissingCount[]
 }
 
-function readTokens(counts: Counts): Tokens {
+function readTokens(counts: ReportedCounts): Tokens {
   const { prompt, cached, written } = readPrompt(counts)
   const { completion = null, total = 0, reasoning = 0 } = counts
   const both = resolveTotal({ prompt, completion, total, cached: cached + written, reasoning })
@@ -73,7 +73,7 @@ function readTokens(counts: Counts): Tokens {
 }
 
 /** OpenAI counts cached tokens as part of the prompt, Anthropic beside it. */
-function readPrompt(counts: Counts): { prompt: number | null; cached: number; written: number } {
+function readPrompt(counts: ReportedCounts): { prompt: number | null; cached: number; written: number } {
   const { prompt = null, input = null, cached: within = 0, written: writtenWithin = 0 } = counts
   const kept = (counts.writtenForMinutes ?? 0) + (counts.writtenForAnHour ?? 0)
   const cached = Math.max(within, counts.inputCached ?? 0)
@@ -113,7 +113,7 @@ function resolveTotal({ prompt, completion, total, cached, reasoning }: CountsWi
   }
 }
 
-function readDetails(counts: Counts): Partial<TokenUsage> {
+function readDetails(counts: ReportedCounts): Partial<TokenUsage> {
   const { writtenForAnHour = 0, audioPrompt = 0, cachedAudioPrompt = 0, imagePrompt = 0, audioCompletion = 0 } = counts
   return {
     ...(writtenForAnHour > 0 && { cacheWriteHourTokens: writtenForAnHour }),
@@ -145,7 +145,7 @@ function readTier({ speed, inference_geo: region }: JsonObject, tier: unknown): 
   const dearer = [speed === 'standard' ? null : speed, USUAL_REGIONS.includes(region) ? null : region]
   const named = dearer.filter(name => typeof name === 'string').join('-')
   if (named !== '') return named
-  return typeof tier === 'string' && !USUAL_TIERS.includes(tier) ? tier : null
+  return typeof tier === 'string' && !DEFAULT_TIERS.includes(tier) ? tier : null
 }
 
 /** Regions that cost nothing more. */
@@ -157,11 +157,11 @@ const USUAL_REGIONS: readonly unknown[] = ['global', 'not_available', '']
  */
 function withParts(whole: TokenUsage, given: unknown): TokenUsage {
   if (!Array.isArray(given)) return whole
-  const iterations = objectsOf(given)
+  const iterations = asObjects(given)
   if (iterations.every(({ type }) => type === 'message')) return whole
   const parts = iterations.flatMap(({ model, ...counts }): UsagePart[] => {
     const usage = readUsage({ ...counts, iterations: null }, whole.tier)
     return usage ? [{ model: typeof model === 'string' ? model : null, usage }] : []
   })
-  return joinParts(whole, parts)
+  return sumUsageParts(whole, parts)
 }

@@ -9,7 +9,7 @@ const within = (objects: Paths, fields: Paths): Paths =>
 const PROMPT_DETAILS = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details']
 const COMPLETION_DETAILS = ['completion_tokens_details', 'output_tokens_details', 'output_token_details']
 
-export const USAGE_FIELDS = {
+export const USAGE_FIELD_PATHS = {
   /** With cached tokens. */
   prompt: ['prompt_tokens', 'promptTokens', 'promptTokenCount'],
   /** With cached tokens in OpenAI's Responses API, without them in Anthropic's Messages API and Bedrock. */
@@ -42,11 +42,11 @@ export const USAGE_FIELDS = {
   searches: ['web_searches', 'server_tool_use.web_search_requests'],
 } satisfies Record<string, Paths>
 
-export type UsageField = keyof typeof USAGE_FIELDS
+export type UsageField = keyof typeof USAGE_FIELD_PATHS
 
 /** Top-level fields that hold counts. Others, such as a cost, are carried over into another format as they are. */
-export const COUNT_FIELDS: ReadonlySet<string> = new Set(
-  Object.values(USAGE_FIELDS)
+export const USAGE_COUNT_FIELDS: ReadonlySet<string> = new Set(
+  Object.values(USAGE_FIELD_PATHS)
     .flat()
     .map(path => path.split('.', 1)[0] ?? ''),
 )

@@ -1,11 +1,11 @@
 /** What a failed request's record says of its error: codes, and messages without what the prompt says. */
-import { ClientGone, ProxyError } from '../../errors/errors.ts'
-import { plainText } from '../../errors/plain-text.ts'
+import { ClientDisconnected, ProxyError } from '../../errors/errors.ts'
+import { toSingleLine } from '../../errors/to-single-line.ts'
 import { readErrorFields } from '../../formats/errors/error-fields.ts'
-import { HookRefusal } from '../../hooks/verdict.ts'
+import { HookRejection } from '../../hooks/hook-response.ts'
 import type { RecordDetails } from '../../postgres/usage-record.ts'
 import { UpstreamFailure } from '../../providers/upstream-failure.ts'
-import type { RecordedQuery } from '../query.ts'
+import type { RecordedQuery } from '../request/query.ts'
 
 const LONGEST_MESSAGE = 300
 /** Longer error bodies are not looked into, and next to a longer request no message is kept: searching both takes long. */
@@ -16,12 +16,12 @@ type RecordedError = Pick<RecordDetails, 'error_code' | 'error_message'>
 /** What the client was told. An upstream's own words are not the proxy's, so `error_message` is null for them. */
 export function describeClientError(failure: unknown): RecordedError {
   // The hook's own words may quote what it refused.
-  if (failure instanceof HookRefusal) return { error_code: failure.code, error_message: null }
+  if (failure instanceof HookRejection) return { error_code: failure.code, error_message: null }
   if (failure instanceof ProxyError) {
     const isQuoted = failure instanceof UpstreamFailure && failure.kind === 'reported'
-    return { error_code: failure.code, error_message: isQuoted ? null : plainText(failure.message, LONGEST_MESSAGE) }
+    return { error_code: failure.code, error_message: isQuoted ? null : toSingleLine(failure.message, LONGEST_MESSAGE) }
   }
-  if (failure instanceof ClientGone) return { error_code: 'client_gone', error_message: failure.message }
+  if (failure instanceof ClientDisconnected) return { error_code: 'client_gone', error_message: failure.message }
   const { code } = readError(failure)
   return { error_code: code ?? (failure instanceof Error ? 'internal_error' : 'upstream_error'), error_message: null }
 }
@@ -33,7 +33,7 @@ export function describeUpstreamError(
   failure: unknown,
   query: Pick<RecordedQuery, 'body'> | null,
 ): RecordedUpstreamError {
-  const quote = (message: string) => withoutPrompt(plainText(message, LONGEST_MESSAGE), query?.body ?? {})
+  const quote = (message: string) => redactPrompt(toSingleLine(message, LONGEST_MESSAGE), query?.body ?? {})
   if (failure instanceof UpstreamFailure) {
     const message = failure.kind === 'reported' ? quote(failure.message) : null
     return { upstream_status: failure.upstreamStatus, upstream_message: message }
@@ -67,7 +67,7 @@ const QUOTED = 16
 /**
  * Replaces what the message quotes of the request's texts, as they came or escaped as in JSON. Null where the request is too long to tell.
  */
-export function withoutPrompt(message: string, body: RecordedQuery['body']): string | null {
+export function redactPrompt(message: string, body: RecordedQuery['body']): string | null {
   const values: string[] = []
   const sent = JSON.stringify(body, (key, value) => {
     if (typeof value === 'string' && key !== 'model') values.push(value)
@@ -75,7 +75,7 @@ export function withoutPrompt(message: string, body: RecordedQuery['body']): str
   })
   if (sent.length > LONGEST_BODY_BYTES) return null
   const all = values.join('\n')
-  const texts = [plainText(all, all.length), JSON.stringify(all)]
+  const texts = [toSingleLine(all, all.length), JSON.stringify(all)]
   let kept = ''
   let at = 0
   while (at < message.length) {

@@ -1,13 +1,13 @@
 /** What a request said and got, as text, for those who want it kept. */
 import { ProxyError } from '../../errors/errors.ts'
 import type { RequestContent } from '../../telemetry/content-recorder.ts'
-import type { RecordedQuery } from '../query.ts'
+import type { RecordedQuery } from '../request/query.ts'
 
 /** Of each of the two. What is longer is cut. */
 const LONGEST_CHARS = 131_072
 
 /** `answer`: a body, or the failure in place of one. */
-export function contentOf(
+export function readRequestContent(
   query: RecordedQuery & { text?: string; isLarge?: boolean },
   answer: unknown,
 ): RequestContent {

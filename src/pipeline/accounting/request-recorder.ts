@@ -1,68 +1,74 @@
 /** Records one request: the pipeline's steps set what they know, and the first `finish` writes a usage record and a log line. */
 import type { Quota } from '../../admission/quota.ts'
 import type { CacheQuery } from '../../cache/cache-query.ts'
-import { cacheIdOf, type EntryFacts, type Match, type NearMiss, type SemanticMatch } from '../../cache/entry.ts'
-import type { Lookup } from '../../cache/lookup.ts'
+import {
+  type CachedResponseMatch,
+  cacheIdOf,
+  type EntryMetadata,
+  type NearMiss,
+  type SemanticMatch,
+} from '../../cache/entry.ts'
+import type { LookupResult } from '../../cache/lookup.ts'
 import type { Catalogue } from '../../catalogue/catalogue.ts'
-import { ClientGone } from '../../errors/errors.ts'
+import { ClientDisconnected } from '../../errors/errors.ts'
 import { msSince } from '../../event-loop/clock.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
-import type { Account } from '../../postgres/admit.ts'
+import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { RecordDetails } from '../../postgres/usage-record.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { ContentRecorder } from '../../telemetry/content-recorder.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { CallScope, ProxyMetrics } from '../../telemetry/proxy-metrics.ts'
+import type { ProxyMetrics, SharedCallScope } from '../../telemetry/proxy-metrics.ts'
 import type { SemanticHitRecorder } from '../../telemetry/semantic-hit-recorder.ts'
 import type { UsageRecorder } from '../../telemetry/usage-recorder.ts'
-import type { RecordedQuery } from '../query.ts'
-import { type FollowResponse, followEstimated } from '../spending/follow-estimated.ts'
-import { Spending, type SpendingLimits } from '../spending/reservation.ts'
-import type { EstimateCall } from '../spending/spent-usage.ts'
+import type { RecordedQuery } from '../request/query.ts'
+import type { EstimateCallUsage } from '../spending/call-usage.ts'
+import { RequestSpending, type SpendingLimits } from '../spending/reservation.ts'
 import { type ResponseHead, UpstreamCalls } from '../spending/upstream-calls.ts'
 import {
-  type AccountedRequest,
-  CLIENT_GONE_STATUS,
-  createRecord,
-  isRejection,
+  CLIENT_DISCONNECTED_STATUS,
+  createRecordDraft,
+  createUsageRecord,
+  describeUnparsedRequest,
+  isRejectedStatus,
   type RecordDraft,
-  type RequestResult,
-  recordedTarget,
-  startDraft,
-  statusOf,
-  tokensOf,
+  type RequestMetadata,
+  type RequestOutcome,
+  statusOfFailure,
+  sumUsedTokens,
 } from './create-record.ts'
 import { describeClientError, describeUpstreamError } from './describe-failure.ts'
-import { describeRequest } from './describe-request.ts'
-import { contentOf } from './request-content.ts'
-import { describeSemanticHit, outcomeOf } from './semantic-hit.ts'
+import { type ReconcileLater, reconcileEstimatedUsage } from './reconcile-later.ts'
+import { readRequestContent } from './request-content.ts'
+import { createRequestLogEntry } from './request-log-entry.ts'
+import { describeMatchOutcome, describeSemanticHit } from './semantic-hit.ts'
 
 export interface RecorderOptions extends SpendingLimits {
   recorder: UsageRecorder
   semanticHits: SemanticHitRecorder
   contents: Pick<ContentRecorder, 'record'>
-  follower: { follow: FollowResponse }
+  reconciler: { reconcileLater: ReconcileLater }
   quota: Pick<Quota, 'refund'>
   catalogue: Catalogue
-  metrics: Pick<ProxyMetrics, 'noteRequest' | 'noteSimilarity'>
+  metrics: Pick<ProxyMetrics, 'recordRequest' | 'recordSimilarity'>
   log: Log
   /** Whether another rejected request of this key is recorded in this minute. */
-  takeRejected(key: string): boolean
+  canRecordRejection(key: string): boolean
   shutdown: { isCut: boolean }
   /** Requests whose providers were called, and that have not finished. */
-  called: Set<RequestRecorder>
+  activeRequests: Set<RequestRecorder>
 }
 
 export class RequestRecorder {
   /** The request's money; null in a project without budgets, and for what is free. */
-  readonly spending: Spending | null
+  readonly spending: RequestSpending | null
   /** Who makes the call that the request follows, if it follows one. */
-  followed: CallScope = 'process'
+  followedCallScope: SharedCallScope = 'process'
   /** The complete response's body, in case contents are logged. */
   responseBody: Uint8Array | null = null
   /** The id under which its provider stores the response. Its usage is requested later, where it is estimated. */
-  storedId: string | null = null
+  storedResponseId: string | null = null
   readonly #options: RecorderOptions
   readonly #onFinish: (() => void) | null
   readonly #draft: RecordDraft
@@ -70,15 +76,20 @@ export class RequestRecorder {
   #failure: unknown = null
   #isFinished: boolean
 
-  constructor(options: RecorderOptions, request: AccountedRequest, account: Account, onFinish: (() => void) | null) {
+  constructor(
+    options: RecorderOptions,
+    request: RequestMetadata,
+    resolvedKey: ResolvedKey,
+    onFinish: (() => void) | null,
+  ) {
     this.#options = options
     this.#onFinish = onFinish
     this.#isFinished = onFinish === null
-    this.#draft = startDraft(request, account)
+    this.#draft = createRecordDraft(request, resolvedKey)
     this.#calls = new UpstreamCalls(this.#draft.details)
-    this.#draft.failed = this.#calls.failed
-    const isLimited = account.has_budgets || account.tokens_per_minute !== null
-    this.spending = onFinish && isLimited ? new Spending(options, account, request.id) : null
+    this.#draft.failedCalls = this.#calls.failedCalls
+    const isLimited = resolvedKey.has_budgets || resolvedKey.tokens_per_minute !== null
+    this.spending = onFinish && isLimited ? new RequestSpending(options, resolvedKey, request.id) : null
     if (!this.#isFinished) request.isRecorded = true
     this.#draft.details.admission_ms = msSince(request.arrivedAtMs)
   }
@@ -101,30 +112,30 @@ export class RequestRecorder {
   }
 
   /** Sets columns that a step knows. */
-  set(details: RecordDetails): void {
+  setDetails(details: RecordDetails): void {
     Object.assign(this.#draft.details, details)
   }
 
   /** The response is a cached one. */
-  recordHit({ reason, id, entry }: Match): void {
-    this.#draft.cachedFrom = entry.provider
-    this.set({ cache_reason: reason, cache_id: id })
+  recordHit({ reason, id, entry }: CachedResponseMatch): void {
+    this.#draft.cachedProvider = entry.provider
+    this.setDetails({ cache_reason: reason, cache_id: id })
   }
 
   /** A lookup that found nothing to serve. */
-  recordLookup({ missReason, tookMs = null, embedMs = null }: Lookup): void {
-    this.set({ ...(missReason && { cache_reason: missReason }), lookup_ms: tookMs, embed_ms: embedMs })
+  recordLookup({ missReason, durationMs = null, embedMs = null }: LookupResult): void {
+    this.setDetails({ ...(missReason && { cache_reason: missReason }), lookup_ms: durationMs, embed_ms: embedMs })
   }
 
   /**
    * A provider is being called: from now on the request costs something, even if its client leaves. `estimate` returns how much, if nobody
    * reports it.
    */
-  beginCall(estimate: EstimateCall): void {
+  beginCall(estimate: EstimateCallUsage): void {
     if (this.#isFinished) return
     const { request, query, provider, model } = this.#draft
     this.#calls.begin(model ?? query?.model ?? '', estimate)
-    this.#options.called.add(this)
+    this.#options.activeRequests.add(this)
     if (query && provider) request.trace?.beginCall(query, provider.name, model)
   }
 
@@ -134,13 +145,13 @@ export class RequestRecorder {
   }
 
   /** Whether its response is read to its end although its client has left: only then it is known what it cost. */
-  get isReadToEnd(): boolean {
-    return this.#calls.isWorthReading(this.#draft.account.has_budgets)
+  get isWorthReadingToEnd(): boolean {
+    return this.#calls.isUsageWorthAwaiting(this.#draft.resolvedKey.has_budgets)
   }
 
   /** A call failed, and a fallback is tried. What the call may have cost stays with the request. */
   recordFailure(failure: unknown): void {
-    this.#calls.fail(failure)
+    this.#calls.recordFailure(failure)
     this.#describeFailure(failure)
   }
 
@@ -150,7 +161,7 @@ export class RequestRecorder {
     if (failure instanceof UpstreamFailure && this.#calls.isCalled) this.#calls.addAttempts(failure)
     if (this.#failure !== null) return
     this.#failure = failure
-    this.set(describeUpstreamError(failure, this.#draft.query))
+    this.setDetails(describeUpstreamError(failure, this.#draft.query))
   }
 
   /** Takes the time to a stream's first chunk. */
@@ -159,27 +170,27 @@ export class RequestRecorder {
   }
 
   /** Takes the time to the response headers. */
-  recordHeadersReady(): void {
+  recordHeadersSent(): void {
     this.#draft.latencyMs ??= msSince(this.#draft.request.arrivedAtMs)
   }
 
   /** Adds what a call of the judge cost, in US dollars. */
   addJudgeCost(usd: number): void {
-    this.#draft.judgeUsd += usd
+    this.#draft.judgeCostUsd += usd
   }
 
   /** Records a match that was served, would have been in shadow mode, or nearly was, so that people can give feedback on it. */
   recordSemanticMatch(
-    match: SemanticMatch<EntryFacts> | NearMiss,
+    match: SemanticMatch<EntryMetadata> | NearMiss,
     asked: CacheQuery,
     { isShadow } = { isShadow: false },
   ): void {
     if (this.#isFinished) return
     const { semanticHits, catalogue, metrics } = this.#options
-    const { request, account, query, provider } = this.#draft
-    this.set({ similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
-    metrics.noteSimilarity(outcomeOf(match, isShadow), match.similarity)
-    const matched = { requestId: request.id, account, model: query?.model, isShadow, query: asked }
+    const { request, resolvedKey, query, provider } = this.#draft
+    this.setDetails({ similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
+    metrics.recordSimilarity(describeMatchOutcome(match, isShadow), match.similarity)
+    const matched = { requestId: request.id, resolvedKey, model: query?.model, isShadow, query: asked }
     semanticHits.record(describeSemanticHit(match, { ...matched, pricedAs: provider?.pricedAs ?? null }, catalogue))
   }
 
@@ -187,51 +198,63 @@ export class RequestRecorder {
    * Records that the request ended with this failure: an error, or an upstream's own response. `known` is what was learned before: its
    * usage, that another request's call was followed, or that it counts all the same. A usage that is not known is estimated.
    */
-  finishFailed(failure: unknown, known: Partial<Omit<RequestResult, 'status'>> = {}): void {
-    const isGone = failure instanceof ClientGone
+  finishFailed(failure: unknown, known: Partial<Omit<RequestOutcome, 'status'>> = {}): void {
+    const isGone = failure instanceof ClientDisconnected
     const cacheResult = known.cacheResult ?? (this.#draft.provider && 'MISS')
     // A client that leaves is charged for work that was begun for it, unless this process disconnected it.
     const isBegun = this.#calls.isCalled || cacheResult === 'HIT'
-    const counts = known.counts ?? (isGone && !this.#options.shutdown.isCut && isBegun)
-    if (known.usage) this.#calls.end()
-    else this.#calls.fail(failure)
+    const counts = known.isCounted ?? (isGone && !this.#options.shutdown.isCut && isBegun)
+    if (known.usage) this.#calls.recordKnownUsage()
+    else this.#calls.recordFailure(failure)
     this.#describeFailure(failure)
-    this.set(describeClientError(failure))
+    this.setDetails(describeClientError(failure))
     const cause = failure instanceof Error ? failure : undefined
-    this.finish({ status: statusOf(failure), counts, cacheResult, usage: known.usage ?? NO_USAGE }, cause)
+    this.finish(
+      { status: statusOfFailure(failure), isCounted: counts, cacheResult, usage: known.usage ?? NO_USAGE },
+      cause,
+    )
   }
 
   /** Records how the request ended. Only the first call counts. */
-  finish(result: RequestResult, cause?: Error): void {
+  finish(result: RequestOutcome, cause?: Error): void {
     if (this.#isFinished) return
     this.#isFinished = true
-    this.#options.called.delete(this)
+    this.#options.activeRequests.delete(this)
     this.#onFinish?.()
-    const { quota, takeRejected } = this.#options
-    const { request, account, details } = this.#draft
-    const query = this.#draft.query ?? recordedTarget(request)
-    if (!result.counts) quota.refund(account)
-    const isRejected = !result.counts && isRejection(result.status) && !details.attempts
-    request.isRecorded = query !== null && (!isRejected || takeRejected(`${account.key_id}`))
+    const { quota, canRecordRejection } = this.#options
+    const { request, resolvedKey, details } = this.#draft
+    const query = this.#draft.query ?? describeUnparsedRequest(request)
+    if (!result.isCounted) quota.refund(resolvedKey)
+    const isRejected = !result.isCounted && isRejectedStatus(result.status) && !details.attempts
+    request.isRecorded = query !== null && (!isRejected || canRecordRejection(`${resolvedKey.key_id}`))
     if (query && request.isRecorded) this.#write(query, result, cause)
     else this.spending?.release()
   }
 
-  #write(query: RecordedQuery, result: RequestResult, cause: Error | undefined): void {
-    const { recorder, contents, follower, catalogue, metrics, log } = this.#options
-    const { request, account, provider, model, details } = this.#draft
-    const reservation = this.spending?.end(tokensOf(result, this.#draft.failed)) ?? null
-    const status = request.signal.aborted ? CLIENT_GONE_STATUS : result.status
-    if (status >= 400) details.error_code ??= status === CLIENT_GONE_STATUS ? 'client_gone' : 'upstream_error'
-    const record = createRecord(this.#draft, query, { ...result, status }, { catalogue, reservation })
+  #write(query: RecordedQuery, result: RequestOutcome, cause: Error | undefined): void {
+    const { recorder, contents, reconciler, catalogue, metrics, log } = this.#options
+    const { request, resolvedKey, provider, model, details } = this.#draft
+    const reservation = this.spending?.settle(sumUsedTokens(result, this.#draft.failedCalls)) ?? null
+    const status = request.signal.aborted ? CLIENT_DISCONNECTED_STATUS : result.status
+    if (status >= 400) details.error_code ??= status === CLIENT_DISCONNECTED_STATUS ? 'client_gone' : 'upstream_error'
+    const record = createUsageRecord(this.#draft, query, { ...result, status }, { catalogue, reservation })
     recorder.record(record)
-    if (provider && this.storedId)
-      followEstimated({ id: this.storedId, provider, key: this.#calls.providerKey }, record, follower.follow)
-    if (account.log_content === 'sealed') contents.record(record, contentOf(query, this.responseBody ?? this.#failure))
+    if (provider && this.storedResponseId)
+      reconcileEstimatedUsage(
+        { id: this.storedResponseId, provider, key: this.#calls.providerKey },
+        record,
+        reconciler.reconcileLater,
+      )
+    if (resolvedKey.log_content === 'sealed')
+      contents.record(record, readRequestContent(query, this.responseBody ?? this.#failure))
     const pricedAs = provider?.pricedAs ?? null
     const listed = pricedAs === null ? undefined : catalogue.find(pricedAs, model ?? query.model)
-    metrics.noteRequest(record, listed?.model ?? null, this.followed)
-    request.trace?.end(status, { record, project: account.project_name, answeredAs: result.usage.answeredAs }, cause)
-    log.request(() => describeRequest(record, account, cause, this.#calls.droppedTools))
+    metrics.recordRequest(record, listed?.model ?? null, this.followedCallScope)
+    request.trace?.end(
+      status,
+      { record, project: resolvedKey.project_name, responseModel: result.usage.responseModel },
+      cause,
+    )
+    log.request(() => createRequestLogEntry(record, resolvedKey, cause, this.#calls.droppedTools))
   }
 }

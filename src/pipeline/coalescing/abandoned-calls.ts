@@ -25,7 +25,7 @@ const LIMITS: AbandonedCallLimits = {
 
 export interface AbandonedCall {
   /** So many bytes more were read of it. */
-  count(bytes: number): void
+  addBytes(bytes: number): void
   /** It has ended, or somebody has joined it. */
   end(): void
 }
@@ -53,7 +53,7 @@ export class AbandonedCalls {
     const call: OpenCall = { bytes: 0, timer, giveUp }
     this.#open.add(call)
     this.#giveUpOldest()
-    return { count: bytes => this.#count(call, bytes), end: () => this.#end(call) }
+    return { addBytes: bytes => this.#count(call, bytes), end: () => this.#end(call) }
   }
 
   #count(call: OpenCall, bytes: number): void {

@@ -1,7 +1,7 @@
 /** Buffers the events of one stream for all its readers; each reader goes at its own pace, and the memory is the room's. */
-import { type ProxyError, refuse } from '../../errors/errors.ts'
-import type { Held, StreamHolder, StreamMemory } from '../../event-loop/stream-memory.ts'
-import type { EventLump } from '../../formats/sse/event-lump.ts'
+import { createError, type ProxyError } from '../../errors/errors.ts'
+import type { MemoryHolder, MemoryReservation, StreamMemory } from '../../event-loop/stream-memory.ts'
+import type { EventChunk } from '../../formats/sse/event-chunk.ts'
 
 /** The upstream is read at most this far ahead of the fastest reader. */
 const READ_AHEAD_BYTES = 64 * 1024
@@ -32,16 +32,16 @@ interface Reader {
 
 export interface EventReader {
   /** Resolves to null at the end. Throws what broke the stream off, or that the reader was cut off. */
-  read(): Promise<EventLump | null>
+  read(): Promise<EventChunk | null>
   close(): void
 }
 
-export class EventBuffer implements StreamHolder {
+export class EventBuffer implements MemoryHolder {
   readonly #room: StreamMemory
-  readonly #held: Held
+  readonly #held: MemoryReservation
   readonly #readers = new Set<Reader>()
   /** From `#firstPlace` on; those before `#forgotten` have been dropped. */
-  #lumps: (EventLump | null)[] = []
+  #lumps: (EventChunk | null)[] = []
   #firstPlace = 0
   #forgotten = 0
   #pushedBytes = 0
@@ -55,7 +55,7 @@ export class EventBuffer implements StreamHolder {
 
   constructor(room: StreamMemory) {
     this.#room = room
-    this.#held = room.open(this)
+    this.#held = room.reserve(this)
   }
 
   /** Whether a new reader would still get every event. */
@@ -64,7 +64,7 @@ export class EventBuffer implements StreamHolder {
   }
 
   /** Adds events; resolves when there is room for more. */
-  push(lump: EventLump): Promise<void> {
+  push(lump: EventChunk): Promise<void> {
     this.#lumps.push(lump)
     this.#pushedBytes += lump.bytes.length
     this.#unreadBytes += lump.bytes.length
@@ -73,7 +73,7 @@ export class EventBuffer implements StreamHolder {
     // Nobody reads them, and nobody can begin to.
     if (this.#readers.size === 0 && !this.isReplayable) this.#forgetRead()
     const isFast = lump.bytes.length >= AHEAD_FROM_BYTES
-    if (isFast && !this.#isAhead && this.#pushedBytes < NEW_BYTES) this.refuseWithoutRoom()
+    if (isFast && !this.#isAhead && this.#pushedBytes < NEW_BYTES) this.rejectIfMemoryFull()
     const mustWait = this.#mustWait()
     this.#noteAhead(mustWait || (isFast && this.#readers.size > 0))
     if (!mustWait) return ROOM
@@ -83,9 +83,9 @@ export class EventBuffer implements StreamHolder {
   }
 
   /** For a new stream: its readers are told that there is no room for it. */
-  refuseWithoutRoom(): void {
+  rejectIfMemoryFull(): void {
     if (!this.#room.isFull) return
-    for (const reader of [...this.#readers]) this.#cut(reader, refuse('tooManyUnreadStreams'))
+    for (const reader of [...this.#readers]) this.#cut(reader, createError('tooManyUnreadStreams'))
   }
 
   /** Ends the stream. `failure` is thrown to each reader after it has read everything before it. */
@@ -103,7 +103,7 @@ export class EventBuffer implements StreamHolder {
     return { read: () => this.#read(reader), close: () => this.#leave(reader) }
   }
 
-  spare(): void {
+  freeConsumed(): void {
     this.#forgetRead()
   }
 
@@ -113,10 +113,10 @@ export class EventBuffer implements StreamHolder {
     return next ? Math.max(slowest.tookMs, next.arrivedMs) : Number.POSITIVE_INFINITY
   }
 
-  cutSlowest(beforeMs: number): void {
+  disconnectSlowest(beforeMs: number): void {
     const slowest = this.#slowest()
     for (const reader of [...this.#readers]) {
-      if (reader.at === slowest?.at && reader.tookMs < beforeMs) this.#cut(reader, refuse('readTooSlowly'))
+      if (reader.at === slowest?.at && reader.tookMs < beforeMs) this.#cut(reader, createError('slowReader'))
     }
     this.#forgetRead()
   }
@@ -128,7 +128,7 @@ export class EventBuffer implements StreamHolder {
     resumeWriter()
   }
 
-  async #read(reader: Reader): Promise<EventLump | null> {
+  async #read(reader: Reader): Promise<EventChunk | null> {
     for (;;) {
       if (reader.cut) throw reader.cut
       const lump = this.#lumpAt(reader.at)
@@ -149,14 +149,14 @@ export class EventBuffer implements StreamHolder {
       this.#furthestRead = reader.at
       this.#unreadBytes -= bytes
     }
-    const isKept = this.#pushedBytes <= REPLAYABLE_BYTES && this.#room.isSpacious
+    const isKept = this.#pushedBytes <= REPLAYABLE_BYTES && this.#room.hasSpareSpace
     if (!isKept && from === this.#forgotten) this.#forgetRead()
     this.resume()
   }
 
   #cut(reader: Reader, error: ProxyError): void {
     reader.cut = error
-    this.#room.noteCut()
+    this.#room.recordDisconnect()
     this.#leave(reader)
     reader.onCut()
   }
@@ -192,7 +192,7 @@ export class EventBuffer implements StreamHolder {
     return slowest
   }
 
-  #lumpAt(place: number): EventLump | null {
+  #lumpAt(place: number): EventChunk | null {
     return this.#lumps[place - this.#firstPlace] ?? null
   }
 
@@ -214,7 +214,7 @@ export class EventBuffer implements StreamHolder {
   #closeWhenOver(): void {
     if (!this.#end || (this.#readers.size > 0 && this.#pushedBytes > 0)) return
     this.#lumps = []
-    this.#held.close()
+    this.#held.release()
   }
 
   #wake(): void {

@@ -1,12 +1,12 @@
 /** The messages between processes about a call: one letter for the kind, the follower's id, a number, then the payload. */
 
-export const KINDS = {
+export const MESSAGE_KINDS = {
   /** To the leader, once: a process wants to follow. The payload names the call and the follower's process. */
   join: 'J',
   /** To the leader: the follower has all messages before this number, and room for more. */
-  taken: 'T',
+  acknowledge: 'T',
   /** To the leader: a message was lost; those from this number on are to be sent again. */
-  again: 'A',
+  resend: 'A',
   /** To the leader: the follower has left, or has the last message. */
   leave: 'L',
   /** To this process itself: what arrives proves that a leader's heartbeat could have arrived, too. */
@@ -24,19 +24,19 @@ export const KINDS = {
 } as const
 
 /** How a stream ended without a shareable response. */
-export const ENDS = {
+export const STREAM_ENDS = {
   /** Some events were not delivered. */
-  brokenOff: 0,
+  interrupted: 0,
   /** All events were delivered. */
   delivered: 1,
   /** All events were delivered, and they report a failure. */
   failureDelivered: 2,
 } as const
 
-export type Kind = (typeof KINDS)[keyof typeof KINDS]
+export type MessageKind = (typeof MESSAGE_KINDS)[keyof typeof MESSAGE_KINDS]
 
 export interface Message {
-  kind: Kind
+  kind: MessageKind
   /** New for each time a process follows: one that left and came back gets no message twice. */
   followerId: string
   /** See KINDS; else 0. */
@@ -72,7 +72,7 @@ export function decodeMessage(bytes: Uint8Array): Message | null {
   if (bytes.length < PAYLOAD_AT) return null
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return {
-    kind: buffer.toString('latin1', 0, 1) as Kind,
+    kind: buffer.toString('latin1', 0, 1) as MessageKind,
     followerId: buffer.toString('latin1', 1, NUMBER_AT),
     number: buffer.readUInt32LE(NUMBER_AT),
     payload: Uint8Array.from(buffer.subarray(PAYLOAD_AT)),

@@ -28,12 +28,12 @@ export class Outbox {
   }
 
   /** The number of the message that is sent next: those before it went out. */
-  get next(): number {
+  get nextNumber(): number {
     return this.#next
   }
 
   /** Sends the message after all earlier ones; resolves when there is room for another, or the outbox is closed. */
-  async put(message: OutgoingMessage): Promise<void> {
+  async enqueue(message: OutgoingMessage): Promise<void> {
     this.#kept.push(message)
     this.#untakenBytes += sizeOf(message)
     void this.#sendKept()
@@ -45,7 +45,7 @@ export class Outbox {
   }
 
   /** The follower has all messages before this number. */
-  noteTaken(number: number): void {
+  acknowledge(number: number): void {
     const taken = this.#kept.splice(0, Math.max(0, number - this.#firstKept))
     this.#firstKept += taken.length
     this.#next = Math.max(this.#next, this.#firstKept)
@@ -54,7 +54,7 @@ export class Outbox {
   }
 
   /** The follower lacks the messages from this number on. */
-  sendAgain(number: number): void {
+  resend(number: number): void {
     this.#next = Math.max(this.#firstKept, Math.min(number, this.#next))
     void this.#sendKept()
   }

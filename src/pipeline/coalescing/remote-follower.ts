@@ -1,8 +1,8 @@
 /** One process that follows a call led here: it is sent the call's events, no faster than it reads them, and how the call ended. */
 import { encodeEntry } from '../../cache/entry.ts'
-import { ENDS, KINDS, type OutgoingMessage } from './messages.ts'
+import { MESSAGE_KINDS, type OutgoingMessage, STREAM_ENDS } from './messages.ts'
 import { Outbox, type SendToFollower } from './outbox.ts'
-import type { Settlement, SharedCall, Subscriber } from './shared-call.ts'
+import type { SharedCall, SharedCallResult, Subscriber } from './shared-call.ts'
 
 const HEARTBEAT_EVERY_MS = 1_000
 /** For so many heartbeats the last message is kept for a follower that does not leave. */
@@ -35,12 +35,12 @@ export class RemoteFollower {
   }
 
   /** The follower has all messages before this number, and room for more. */
-  noteTaken(number: number): void {
-    this.#outbox.noteTaken(number)
+  acknowledge(number: number): void {
+    this.#outbox.acknowledge(number)
   }
 
-  sendAgain(number: number): void {
-    this.#outbox.sendAgain(number)
+  resend(number: number): void {
+    this.#outbox.resend(number)
   }
 
   leave(): void {
@@ -52,12 +52,12 @@ export class RemoteFollower {
   /** A heartbeat says how many messages went out, so that the follower notices when the last of them was lost. */
   #beat(): void {
     if (this.#beatsLeft-- <= 0) this.leave()
-    this.#sendOnce({ kind: KINDS.heartbeat, number: this.#outbox.next }).catch(() => {})
+    this.#sendOnce({ kind: MESSAGE_KINDS.heartbeat, number: this.#outbox.nextNumber }).catch(() => {})
   }
 
   async #tell(call: SharedCall | undefined, subscriber: Subscriber | null): Promise<void> {
     const closing = call && subscriber ? await this.#relay(call, subscriber).catch(() => BROKEN_OFF) : BROKEN_OFF
-    await this.#outbox.put(closing)
+    await this.#outbox.enqueue(closing)
     this.#beatsLeft = LINGERS_BEATS
     await this.#left.promise
   }
@@ -65,26 +65,29 @@ export class RemoteFollower {
   /** Sends the stream, if there is one; resolves to the last message. */
   async #relay(call: SharedCall, subscriber: Subscriber): Promise<OutgoingMessage> {
     if ((await call.started) === 'stream') {
-      await this.#outbox.put({ kind: KINDS.streamStarted })
+      await this.#outbox.enqueue({ kind: MESSAGE_KINDS.streamStarted })
       for (let lump = await subscriber.read(); lump && !this.#hasLeft; lump = await subscriber.read()) {
-        await this.#outbox.put({ kind: KINDS.events, payload: lump.bytes })
+        await this.#outbox.enqueue({ kind: MESSAGE_KINDS.events, payload: lump.bytes })
       }
     }
     return closingOf(await call.settled)
   }
 }
 
-const BROKEN_OFF: OutgoingMessage = { kind: KINDS.notShareable, payload: Uint8Array.of(ENDS.brokenOff) }
+const BROKEN_OFF: OutgoingMessage = {
+  kind: MESSAGE_KINDS.notShareable,
+  payload: Uint8Array.of(STREAM_ENDS.interrupted),
+}
 
 /**
  * The last message, for a stream that did not break off. It carries no cached entry, which the other process reads itself, and no
  * failure, which it can try again itself.
  */
-function closingOf(settlement: Settlement): OutgoingMessage {
-  if (settlement.kind === 'complete') return { kind: KINDS.complete, payload: encodeEntry(settlement.entry) }
+function closingOf(settlement: SharedCallResult): OutgoingMessage {
+  if (settlement.kind === 'complete') return { kind: MESSAGE_KINDS.complete, payload: encodeEntry(settlement.entry) }
   const hasFailed = settlement.kind === 'notShareable' && settlement.failure !== null
   return {
-    kind: KINDS.notShareable,
-    payload: Uint8Array.of(hasFailed ? ENDS.failureDelivered : ENDS.delivered),
+    kind: MESSAGE_KINDS.notShareable,
+    payload: Uint8Array.of(hasFailed ? STREAM_ENDS.failureDelivered : STREAM_ENDS.delivered),
   }
 }

@@ -1,7 +1,7 @@
 /** The follower's side across processes: finds the leader's process, and hands its messages to the call that follows it. */
-import { whenAborted } from '../../event-loop/time-limit.ts'
+import { onAbort } from '../../event-loop/timeouts.ts'
 import type { Lease, ProcessBus } from '../../stores/redis/process-bus.ts'
-import { encodeMessage, KINDS, type Message } from './messages.ts'
+import { encodeMessage, MESSAGE_KINDS, type Message } from './messages.ts'
 import { RemoteLeader } from './remote-leader.ts'
 import type { SharedCall } from './shared-call.ts'
 
@@ -26,13 +26,13 @@ export class RemoteLeaders {
     this.#add(followerId, leader)
     const payload = Buffer.from(`${lease.callId} ${this.#bus.processId}`)
     const isThere = await this.#bus
-      .send(lease.processId, encodeMessage({ kind: KINDS.join, followerId, payload }))
+      .send(lease.processId, encodeMessage({ kind: MESSAGE_KINDS.join, followerId, payload }))
       .catch(() => false)
     if (!isThere) {
       this.#remove(followerId)
       return false
     }
-    whenAborted(call.signal, () => call.settle({ kind: 'notShareable', failure: null }))
+    onAbort(call.signal, () => call.settle({ kind: 'notShareable', failure: null }))
     void call.settled.then(() => {
       leader.leave()
       this.#remove(followerId)
@@ -42,8 +42,8 @@ export class RemoteLeaders {
 
   /** Handles a message from a leader, or from this process to itself. */
   receive(message: Message): void {
-    if (message.kind !== KINDS.echo) this.#leaders.get(message.followerId)?.receive(message)
-    else if (message.number === this.#lastEcho) for (const leader of this.#leaders.values()) leader.noteEcho()
+    if (message.kind !== MESSAGE_KINDS.echo) this.#leaders.get(message.followerId)?.receive(message)
+    else if (message.number === this.#lastEcho) for (const leader of this.#leaders.values()) leader.recordEcho()
   }
 
   #add(followerId: string, leader: RemoteLeader): void {
@@ -60,7 +60,7 @@ export class RemoteLeaders {
 
   #sendEcho(): void {
     const { processId } = this.#bus
-    const message = encodeMessage({ kind: KINDS.echo, followerId: processId, number: ++this.#lastEcho })
+    const message = encodeMessage({ kind: MESSAGE_KINDS.echo, followerId: processId, number: ++this.#lastEcho })
     void this.#bus.send(processId, message).catch(() => {})
   }
 }

@@ -1,25 +1,25 @@
 /** One upstream call that identical requests share: its subscribers, its events so far, and how it ended. */
-import type { CacheEntry, Match } from '../../cache/entry.ts'
-import { ClientGone, type ProxyError } from '../../errors/errors.ts'
+import type { CachedResponseMatch, CacheEntry } from '../../cache/entry.ts'
+import { ClientDisconnected, type ProxyError } from '../../errors/errors.ts'
 import type { StreamMemory } from '../../event-loop/stream-memory.ts'
-import type { EventLump } from '../../formats/sse/event-lump.ts'
+import type { EventChunk } from '../../formats/sse/event-chunk.ts'
 import { type AbandonedCall, type AbandonedCallLimits, AbandonedCalls } from './abandoned-calls.ts'
 import { EventBuffer } from './event-buffer.ts'
 
 /** How a call ended, for everyone who shares it. */
-export type Settlement =
+export type SharedCallResult =
   /** A cache entry was found before any request to the upstream. */
-  | { kind: 'cached'; match: Match }
+  | { kind: 'cached'; match: CachedResponseMatch }
   /** A complete response that every subscriber may get. */
   | { kind: 'complete'; entry: CacheEntry }
   /** Of use to the leader only: a failure, also one reported inside the stream, or (null) an incomplete response. */
   | { kind: 'notShareable'; failure: CallFailure | null }
 
 /** The failure for subscribers that cannot try again. */
-export type CallFailure = ProxyError | ClientGone | ErrorResponse
+export type CallFailure = ProxyError | ClientDisconnected | UpstreamErrorResponse
 
 /** An upstream's error, ready to be passed on. */
-export interface ErrorResponse {
+export interface UpstreamErrorResponse {
   status: number
   /** The upstream's own, where the client gets another. */
   upstreamStatus?: number
@@ -33,9 +33,9 @@ export interface Subscriber {
    * For live subscribers: the next events; null at the end. Throws the failure that broke the stream off, or, of a subscriber that was cut
    * off, that it reads too slowly.
    */
-  read(): Promise<EventLump | null>
+  read(): Promise<EventChunk | null>
   /** Called when a live subscriber is cut off, because others need the memory: it has left then. */
-  onCut: () => void
+  onDisconnected: () => void
   /** Leaves the call. The last subscriber to leave aborts the upstream call, unless the call reads on. */
   leave(): void
 }
@@ -48,7 +48,7 @@ export class SharedCall {
   readonly #subscribers = new Set<Subscriber>()
   readonly #abort = new AbortController()
   readonly #started = Promise.withResolvers<'stream' | 'settled'>()
-  readonly #settled = Promise.withResolvers<Settlement>()
+  readonly #settled = Promise.withResolvers<SharedCallResult>()
   #isOver = false
   #hasBegun = false
   /** How many wait for the whole response. */
@@ -66,10 +66,10 @@ export class SharedCall {
    * For the leader: whether the upstream is read on, within the limits of abandoned calls, although nobody listens any more. `hasBegun`: an event
    * has come.
    */
-  readsOn: (hasBegun: boolean) => boolean = () => false
+  canContinueUnsubscribed: (hasBegun: boolean) => boolean = () => false
   /** For the leader: whether nobody listens any more. */
-  readonly isLeft = () => this.#subscribers.size === 0
-  /** Aborted with ClientGone when the last subscriber has left, unless the call reads on. */
+  readonly hasNoSubscribers = () => this.#subscribers.size === 0
+  /** Aborted with ClientDisconnected when the last subscriber has left, unless the call reads on. */
   readonly signal = this.#abort.signal
   /** Resolves when a stream has begun, or when the call has settled without one. */
   readonly started = this.#started.promise
@@ -86,7 +86,7 @@ export class SharedCall {
     const reader = live ? this.#openEvents().openReader(() => cut()) : null
     const subscriber: Subscriber = {
       read: reader ? reader.read : noEvents,
-      onCut: () => {},
+      onDisconnected: () => {},
       leave: () => {
         if (!this.#subscribers.delete(subscriber)) return
         if (!live) this.#wholeWaiting--
@@ -96,7 +96,7 @@ export class SharedCall {
     }
     function cut(): void {
       subscriber.leave()
-      subscriber.onCut()
+      subscriber.onDisconnected()
     }
     this.#subscribers.add(subscriber)
     this.#endAbandoned()
@@ -105,7 +105,7 @@ export class SharedCall {
   }
 
   /** For the leader: it will not keep the whole response, which can then not be waited for. Returns false if somebody does. */
-  giveUpWhole(): boolean {
+  discardFullResponse(): boolean {
     this.#isGivenUp ||= this.#wholeWaiting === 0
     return this.#isGivenUp
   }
@@ -116,19 +116,19 @@ export class SharedCall {
   }
 
   /** For the leader of a new stream: cuts its live subscribers off where the room is full. */
-  refuseWithoutRoom(): void {
-    this.#events?.refuseWithoutRoom()
+  rejectIfMemoryFull(): void {
+    this.#events?.rejectIfMemoryFull()
   }
 
   /** For the leader: passes events on; resolves when there is room for more. */
-  push(lump: EventLump): Promise<void> {
+  push(lump: EventChunk): Promise<void> {
     this.#hasBegun = true
-    this.#abandoned?.count(lump.bytes.length)
+    this.#abandoned?.addBytes(lump.bytes.length)
     return this.#openEvents().push(lump)
   }
 
   /** For the leader: ends the call; only the first call counts. `failure` breaks the stream off for readers that got a part of it. */
-  settle(settlement: Settlement, failure?: ProxyError): void {
+  settle(settlement: SharedCallResult, failure?: ProxyError): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#endAbandoned()
@@ -139,7 +139,7 @@ export class SharedCall {
 
   #endUnheard(): void {
     if (this.#isOver) return
-    if (this.readsOn(this.#hasBegun)) this.#abandoned = this.#abandonedCalls.add(() => this.#giveUp())
+    if (this.canContinueUnsubscribed(this.#hasBegun)) this.#abandoned = this.#abandonedCalls.add(() => this.#giveUp())
     else this.#giveUp()
   }
 
@@ -149,7 +149,7 @@ export class SharedCall {
   }
 
   #giveUp(): void {
-    this.#abort.abort(new ClientGone())
+    this.#abort.abort(new ClientDisconnected())
   }
 
   #openEvents(): EventBuffer {
@@ -162,7 +162,7 @@ async function noEvents(): Promise<null> {
   return null
 }
 
-export interface Joined {
+export interface JoinedCall {
   call: SharedCall
   subscriber: Subscriber
   /** Whether this request started the call. It then has to lead, or to find the process that does. */
@@ -172,20 +172,20 @@ export interface Joined {
 export class SharedCalls {
   readonly #calls = new Map<string, SharedCall>()
   /** The memory of their streams. */
-  readonly room: StreamMemory
+  readonly memory: StreamMemory
 
   /** Those that are read on without clients. */
   readonly abandoned: AbandonedCalls
 
   constructor(memory: StreamMemory, abandoned?: Partial<AbandonedCallLimits>) {
-    this.room = memory
+    this.memory = memory
     this.abandoned = new AbandonedCalls(abandoned)
   }
 
   /**
    * Joins the call in flight, else starts one that later requests find. Returns null when the call in flight is too far on to be joined.
    */
-  join(name: string, live: boolean): Joined | null {
+  join(name: string, live: boolean): JoinedCall | null {
     const underWay = this.#calls.get(name)
     const call = underWay ?? this.#start(name)
     const subscriber = call.subscribe(live)
@@ -193,15 +193,15 @@ export class SharedCalls {
   }
 
   /** Starts a call that no other request can join. */
-  startUnshared(live: boolean): Joined {
-    const call = new SharedCall(this.room, this.abandoned)
+  startUnshared(live: boolean): JoinedCall {
+    const call = new SharedCall(this.memory, this.abandoned)
     const subscriber = call.subscribe(live)
     if (!subscriber) throw new Error('A new call takes its first subscriber')
     return { call, subscriber, isFirst: true }
   }
 
   #start(name: string): SharedCall {
-    const call = new SharedCall(this.room, this.abandoned)
+    const call = new SharedCall(this.memory, this.abandoned)
     this.#calls.set(name, call)
     void call.settled.then(() => {
       if (this.#calls.get(name) === call) this.#calls.delete(name)

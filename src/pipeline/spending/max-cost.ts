@@ -1,40 +1,40 @@
 /** The most that a request may cost, from its size and the catalogue: what a budget must have left before a provider is asked. */
 import type { CostBound } from '../../admission/budgets.ts'
-import { AGGREGATOR, type Catalogue, findTier, toolsUsd } from '../../catalogue/catalogue.ts'
-import { type RequestBounds, readBounds } from '../../formats/bounds/read-bounds.ts'
-import type { HostedTool, TopContent } from '../../formats/bounds/read-content.ts'
+import { AGGREGATOR, type Catalogue, computeToolCost, resolvePricingTier } from '../../catalogue/catalogue.ts'
+import { type RequestCostFactors, readCostFactors } from '../../formats/cost-factors/read-cost-factors.ts'
+import type { ContentSummary, HostedTool } from '../../formats/cost-factors/summarize-content.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
-import { USUAL_PICTURES } from '../../formats/responses/responses-format.ts'
-import type { ToolCalls } from '../../formats/token-usage.ts'
+import { DEFAULT_IMAGE_MODEL } from '../../formats/responses/responses-format.ts'
+import type { ToolCallCounts } from '../../formats/token-usage.ts'
 import type { CatalogueModel, PricedUnit } from '../../postgres/list-models.ts'
 import type { MaxPrice, Provider } from '../../providers/upstream.ts'
-import { isPaidBySecond } from '../pass-through/passed-usage.ts'
-import { MOST_SECONDS } from '../pass-through/sound-length.ts'
-import type { CompletionQuery, PassedQuery } from '../query.ts'
-import { maxTokens, mostCalls, picturesTokens, type RequestSize, type TokenBounds } from './max-tokens.ts'
+import { MAX_AUDIO_SECONDS } from '../request/audio-length.ts'
+import type { CompletionQuery, PassThroughQuery } from '../request/query.ts'
+import { maxImageTokens, maxTokens, maxToolCalls, type RequestSize, type TokenBounds } from './max-tokens.ts'
+import { isModelBilledBySecond } from './pass-through-usage.ts'
 
 /** Reads the request as it is sent. Throws a 400 for a number that is none, unless that is to count as none given. */
-export function sizeOf(query: CompletionQuery | PassedQuery, { isLenient = false } = {}): RequestSize {
+export function requestSizeOf(query: CompletionQuery | PassThroughQuery, { isLenient = false } = {}): RequestSize {
   const { endpoint, model, body } = query
   if (query.kind === 'passed') {
-    const { passed, sound } = query
-    const bounds = readBounds(endpoint, body, { isForm: passed.form !== null, isLenient })
-    const seconds = sound?.mostSeconds ?? MOST_SECONDS
-    return { endpoint, model, bounds, bytes: passed.bytes.length, seconds, isPassed: true }
+    const { passThroughBody, audio } = query
+    const bounds = readCostFactors(endpoint, body, { isForm: passThroughBody.form !== null, isLenient })
+    const seconds = audio?.maxSeconds ?? MAX_AUDIO_SECONDS
+    return { endpoint, model, bounds, bytes: passThroughBody.bytes.length, seconds, isPassThrough: true }
   }
   const bytes = query.bytes?.length ?? Buffer.byteLength(query.text)
-  return { ...sizeOfBody(endpoint, body, bytes, { top: query.top, isLenient }), model }
+  return { ...requestSizeOfBody(endpoint, body, bytes, { contentSummary: query.contentSummary, isLenient }), model }
 }
 
-/** `top`: what is in the body, where a worker has looked. */
-export function sizeOfBody(
+/** `contentSummary`: what is in the body, where a worker has looked. */
+export function requestSizeOfBody(
   endpoint: string,
   body: JsonObject,
   bytes: number,
-  { top, isLenient = false }: { top?: TopContent | undefined; isLenient?: boolean } = {},
+  { contentSummary, isLenient = false }: { contentSummary?: ContentSummary | undefined; isLenient?: boolean } = {},
 ): RequestSize {
   const model = typeof body.model === 'string' ? body.model : ''
-  return { endpoint, model, bytes, bounds: readBounds(endpoint, body, { top, isLenient }), seconds: 0 }
+  return { endpoint, model, bytes, bounds: readCostFactors(endpoint, body, { contentSummary, isLenient }), seconds: 0 }
 }
 
 type Find = (model: string) => CatalogueModel | undefined
@@ -44,9 +44,9 @@ export function maxCost(size: RequestSize, provider: Provider, catalogue: Pick<C
   const { pricedAs } = provider
   if (pricedAs === null) return null
   const find: Find = model => catalogue.find(pricedAs, model)
-  const { alternatives, fallbacks, aggregated } = size.bounds
+  const { alternatives, fallbacks, aggregatorCharges } = size.bounds
   const max = maxPriceOf(() => size, provider, catalogue)
-  const extra = aggregated.find(field => field !== 'provider' || max === undefined)
+  const extra = aggregatorCharges.find(field => field !== 'provider' || max === undefined)
   if (pricedAs === AGGREGATOR && extra !== undefined) return { usd: null, tokens: null, unknown: extra }
   // Of several models that may answer, the dearest counts; of those that are asked one after the other, all.
   const either = [size.model, ...alternatives].map(model => maxCostOf(size, model, find, max))
@@ -60,12 +60,12 @@ export function maxCost(size: RequestSize, provider: Provider, catalogue: Pick<C
  */
 export function maxPriceOf(
   sizeOf: () => RequestSize,
-  { pricedAs, limitsPrices = false }: Provider,
+  { pricedAs, enforcesMaxPrice = false }: Provider,
   catalogue: Pick<Catalogue, 'find'>,
 ): MaxPrice | undefined {
-  if (pricedAs === null || !limitsPrices) return undefined
+  if (pricedAs === null || !enforcesMaxPrice) return undefined
   const size = sizeOf()
-  if (size.isPassed) return undefined
+  if (size.isPassThrough) return undefined
   const models = [size.model, ...size.bounds.alternatives, ...size.bounds.fallbacks].flatMap(name => {
     const model = catalogue.find(pricedAs, name)
     return model ? [{ rows: pricesThatMayApply(model, size.bounds, maxTokens(size, model).prompt), model }] : []
@@ -102,13 +102,13 @@ function maxCostOf(size: RequestSize, named: string, find: Find, max: MaxPrice |
   const model = find(named)
   const { prompt, output } = maxTokens(size, model)
   const tokens = prompt === null || output === null ? null : prompt + output
-  if (bounds.unpriced !== null) return { usd: null, tokens: null, unknown: bounds.unpriced }
+  if (bounds.unpricedField !== null) return { usd: null, tokens: null, unknown: bounds.unpricedField }
   if (!model) return { usd: null, tokens, unknown: tellName(named) }
   if (prompt === null || output === null) return { usd: null, tokens }
   const unknown = unpricedPart(size, model)
   if (unknown !== null) return { usd: null, tokens, unknown: `${unknown} with ${tellName(named)}` }
   const own: CostBound = { usd: dollars(priceOf(size, model, { prompt, output }, max)), tokens }
-  return bounds.hosted.map(tool => maxCostOfTool(tool, bounds, find)).reduce(addCostBounds, own)
+  return bounds.hostedTools.map(tool => maxCostOfTool(tool, bounds, find)).reduce(addCostBounds, own)
 }
 
 /** In millionths of a dollar. `max`: the prices that another host may ask for the model. */
@@ -120,7 +120,7 @@ function priceOf(
 ) {
   const { kind, inputUsdPerMillion, outputUsdPerMillion, unitPrices } = model
   if (kind === 'speech' && outputUsdPerMillion === 0) return size.bytes * inputUsdPerMillion
-  if (isPaidBySecond(model)) return size.seconds * inputUsdPerMillion
+  if (isModelBilledBySecond(model)) return size.seconds * inputUsdPerMillion
   const prices = pricesThatMayApply(model, size.bounds, prompt)
   const input = Math.max(
     ...prices.flatMap(row => [
@@ -132,30 +132,30 @@ function priceOf(
   const { audio_input = 0, image_input = 0, audio_output = 0, request = 0 } = unitPrices
   const read = Math.max(input, audio_input, image_input, max?.prompt ?? 0)
   const written = Math.max(audio_output, max?.completion ?? 0, ...prices.map(row => row.outputUsdPerMillion))
-  const apart = Math.max(request, max?.request ?? 0) + toolsUsd(unitPrices, mostPricedCalls(size.bounds))
+  const apart = Math.max(request, max?.request ?? 0) + computeToolCost(unitPrices, mostPricedCalls(size.bounds))
   return prompt * read + output * written + apart * 1_000_000
 }
 
-function mostPricedCalls({ hosted, mostToolCalls }: RequestBounds): ToolCalls {
-  const priced = (kind: string) => hosted.filter(({ price }) => price === kind)
-  const callsOf = (kind: string) => mostCalls(priced(kind), mostToolCalls)
+function mostPricedCalls({ hostedTools, maxToolCalls: mostToolCalls }: RequestCostFactors): ToolCallCounts {
+  const priced = (kind: string) => hostedTools.filter(({ pricing }) => pricing === kind)
+  const callsOf = (kind: string) => maxToolCalls(priced(kind), mostToolCalls)
   const container = priced('container').reduce((sum, { gigabytes }) => sum + gigabytes, 0)
   return { search: callsOf('search'), file_search: callsOf('file_search'), container }
 }
 
 /** A tool that asks a model of its own, which reads the whole conversation. */
-function maxCostOfTool(tool: HostedTool, bounds: RequestBounds, find: Find): CostBound {
-  if (tool.price !== 'advice' && tool.price !== 'pictures') return { usd: 0, tokens: 0 }
-  const name = tool.model ?? (tool.price === 'pictures' ? USUAL_PICTURES : null)
+function maxCostOfTool(tool: HostedTool, bounds: RequestCostFactors, find: Find): CostBound {
+  if (tool.pricing !== 'advice' && tool.pricing !== 'pictures') return { usd: 0, tokens: 0 }
+  const name = tool.model ?? (tool.pricing === 'pictures' ? DEFAULT_IMAGE_MODEL : null)
   const model = name === null ? undefined : find(name)
   if (!model) return { usd: null, tokens: null, unknown: tellName(name ?? tool.type) }
   const { prompt, output }: TokenBounds =
-    tool.price === 'pictures'
-      ? picturesTokens(bounds, MOST_PROMPT_BYTES)
-      : { prompt: model.contextTokens, output: tool.mostTokens ?? model.maxOutputTokens ?? model.contextTokens }
+    tool.pricing === 'pictures'
+      ? maxImageTokens(bounds, MOST_PROMPT_BYTES)
+      : { prompt: model.contextTokens, output: tool.maxTokens ?? model.maxOutputTokens ?? model.contextTokens }
   if (prompt === null || output === null) return { usd: null, tokens: null, unknown: tellName(name ?? tool.type) }
-  const calls = mostCalls([tool], bounds.mostToolCalls)
-  const size = { endpoint: '', model: model.model, bytes: 0, bounds: { ...bounds, hosted: [] }, seconds: 0 }
+  const calls = maxToolCalls([tool], bounds.maxToolCalls)
+  const size = { endpoint: '', model: model.model, bytes: 0, bounds: { ...bounds, hostedTools: [] }, seconds: 0 }
   return { usd: dollars(priceOf(size, model, { prompt, output }) * calls), tokens: (prompt + output) * calls }
 }
 
@@ -165,14 +165,14 @@ const MOST_PROMPT_BYTES = 128_000
 /** The part of a request that costs apart, without a price in the catalogue; null for none. */
 function unpricedPart({ endpoint, bounds }: RequestSize, model: CatalogueModel): string | null {
   const has = (unit: PricedUnit) => model.unitPrices[unit] !== undefined
-  const tool = bounds.hosted.find(({ price }) => price === null || (isPricedUnit(price) && !has(price)))
+  const tool = bounds.hostedTools.find(({ pricing }) => pricing === null || (isPricedUnit(pricing) && !has(pricing)))
   if (tool) return tool.type
   if (model.kind === 'image' && endpoint !== 'images/generations' && !has('image_input')) return 'pictures as input'
-  if (bounds.hasSoundInput && !has('audio_input')) return 'sound as input'
-  if (bounds.hasSoundOutput && !has('audio_output')) return 'sound as output'
+  if (bounds.hasAudioInput && !has('audio_input')) return 'sound as input'
+  if (bounds.hasAudioOutput && !has('audio_output')) return 'sound as output'
   const { tier, geo } = bounds
-  if (tier !== null && findTier(model, tier) === undefined) return `the tier ${tier}`
-  return geo !== null && geo !== 'global' && findTier(model, geo) === undefined ? `the region ${geo}` : null
+  if (tier !== null && resolvePricingTier(model, tier) === undefined) return `the tier ${tier}`
+  return geo !== null && geo !== 'global' && resolvePricingTier(model, geo) === undefined ? `the region ${geo}` : null
 }
 
 function isPricedUnit(price: string): price is 'search' | 'file_search' | 'container' {
@@ -180,13 +180,17 @@ function isPricedUnit(price: string): price is 'search' | 'file_search' | 'conta
 }
 
 /** The answer's tier and region decide. Where the request names none, any may be the project's own at its provider. */
-function pricesThatMayApply(model: CatalogueModel, { tier, geo, hasUnknown }: RequestBounds, prompt: number | null) {
-  const asked = tier === null || tier === 'auto' ? null : findTier(model, tier)
+function pricesThatMayApply(
+  model: CatalogueModel,
+  { tier, geo, hasUnknownContent }: RequestCostFactors,
+  prompt: number | null,
+) {
+  const asked = tier === null || tier === 'auto' ? null : resolvePricingTier(model, tier)
   const mayBe = (row: string) => {
     if (geo === 'global' && /^(?:.*-)?us$/.test(row)) return false
     // No project has Anthropic's fast mode of itself.
     if (row.startsWith('fast')) return asked === 'fast'
-    return row !== 'priority' || asked === null || asked === 'priority' || hasUnknown
+    return row !== 'priority' || asked === null || asked === 'priority' || hasUnknownContent
   }
   const longest = prompt ?? Number.POSITIVE_INFINITY
   return [model, ...model.conditionalPrices.filter(row => longest > row.abovePromptTokens && mayBe(row.tier))]

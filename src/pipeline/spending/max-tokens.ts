@@ -1,6 +1,6 @@
 /** The most tokens that a request may take, by the kind of model that answers it. */
-import type { RequestBounds } from '../../formats/bounds/read-bounds.ts'
-import type { HostedTool } from '../../formats/bounds/read-content.ts'
+import type { RequestCostFactors } from '../../formats/cost-factors/read-cost-factors.ts'
+import type { HostedTool } from '../../formats/cost-factors/summarize-content.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 
 /** A request's size, as far as it bounds its cost. */
@@ -10,19 +10,23 @@ export interface RequestSize {
   model: string
   /** Of what is sent. A token has at least one byte. */
   bytes: number
-  bounds: RequestBounds
+  bounds: RequestCostFactors
   /** Of sound that is sent: no more than these. */
   seconds: number
   /** Whether `bounds.longestAnswer` was counted, and not merely asked for. */
   isCounted?: boolean
   /** Whether it is passed through: no price limit can be sent with it. */
-  isPassed?: boolean
+  isPassThrough?: boolean
 }
 
 /** The same request where these output tokens were counted; null: without a limit. A count holds for all of what was written. */
-export function withLongestAnswer(size: RequestSize, tokens: number | null): RequestSize {
-  const answers = tokens === null ? size.bounds.answers : 1
-  return { ...size, bounds: { ...size.bounds, longestAnswer: tokens, answers }, isCounted: tokens !== null }
+export function withMaxOutputTokens(size: RequestSize, tokens: number | null): RequestSize {
+  const answers = tokens === null ? size.bounds.responseCount : 1
+  return {
+    ...size,
+    bounds: { ...size.bounds, maxOutputTokens: tokens, responseCount: answers },
+    isCounted: tokens !== null,
+  }
 }
 
 /** Null for what is not known. */
@@ -49,45 +53,46 @@ const TRANSCRIBED_TOKENS = 2_000
 export function maxTokens(size: RequestSize, model: CatalogueModel | undefined): TokenBounds {
   const { endpoint, bytes, bounds } = size
   const kind = model?.kind ?? 'chat'
-  if (kind === 'image') return picturesTokens(bounds, bytes, endpoint === 'images/generations' ? 0 : MOST_PICTURES_READ)
-  if (kind === 'speech') return { prompt: bytes, output: Math.ceil(bytes * SPOKEN_TOKENS_A_BYTE * bounds.slowness) }
+  if (kind === 'image') return maxImageTokens(bounds, bytes, endpoint === 'images/generations' ? 0 : MOST_PICTURES_READ)
+  if (kind === 'speech')
+    return { prompt: bytes, output: Math.ceil(bytes * SPOKEN_TOKENS_A_BYTE * bounds.speechSlowdown) }
   if (kind === 'transcription') return { prompt: HEARD_TOKENS, output: TRANSCRIBED_TOKENS }
   // Each input that is not text may fill the model's context.
-  if (kind === 'embedding' && endpoint === 'embeddings' && !bounds.isText)
-    return { prompt: model?.contextTokens ? model.contextTokens * bounds.answers : null, output: 0 }
+  if (kind === 'embedding' && endpoint === 'embeddings' && !bounds.isTextOnly)
+    return { prompt: model?.contextTokens ? model.contextTokens * bounds.responseCount : null, output: 0 }
   if (kind === 'embedding' || kind === 'moderation' || kind === 'rerank') return { prompt: bytes, output: 0 }
   return maxTokensOfText(size, model)
 }
 
 function maxTokensOfText(size: RequestSize, model: CatalogueModel | undefined): TokenBounds {
   const { bytes, bounds } = size
-  const { isText, isCompacted, hosted, answers, hasPrediction } = bounds
+  const { isTextOnly, canCompact, hostedTools, responseCount, hasPrediction } = bounds
   const most = model?.contextTokens ?? null
   const told = bytes + (bounds.hasTools ? TOOL_TOKENS : 0)
-  const once = isText && !isCompacted ? Math.min(told, most ?? told) : most
-  const single = (isLimited(size, model) ? bounds.longestAnswer : null) ?? model?.maxOutputTokens ?? most
+  const once = isTextOnly && !canCompact ? Math.min(told, most ?? told) : most
+  const single = (isLimited(size, model) ? bounds.maxOutputTokens : null) ?? model?.maxOutputTokens ?? most
   if (once === null || single === null) return { prompt: once, output: single }
   // After each call of a tool that the provider runs, the model reads all once more; and all before it sums up what was said.
-  const rounds = 1 + mostCalls(hosted, bounds.mostToolCalls)
-  const summaries = isCompacted ? rounds * (model?.maxOutputTokens ?? most ?? single) : 0
+  const rounds = 1 + maxToolCalls(hostedTools, bounds.maxToolCalls)
+  const summaries = canCompact ? rounds * (model?.maxOutputTokens ?? most ?? single) : 0
   return {
-    prompt: once * rounds * (isCompacted ? 2 : 1),
-    output: (single + (hasPrediction ? bytes : 0)) * answers + summaries,
+    prompt: once * rounds * (canCompact ? 2 : 1),
+    output: (single + (hasPrediction ? bytes : 0)) * responseCount + summaries,
   }
 }
 
 /** Without a limit of its own, a request has each tool that its provider runs called no more often than this. */
-export const USUAL_TOOL_CALLS = 10
+export const DEFAULT_TOOL_CALLS = 10
 
 /** How often these tools may be called. `most`: of all tools together; null where the request does not say. */
-export function mostCalls(tools: readonly HostedTool[], most: number | null): number {
-  const sum = tools.reduce((calls, { uses }) => calls + (uses ?? USUAL_TOOL_CALLS), 0)
+export function maxToolCalls(tools: readonly HostedTool[], most: number | null): number {
+  const sum = tools.reduce((calls, { maxUses }) => calls + (maxUses ?? DEFAULT_TOOL_CALLS), 0)
   return Math.min(most ?? sum, sum)
 }
 
 /** Whether the request's limit can be relied on: nothing unknown may lift it, and the model has not exceeded one before. */
 function isLimited({ bounds, isCounted = false }: RequestSize, model: CatalogueModel | undefined): boolean {
-  return isCounted || (!bounds.hasUnknown && model?.exceedsLimits !== true)
+  return isCounted || (!bounds.hasUnknownContent && model?.exceedsLimits !== true)
 }
 
 /** Providers count a few tokens more than they were allowed, and some never stop before the sixteenth. */
@@ -95,16 +100,25 @@ const TOLERATED_SHARE = 1.1
 const LEAST_LIMIT = 16
 
 /** Whether a response with so many output tokens was longer than the request alone allowed. */
-export function exceedsLimit({ bytes, bounds }: RequestSize, written: number): boolean {
-  const { longestAnswer, answers, hasPrediction, hasUnknown, isCompacted, hosted, alternatives, fallbacks } = bounds
-  if (longestAnswer === null || hasUnknown || isCompacted) return false
-  if (hosted.length + alternatives.length + fallbacks.length > 0) return false
-  const allowed = (Math.max(longestAnswer, LEAST_LIMIT) + (hasPrediction ? bytes : 0)) * answers
+export function isOverOutputLimit({ bytes, bounds }: RequestSize, written: number): boolean {
+  const {
+    maxOutputTokens,
+    responseCount,
+    hasPrediction,
+    hasUnknownContent,
+    canCompact,
+    hostedTools,
+    alternatives,
+    fallbacks,
+  } = bounds
+  if (maxOutputTokens === null || hasUnknownContent || canCompact) return false
+  if (hostedTools.length + alternatives.length + fallbacks.length > 0) return false
+  const allowed = (Math.max(maxOutputTokens, LEAST_LIMIT) + (hasPrediction ? bytes : 0)) * responseCount
   return written > allowed * TOLERATED_SHARE
 }
 
-export function picturesTokens({ picture, answers }: RequestBounds, bytes: number, read = MOST_PICTURES_READ) {
-  const scale = Math.max(1, (picture.pixels ?? 0) / PICTURE_PIXELS)
-  const each = Math.ceil(PICTURE_TOKENS * scale) * picture.frames + picture.partial * PARTIAL_PICTURE_TOKENS
-  return { prompt: bytes + read * READ_PICTURE_TOKENS, output: answers * each }
+export function maxImageTokens({ image, responseCount }: RequestCostFactors, bytes: number, read = MOST_PICTURES_READ) {
+  const scale = Math.max(1, (image.pixels ?? 0) / PICTURE_PIXELS)
+  const each = Math.ceil(PICTURE_TOKENS * scale) * image.frames + image.partial * PARTIAL_PICTURE_TOKENS
+  return { prompt: bytes + read * READ_PICTURE_TOKENS, output: responseCount * each }
 }

@@ -1,7 +1,14 @@
-/** Calls SQL functions on behalf of a user, through act_as(): reads under row-level security, changes under the functions' own checks. */
-import { type ArgumentsOf, type FunctionName, isSingle, type JsonValues, type ResultOf, type RowOf } from '../call.ts'
+/** Calls SQL functions on behalf of a user, through run_as_actor(): reads under row-level security, changes under the functions' own checks. */
+import {
+  type ArgumentsOf,
+  type FunctionName,
+  hasSingleResult,
+  type JsonValues,
+  type ResultOf,
+  type RowOf,
+} from '../call.ts'
 import type { Database } from '../database.ts'
-import { FUNCTIONS } from '../functions.generated.ts'
+import { SQL_FUNCTIONS } from '../functions.generated.ts'
 import { toJson } from '../wire-format.ts'
 
 /** Who calls, and over which connections. */
@@ -19,7 +26,7 @@ export interface Actor {
 /** Where a function takes a project's name as `project`, its id does, too; null for all projects together. */
 type NamesById<Arguments> = { [P in keyof Arguments]: P extends 'project' ? number | string | null : Arguments[P] }
 
-export type AskedAs<Name extends FunctionName> = NamesById<ArgumentsOf<Name>>
+export type ActorArguments<Name extends FunctionName> = NamesById<ArgumentsOf<Name>>
 /** A row that a function returns, in JSON. */
 export type JsonRowOf<Name extends FunctionName> = RowOf<Name, JsonValues>
 
@@ -29,13 +36,13 @@ interface Options {
 }
 
 /** A function that is stable reads; any other changes something. */
-export async function callAs<Name extends FunctionName>(
+export async function callAsActor<Name extends FunctionName>(
   actor: Actor,
   name: Name,
-  given: AskedAs<Name>,
+  given: ActorArguments<Name>,
   { mayLag = false }: Options = {},
 ): Promise<ResultOf<Name, JsonValues>> {
-  const { takes, ...described }: { takes: Readonly<Record<string, string>>; reads?: true } = FUNCTIONS[name]
+  const { takes, ...described }: { takes: Readonly<Record<string, string>>; reads?: true } = SQL_FUNCTIONS[name]
   const values: Readonly<Record<string, unknown>> = given
   const passed = Object.keys(takes).filter(parameter => values[parameter] !== undefined)
   const isById = (parameter: string) => parameter === 'project' && typeof values[parameter] === 'number'
@@ -43,25 +50,28 @@ export async function callAs<Name extends FunctionName>(
   const columns = passed.map(parameter => `${parameter} ${typeOf(parameter)}`)
   const list = passed.map(parameter => {
     const value = `a.${parameter}`
-    return `${parameter} => ${isById(parameter) ? `name_project(${value})` : value}`
+    return `${parameter} => ${isById(parameter) ? `find_project_name(${value})` : value}`
   })
   const from = columns.length === 0 ? '' : `json_to_record($1) as a (${columns.join(', ')}), `
   const statement = `select result.* from ${from}${name}(${list.join(', ')}) as result`
-  const rows = await runAs<{ result?: unknown }>(actor, statement, values, { reads: described.reads ?? false, mayLag })
-  return (isSingle(name) ? rows[0]?.result : rows) as ResultOf<Name, JsonValues>
+  const rows = await runAsActor<{ result?: unknown }>(actor, statement, values, {
+    reads: described.reads ?? false,
+    mayLag,
+  })
+  return (hasSingleResult(name) ? rows[0]?.result : rows) as ResultOf<Name, JsonValues>
 }
 
-const ACT_AS = 'select model_proxy.act_as($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
+const ACT_AS = 'select model_proxy.run_as_actor($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
 
 /** Runs a statement that finds its values in $1, as JSON. Its rows come as JSON. */
-export async function runAs<Row>(
+export async function runAsActor<Row>(
   { database, name, userId, adminKeyId, address }: Actor,
   statement: string,
   values: object,
   { reads, mayLag = false }: Options & { reads: boolean },
 ): Promise<Row[]> {
   const actor = JSON.stringify({ name, user_id: userId, admin_key_id: adminKeyId, address })
-  const from = mayLag ? database.lagging : database
+  const from = mayLag ? database.readReplica : database
   const rows = await from.call<{ row: Row }>(ACT_AS, [actor, reads, statement, toJson(values)])
   return rows.map(({ row }) => row)
 }

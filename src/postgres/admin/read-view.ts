@@ -1,11 +1,11 @@
 /** Reads the views that the admin API shows: one reader for lists and single objects, with their filters, order and cursors. */
 import { encodeValue } from '../wire-format.ts'
-import { type Actor, runAs } from './call-as.ts'
-import type { Comparison } from './view-query.ts'
-import { VIEWS } from './views.generated.ts'
-import type { Filter, Range, Shown, ViewName } from './views.ts'
+import { type Actor, runAsActor } from './call-as.ts'
+import type { ColumnComparison } from './view-query.ts'
+import { SQL_VIEWS } from './views.generated.ts'
+import type { ValueRange, ViewFilter, ViewName, ViewRow } from './views.ts'
 
-export interface Page {
+export interface PageRange {
   /** The `_id` behind which the page begins, in its order. */
   after?: number | undefined
   /** The `_id` before which it ends. */
@@ -18,13 +18,13 @@ export interface Page {
 export async function readView<Name extends ViewName>(
   actor: Actor,
   view: Name,
-  filter: Filter<Name>,
-  { after, before, newestFirst = false, size }: Page = {},
-): Promise<Shown<Name>[]> {
-  const { columns, hidden } = VIEWS[view]
+  filter: ViewFilter<Name>,
+  { after, before, newestFirst = false, size }: PageRange = {},
+): Promise<ViewRow<Name>[]> {
+  const { columns, hidden } = SQL_VIEWS[view]
   const wanted = Object.entries<unknown>(filter).flatMap(([column, value]) => comparisonsOf(column, value))
-  const { writeViewQuery }: typeof import('./view-query.ts') = require('./view-query.ts')
-  const statement = writeViewQuery({
+  const { buildViewQuery }: typeof import('./view-query.ts') = require('./view-query.ts')
+  const statement = buildViewQuery({
     view,
     columns: Object.keys(columns),
     hidden,
@@ -34,16 +34,16 @@ export async function readView<Name extends ViewName>(
     isLimited: size !== undefined,
   })
   const values = Object.fromEntries(wanted.map(({ name, value }) => [name, encodeValue(value)]))
-  const rows = await runAs<Shown<Name>>(actor, statement, { ...values, after, before, size }, { reads: true })
+  const rows = await runAsActor<ViewRow<Name>>(actor, statement, { ...values, after, before, size }, { reads: true })
   return before === undefined ? rows : rows.reverse()
 }
 
-function comparisonsOf(column: string, value: unknown): (Comparison & { value: unknown })[] {
+function comparisonsOf(column: string, value: unknown): (ColumnComparison & { value: unknown })[] {
   if (value === undefined) return []
   if (value === null) return [{ column, operator: 'is not distinct from', name: column, value }]
   if (Array.isArray(value)) return [{ column, operator: 'any', name: column, value }]
   if (typeof value !== 'object') return [{ column, operator: '=', name: column, value }]
-  const { from, until } = value as Range
+  const { from, until } = value as ValueRange
   return [
     { column, operator: '>=' as const, name: `${column}_from`, value: from },
     { column, operator: '<' as const, name: `${column}_until`, value: until },

@@ -1,8 +1,8 @@
 /** What schemas of answers are made of. */
 import { type TSchema, Type as t } from '@sinclair/typebox'
 
-export const orNull = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
+export const nullable = <Schema extends TSchema>(schema: Schema) => t.Union([schema, t.Null()])
 
 /** One of these. */
-export const words = <const Word extends string>(...choices: Word[]) =>
+export const stringUnion = <const Word extends string>(...choices: Word[]) =>
   t.Unsafe<Word>({ type: 'string', enum: choices })

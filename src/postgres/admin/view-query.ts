@@ -11,7 +11,7 @@ import {
 } from 'kysely'
 
 /** A hidden column is compared with the argument `name`. */
-export interface Comparison {
+export interface ColumnComparison {
   column: string
   operator: '=' | 'any' | '>=' | '<' | 'is not distinct from'
   name: string
@@ -22,7 +22,7 @@ export interface ViewQuery {
   columns: readonly string[]
   /** PostgreSQL's types of the hidden columns. A column `_place` is what they are ordered by; without it, `_id`. */
   hidden: Readonly<Record<string, string>>
-  filter: readonly Comparison[]
+  filter: readonly ColumnComparison[]
   isDescending: boolean
   /** Which of the arguments `after`, `before` and `size` there are. */
   cursors: readonly ('after' | 'before')[]
@@ -41,7 +41,7 @@ const queries = new Kysely<any>({
 })
 
 /** Values are found in $1, as JSON, by their names. */
-export function writeViewQuery(asked: ViewQuery): string {
+export function buildViewQuery(asked: ViewQuery): string {
   const { view, columns, hidden, filter, isDescending, cursors, isLimited } = asked
   const argument = (name: string, type = '') => sql`${sql.raw(`($1 ->> '${name}')::${type}`)}`
   const conditions: Expression<SqlBool>[] = filter.map(({ column, operator, name }) =>

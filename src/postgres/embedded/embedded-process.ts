@@ -1,8 +1,14 @@
 /** Runs the worker that holds the embedded database, and replaces it when a psql statement blocks requests. */
-import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
+import type {
+  EmbeddedReply,
+  EmbeddedRequest,
+  EmbeddedStartOptions,
+  PsqlEvent,
+  PsqlRequest,
+} from './embedded-protocol.ts'
 
 export interface EmbeddedProcessOptions {
-  start: EmbeddedStart
+  start: EmbeddedStartOptions
   /** Called with events of psql's sessions. */
   onEvent(event: PsqlEvent): void
   /** Called when the worker was replaced: every psql session has ended. */
@@ -27,7 +33,7 @@ interface Pending {
 export async function startEmbeddedProcess(options: EmbeddedProcessOptions): Promise<EmbeddedProcess> {
   const started = new EmbeddedProcess(options)
   try {
-    await started.begin(options.start)
+    await started.start(options.start)
   } catch (error) {
     started.terminate()
     throw error
@@ -54,7 +60,7 @@ export class EmbeddedProcess {
   }
 
   /** Resolves when the database answers. Requests that arrived meanwhile are sent now, in order. */
-  async begin(start: EmbeddedStart): Promise<void> {
+  async start(start: EmbeddedStartOptions): Promise<void> {
     await this.#post({ kind: 'start', start }, true)
     this.#isUp = true
     for (const [id, { request }] of this.#pending) this.#worker.postMessage({ ...request, id })
@@ -64,7 +70,7 @@ export class EmbeddedProcess {
   }
 
   /** Rejects with PGlite's error. */
-  ask(request: EmbeddedRequest): Promise<EmbeddedReply> {
+  request(request: EmbeddedRequest): Promise<EmbeddedReply> {
     if (this.#failure) return Promise.reject(this.#failure)
     return this.#post(request, this.#isUp)
   }
@@ -130,7 +136,7 @@ export class EmbeddedProcess {
     // Two workers on the same files would corrupt them.
     await end(this.#worker)
     this.#worker = this.#spawn()
-    await this.begin(this.#options.start).catch(error => this.#fail(error))
+    await this.start(this.#options.start).catch(error => this.#fail(error))
   }
 
   /** Nobody waits for a worker that is gone: neither requests nor psql's sessions. */

@@ -1,6 +1,6 @@
 /** Messages between the server and the worker that holds the embedded database. */
 
-export interface EmbeddedStart {
+export interface EmbeddedStartOptions {
   /** Folder of the database's files; null keeps them in memory. */
   directory: string | null
   /** Where `psql` looks for names without one; the proxy's own by default. */
@@ -10,7 +10,7 @@ export interface EmbeddedStart {
 }
 
 export type EmbeddedRequest =
-  | { kind: 'start'; start: EmbeddedStart }
+  | { kind: 'start'; start: EmbeddedStartOptions }
   /** `isUrgent`: runs before requests that are not urgent. */
   | { kind: 'query'; sql: string; params: readonly unknown[]; isUrgent: boolean }
   | { kind: 'script'; sql: string }

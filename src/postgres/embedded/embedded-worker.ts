@@ -6,11 +6,17 @@ import { pathToFileURL } from 'node:url'
 import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { dataDir as readEmptyCluster } from '@electric-sql/pglite-prepopulatedfs'
-import { SCHEMA } from '../schema.ts'
-import type { EmbeddedReply, EmbeddedRequest, EmbeddedStart, PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
-import { createTurns } from './embedded-turns.ts'
+import { SCHEMA_NAME } from '../schema-name.ts'
+import { applySessionSettings } from './apply-session-settings.ts'
+import type {
+  EmbeddedReply,
+  EmbeddedRequest,
+  EmbeddedStartOptions,
+  PsqlEvent,
+  PsqlRequest,
+} from './embedded-protocol.ts'
 import { createPsqlSessions, type PsqlSessions } from './psql-sessions.ts'
-import { stateSettings } from './restate-settings.ts'
+import { createSessionLock } from './session-lock.ts'
 
 declare const self: Worker
 
@@ -35,7 +41,7 @@ const FLUSH = `
 select set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'flush', '')
  where pg_current_wal_insert_lsn() > pg_current_wal_flush_lsn()`
 
-const turns = createTurns()
+const turns = createSessionLock()
 let db: PGlite | undefined
 let sessions: PsqlSessions | undefined
 let hasWritten = false
@@ -51,7 +57,7 @@ async function answer(request: EmbeddedRequest): Promise<Omit<EmbeddedReply, 'id
   if (!db) throw new Error('The embedded database has not started')
   if (request.kind === 'close') return await close(db)
   const isUrgent = request.kind === 'query' && request.isUrgent
-  const endTurn = await turns.take({ limitMs: TURN_WAIT_MS, isUrgent })
+  const endTurn = await turns.acquire({ limitMs: TURN_WAIT_MS, isUrgent })
   try {
     hasWritten = true
     return await run(db, request)
@@ -102,7 +108,11 @@ async function close(database: PGlite): Promise<Omit<EmbeddedReply, 'id'>> {
   return {}
 }
 
-async function start({ directory, template, schema = SCHEMA }: EmbeddedStart): Promise<Omit<EmbeddedReply, 'id'>> {
+async function start({
+  directory,
+  template,
+  schema = SCHEMA_NAME,
+}: EmbeddedStartOptions): Promise<Omit<EmbeddedReply, 'id'>> {
   const isNew = directory === null || !(await exists(join(directory, 'PG_VERSION')))
   const database = await withVectorOnDisk(async extension =>
     PGlite.create({
@@ -125,8 +135,14 @@ async function start({ directory, template, schema = SCHEMA }: EmbeddedStart): P
   // Disables COPY … PROGRAM: no statement may start a program on this machine, or read PGlite's buffer for one.
   database.handleExternalCmd = () => 0
   const emit = (event: PsqlEvent) => self.postMessage(event)
-  const restate = await stateSettings(database)
-  sessions = createPsqlSessions({ db: database, turns, emit, flush: () => flush(database), restate })
+  const restate = await applySessionSettings(database)
+  sessions = createPsqlSessions({
+    db: database,
+    sessionLock: turns,
+    emit,
+    flush: () => flush(database),
+    reapplySettings: restate,
+  })
   if (directory !== null) setInterval(flushInTurn, FLUSH_EVERY_MS, database)
   db = database
   return {}
@@ -159,7 +175,7 @@ async function flush(database: PGlite): Promise<void> {
 
 async function flushInTurn(database: PGlite): Promise<void> {
   if (!hasWritten || db === undefined) return
-  const endTurn = await turns.take({ limitMs: Number.POSITIVE_INFINITY, isUrgent: true })
+  const endTurn = await turns.acquire({ limitMs: Number.POSITIVE_INFINITY, isUrgent: true })
   try {
     if (db !== undefined) await flush(database)
   } catch {

@@ -1,11 +1,11 @@
 /** The embedded PostgreSQL: PGlite in a worker, so that a slow query does not block the server. */
-import { type Database, ScriptFailed } from '../database.ts'
-import { DiskWatch } from '../disk-watch.ts'
+import { type Database, ScriptError } from '../database.ts'
+import { DiskMonitor } from '../disk-monitor.ts'
 import { startEmbeddedProcess } from './embedded-process.ts'
-import type { EmbeddedRequest, EmbeddedStart } from './embedded-protocol.ts'
-import { openPsqlDoor, type PsqlDoor } from './psql-door.ts'
+import type { EmbeddedRequest, EmbeddedStartOptions } from './embedded-protocol.ts'
+import { type PsqlServer, startPsqlServer } from './psql-server.ts'
 
-export interface EmbeddedOptions extends EmbeddedStart {
+export interface EmbeddedOptions extends EmbeddedStartOptions {
   /** Loopback port for psql, 0 for any free one, and its password; null opens no port. */
   psql: { port: number; password: string } | null
 }
@@ -21,14 +21,14 @@ const TOO_LONG =
 
 /** Starts the worker and resolves when the database answers. Rejects with PGlite's own error when the start fails. */
 export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  let door: PsqlDoor | null = null
+  let door: PsqlServer | null = null
   const embedded = await startEmbeddedProcess({
     start,
     onEvent: event => door?.receive(event),
     onReplaced: () => door?.endSessions('57014', TOO_LONG),
   })
   if (psql) {
-    door = await openPsqlDoor({ ...psql, send: request => embedded.send(request) }).catch(error => {
+    door = await startPsqlServer({ ...psql, send: request => embedded.send(request) }).catch(error => {
       embedded.terminate()
       throw error
     })
@@ -37,7 +37,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
   let answeredAtMs = -Infinity
 
   function ask(request: EmbeddedRequest) {
-    return closed ? Promise.reject(new Error('The embedded database is closed')) : embedded.ask(request)
+    return closed ? Promise.reject(new Error('The embedded database is closed')) : embedded.request(request)
   }
 
   async function close() {
@@ -54,24 +54,24 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     return (rows ?? []) as Row[]
   }
 
-  const disk = new DiskWatch()
+  const disk = new DiskMonitor()
   const call = disk.watch(callWorker)
   const database: EmbeddedDatabase = {
-    get aside() {
+    get operatorDatabase() {
       return database
     },
-    get lagging() {
+    get readReplica() {
       return database
     },
     call,
     disk,
     backend: 'embedded',
-    buildsLists: false,
+    hasVectorLists: false,
     primary: null,
     standbys: null,
     limitConnections() {},
     connections: () => ({ open: 1, most: 1 }),
-    answeredAtMs: () => answeredAtMs,
+    lastReplyAtMs: () => answeredAtMs,
     psqlPort: door?.port ?? null,
     async runScript(text) {
       await ask({ kind: 'script', sql: text })
@@ -80,7 +80,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
       const { failed } = await ask({ kind: 'scripts', texts: scripts.map(script => script.text) })
       if (!failed) return
       const cause = Object.assign(new Error(failed.message), { code: failed.code })
-      throw new ScriptFailed(scripts[failed.script]?.name ?? 'a script', cause)
+      throw new ScriptError(scripts[failed.script]?.name ?? 'a script', cause)
     },
     async dump() {
       const { dump } = await ask({ kind: 'dump' })

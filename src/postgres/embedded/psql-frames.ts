@@ -3,7 +3,7 @@
  * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 
-export type Frame =
+export type ProtocolFrame =
   /** A request for encryption, declined with one byte. */
   | { kind: 'encryption' }
   | { kind: 'cancel' }
@@ -12,7 +12,7 @@ export type Frame =
 
 export interface FrameReader {
   /** Returns the complete messages; the rest waits for the next chunk. Throws on an invalid message. */
-  read(chunk: Buffer): Frame[]
+  read(chunk: Buffer): ProtocolFrame[]
 }
 
 const MAX_FRAME_BYTES = 64 * 1024 * 1024
@@ -25,7 +25,7 @@ export function createFrameReader(): FrameReader {
   let rest: Buffer = Buffer.alloc(0)
   let started = false
 
-  function next(): Frame | null {
+  function next(): ProtocolFrame | null {
     const lengthAt = started ? 1 : 0
     if (rest.length < lengthAt + 4) return null
     const size = lengthAt + rest.readInt32BE(lengthAt)
@@ -42,7 +42,7 @@ export function createFrameReader(): FrameReader {
   return {
     read(chunk) {
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      const frames: Frame[] = []
+      const frames: ProtocolFrame[] = []
       for (let frame = next(); frame; frame = next()) frames.push(frame)
       return frames
     },
@@ -50,7 +50,7 @@ export function createFrameReader(): FrameReader {
 }
 
 /** A connection's first messages have no type byte; they have a code instead. */
-function readOpening(bytes: Buffer): Frame {
+function readOpening(bytes: Buffer): ProtocolFrame {
   const code = bytes.readInt32BE(4)
   if (code === SSL_CODE || code === GSS_CODE) return { kind: 'encryption' }
   if (code === CANCEL_CODE) return { kind: 'cancel' }
@@ -58,7 +58,7 @@ function readOpening(bytes: Buffer): Frame {
   return { kind: 'startup', bytes }
 }
 
-export const SYNC = encodeMessage('S', '')
+export const SYNC_MESSAGE = encodeMessage('S', '')
 
 /** Ends a COPY FROM STDIN with an error; PostgreSQL ignores it when no COPY is running. */
 export function encodeCopyFail(reason: string): Buffer {
@@ -73,7 +73,7 @@ export function encodeAuthentication(step: number, content: string): Buffer {
 }
 
 /** An error after which the server closes the connection. */
-export function encodeFatal(sqlState: string, message: string): Buffer {
+export function encodeFatalError(sqlState: string, message: string): Buffer {
   return encodeMessage('E', `SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`)
 }
 

@@ -1,6 +1,6 @@
 /** A psql session's login: encryption is declined, and the password checked. */
-import { encodeAuthentication, type Frame } from './psql-frames.ts'
-import { SCRAM_MECHANISM, type ScramVerifier, startScram } from './scram.ts'
+import { encodeAuthentication, type ProtocolFrame } from './psql-frames.ts'
+import { createScramExchange, SCRAM_MECHANISM, type ScramVerifier } from './scram.ts'
 
 const SASL = 10
 const SASL_CONTINUE = 11
@@ -13,8 +13,11 @@ const SASL_FINAL = 12
 type Outcome = 'waiting' | 'refused' | 'ended' | { startup: Buffer }
 
 /** Handles one message after the other. Throws on an invalid one. */
-export function createPsqlLogin(verifier: ScramVerifier, send: (bytes: Uint8Array) => void): (frame: Frame) => Outcome {
-  const scram = startScram(verifier)
+export function createPsqlLogin(
+  verifier: ScramVerifier,
+  send: (bytes: Uint8Array) => void,
+): (frame: ProtocolFrame) => Outcome {
+  const scram = createScramExchange(verifier)
   let startup: Buffer | null = null
   let hasBegun = false
 

@@ -1,14 +1,14 @@
 /** One psql session on the embedded database: takes a turn for each statement, and keeps it during a transaction. */
 import type { PGlite } from '@electric-sql/pglite'
-import { encodeCopyFail, encodeFatal, SYNC } from './psql-frames.ts'
-import { PsqlTurn, type PsqlTurnOptions } from './psql-turn.ts'
+import { encodeCopyFail, encodeFatalError, SYNC_MESSAGE } from './psql-frames.ts'
+import { PsqlSessionLock, type PsqlSessionLockOptions } from './psql-session-lock.ts'
 
-export interface PsqlSessionOptions extends PsqlTurnOptions {
+export interface PsqlSessionOptions extends PsqlSessionLockOptions {
   send(bytes: Uint8Array): void
   /** Called before and after the database works for this session. */
-  onRuns(runs: boolean): void
+  onBusyChange(runs: boolean): void
   /** Called when the session kept others waiting too long; its transaction must be ended. */
-  onOverstay(): void
+  onLockTimeout(): void
 }
 
 /** PGlite reads a message completely before it replies, so rows that would follow a COPY's reply cannot be received. */
@@ -17,7 +17,7 @@ const COPY_FAIL = encodeCopyFail('not available on the embedded database; use IN
 export class PsqlSession {
   readonly #db: PGlite
   readonly #options: PsqlSessionOptions
-  readonly #turn: PsqlTurn
+  readonly #turn: PsqlSessionLock
   /** Messages that PostgreSQL answers only after a later Sync, Flush or Query. */
   #unanswered: Uint8Array[] = []
   /** The client has sent Flush, but no Sync yet. */
@@ -27,7 +27,7 @@ export class PsqlSession {
   constructor(options: PsqlSessionOptions) {
     this.#db = options.db
     this.#options = options
-    this.#turn = new PsqlTurn({ ...options, onOverstay: () => this.#tellOverstay() })
+    this.#turn = new PsqlSessionLock({ ...options, onLockTimeout: () => this.#tellOverstay() })
   }
 
   /** Starts the session with PostgreSQL's startup message. */
@@ -72,29 +72,29 @@ export class PsqlSession {
 
   /** Rolls back an open transaction and discards the session's state. Later calls wait for the first. */
   end(): Promise<void> {
-    this.#ended ??= this.#turn.endWith(async () => {
-      if (this.#isUnsynced) await this.#run(SYNC, () => {})
+    this.#ended ??= this.#turn.releaseAfter(async () => {
+      if (this.#isUnsynced) await this.#run(SYNC_MESSAGE, () => {})
       if (this.#db.isInTransaction()) await this.#db.exec('rollback')
       await this.#db.exec('discard all')
-      await this.#options.restate()
+      await this.#options.reapplySettings()
     })
     return this.#ended
   }
 
   /** Runs messages up to one that PostgreSQL answers, so that no other session's messages come in between. */
   async #runTogether(messages: Uint8Array[]): Promise<void> {
-    const { send, onRuns } = this.#options
-    await this.#turn.begin()
-    onRuns(true)
+    const { send, onBusyChange } = this.#options
+    await this.#turn.acquire()
+    onBusyChange(true)
     try {
       const isReady = await this.#run(Buffer.concat(messages), send)
       // A refused COPY swallows the Sync after it.
-      if (!isReady && !this.#isUnsynced) await this.#run(SYNC, send)
+      if (!isReady && !this.#isUnsynced) await this.#run(SYNC_MESSAGE, send)
     } finally {
-      onRuns(false)
+      onBusyChange(false)
     }
-    if (this.#isUnsynced || this.#db.isInTransaction()) this.#turn.keep()
-    else await this.#turn.giveBack()
+    if (this.#isUnsynced || this.#db.isInTransaction()) this.#turn.hold()
+    else await this.#turn.release()
   }
 
   /** Resolves to whether PostgreSQL reported at the end that it is ready for more. */
@@ -112,8 +112,8 @@ export class PsqlSession {
   }
 
   #tellOverstay(): void {
-    const { send, onOverstay } = this.#options
-    send(encodeFatal('25P03', 'terminating connection: its open transaction keeps the proxy waiting'))
-    onOverstay()
+    const { send, onLockTimeout } = this.#options
+    send(encodeFatalError('25P03', 'terminating connection: its open transaction keeps the proxy waiting'))
+    onLockTimeout()
   }
 }

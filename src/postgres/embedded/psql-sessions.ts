@@ -2,9 +2,9 @@
 import type { PGlite } from '@electric-sql/pglite'
 import { sqlStateOf } from '../database.ts'
 import type { PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
-import type { Turns } from './embedded-turns.ts'
-import { encodeFatal } from './psql-frames.ts'
+import { encodeFatalError } from './psql-frames.ts'
 import { PsqlSession } from './psql-session.ts'
+import type { SessionLock } from './session-lock.ts'
 
 export interface PsqlSessions {
   handle(request: PsqlRequest): void
@@ -14,12 +14,12 @@ export interface PsqlSessions {
 
 export interface PsqlSessionsOptions {
   db: PGlite
-  turns: Turns
+  sessionLock: SessionLock
   emit(event: PsqlEvent): void
   /** Writes everything to disk that is not written yet. */
   flush(): Promise<void>
   /** Sets what the proxy's own session needs. */
-  restate(): Promise<void>
+  reapplySettings(): Promise<void>
 }
 
 interface Open {
@@ -27,19 +27,25 @@ interface Open {
   work: Promise<void>
 }
 
-export function createPsqlSessions({ db, turns, emit, flush, restate }: PsqlSessionsOptions): PsqlSessions {
+export function createPsqlSessions({
+  db,
+  sessionLock,
+  emit,
+  flush,
+  reapplySettings,
+}: PsqlSessionsOptions): PsqlSessions {
   const open = new Map<number, Open>()
 
   function start(id: number): Open {
     const send = (bytes: Uint8Array) => emit({ kind: 'psql-bytes', session: id, bytes })
     const session = new PsqlSession({
       db,
-      turns,
+      sessionLock,
       send,
       flush,
-      restate,
-      onRuns: runs => emit({ kind: 'psql-runs', runs }),
-      onOverstay: () => void end(id),
+      reapplySettings,
+      onBusyChange: runs => emit({ kind: 'psql-runs', runs }),
+      onLockTimeout: () => void end(id),
     })
     const started = { session, work: Promise.resolve() }
     open.set(id, started)
@@ -60,7 +66,7 @@ export function createPsqlSessions({ db, turns, emit, flush, restate }: PsqlSess
       },
       error => {
         const message = error instanceof Error ? error.message : String(error)
-        emit({ kind: 'psql-bytes', session: id, bytes: encodeFatal(sqlStateOf(error) ?? '08P01', message) })
+        emit({ kind: 'psql-bytes', session: id, bytes: encodeFatalError(sqlStateOf(error) ?? '08P01', message) })
         void session.end().finally(() => end(id))
       },
     )

@@ -28,7 +28,7 @@ export function createScramVerifier(password: string): ScramVerifier {
   return { salt, storedKey: sha256(hmac(salted, 'Client Key')), serverKey: hmac(salted, 'Server Key') }
 }
 
-export function startScram({ salt, storedKey, serverKey }: ScramVerifier): ScramExchange {
+export function createScramExchange({ salt, storedKey, serverKey }: ScramVerifier): ScramExchange {
   let opening: { header: string; clientFirstBare: string; serverFirst: string; nonce: string } | null = null
 
   return {

@@ -4,14 +4,14 @@
  */
 import { parseArgs } from 'node:util'
 import { readConfig } from '../../config/config.ts'
-import { spellCommand } from '../../config/own-command.ts'
-import { plainText } from '../../errors/plain-text.ts'
-import { call, type RowOf } from '../../postgres/call.ts'
+import { formatCommand } from '../../config/operator-command.ts'
+import { toSingleLine } from '../../errors/to-single-line.ts'
+import { callFunction, type RowOf } from '../../postgres/call.ts'
 import { AUDIT_KINDS } from '../../postgres/seeds.generated.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
 /** It could not run. */
-export const failureCode = 2
+export const failureExitCode = 2
 
 /** Of one part, over all records of a partition. */
 const STATEMENT_TIME_LIMIT_MS = 3_600_000
@@ -19,7 +19,7 @@ const MAX_TEXT_LENGTH = 300
 
 type Finding = RowOf<'run_audit_part'>
 
-const USAGE = `Usage: ${spellCommand('audit')} [--from TIME] [--to TIME] [--project NAME] [--json]
+const USAGE = `Usage: ${formatCommand('audit')} [--from TIME] [--to TIME] [--project NAME] [--json]
 
 Checks what was admitted, reserved, settled and recorded against limits, budgets and each other, beside running proxies.
 
@@ -50,11 +50,16 @@ export async function run(args: readonly string[]): Promise<number> {
     readConfig(),
     async database => {
       const startedAtMs = performance.now()
-      const parts = await call(database, 'audit_parts', period)
+      const parts = await callFunction(database, 'audit_parts', period)
       const findings: Finding[] = []
       for (const { part, begins, ends } of parts) {
         process.stderr.write(`${part}, ${describeTime(begins)} to ${describeTime(ends)} ...\n`)
-        const found = await call(database, 'run_audit_part', { part, from_time: begins, until_time: ends, project })
+        const found = await callFunction(database, 'run_audit_part', {
+          part,
+          from_time: begins,
+          until_time: ends,
+          project,
+        })
         findings.push(...found)
         if (!json) for (const finding of found) process.stdout.write(`${describeFinding(finding)}\n`)
       }
@@ -88,7 +93,7 @@ function readTime(name: string, written: string | undefined): Date | null {
 /** Request ids and names of models are clients' own words. */
 function describeFinding({ severity, kind, project, api_key, at, subject, expected, found }: Finding): string {
   const about = [severity, kind, project ?? '-', api_key ?? '-', describeTime(at)].join(' ')
-  return plainText(`${about} ${subject}: expected ${expected}; found ${found}`, MAX_TEXT_LENGTH)
+  return toSingleLine(`${about} ${subject}: expected ${expected}; found ${found}`, MAX_TEXT_LENGTH)
 }
 
 function describeTime(time: Date): string {

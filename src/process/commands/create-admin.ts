@@ -4,10 +4,10 @@
  * standard input holds, and prints the user's id.
  */
 import { formatId } from '../../admin/ids.ts'
-import { hashNewPassword, PASSWORD_LENGTH } from '../../admin/new-password.ts'
+import { hashNewPassword, PASSWORD_LENGTH } from '../../admin/password-hashing.ts'
 import { type Config, readConfig } from '../../config/config.ts'
-import { call } from '../../postgres/call.ts'
-import { baseUrlOf, dashboardUrl } from '../address.ts'
+import { callFunction } from '../../postgres/call.ts'
+import { baseUrlOf, dashboardUrl } from '../listen-address.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { readArguments } from './read-arguments.ts'
 
@@ -22,9 +22,9 @@ export async function run(args: readonly string[]): Promise<number> {
   const config = readConfig()
   const hash = options['password-stdin'] ? await hashNewPassword(await readPassword(), email) : null
   await withOperatorDatabase(config, async database => {
-    const token = await call(database, 'create_administrator', { email, promote })
+    const token = await callFunction(database, 'create_administrator', { email, promote })
     if (hash === null) return tellInvitation(token, config)
-    const id = await call(database, 'accept_invitation', { token, password_hash: hash })
+    const id = await callFunction(database, 'accept_invitation', { token, password_hash: hash })
     process.stdout.write(`${formatId('user', id)}\n`)
   })
   return 0

@@ -1,6 +1,6 @@
 /** `create-key PROJECT NAME [--type project|test] [--expires 2027-01-01]`: creates an API key, and prints it, which is the only time it is seen. */
 import { readConfig } from '../../config/config.ts'
-import { call } from '../../postgres/call.ts'
+import { callFunction } from '../../postgres/call.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { readArguments } from './read-arguments.ts'
 
@@ -14,8 +14,8 @@ export async function run(args: readonly string[]): Promise<number> {
   // Of a shell's variable that is not set: not a key for ever.
   if (options.expires?.trim() === '') throw new Error('the expiry is empty: give --expires 2027-01-01, or leave it out')
   const key = await withOperatorDatabase(readConfig(), async database => {
-    const expires = await call(database, 'parse_expiry', { value: options.expires ?? '' })
-    return call(database, 'issue_key', { project, key_type: options.type, key_name: name, expires })
+    const expires = await callFunction(database, 'parse_expiry', { value: options.expires ?? '' })
+    return callFunction(database, 'issue_key', { project, key_type: options.type, key_name: name, expires })
   })
   process.stdout.write(`${key}\n`)
   return 0

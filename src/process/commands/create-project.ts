@@ -1,7 +1,7 @@
 /** `create-project PROJECT [--plan free]`: creates a project, and prints its id. */
 import { formatId } from '../../admin/ids.ts'
 import { readConfig } from '../../config/config.ts'
-import { call } from '../../postgres/call.ts'
+import { callFunction } from '../../postgres/call.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 import { readArguments } from './read-arguments.ts'
 
@@ -13,7 +13,7 @@ export async function run(args: readonly string[]): Promise<number> {
   })
   const [project = ''] = words
   const id = await withOperatorDatabase(readConfig(), database =>
-    call(database, 'create_project', { project, plan: options.plan }),
+    callFunction(database, 'create_project', { project, plan: options.plan }),
   )
   process.stdout.write(`${formatId('proj', id)}\n`)
   return 0

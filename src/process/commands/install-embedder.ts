@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { devDependencies } from '../../../package.json' with { type: 'json' }
-import { findRuntime, RUNTIME_FOLDER } from '../../cache/embedders/local/find-runtime.ts'
-import { ownEnvironment } from '../../config/config.ts'
-import { OWN_MODEL } from '../../config/embedder.ts'
+import { findModelRuntime, RUNTIME_FOLDER } from '../../cache/embedders/local/model-runtime.ts'
+import { processEnvironment } from '../../config/config.ts'
+import { BUNDLED_MODEL_PATH } from '../../config/embedder.ts'
 
 interface ModelFile {
   /** Path in the installed folder. */
@@ -137,7 +137,7 @@ async function installRuntime(directory: string): Promise<void> {
   )
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, 'install', '--config=/dev/null', '--no-save'], {
     cwd: folder,
-    env: { ...ownEnvironment, BUN_BE_BUN: '1' },
+    env: { ...processEnvironment, BUN_BE_BUN: '1' },
   })
   if (exitCode !== 0) throw new Error(`The runtime could not be installed: ${stderr.toString().trim()}`)
   const kept = join(process.platform, process.arch)
@@ -147,7 +147,7 @@ async function installRuntime(directory: string): Promise<void> {
 }
 
 export async function run(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { to: { type: 'string', default: OWN_MODEL } } })
+  const { values } = parseArgs({ args: [...args], options: { to: { type: 'string', default: BUNDLED_MODEL_PATH } } })
   const directory = resolve(values.to)
   const workplace = await mkdtemp(join(tmpdir(), 'embedder-'))
   try {
@@ -160,8 +160,8 @@ export async function run(args: readonly string[]): Promise<number> {
   } finally {
     await rm(workplace, { recursive: true, force: true })
   }
-  if (!findRuntime(directory)) await installRuntime(directory)
-  const setting = directory === OWN_MODEL ? '' : `; to use it, set EMBEDDINGS_PATH=${directory}`
+  if (!findModelRuntime(directory)) await installRuntime(directory)
+  const setting = directory === BUNDLED_MODEL_PATH ? '' : `; to use it, set EMBEDDINGS_PATH=${directory}`
   process.stdout.write(`The model is in ${directory}, every file checked${setting}\n`)
   return 0
 }

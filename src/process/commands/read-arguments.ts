@@ -1,6 +1,6 @@
 /** The arguments of an operator's command: so many words, and options. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { spellCommand } from '../../config/own-command.ts'
+import { formatCommand } from '../../config/operator-command.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
@@ -14,6 +14,6 @@ export function readArguments<const T extends Options>(
   try {
     given = read()
   } catch {}
-  if (given?.positionals.length !== words) throw new Error(`usage: ${spellCommand(usage)}`)
+  if (given?.positionals.length !== words) throw new Error(`usage: ${formatCommand(usage)}`)
   return { words: given.positionals, options: given.values }
 }

@@ -6,9 +6,9 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../../config/config.ts'
-import { call } from '../../postgres/call.ts'
+import { callFunction } from '../../postgres/call.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
-import { type MonthlyReport, writeReport } from './write-report.ts'
+import { type MonthlyReport, renderReport } from './render-report.ts'
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome']
 const PRINTED_WITHIN_MS = 60_000
@@ -18,10 +18,10 @@ export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { project: text, month: text, to: text } })
   const { project, month } = values
   const report = (await withOperatorDatabase(readConfig(), database =>
-    call(database.lagging, 'monthly_report', { project, month }),
+    callFunction(database.readReplica, 'monthly_report', { project, month }),
   )) as MonthlyReport
   const file = resolve(values.to || `report-${report.month}.html`)
-  await Bun.write(file, writeReport(report))
+  await Bun.write(file, renderReport(report))
   const pdf = await printPdf(file)
   process.stdout.write(
     `${file}\n${pdf ?? 'No PDF: chromium is not installed, or did not print it. Any browser prints the page.'}\n`,

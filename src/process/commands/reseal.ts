@@ -3,16 +3,16 @@
  * can decrypt, so that the other key can go. Copies in Redis that have its tag are deleted.
  */
 import { type Config, readConfig } from '../../config/config.ts'
-import { call } from '../../postgres/call.ts'
+import { callFunction } from '../../postgres/call.ts'
 import type { Database } from '../../postgres/database.ts'
 import { listSealed, SEALED_CONTENTS, SEALED_SECRETS, type SealedTable } from '../../postgres/sealed-rows.ts'
-import { byteaText } from '../../postgres/wire-format.ts'
+import { formatBytea } from '../../postgres/wire-format.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
 import { createVault, type Vault } from '../../providers/keys/vault.ts'
-import { bytesOfSealed, textOfSealed } from '../../stores/answer-seal.ts'
+import { decodeSealedText, encodeSealedText } from '../../stores/content-seal.ts'
 import { connectRedis } from '../../stores/redis/connect-redis.ts'
-import { forgetEntries } from '../../stores/redis/forget-entries.ts'
-import { createEntryTags } from '../../stores/tagged-store.ts'
+import { deleteSignedEntries } from '../../stores/redis/delete-signed-entries.ts'
+import { createEntrySigner } from '../../stores/signed-store.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
 /** A page of few sealed rows among many others reads all of these. */
@@ -22,9 +22,9 @@ const STATEMENT_TIME_LIMIT_MS = 600_000
 const FORMS = {
   bytea: [
     (value: string) => Buffer.from(value.slice(2), 'hex'),
-    (sealed: Uint8Array) => byteaText(Buffer.from(sealed).toString('hex')),
+    (sealed: Uint8Array) => formatBytea(Buffer.from(sealed).toString('hex')),
   ],
-  text: [bytesOfSealed, textOfSealed],
+  text: [decodeSealedText, encodeSealedText],
 } as const
 
 interface Resealed {
@@ -77,10 +77,14 @@ async function forgetCopies(config: Config, database: Database): Promise<number>
   const { others } = await readEncryptionKeys(config)
   const [current, ...more] = others
   if (config.redisUrl === null || current === undefined) return 0
-  const installationId = await call(database, 'installation_id', {})
-  const redis = connectRedis(config.redisUrl, { tls: config.redisTls, listens: true })
+  const installationId = await callFunction(database, 'installation_id', {})
+  const redis = connectRedis(config.redisUrl, { tls: config.redisTls, isSubscriber: true })
   try {
-    return await forgetEntries(redis, installationId, createEntryTags({ current, others: more }, installationId))
+    return await deleteSignedEntries(
+      redis,
+      installationId,
+      createEntrySigner({ current, others: more }, installationId),
+    )
   } finally {
     redis.disconnect()
   }

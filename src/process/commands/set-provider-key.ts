@@ -1,7 +1,7 @@
 /** `set-provider-key PROJECT PROVIDER [NAME [WEIGHT]]`: encrypts the key on standard input, stores it, and prints its last four characters. */
 import { readConfig } from '../../config/config.ts'
-import { call } from '../../postgres/call.ts'
-import { DEFAULT_KEY } from '../../postgres/kept-objects.ts'
+import { callFunction } from '../../postgres/call.ts'
+import { DEFAULT_KEY_NAME } from '../../postgres/stored-objects.ts'
 import { readEncryptionKeys } from '../../providers/keys/encryption-key.ts'
 import { createVault } from '../../providers/keys/vault.ts'
 import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
@@ -15,7 +15,7 @@ const MIN_LENGTH_TO_SHOW = 12
 export async function run([
   project,
   provider,
-  name = DEFAULT_KEY,
+  name = DEFAULT_KEY_NAME,
   weight,
   ...rest
 ]: readonly string[]): Promise<number> {
@@ -36,10 +36,10 @@ export async function run([
 
   const config = readConfig()
   await withOperatorDatabase(config, async database => {
-    const projectId = await call(database, 'find_project', { project })
+    const projectId = await callFunction(database, 'find_project', { project })
     const sealed = await createVault(() => readEncryptionKeys(config)).seal(secret, { projectId, provider })
     const lastFour = secret.length < MIN_LENGTH_TO_SHOW ? '****' : secret.slice(-4)
-    await call(database, 'store_provider_key', {
+    await callFunction(database, 'store_provider_key', {
       owner_id: projectId,
       provider,
       sealed,

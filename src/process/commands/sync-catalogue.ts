@@ -7,9 +7,9 @@
  */
 import { parseArgs } from 'node:util'
 import { fetchAggregatorModels } from '../../catalogue/fetch-aggregator-models.ts'
-import { readPriceSource } from '../../catalogue/price-source.ts'
+import { parsePublishedPrices } from '../../catalogue/published-prices.ts'
 import { readConfig } from '../../config/config.ts'
-import { call, type RowOf } from '../../postgres/call.ts'
+import { callFunction, type RowOf } from '../../postgres/call.ts'
 import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
@@ -28,7 +28,7 @@ async function syncOffered(dryRun: boolean): Promise<number> {
   const { host, pathname } = new URL(config.aggregator.baseUrl)
   const source = `${host}${pathname.replace(/(?<!\/)\/+$/, '')}/models`
   const changes = await withOperatorDatabase(config, database =>
-    call(database, 'sync_aggregator_models', { offered: models, read_from: source, dry_run: dryRun }),
+    callFunction(database, 'sync_aggregator_models', { offered: models, read_from: source, dry_run: dryRun }),
   )
   tell(changes, `${models.length} models offered, ${skipped} without a fixed price`, dryRun)
   return 0
@@ -38,9 +38,9 @@ async function syncSource(source: string, dryRun: boolean): Promise<number> {
   const table = await readTable(source).catch(error => {
     throw new Error(`${source} could not be read: ${error instanceof Error ? error.message : String(error)}`)
   })
-  const prices = readPriceSource(table, DIRECT_PROVIDERS)
+  const prices = parsePublishedPrices(table, DIRECT_PROVIDERS)
   const changes = await withOperatorDatabase(readConfig(), database =>
-    call(database, 'sync_prices', { offered: prices, read_from: source, dry_run: dryRun }),
+    callFunction(database, 'sync_prices', { offered: prices, read_from: source, dry_run: dryRun }),
   )
   tell(changes, `${prices.length} prices read`, dryRun)
   return 0

@@ -1,6 +1,6 @@
 /** How each field of a chat request is translated for Anthropic: one table for the code and for docs/request-fields.md. */
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
-import { type FieldRule, ruleWriter } from '../../formats/field-rule.ts'
+import { createRuleWriter, type FieldRule } from '../../formats/field-rule.ts'
 
 /** OpenAI's top-level fields, `top_k`, which clients of Claude models expect beside `top_p`, and `usage`, which OpenRouter's clients send. */
 type TopField = keyof ChatCompletionCreateParams | 'top_k' | 'usage'
@@ -18,15 +18,15 @@ type InnerField =
   | 'tools[].function.strict'
   | 'tools[].cache_control'
 
-export type RuledField = TopField | InnerField
+export type ChatRequestField = TopField | InnerField
 
 const isZero = (value: unknown) => value === 0
 const isFalse = (value: unknown) => value === false
 
-const rules = ruleWriter<RuledField>()
+const rules = createRuleWriter<ChatRequestField>()
 
 /** A top-level field that is not listed is forwarded unchanged if it is Anthropic's own, and refused by name otherwise. */
-export const FIELD_RULES: Record<RuledField, FieldRule> = {
+export const FIELD_RULES: Record<ChatRequestField, FieldRule> = {
   ...rules('translated', {
     model: 'Sent unchanged.',
     messages:

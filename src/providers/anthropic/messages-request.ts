@@ -2,9 +2,9 @@
 import type { MessageCreateParamsBase, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 
 /** The API version of these types, which has no sampling parameters. */
-export const CURRENT_VERSION = '2026-10-21'
+export const CURRENT_API_VERSION = '2026-10-21'
 /** The previous version, which still has them. */
-export const SAMPLING_VERSION = '2023-06-01'
+export const SAMPLING_API_VERSION = '2023-06-01'
 
 type Params = Omit<MessageCreateParamsBase, 'system' | 'user_profile_id' | 'workspace_id'>
 
@@ -27,5 +27,5 @@ export function chooseApiVersion({
   top_k?: unknown
 }): string {
   const isSampled = [temperature, top_p, top_k].some(value => value !== undefined)
-  return isSampled ? SAMPLING_VERSION : CURRENT_VERSION
+  return isSampled ? SAMPLING_API_VERSION : CURRENT_API_VERSION
 }

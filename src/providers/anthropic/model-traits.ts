@@ -1,22 +1,27 @@
 /** How Claude models differ in what a request may ask for. */
 
 /** From lowest to highest. */
-export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
-export type Effort = (typeof EFFORTS)[number]
+export const EFFORT_LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+export type EffortLevel = (typeof EFFORT_LEVELS)[number]
 
 export interface ModelTraits {
   /** `adaptive`: the model decides how much to think, guided by an effort; `budget`: the request sets a number of tokens. */
   thinking: 'adaptive' | 'budget'
   /** The effort levels it accepts; none for a token budget. */
-  efforts: readonly Effort[]
+  efforts: readonly EffortLevel[]
   /** Whether it thinks when the request does not say. */
   thinksByDefault: boolean
   /** The thinking type that turns it off; null when the model always thinks. */
-  off: 'disabled' | 'between_tools' | null
+  disabledType: 'disabled' | 'between_tools' | null
 }
 
-const BUDGET: ModelTraits = { thinking: 'budget', efforts: [], thinksByDefault: false, off: 'disabled' }
-const ADAPTIVE: ModelTraits = { thinking: 'adaptive', efforts: EFFORTS, thinksByDefault: true, off: 'disabled' }
+const BUDGET: ModelTraits = { thinking: 'budget', efforts: [], thinksByDefault: false, disabledType: 'disabled' }
+const ADAPTIVE: ModelTraits = {
+  thinking: 'adaptive',
+  efforts: EFFORT_LEVELS,
+  thinksByDefault: true,
+  disabledType: 'disabled',
+}
 
 /**
  * The first match wins. From Anthropic's pages on thinking and effort, and the types of its SDK, November 2026. Lists only what decides
@@ -26,11 +31,11 @@ const TRAITS: readonly [RegExp, ModelTraits][] = [
   [/^claude-(?:[23]|instant)|^claude-(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8}|-latest|@|$)/, BUDGET],
   [/^claude-(?:opus|sonnet)-4-6/, { ...ADAPTIVE, efforts: ['low', 'medium', 'high', 'max'], thinksByDefault: false }],
   [/^claude-opus-4-/, { ...ADAPTIVE, thinksByDefault: false }],
-  [/^claude-sonnet-5-5/, { ...ADAPTIVE, off: 'between_tools' }],
-  [/^claude-(?:opus-5-5|fable|mythos)/, { ...ADAPTIVE, off: null }],
+  [/^claude-sonnet-5-5/, { ...ADAPTIVE, disabledType: 'between_tools' }],
+  [/^claude-(?:opus-5-5|fable|mythos)/, { ...ADAPTIVE, disabledType: null }],
 ]
 
 /** Unknown models are treated as the newest. */
-export function traitsOf(model: string): ModelTraits {
+export function modelTraitsOf(model: string): ModelTraits {
   return TRAITS.find(([pattern]) => pattern.test(model))?.[1] ?? ADAPTIVE
 }

@@ -1,17 +1,17 @@
 /** Redacts credentials in a body: in its bytes, and in an event stream also in the text that its events carry in parts. */
-import { changeBytes, createEventSplitter, joinBytes } from '../../formats/sse/split-events.ts'
+import { concatBytes, createEventSplitter, transformBytes } from '../../formats/sse/split-events.ts'
 import { beginsStream, createSseParser, replaceData } from '../../formats/sse/sse.ts'
 import { isEventStream } from '../upstream.ts'
-import { type CredentialFilter, type Credentials, hideInHeaders } from './credentials.ts'
+import { type CredentialRedactor, type Credentials, redactHeaders } from './credentials.ts'
 import { EventFilter } from './event-filter.ts'
 
 const LOOKED_AT_BYTES = 64
 
 /** Some providers label an event stream as JSON, or not at all. */
-export function openBody(credentials: Credentials, answer: Pick<Answer, 'headers'>): CredentialFilter {
-  const byBytes = credentials.open()
+export function openBody(credentials: Credentials, answer: Pick<Answer, 'headers'>): CredentialRedactor {
+  const byBytes = credentials.createRedactor()
   if (credentials.isEmpty) return byBytes
-  let events: CredentialFilter | null | undefined = isEventStream(answer) ? openEvents(credentials) : undefined
+  let events: CredentialRedactor | null | undefined = isEventStream(answer) ? openEvents(credentials) : undefined
   const read = (bytes: Uint8Array): Uint8Array => {
     if (events === undefined && bytes.length > 0)
       events = beginsStream(Buffer.from(bytes.subarray(0, LOOKED_AT_BYTES)).toString()) ? openEvents(credentials) : null
@@ -24,12 +24,12 @@ export function openBody(credentials: Credentials, answer: Pick<Answer, 'headers
     push: bytes => read(byBytes.push(bytes)),
     end() {
       const rest = read(byBytes.end())
-      return events ? joinBytes([rest, events.end()]) : rest
+      return events ? concatBytes([rest, events.end()]) : rest
     },
   }
 }
 
-function openEvents(credentials: Credentials): CredentialFilter {
+function openEvents(credentials: Credentials): CredentialRedactor {
   const splitter = createEventSplitter()
   const filter = new EventFilter<Uint8Array>(credentials, replaceData)
   let data = ''
@@ -48,15 +48,15 @@ function openEvents(credentials: Credentials): CredentialFilter {
     get hasFound() {
       return filter.hasFound
     },
-    push: bytes => joinBytes(splitter.push(bytes).flatMap(event => readEvent(event, false))),
-    end: () => joinBytes([...readEvent(splitter.end(), true), ...filter.end()]),
+    push: bytes => concatBytes(splitter.push(bytes).flatMap(event => readEvent(event, false))),
+    end: () => concatBytes([...readEvent(splitter.end(), true), ...filter.end()]),
   }
 }
 
 interface Answer {
   headers: Headers
   body: ReadableStream<Uint8Array>
-  mayStore(): boolean
+  isStorable(): boolean
   credentials?: Credentials
 }
 
@@ -66,10 +66,10 @@ export function hideEarlier<A extends Answer>(answer: A, earlier: readonly Crede
   for (const credentials of new Set(earlier)) {
     if (credentials === answer.credentials) continue
     const filter = openBody(credentials, answer)
-    const { mayStore } = hidden
-    const body = changeBytes(hidden.body, bytes => (bytes ? filter.push(bytes) : filter.end()))
-    hideInHeaders(answer.headers, credentials)
-    hidden = { ...hidden, body, mayStore: () => mayStore() && !filter.hasFound }
+    const { isStorable } = hidden
+    const body = transformBytes(hidden.body, bytes => (bytes ? filter.push(bytes) : filter.end()))
+    redactHeaders(answer.headers, credentials)
+    hidden = { ...hidden, body, isStorable: () => isStorable() && !filter.hasFound }
   }
   return hidden
 }

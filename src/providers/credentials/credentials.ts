@@ -2,20 +2,20 @@
  * Takes the credentials that a call used out of all that comes back from it, whatever its status and its form: some vendors quote the key
  * that they refuse, and at the aggregator it is the operator's.
  */
-import { joinBytes } from '../../formats/sse/split-events.ts'
+import { concatBytes } from '../../formats/sse/split-events.ts'
 import {
-  codeOf,
-  ESCAPE_BEGINS,
+  containsEscape,
   ESCAPE_BYTES,
-  endOfSpelling,
-  holdsEscape,
-  LONGEST_ESCAPE,
+  ESCAPE_START_BYTES,
+  encodingsOf,
+  escapedByteOf,
+  findEncodingEnd,
+  INCOMPLETE,
+  MAX_ESCAPE_BYTES,
   mayEndInEscape,
-  OPEN,
   readEscape,
-  spellingsOf,
-} from './spelling.ts'
-import { indexSpellings, type SpellingIndex } from './spelling-index.ts'
+} from './credential-encodings.ts'
+import { type EncodingIndex, indexEncodings } from './encoding-index.ts'
 
 const REDACTED = Buffer.from('[redacted]')
 const NOTHING = new Uint8Array(0)
@@ -24,7 +24,7 @@ const NOWHERE = -1
 /** Stands in settings where a server wants no key (`none`, `anything`, `1234`), and may stand in any answer. */
 const NO_SECRET = /^(?:.{0,5}|[a-z]{0,15}|\d{0,15})$/i
 /** Reads the bytes of one answer, wherever they are cut. */
-export interface CredentialFilter {
+export interface CredentialRedactor {
   /** Whether there was a credential. */
   readonly hasFound: boolean
   /** Returns what may cross now: without credentials, and without an end that may be the beginning of one. */
@@ -36,7 +36,7 @@ export interface CredentialFilter {
 export class Credentials {
   /** By the code that they begin with. */
   readonly #spellings = new Map<number, Buffer[]>()
-  readonly #index: SpellingIndex
+  readonly #index: EncodingIndex
   /** By byte: whether a spelling may hold it, and may begin with it. */
   readonly #isInside = new Uint8Array(256)
   readonly #isFirst = new Uint8Array(256)
@@ -45,17 +45,17 @@ export class Credentials {
   readonly #longest: number
 
   constructor(secrets: readonly string[]) {
-    const spellings = secrets.filter(secret => !NO_SECRET.test(secret)).flatMap(spellingsOf)
+    const spellings = secrets.filter(secret => !NO_SECRET.test(secret)).flatMap(encodingsOf)
     for (const spelling of spellings) {
       const first = spelling[0] as number
       this.#spellings.set(first, [...(this.#spellings.get(first) ?? []), spelling])
     }
-    this.#index = indexSpellings(spellings)
+    this.#index = indexEncodings(spellings)
     for (const byte of [...spellings.flatMap(each => [...each]), ...ESCAPE_BYTES]) this.#isInside[byte] = 1
-    for (const byte of [...this.#spellings.keys(), ...ESCAPE_BEGINS]) this.#isFirst[byte] = 1
+    for (const byte of [...this.#spellings.keys(), ...ESCAPE_START_BYTES]) this.#isFirst[byte] = 1
     for (const spelling of spellings)
       for (let at = 1; at < spelling.length; at++) this.#pairs.add(spelling.readUInt16BE(at - 1))
-    this.#longest = LONGEST_ESCAPE * Math.max(0, ...spellings.map(({ length }) => length))
+    this.#longest = MAX_ESCAPE_BYTES * Math.max(0, ...spellings.map(({ length }) => length))
   }
 
   get isEmpty(): boolean {
@@ -63,10 +63,10 @@ export class Credentials {
   }
 
   /** The same text without credentials: a header, a message, a reason. */
-  hide(text: string): string {
+  redact(text: string): string {
     const bytes = Buffer.from(text)
     if (!this.#mayHold(bytes)) return text
-    const filter = this.open()
+    const filter = this.createRedactor()
     return Buffer.concat([filter.push(bytes), filter.end()]).toString()
   }
 
@@ -79,7 +79,7 @@ export class Credentials {
     return openAt === NOWHERE ? '' : bytes.toString('utf8', openAt)
   }
 
-  open(): CredentialFilter {
+  createRedactor(): CredentialRedactor {
     let held: Uint8Array = NOTHING
     let hasFound = false
 
@@ -98,7 +98,7 @@ export class Credentials {
         return hasFound
       },
       push(bytes) {
-        const all = held.length > 0 ? joinBytes([held, bytes]) : bytes
+        const all = held.length > 0 ? concatBytes([held, bytes]) : bytes
         held = NOTHING
         return take(all, false)
       },
@@ -111,7 +111,7 @@ export class Credentials {
   }
 
   #mayHold(bytes: Uint8Array): boolean {
-    return this.#spellings.size > 0 && (this.#index.isIn(bytes) || holdsEscape(bytes))
+    return this.#spellings.size > 0 && (this.#index.occursIn(bytes) || containsEscape(bytes))
   }
 
   /** Where none can stand, only the end may begin one: from the last byte on that stands in none. */
@@ -130,7 +130,7 @@ export class Credentials {
     let openAt = NOWHERE
     for (let at = from; at < bytes.length; ) {
       const end = this.#isFirst[bytes[at] as number] ? this.#endOfLongest(bytes, at, isEnd) : NOWHERE
-      if (end === OPEN) {
+      if (end === INCOMPLETE) {
         openAt = at
         break
       }
@@ -144,18 +144,18 @@ export class Credentials {
       at = end
     }
     safe.push(bytes.subarray(crossed, openAt === NOWHERE ? bytes.length : openAt))
-    return { safe: joinBytes(safe), openAt, hasFound }
+    return { safe: concatBytes(safe), openAt, hasFound }
   }
 
   /** One credential may be the beginning of another. */
   #endOfLongest(bytes: Uint8Array, at: number, isEnd: boolean): number {
     const escaped = readEscape(bytes, at)
-    if (escaped === OPEN && !isEnd) return OPEN
-    const first = escaped < 0 ? (bytes[at] as number) : codeOf(escaped)
+    if (escaped === INCOMPLETE && !isEnd) return INCOMPLETE
+    const first = escaped < 0 ? (bytes[at] as number) : escapedByteOf(escaped)
     let longest = NOWHERE
     for (const spelling of this.#spellings.get(first) ?? []) {
-      const end = endOfSpelling(bytes, at, spelling)
-      if (end === OPEN && !isEnd) return OPEN
+      const end = findEncodingEnd(bytes, at, spelling)
+      if (end === INCOMPLETE && !isEnd) return INCOMPLETE
       longest = Math.max(longest, end)
     }
     return longest
@@ -163,15 +163,15 @@ export class Credentials {
 }
 
 /** Takes them out of an answer’s headers, which change. */
-export function hideInHeaders(headers: Headers, credentials: Credentials): void {
+export function redactHeaders(headers: Headers, credentials: Credentials): void {
   const pairs = [...headers]
   // Most often there is none in any of them.
   const all = pairs.join('\n')
-  if (credentials.hide(all) === all) return
+  if (credentials.redact(all) === all) return
   for (const [name, value] of pairs) {
-    if (credentials.hide(name) !== name) headers.delete(name)
+    if (credentials.redact(name) !== name) headers.delete(name)
     else {
-      const hidden = credentials.hide(value)
+      const hidden = credentials.redact(value)
       if (hidden !== value) headers.set(name, hidden)
     }
   }

@@ -4,7 +4,7 @@
  * unchanged, or with the credential redacted.
  */
 import { type JsonObject, writeField } from '../../formats/json/canonical.ts'
-import { type Frame, readFrame } from '../../formats/sse/frame.ts'
+import { parseStreamFrame, type StreamFrame } from '../../formats/sse/stream-frame.ts'
 import type { Credentials } from './credentials.ts'
 
 /** Fewer characters of a credential do not tell it, and most texts end in one or two: they are forwarded at once, and remembered. */
@@ -66,7 +66,7 @@ export class EventFilter<E extends string | Uint8Array> {
 
   /** Returns the events to forward now. `data` is what the event carries. */
   push(event: E, data: string): E[] {
-    const frame = readFrame(data)
+    const frame = parseStreamFrame(data)
     const held: HeldEvent<E> = { event, body: frame.kind === 'chunk' ? frame.chunk : null, isChanged: false }
     this.#held.push(held)
     this.#heldBytes += event.length
@@ -123,7 +123,7 @@ export class EventFilter<E extends string | Uint8Array> {
   #release(): E[] {
     for (const [position, open] of this.#texts) {
       if (open.parts.length === 0) continue
-      const safe = this.#credentials.hide(open.text)
+      const safe = this.#credentials.redact(open.text)
       if (safe !== open.text) this.#redact(open, safe)
       // What was redacted may end in a credential that is the beginning of another.
       if (open.end === '' || !safe.endsWith(open.end)) this.#texts.delete(position)
@@ -149,7 +149,7 @@ export class EventFilter<E extends string | Uint8Array> {
   }
 }
 
-function isEnd(frame: Frame): boolean {
+function isEnd(frame: StreamFrame): boolean {
   if (frame.kind === 'chunk') return typeof frame.chunk.type === 'string' && END.test(frame.chunk.type)
   return frame.kind !== 'empty'
 }

@@ -1,10 +1,10 @@
 /** Derives the keys for the MACs of packed provider extras from the encryption keys: the same in every process and after a restart. */
 import { hkdfSync } from 'node:crypto'
-import type { ExtrasKeys } from '../../formats/chat/carried.ts'
+import type { ExtrasKeys } from '../../formats/chat/provider-extras.ts'
 import type { EncryptionKeys } from './encryption-key.ts'
 
 /** Returns the keys for one provider and its model: the current one, then those before and after it in a rotation. */
-export type DeriveExtrasKeys = (provider: string, model: string) => Promise<ExtrasKeys>
+export type ExtrasKeyDerivation = (provider: string, model: string) => Promise<ExtrasKeys>
 
 const PURPOSE = 'provider extras'
 const KEY_BYTES = 32
@@ -13,10 +13,10 @@ const KEY_BYTES = 32
  * The installation id replaces ENCRYPTION_KEY where none is set: whoever can read the database can create MACs then. Secrets are read at first
  * use, and again after a failure.
  */
-export function createExtrasKeys(
+export function createExtrasKeyDerivation(
   readKeys: () => Promise<EncryptionKeys>,
   readInstallationId: () => Promise<string>,
-): DeriveExtrasKeys {
+): ExtrasKeyDerivation {
   let reading: Promise<Uint8Array[]> | null = null
 
   async function readSecrets(): Promise<Uint8Array[]> {

@@ -1,32 +1,32 @@
 /** Encrypts and decrypts provider keys with the configured encryption key, and says what to do when that fails. */
-import { refuse } from '../../errors/errors.ts'
-import { withinTimeLimit } from '../../event-loop/time-limit.ts'
+import { createError } from '../../errors/errors.ts'
+import { withTimeout } from '../../event-loop/timeouts.ts'
 import type { Database } from '../../postgres/database.ts'
 import { readProviderKey } from '../../postgres/projects.ts'
-import { type KeyOwner, openBytes, openSecret, sealSecret } from '../../stores/seal.ts'
+import { openSealedBytes, openSecret, type SealContext, sealSecret } from '../../stores/seal.ts'
 import type { EncryptionKeys } from './encryption-key.ts'
 
 export interface Vault {
   /** Throws a 503 ProxyError when ENCRYPTION_KEY is not set. */
-  seal(secret: string, owner: KeyOwner): Promise<Uint8Array>
+  seal(secret: string, owner: SealContext): Promise<Uint8Array>
   /** Throws a 503 ProxyError when ENCRYPTION_KEY is not set, or no key of the rotation fits. */
-  open(sealed: Uint8Array, owner: KeyOwner): Promise<string>
+  open(sealed: Uint8Array, owner: SealContext): Promise<string>
   /** Returns it encrypted anew if it was encrypted with another key of the rotation; null if nothing has to change. Throws as `open` does. */
-  reseal(sealed: Uint8Array, owner: KeyOwner): Promise<Uint8Array | null>
+  reseal(sealed: Uint8Array, owner: SealContext): Promise<Uint8Array | null>
 }
 
 /** `readKeys` is called at first use. */
 export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
   let reading: Promise<EncryptionKeys> | null = null
 
-  async function read(owner: KeyOwner, use: string): Promise<{ current: Uint8Array; others: Uint8Array[] }> {
+  async function read(owner: SealContext, use: string): Promise<{ current: Uint8Array; others: Uint8Array[] }> {
     reading ??= readKeys()
     const { current, others } = await reading.catch(error => {
       reading = null
       const problem = error instanceof Error ? error.message : String(error)
-      throw refuse('encryptionKeyUnreadable', { provider: owner.provider, use, problem }, error)
+      throw createError('encryptionKeyUnreadable', { provider: owner.provider, use, problem }, error)
     })
-    if (current === null) throw refuse('encryptionKeyMissing', { provider: owner.provider, use })
+    if (current === null) throw createError('encryptionKeyMissing', { provider: owner.provider, use })
     return { current, others }
   }
 
@@ -41,17 +41,17 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
         const secret = openSecret(sealed, owner, key)
         if (secret !== null) return secret
       }
-      throw refuse('encryptionKeyChanged', { provider: owner.provider })
+      throw createError('encryptionKeyChanged', { provider: owner.provider })
     },
 
     async reseal(sealed, owner) {
       const { current, others } = await read(owner, 'sealed anew')
-      if (openBytes(sealed, owner, current) !== null) return null
+      if (openSealedBytes(sealed, owner, current) !== null) return null
       for (const key of others) {
-        const secret = openBytes(sealed, owner, key)
+        const secret = openSealedBytes(sealed, owner, key)
         if (secret !== null) return sealSecret(secret, owner, current)
       }
-      throw refuse('encryptionKeysDoNotFit', { provider: owner.provider })
+      throw createError('encryptionKeyMismatch', { provider: owner.provider })
     },
   }
 }
@@ -59,15 +59,15 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
 const TIME_LIMIT_MS = 1_000
 
 /** Reads a project's encrypted key and decrypts it. Returns null when there is none. Throws a 503 ProxyError when the database is unavailable or the key cannot be decrypted. */
-export async function openStoredKey(
+export async function decryptStoredKey(
   database: Database,
   vault: Vault,
-  owner: KeyOwner,
+  owner: SealContext,
   name: string | null,
 ): Promise<string | null> {
   const reading = readProviderKey(database, owner, name)
-  const sealed = await withinTimeLimit(TIME_LIMIT_MS, reading).catch(cause => {
-    throw refuse('providerKeyUnread', { provider: owner.provider }, cause)
+  const sealed = await withTimeout(TIME_LIMIT_MS, reading).catch(cause => {
+    throw createError('providerKeyUnreadable', { provider: owner.provider }, cause)
   })
   return sealed && vault.open(sealed, owner)
 }

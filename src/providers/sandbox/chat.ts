@@ -1,15 +1,22 @@
 /** The sandbox's chat completions. */
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { sha256 } from '../../formats/json/canonical.ts'
-import { readName } from '../../formats/json/read-fields.ts'
+import { readNonEmptyString } from '../../formats/json/read-fields.ts'
 import { countPromptTokens, countTextTokens } from '../../formats/tokens/count-tokens.ts'
-import { contentWriter } from './answer-content.ts'
-import { checkAnswerSize, checkSampling, type Request, readInteger, readStops, refuseFields } from './fields.ts'
-import { limitText, type TextLimits } from './limit-text.ts'
+import {
+  checkSamplingParameters,
+  checkSandboxResponseSize,
+  readInteger,
+  readStopSequences,
+  rejectFields,
+  type SandboxRequest,
+} from './fields.ts'
+import { generateInstance } from './generate-instance.ts'
 import { readMessages } from './messages.ts'
 import { digestRequest } from './request-digest.ts'
-import { writeInstance } from './schema-instance.ts'
-import { type Calls, chooseCalls, type OfferedFunction } from './tool-calls.ts'
+import { createContentWriter } from './response-content.ts'
+import { chooseToolCalls, type FunctionDefinition, type ToolCallSelection } from './tool-calls.ts'
+import { type TextLimits, truncateText } from './truncate-text.ts'
 
 const MOST_CHOICES = 128
 /** Tokens around a call's name and arguments. */
@@ -19,16 +26,16 @@ const CALL_OVERHEAD_TOKENS = 3
 type Choice = [choice: Record<string, unknown>, tokens: number]
 
 /** Returns a `chat.completion`; throws a 400 for what OpenAI would refuse. */
-export function completeChat(request: Request): Record<string, unknown> {
-  const model = readName(request.model, 'model')
+export function createChatCompletion(request: SandboxRequest): Record<string, unknown> {
+  const model = readNonEmptyString(request.model, 'model')
   const messages = readMessages(request)
-  checkSampling(request)
-  refuseFields(request, ['logprobs', 'top_logprobs'])
+  checkSamplingParameters(request)
+  rejectFields(request, ['logprobs', 'top_logprobs'])
   const count = readInteger(request, 'n', 1, MOST_CHOICES) ?? 1
-  const limits: TextLimits = { stops: readStops(request), maxTokens: readMaxTokens(request), model }
+  const limits: TextLimits = { stopSequences: readStopSequences(request), maxTokens: readMaxTokens(request), model }
   const digest = digestRequest('chat', request)
-  const writeContent = contentWriter(request, messages, digest)
-  const calls = chooseCalls(request, messages)
+  const writeContent = createContentWriter(request, messages, digest)
+  const calls = chooseToolCalls(request, messages)
   const write =
     calls.functions.length > 0
       ? callWriter(calls, digest, limits, count)
@@ -53,30 +60,39 @@ export function completeChat(request: Request): Record<string, unknown> {
   }
 }
 
-function readMaxTokens(request: Request): number | undefined {
+function readMaxTokens(request: SandboxRequest): number | undefined {
   const older = readInteger(request, 'max_tokens', 1)
   return readInteger(request, 'max_completion_tokens', 1) ?? older
 }
 
 function sayText(content: string, limits: TextLimits, count: number): Choice {
-  checkAnswerSize(content.length, count, 'n')
-  const { text, tokens, finishReason } = limitText(content, limits)
+  checkSandboxResponseSize(content.length, count, 'n')
+  const { text, tokens, finishReason } = truncateText(content, limits)
   const message = { role: 'assistant', content: text, refusal: null }
   return [{ message, logprobs: null, finish_reason: finishReason }, tokens]
 }
 
 /** All choices make the same calls, with ids of their own. The arguments satisfy their schemas, unless tokens run out. */
-function callWriter(calls: Calls, digest: string, limits: TextLimits, count: number): (index: number) => Choice {
+function callWriter(
+  calls: ToolCallSelection,
+  digest: string,
+  limits: TextLimits,
+  count: number,
+): (index: number) => Choice {
   let used = 0
-  const written = calls.functions.map(({ name, parameters, param }: OfferedFunction) => {
+  const written = calls.functions.map(({ name, parameters, param }: FunctionDefinition) => {
     used += CALL_OVERHEAD_TOKENS + countTextTokens(name, limits.model)
     const left = limits.maxTokens === undefined ? undefined : Math.max(0, limits.maxTokens - used)
-    const limited = limitText(writeInstance(parameters, param, true), { ...limits, stops: [], maxTokens: left })
+    const limited = truncateText(generateInstance(parameters, param, true), {
+      ...limits,
+      stopSequences: [],
+      maxTokens: left,
+    })
     used += limited.tokens
     return { function: { name, arguments: limited.text }, finishReason: limited.finishReason }
   })
   const chars = written.reduce((sum, call) => sum + call.function.arguments.length, 0)
-  checkAnswerSize(chars, count, 'n')
+  checkSandboxResponseSize(chars, count, 'n')
   const isCut = written.some(call => call.finishReason === 'length')
   const finishReason = calls.style === 'tools' ? 'tool_calls' : 'function_call'
   return index => {

@@ -1,13 +1,13 @@
 /** The sandbox's legacy text completions. */
-import { invalidRequest } from '../../errors/errors.ts'
+import { invalidRequestError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
-import { readGiven, readName, readText } from '../../formats/json/read-fields.ts'
+import { readNonEmptyString, readOptional, readString } from '../../formats/json/read-fields.ts'
 import { countPromptTokens } from '../../formats/tokens/count-tokens.ts'
-import { SANDBOX_MARK } from './answer-content.ts'
-import { checkSampling, type Request, readInteger, readStops, refuseFields } from './fields.ts'
-import { limitText } from './limit-text.ts'
+import { checkSamplingParameters, readInteger, readStopSequences, rejectFields, type SandboxRequest } from './fields.ts'
 import { readInputs } from './prompts.ts'
-import { digestRequest, quote } from './request-digest.ts'
+import { digestRequest, quoteText } from './request-digest.ts'
+import { SANDBOX_PREFIX } from './response-content.ts'
+import { truncateText } from './truncate-text.ts'
 
 const MOST_CHOICES = 128
 const MOST_PROMPTS = 2048
@@ -15,17 +15,17 @@ const DEFAULT_MAX_TOKENS = 16
 const SHOWN_TOKENS = 16
 
 /** Returns a `text_completion`, with choices in the order of prompts. Throws a 400 for what OpenAI would refuse. */
-export function completeText(request: Request): Record<string, unknown> {
-  const model = readName(request.model, 'model')
-  checkSampling(request)
-  readText(readGiven(request, 'suffix') ?? '', 'suffix')
-  refuseFields(request, ['logprobs', 'echo'])
+export function createTextCompletion(request: SandboxRequest): Record<string, unknown> {
+  const model = readNonEmptyString(request.model, 'model')
+  checkSamplingParameters(request)
+  readString(readOptional(request, 'suffix') ?? '', 'suffix')
+  rejectFields(request, ['logprobs', 'echo'])
   const count = readInteger(request, 'n', 1, MOST_CHOICES) ?? 1
   const maxTokens = readInteger(request, 'max_tokens', 0) ?? DEFAULT_MAX_TOKENS
-  const limits = { stops: readStops(request), maxTokens, model }
+  const limits = { stopSequences: readStopSequences(request), maxTokens, model }
   const prompts = readInputs(request, 'prompt', MOST_PROMPTS)
   if (prompts.length * count > MOST_PROMPTS) {
-    throw invalidRequest(`Invalid 'n': at most ${MOST_PROMPTS} choices are given for all prompts together.`, 'n')
+    throw invalidRequestError(`Invalid 'n': at most ${MOST_PROMPTS} choices are given for all prompts together.`, 'n')
   }
   const digest = digestRequest('completions', request)
   const choices = prompts.flatMap(prompt =>
@@ -33,7 +33,7 @@ export function completeText(request: Request): Record<string, unknown> {
       const which = count > 1 ? ` (choice ${index + 1} of ${count})` : ''
       const origin = `Test completion${which}, no model was asked; request ${digest.slice(0, 8)}`
       const shown = typeof prompt === 'string' ? prompt : prompt.slice(0, SHOWN_TOKENS).join(' ')
-      return limitText(`${SANDBOX_MARK} ${origin}. The prompt reads ${quote(shown)}.`, limits)
+      return truncateText(`${SANDBOX_PREFIX} ${origin}. The prompt reads ${quoteText(shown)}.`, limits)
     }),
   )
   const promptTokens = countPromptTokens(request, 'completions')

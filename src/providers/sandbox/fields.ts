@@ -1,30 +1,30 @@
 /** Reads a request's fields: a field outside OpenAI's type or range is refused. */
-import { invalidRequest } from '../../errors/errors.ts'
+import { invalidRequestError } from '../../errors/errors.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
-import { readGiven, readNumber } from '../../formats/json/read-fields.ts'
+import { readNumber, readOptional } from '../../formats/json/read-fields.ts'
 
-export type Request = JsonObject
+export type SandboxRequest = JsonObject
 
 const MOST_STOPS = 4
 const MOST_ANSWER_CHARS = 4_194_304
 
 /** Undefined when it is not given. */
-export function readInteger(request: Request, field: string, min: number, max = Infinity): number | undefined {
-  const value = readGiven(request, field)
+export function readInteger(request: SandboxRequest, field: string, min: number, max = Infinity): number | undefined {
+  const value = readOptional(request, field)
   if (value === undefined) return undefined
   const number = readNumber(value, field, min, max)
   if (Number.isSafeInteger(number)) return number
-  throw invalidRequest(`${field} must be a whole number.`, field)
+  throw invalidRequestError(`${field} must be a whole number.`, field)
 }
 
 /** The stop sequences: a string or up to four. */
-export function readStops(request: Request): string[] {
-  const value = readGiven(request, 'stop') ?? []
+export function readStopSequences(request: SandboxRequest): string[] {
+  const value = readOptional(request, 'stop') ?? []
   const stops = Array.isArray(value) ? value : [value]
   if (stops.length > MOST_STOPS)
-    throw invalidRequest(`Invalid 'stop': at most ${MOST_STOPS} sequences are allowed.`, 'stop')
+    throw invalidRequestError(`Invalid 'stop': at most ${MOST_STOPS} sequences are allowed.`, 'stop')
   if (stops.every(stop => typeof stop === 'string' && stop !== '')) return stops
-  throw invalidRequest("Invalid type for 'stop': expected a non-empty string or an array of them.", 'stop')
+  throw invalidRequestError("Invalid type for 'stop': expected a non-empty string or an array of them.", 'stop')
 }
 
 const SAMPLING: Record<string, [min: number, max: number]> = {
@@ -35,23 +35,23 @@ const SAMPLING: Record<string, [min: number, max: number]> = {
 }
 
 /** Only checks the sampling parameters: the sandbox has one possible response. */
-export function checkSampling(request: Request): void {
+export function checkSamplingParameters(request: SandboxRequest): void {
   for (const [field, [min, max]] of Object.entries(SAMPLING)) {
-    const value = readGiven(request, field)
+    const value = readOptional(request, field)
     if (value !== undefined) readNumber(value, field, min, max)
   }
   readInteger(request, 'seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
 }
 
 /** Throws a 400 for a field that asks for what the sandbox does not do. */
-export function refuseFields(request: Request, fields: readonly string[]): void {
+export function rejectFields(request: SandboxRequest, fields: readonly string[]): void {
   const asked = fields.find(field => request[field])
   if (asked)
-    throw invalidRequest(`Invalid '${asked}': the sandbox, which answers test keys, does not support it.`, asked)
+    throw invalidRequestError(`Invalid '${asked}': the sandbox, which answers test keys, does not support it.`, asked)
 }
 
 /** Each choice multiplies a response's size: throws a 400 naming `param` when this many of so many characters are too much. */
-export function checkAnswerSize(chars: number, choices: number, param: string): void {
+export function checkSandboxResponseSize(chars: number, choices: number, param: string): void {
   if (chars * choices <= MOST_ANSWER_CHARS) return
-  throw invalidRequest(`Invalid '${param}': the answer would be too large for the sandbox.`, param)
+  throw invalidRequestError(`Invalid '${param}': the answer would be too large for the sandbox.`, param)
 }

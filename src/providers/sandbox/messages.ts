@@ -1,18 +1,18 @@
 /** Reads a chat request's messages: checks them, and finds the one that the sandbox answers. */
 
-import { invalidRequest } from '../../errors/errors.ts'
+import { invalidRequestError } from '../../errors/errors.ts'
 import { isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
-import { readChoice, readList, readObject, readText } from '../../formats/json/read-fields.ts'
-import type { Request } from './fields.ts'
+import { readArray, readEnum, readObject, readString } from '../../formats/json/read-fields.ts'
+import type { SandboxRequest } from './fields.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
 const PARTS = ['text', 'refusal', 'image_url', 'input_audio', 'file'] as const
 
 /** Returns at least one message; throws a 400 for the first that OpenAI would refuse. */
-export function readMessages(request: Request): JsonObject[] {
-  const messages = readList(request.messages, 'messages')
+export function readMessages(request: SandboxRequest): JsonObject[] {
+  const messages = readArray(request.messages, 'messages')
   if (messages.length > 0) return messages.map(readMessage)
-  throw invalidRequest('messages must hold at least one message.', 'messages')
+  throw invalidRequestError('messages must hold at least one message.', 'messages')
 }
 
 /** A message's text: its string, or its text parts. */
@@ -28,7 +28,7 @@ export function textOfMessage(message: JsonObject | undefined): string {
  * The results of tools since the assistant's last message: what the sandbox answers, also where a user's message stands behind them, as it
  * does when they hold pictures.
  */
-export function resultsAtEnd(messages: readonly JsonObject[]): JsonObject[] {
+export function trailingToolResults(messages: readonly JsonObject[]): JsonObject[] {
   const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
   return turn.filter(({ role }) => role === 'tool' || role === 'function')
 }
@@ -36,22 +36,22 @@ export function resultsAtEnd(messages: readonly JsonObject[]): JsonObject[] {
 function readMessage(given: unknown, index: number): JsonObject {
   const place = `messages[${index}]`
   const message = readObject(given, place)
-  const role = readChoice(message.role, `${place}.role`, ROLES)
+  const role = readEnum(message.role, `${place}.role`, ROLES)
   // An assistant that called tools has no content; a legacy function's result may be empty.
   const mayBeEmpty = role === 'assistant' || role === 'function'
   if (!mayBeEmpty || (message.content ?? null) !== null) checkContent(message.content, `${place}.content`)
-  if (role === 'tool') readText(message.tool_call_id, `${place}.tool_call_id`)
+  if (role === 'tool') readString(message.tool_call_id, `${place}.tool_call_id`)
   return message
 }
 
 function checkContent(content: unknown, param: string): void {
   if (typeof content === 'string') return
-  if (!Array.isArray(content)) throw invalidRequest(`${param} must be a string or an array of parts.`, param)
+  if (!Array.isArray(content)) throw invalidRequestError(`${param} must be a string or an array of parts.`, param)
   for (const [index, item] of content.entries()) {
     const place = `${param}[${index}]`
     const part = isJsonObject(item) ? item : {}
-    const type = readChoice(part.type, `${place}.type`, PARTS)
-    const read = type === 'text' || type === 'refusal' ? readText : readObject
+    const type = readEnum(part.type, `${place}.type`, PARTS)
+    const read = type === 'text' || type === 'refusal' ? readString : readObject
     read(part[type], `${place}.${type}`)
   }
 }

@@ -1,21 +1,21 @@
 /** Reads inputs that may be a text, token ids, or a list of either. */
-import { invalidRequest } from '../../errors/errors.ts'
-import { readGiven } from '../../formats/json/read-fields.ts'
-import type { Request } from './fields.ts'
+import { invalidRequestError } from '../../errors/errors.ts'
+import { readOptional } from '../../formats/json/read-fields.ts'
+import type { SandboxRequest } from './fields.ts'
 
 /** A text, or token ids. */
-export type Input = string | number[]
+export type PromptInput = string | number[]
 
 /** Returns at least one input; throws a 400 naming the field when it has none of the four forms, is empty, or too long. */
-export function readInputs(request: Request, field: string, mostInputs: number): Input[] {
-  const inputs = toInputs(readGiven(request, field), field)
+export function readInputs(request: SandboxRequest, field: string, mostInputs: number): PromptInput[] {
+  const inputs = toInputs(readOptional(request, field), field)
   if (inputs.length > mostInputs)
-    throw invalidRequest(`Invalid '${field}': at most ${mostInputs} inputs are allowed.`, field)
+    throw invalidRequestError(`Invalid '${field}': at most ${mostInputs} inputs are allowed.`, field)
   return inputs
 }
 
-function toInputs(value: unknown, field: string): Input[] {
-  if (value === undefined) throw invalidRequest(`Missing required parameter: '${field}'.`, field)
+function toInputs(value: unknown, field: string): PromptInput[] {
+  if (value === undefined) throw invalidRequestError(`Missing required parameter: '${field}'.`, field)
   if (typeof value === 'string') return [value]
   if (!Array.isArray(value) || value.length === 0) throw refuse(field)
   if (isTokens(value)) return [value]
@@ -29,7 +29,7 @@ function isTokens(value: unknown): value is number[] {
 }
 
 const refuse = (field: string) =>
-  invalidRequest(
+  invalidRequestError(
     `Invalid '${field}': expected a string, an array of strings, an array of tokens, or an array of token arrays, not empty.`,
     field,
   )

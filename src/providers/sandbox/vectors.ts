@@ -1,5 +1,5 @@
 /** The sandbox's vectors: of unit length, equal for equal inputs, closer for inputs that share words. */
-import type { Input } from './prompts.ts'
+import type { PromptInput } from './prompts.ts'
 
 /** Dimensions that each word changes. */
 const DIMENSIONS_PER_WORD = 8
@@ -7,7 +7,7 @@ const DIMENSIONS_PER_WORD = 8
 const WHOLE_WEIGHT = 0.5
 
 /** In the platform's byte order, which is little-endian wherever Bun runs, as in upstreams' base64. */
-export function makeVector(input: Input, model: string, dimensions: number): Float32Array {
+export function createVector(input: PromptInput, model: string, dimensions: number): Float32Array {
   const isText = typeof input === 'string'
   const words = isText ? input.toLowerCase().split(/[^\p{L}\p{N}]+/u) : input.map(token => `#${token}`)
   const vector = fillEvenly(`${model}\n${isText ? input : input.join()}`, dimensions)

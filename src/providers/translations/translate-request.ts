@@ -1,25 +1,25 @@
 /** Translates requests to chat completions, a long one in a worker. */
-import { Job, NOBODY, offLoop } from '../../event-loop/off-loop.ts'
-import { dropPacked, holdsPacked } from '../../formats/drop-packed.ts'
-import { isGiven, type JsonObject } from '../../formats/json/canonical.ts'
+import { NO_OWNER, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
+import { isPresent, type JsonObject } from '../../formats/json/canonical.ts'
+import { hasPackedExtras, omitPackedExtras } from '../../formats/omit-packed-extras.ts'
 import {
   type ErrorDetails,
-  type RequestTarget,
+  restoreClientFieldNames,
   type TranslatedEndpoint,
   type TranslationContext,
-  tellOwn,
-  translate,
+  type TranslationTarget,
+  translateToChat,
 } from '../../formats/translation.ts'
-import { isLong, readExactBody, runOnBody, withLongBody } from '../long-body.ts'
+import { isLongRequest, parseExactBody, replaceLongBody, runBodyJob } from '../long-body.ts'
 import type { UpstreamRequest } from '../upstream.ts'
 
-export interface ToTranslate {
+export interface TranslationInput {
   endpoint: TranslatedEndpoint
-  target: RequestTarget
+  target: TranslationTarget
   bytes: Uint8Array
 }
 
-export interface LongTranslated {
+export interface TranslatedLongRequest {
   bytes: Uint8Array
   /** The chat request's short fields. */
   fields: JsonObject
@@ -28,14 +28,14 @@ export interface LongTranslated {
   context: TranslationContext
 }
 
-export type ToCount = Omit<ToTranslate, 'target'>
-export type ToTell = ToTranslate & { details: ErrorDetails }
+export type TokenCountInput = Omit<TranslationInput, 'target'>
+export type RestoreFieldNamesInput = TranslationInput & { details: ErrorDetails }
 
 const JOBS = new URL('../jobs.ts', import.meta.url)
-const TRANSLATE = new Job<ToTranslate, LongTranslated>(JOBS, 'translateRequest')
-const DROP = new Job<{ bytes: Uint8Array }, Uint8Array>(JOBS, 'dropPacked')
-const COUNT = new Job<ToCount, JsonObject>(JOBS, 'countRequest')
-const TELL = new Job<ToTell, ErrorDetails>(JOBS, 'tellOwnRequest')
+const TRANSLATE = new WorkerJob<TranslationInput, TranslatedLongRequest>(JOBS, 'translateRequestJob')
+const DROP = new WorkerJob<{ bytes: Uint8Array }, Uint8Array>(JOBS, 'omitPackedExtrasJob')
+const COUNT = new WorkerJob<TokenCountInput, JsonObject>(JOBS, 'countRequestTokensJob')
+const TELL = new WorkerJob<RestoreFieldNamesInput, ErrorDetails>(JOBS, 'restoreFieldNamesJob')
 
 /**
  * Returns the chat request, and the context for translating its response. Throws a 400 for a field without a counterpart in chat
@@ -44,48 +44,56 @@ const TELL = new Job<ToTell, ErrorDetails>(JOBS, 'tellOwnRequest')
 export async function translateRequest(
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
-  target: RequestTarget,
-): Promise<{ chat: UpstreamRequest } & Omit<LongTranslated, 'bytes' | 'fields'>> {
-  if (isLong(request)) {
-    const { bytes, fields, ...translated } = await runOnBody(TRANSLATE, request, { endpoint, target })
-    return { chat: withLongBody({ ...headOf(request), endpoint: 'chat' }, fields, bytes), ...translated }
+  target: TranslationTarget,
+): Promise<{ chat: UpstreamRequest } & Omit<TranslatedLongRequest, 'bytes' | 'fields'>> {
+  if (isLongRequest(request)) {
+    const { bytes, fields, ...translated } = await runBodyJob(TRANSLATE, request, { endpoint, target })
+    return { chat: replaceLongBody({ ...headOf(request), endpoint: 'chat' }, fields, bytes), ...translated }
   }
-  const { chatRequest, ...translated } = translate(endpoint, readExactBody(request), target)
+  const { chatRequest, ...translated } = translateToChat(endpoint, parseExactBody(request), target)
   const bodyText = JSON.stringify(chatRequest)
   return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, ...translated }
 }
 
 /** The request for a provider that has this API of its own, which would refuse what was packed here. */
-export async function withoutPacked(request: UpstreamRequest): Promise<UpstreamRequest> {
+export async function withoutPackedExtras(request: UpstreamRequest): Promise<UpstreamRequest> {
   const { input, messages } = request.body
   // A long body that was rewritten may have its short fields alone.
-  const isKnown = !isLong(request) || isGiven(input ?? messages)
-  if (isKnown && !holdsPacked(request.body)) return request
-  if (isLong(request)) return withLongBody(request, request.body, await runOnBody(DROP, request, {}))
-  const bodyText = JSON.stringify(dropPacked(readExactBody(request)))
-  return { ...request, body: dropPacked(request.body), bodyText }
+  const isKnown = !isLongRequest(request) || isPresent(input ?? messages)
+  if (isKnown && !hasPackedExtras(request.body)) return request
+  if (isLongRequest(request)) return replaceLongBody(request, request.body, await runBodyJob(DROP, request, {}))
+  const bodyText = JSON.stringify(omitPackedExtras(parseExactBody(request)))
+  return { ...request, body: omitPackedExtras(request.body), bodyText }
 }
 
 /** Estimates the request's tokens, in the worker. Throws as the translation does. */
-export async function countRequest(request: UpstreamRequest, endpoint: TranslatedEndpoint): Promise<JsonObject> {
-  if (isLong(request)) return runOnBody(COUNT, request, { endpoint })
+export async function countRequestTokens(request: UpstreamRequest, endpoint: TranslatedEndpoint): Promise<JsonObject> {
+  if (isLongRequest(request)) return runBodyJob(COUNT, request, { endpoint })
   const bytes = new TextEncoder().encode(request.bodyText)
-  return offLoop.run(COUNT, { endpoint, bytes }, { owner: request.owner ?? NOBODY })
+  return workerPool.run(COUNT, { endpoint, bytes }, { owner: request.owner ?? NO_OWNER })
 }
 
 /** Says of the client's own request what an error says of the chat request: the translation is made once more, to find the place. */
-export async function tellOwnRequest(
+export async function restoreRequestFieldNames(
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
-  target: RequestTarget,
+  target: TranslationTarget,
   details: ErrorDetails,
 ): Promise<ErrorDetails> {
-  if (isLong(request)) return runOnBody(TELL, request, { endpoint, target, details })
-  return tellOwn(endpoint, readExactBody(request), target, details)
+  if (isLongRequest(request)) return runBodyJob(TELL, request, { endpoint, target, details })
+  return restoreClientFieldNames(endpoint, parseExactBody(request), target, details)
 }
 
 function headOf(request: UpstreamRequest) {
-  const { headers, stream, signal, maxPrice, marksCache = false, owner = NOBODY, earlierCredentials } = request
+  const {
+    headers,
+    stream,
+    signal,
+    maxPrice,
+    addsCacheBreakpoints = false,
+    owner = NO_OWNER,
+    earlierCredentials,
+  } = request
   const earlier = earlierCredentials && { earlierCredentials }
-  return { headers, stream, signal, maxPrice, marksCache, owner, ...earlier, isTranslated: true }
+  return { headers, stream, signal, maxPrice, addsCacheBreakpoints, owner, ...earlier, isTranslated: true }
 }

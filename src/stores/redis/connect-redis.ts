@@ -1,8 +1,8 @@
 /** Connections to Redis, a server, the master that Sentinels name, or a cluster: they fail fast and reconnect by themselves. */
 import { tracingChannel } from 'node:diagnostics_channel'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import { rememberErrors } from './explain-redis.ts'
-import { parseRedisUrl, type RedisAddress, type RedisTls } from './redis-url.ts'
+import { trackConnectionErrors } from './explain-redis-error.ts'
+import { parseRedisUrl, type RedisAddress, type RedisTlsOptions } from './redis-url.ts'
 
 /** After this long without a reply, the server counts as gone or hanging. */
 const SILENCE_LIMIT_MS = 2_000
@@ -16,25 +16,28 @@ export type RedisConnection = Redis | Cluster
 /** Replies in the form that ioredis calls legacy. */
 type Options = Omit<RedisOptions, 'replyMapping'>
 
-export interface ConnectOptions {
+export interface RedisConnectOptions {
   /** For subscriptions, which wait for the server rather than fail, and may be silent for long. */
-  listens?: boolean
+  isSubscriber?: boolean
   /** For addresses that ask for TLS; null for the system's own authorities. */
-  tls?: RedisTls | null
+  tls?: RedisTlsOptions | null
 }
 
 /** `url`: see redis-url.ts. Commands have no time limit here; callers set their own. */
-export function connectRedis(url: string, { listens = false, tls = null }: ConnectOptions = {}): RedisConnection {
+export function connectRedis(
+  url: string,
+  { isSubscriber = false, tls = null }: RedisConnectOptions = {},
+): RedisConnection {
   const address = parseRedisUrl(url)
   if (address === null) throw new Error('REDIS_URL is not an address of Redis')
   const shared: Options = {
-    ...(listens ? { enableOfflineQueue: true, maxRetriesPerRequest: null } : FAILS_FAST),
+    ...(isSubscriber ? { enableOfflineQueue: true, maxRetriesPerRequest: null } : FAILS_FAST),
     ...credentialsOf(address),
     ...(address.isEncrypted ? { tls: { ...tls } } : {}),
     connectTimeout: 1_000,
   }
-  const connection = address.isCluster ? connectCluster(address, shared, listens) : connectServer(address, shared)
-  rememberErrors(connection)
+  const connection = address.isCluster ? connectCluster(address, shared, isSubscriber) : connectServer(address, shared)
+  trackConnectionErrors(connection)
   return connection
 }
 
@@ -104,7 +107,11 @@ function refuseUnknownSlots(cluster: Cluster): void {
 const SUBSCRIBE_AGAIN_MS = 1_000
 
 /** Calls back with each message on the channel. On a cluster only the channel's own shard carries them. */
-export function hearChannel(listener: RedisConnection, channel: string, onMessage: (message: Buffer) => void): void {
+export function subscribeToChannel(
+  listener: RedisConnection,
+  channel: string,
+  onMessage: (message: Buffer) => void,
+): void {
   const isSharded = listener instanceof Cluster
   listener.on(isSharded ? 'smessageBuffer' : 'messageBuffer', (to: Buffer, message: Buffer) => {
     if (to.toString() === channel) onMessage(message)

@@ -1,8 +1,8 @@
 /** Coordinates upstream calls between processes: leases with a lifetime, and messages from process to process. */
-import { createTimeLimit } from '../../event-loop/time-limit.ts'
-import type { GuardedStore } from '../guarded-store.ts'
-import type { TaggedEntries } from '../tagged-store.ts'
-import { hearChannel, type RedisConnection } from './connect-redis.ts'
+import { createSharedTimeout } from '../../event-loop/timeouts.ts'
+import type { FallbackStore } from '../fallback-store.ts'
+import type { SignedEntries } from '../signed-store.ts'
+import { type RedisConnection, subscribeToChannel } from './connect-redis.ts'
 import { installationPrefix, RedisCommands } from './redis-store.ts'
 
 /** The leader of a call. */
@@ -13,7 +13,7 @@ export interface Lease {
 }
 
 /** `holder` is the process that already has the lease; null when this process got it. `entry` is the exact entry, read right after. */
-export type LeaseReply = { holder: Lease } | { holder: null; entry: Uint8Array | null }
+export type LeaseAttempt = { holder: Lease } | { holder: null; entry: Uint8Array | null }
 
 export interface ProcessBus {
   /** This process's id. */
@@ -23,7 +23,7 @@ export interface ProcessBus {
   /**
    * Takes a lease for this process, and reads the exact entry that an earlier call may have stored. Rejects when Redis is out of reach.
    */
-  takeLease(name: string, callId: string, exactKey: string): Promise<LeaseReply>
+  acquireLease(name: string, callId: string, exactKey: string): Promise<LeaseAttempt>
   /** Extends a lease of this process. */
   renewLease(name: string): Promise<void>
   /** Releases a lease, if it is still this one. */
@@ -49,9 +49,9 @@ export interface ProcessBusOptions {
   listener: RedisConnection
   installationId: string
   /** Of the entry store; its tags sign messages, too. */
-  entries: TaggedEntries
+  entries: SignedEntries
   /** The store on the same Redis: a request that has waited for a shard in vain does not wait for it again. */
-  store: Pick<GuardedStore, 'attempt'>
+  store: Pick<FallbackStore, 'runGuarded'>
   isOnlyProcess: ProcessBus['isOnlyProcess']
 }
 
@@ -64,29 +64,31 @@ export function openProcessBus({
   isOnlyProcess,
 }: ProcessBusOptions): ProcessBus {
   const commands = new RedisCommands(redis)
-  const lease = commands.script(new URL('./lease.lua', import.meta.url))
-  const release = commands.script(new URL('./release.lua', import.meta.url))
+  const lease = commands.loadScript(new URL('./acquire-lease.lua', import.meta.url))
+  const release = commands.loadScript(new URL('./release-lease.lua', import.meta.url))
   const processId = crypto.randomUUID()
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name
   const channelOf = (id: string) => `bus:${id}`
-  const inTime = createTimeLimit(TIME_LIMIT_MS)
+  const inTime = createSharedTimeout(TIME_LIMIT_MS)
   let onMessage: (message: Uint8Array) => void = () => {}
   const own = channelOf(processId)
   // Anyone who can publish could pose as a leader, so messages with a wrong tag are dropped.
-  hearChannel(listener, named(own), tagged => {
-    const message = entries.openMessage(own, tagged)
+  subscribeToChannel(listener, named(own), tagged => {
+    const message = entries.verifyMessage(own, tagged)
     if (message) onMessage(message)
   })
 
   return {
     processId,
     isOnlyProcess,
-    async takeLease(name, callId, exactKey) {
+    async acquireLease(name, callId, exactKey) {
       const keys = [named(name), named(exactKey)]
-      const reply = await store.attempt(name, () => inTime(lease(keys, [`${processId} ${callId}`, LEASE_LIFETIME_MS])))
+      const reply = await store.runGuarded(name, () =>
+        inTime(lease(keys, [`${processId} ${callId}`, LEASE_LIFETIME_MS])),
+      )
       const [held, entry = null] = reply as (Buffer | null)[]
-      if (!held) return { holder: null, entry: entries.open(exactKey, entry) }
+      if (!held) return { holder: null, entry: entries.verifyEntry(exactKey, entry) }
       const [holder = '', holderCall = ''] = held.toString('latin1').split(' ')
       return { holder: { processId: holder, callId: holderCall } }
     },
@@ -98,7 +100,7 @@ export function openProcessBus({
     },
     async send(to, message) {
       const channel = channelOf(to)
-      const tagged = entries.tagMessage(channel, message)
+      const tagged = entries.signMessage(channel, message)
       const bytes = Buffer.from(tagged.buffer, tagged.byteOffset, tagged.byteLength)
       return (await inTime(commands.publish(named(channel), bytes))) > 0
     },

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Cluster, Command } from 'ioredis'
-import type { CountBatch, Counted, FastStore, Window } from '../fast-store.ts'
-import { birthOf, shiftBytes, totalOf } from '../sliding-window.ts'
+import type { CountBatch, CountResult, FastStore, RateWindow } from '../fast-store.ts'
+import { readWindowBirth, readWindowTotal, shiftEncodedWindow } from '../sliding-window.ts'
 import type { RedisConnection } from './connect-redis.ts'
 
 /** Digits of the id in a prefix: few, because every name costs memory. */
@@ -18,11 +18,11 @@ export function installationPrefix(id: string): string {
   return `mp:${id.slice(0, ID_LENGTH)}:`
 }
 
-export type Argument = string | number | Buffer
+export type ScriptArgument = string | number | Buffer
 type Reply = number | Buffer | null | Reply[]
 
 /** Runs a Lua script in one step. On a cluster, all keys must have one hash tag. */
-export type Script = (keys: readonly string[], args: readonly Argument[]) => Promise<Reply>
+export type LuaScript = (keys: readonly string[], args: readonly ScriptArgument[]) => Promise<Reply>
 
 /**
  * Commands of one tick share a pipeline; on a cluster, those for one master. What a node answers for being the wrong one, or for not
@@ -39,7 +39,7 @@ export class RedisCommands {
     return this.#connection instanceof Cluster
   }
 
-  script(file: URL): Script {
+  loadScript(file: URL): LuaScript {
     const lua = readFileSync(file, 'utf8')
     const hash = createHash('sha1').update(lua).digest('hex')
     // With the number of keys, ioredis knows the keys, and so the master that the script belongs to.
@@ -96,9 +96,16 @@ export class RedisCommands {
     this.#connection.disconnect()
   }
 
-  async #send(name: string, args: readonly Argument[], again = () => this.#sendDirectly(name, args)): Promise<Reply> {
+  async #send(
+    name: string,
+    args: readonly ScriptArgument[],
+    again = () => this.#sendDirectly(name, args),
+  ): Promise<Reply> {
     // It has a method for each command, but declares few of those that return bytes.
-    const connection = this.#connection as unknown as Record<string, (...args: readonly Argument[]) => Promise<Reply>>
+    const connection = this.#connection as unknown as Record<
+      string,
+      (...args: readonly ScriptArgument[]) => Promise<Reply>
+    >
     try {
       return (await connection[`${name}Buffer`]?.(...args)) ?? null
     } catch (error) {
@@ -107,7 +114,7 @@ export class RedisCommands {
     }
   }
 
-  #sendDirectly(name: string, args: readonly Argument[]): Promise<Reply> {
+  #sendDirectly(name: string, args: readonly ScriptArgument[]): Promise<Reply> {
     return this.#connection.sendCommand(new Command(name, [...args], { replyEncoding: null })) as Promise<Reply>
   }
 }
@@ -130,8 +137,8 @@ const PROBE_LIVES_MS = 60_000
  */
 export function openRedisStore(connection: RedisConnection, installationId: string): FastStore {
   const commands = new RedisCommands(connection)
-  const countWindows = commands.script(new URL('./windows.lua', import.meta.url))
-  const uncountWindows = commands.script(new URL('./uncount.lua', import.meta.url))
+  const countWindows = commands.loadScript(new URL('./windows.lua', import.meta.url))
+  const uncountWindows = commands.loadScript(new URL('./uncount.lua', import.meta.url))
   const prefix = installationPrefix(installationId)
   const named = (name: string) => prefix + name
 
@@ -143,16 +150,17 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
   return {
     kind: 'redis',
     shardOf: name => commands.shardOf(named(name)),
-    async count({ requests, isWhole, windows, entries, second }: CountBatch): Promise<Counted> {
+    async count({ requests, isAllOrNothing, windows, entries, second }: CountBatch): Promise<CountResult> {
       const keys = [...windows.map(window => window.name), ...entries].map(named)
       const ask = async (lostAtSecond: number | null) => {
         const step = lostAtSecond === null || second === undefined ? 0 : lostAtSecond - second
         const described = windows.flatMap(window => writeWindow(window, lostAtSecond !== null, step))
-        return (await countWindows(keys, [isWhole ? -requests : requests, windows.length, prefix, ...described])) as (
-          | number
-          | Buffer
-          | null
-        )[]
+        return (await countWindows(keys, [
+          isAllOrNothing ? -requests : requests,
+          windows.length,
+          prefix,
+          ...described,
+        ])) as (number | Buffer | null)[]
       }
       const first = await ask(null)
       const reply = Number(first[0]) === HAS_LOST ? await ask(Number(first[1])) : first
@@ -191,21 +199,25 @@ const HAS_LOST = -1
 const TOLERATED_SECONDS = 2
 
 /** The script's arguments for a window. The remembered bytes are sent only when Redis has lost the window: by its time now, if that has stepped. */
-function writeWindow({ limit, remembered, missed = 0 }: Window, hasLost: boolean, step: number): Argument[] {
-  if (!remembered) return [limit, 0, missed, '']
-  const restored = Math.abs(step) > TOLERATED_SECONDS ? shiftBytes(remembered, step) : remembered
-  return [limit, birthOf(remembered), missed, hasLost ? toBuffer(restored) : '']
+function writeWindow(
+  { limit, lastSeen, unreported = 0 }: RateWindow,
+  hasLost: boolean,
+  step: number,
+): ScriptArgument[] {
+  if (!lastSeen) return [limit, 0, unreported, '']
+  const restored = Math.abs(step) > TOLERATED_SECONDS ? shiftEncodedWindow(lastSeen, step) : lastSeen
+  return [limit, readWindowBirth(lastSeen), unreported, hasLost ? toBuffer(restored) : '']
 }
 
 /** The script's reply: three numbers, the windows as they are now, then the entries, which are left off where no request passes. */
-function readCounted(reply: readonly (number | Buffer | null)[], windows: number, entries: number): Counted {
+function readCounted(reply: readonly (number | Buffer | null)[], windows: number, entries: number): CountResult {
   const [granted, second, waitMs, ...rest] = reply
   const seen = rest.slice(0, windows).map(asBytes)
   return {
     granted: Number(granted),
-    countedAt: { second: Number(second), isInStore: true },
+    receipt: { second: Number(second), isInStore: true },
     waitMs: Number(waitMs),
-    totals: seen.map(window => (window ? totalOf(window) : 0)),
+    totals: seen.map(window => (window ? readWindowTotal(window) : 0)),
     entries: Array.from({ length: entries }, (_, i) => asBytes(rest[windows + i])),
     windows: seen.flatMap(window => window ?? []),
   }

@@ -1,7 +1,7 @@
 /** REDIS_URL: one server, a comma-separated list of cluster nodes, or Sentinels and the name of their master. */
 
 /** As TLS takes them, in PEM. */
-export interface RedisTls {
+export interface RedisTlsOptions {
   ca?: string
   cert?: string
   key?: string

@@ -12,7 +12,13 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { UsageRecord } from '../../postgres/usage-record.ts'
-import { ERROR_TYPE, GEN_AI, HTTP, OURS, operationOf } from './span-names.ts'
+import {
+  ERROR_TYPE_ATTRIBUTE,
+  GEN_AI_ATTRIBUTES,
+  genAiOperationOf,
+  HTTP_ATTRIBUTES,
+  PROXY_ATTRIBUTES,
+} from './span-attributes.ts'
 
 export interface TracedRequest {
   method: string
@@ -23,9 +29,9 @@ export interface TracedRequest {
 }
 
 export interface Tracing {
-  begin(request: TracedRequest): RequestTrace
+  startRequest(request: TracedRequest): RequestTrace
   /** Of what no request waits for: a trace of its own. */
-  beginTask(task: TracedTask): TaskTrace
+  startTask(task: TracedTask): TaskTrace
   /** Sends what waits. Resolves when that is done, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
@@ -35,14 +41,14 @@ export interface TracedTask {
   project: string
 }
 
-export interface AskedModel {
+export interface TracedModelCall {
   endpoint: string
   model: string
   stream: boolean
 }
 
 /** A call that the proxy makes for itself. */
-export interface AsideCall {
+export interface InternalCall {
   endpoint: string
   model: string
   provider: string
@@ -50,47 +56,47 @@ export interface AsideCall {
 }
 
 /** What is known of a request that was recorded. */
-export interface TracedEnd {
+export interface RequestTraceResult {
   record: UsageRecord
   project: string
   /** The model that the answer names. */
-  answeredAs: string | undefined
+  responseModel: string | undefined
 }
 
 /** Of whatever asks models beside its own. */
-export interface AsideTrace {
+export interface InternalCallTrace {
   /** The call's place in the trace is in the headers that `ask` gets. */
-  traceAside<T>(asked: AsideCall, ask: (headers: Headers) => Promise<T>): Promise<T>
+  traceInternalCall<T>(asked: InternalCall, ask: (headers: Headers) => Promise<T>): Promise<T>
 }
 
-export interface TaskTrace extends AsideTrace {
+export interface TaskTrace extends InternalCallTrace {
   end(): void
 }
 
-export interface RequestTrace extends AsideTrace {
+export interface RequestTrace extends InternalCallTrace {
   /** A model is asked, once more perhaps: what belongs together is one call. `substitute`: the model in place of the one asked for. */
-  beginCall(asked: AskedModel, provider: string, substitute: string | null): void
+  beginCall(asked: TracedModelCall, provider: string, substitute: string | null): void
   /** The hook is asked. The call's place in the trace is in the headers that `ask` gets. */
   traceHook<T>(when: 'before' | 'after', ask: (headers: Headers) => Promise<T>): Promise<T>
   /** The call under way failed; another model may be asked. */
   failCall(failure: unknown): void
   /** `failure` is what the request ended with, if it failed. */
-  end(status: number, end?: TracedEnd, failure?: unknown): void
+  end(status: number, end?: RequestTraceResult, failure?: unknown): void
 }
 
 /** Writes a span's place into headers. */
-export type Inject = (context: Context, headers: Headers) => void
+export type TraceContextInjector = (context: Context, headers: Headers) => void
 
-type StartCall = (asked: Omit<AsideCall, 'purpose'>, more: Attributes, sent: Headers) => Span
+type StartCall = (asked: Omit<InternalCall, 'purpose'>, more: Attributes, sent: Headers) => Span
 
 /** Calls below a span. The place of each is written into the headers that are sent. */
-function callsBelow(tracer: Tracer, inject: Inject, here: Context): StartCall {
+function callsBelow(tracer: Tracer, inject: TraceContextInjector, here: Context): StartCall {
   return ({ endpoint, model, provider }, more, sent) => {
-    const operation = operationOf(endpoint)
+    const operation = genAiOperationOf(endpoint)
     const attributes = {
-      [GEN_AI.operation]: operation,
-      [GEN_AI.provider]: provider,
-      [GEN_AI.requestModel]: model,
+      [GEN_AI_ATTRIBUTES.operation]: operation,
+      [GEN_AI_ATTRIBUTES.provider]: provider,
+      [GEN_AI_ATTRIBUTES.requestModel]: model,
       ...more,
     }
     const span = tracer.startSpan(`${operation} ${model}`, { kind: SpanKind.CLIENT, attributes }, here)
@@ -99,11 +105,11 @@ function callsBelow(tracer: Tracer, inject: Inject, here: Context): StartCall {
   }
 }
 
-function asidesBelow(startCall: StartCall): AsideTrace {
+function asidesBelow(startCall: StartCall): InternalCallTrace {
   return {
-    traceAside(asked, ask) {
+    traceInternalCall(asked, ask) {
       const place = new Headers()
-      const span = startCall(asked, { [OURS.purpose]: asked.purpose }, place)
+      const span = startCall(asked, { [PROXY_ATTRIBUTES.purpose]: asked.purpose }, place)
       return endWith(span, ask(place))
     },
   }
@@ -120,21 +126,26 @@ async function endWith<T>(span: Span, asked: Promise<T>): Promise<T> {
   }
 }
 
-export function beginTask(
+export function startTaskTrace(
   tracer: Tracer,
-  inject: Inject,
+  inject: TraceContextInjector,
   parent: Context,
   { purpose, project }: TracedTask,
 ): TaskTrace {
-  const attributes = { [OURS.purpose]: purpose, [OURS.project]: project }
+  const attributes = { [PROXY_ATTRIBUTES.purpose]: purpose, [PROXY_ATTRIBUTES.project]: project }
   const task = tracer.startSpan(purpose, { kind: SpanKind.INTERNAL, attributes }, parent)
   return { ...asidesBelow(callsBelow(tracer, inject, trace.setSpan(parent, task))), end: () => task.end() }
 }
 
-export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, request: TracedRequest): RequestTrace {
+export function startRequestTrace(
+  tracer: Tracer,
+  inject: TraceContextInjector,
+  parent: Context,
+  request: TracedRequest,
+): RequestTrace {
   const { method, headers } = request
   const route = request.route()
-  const attributes = { [HTTP.method]: method, [HTTP.route]: route }
+  const attributes = { [HTTP_ATTRIBUTES.method]: method, [HTTP_ATTRIBUTES.route]: route }
   const server = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent)
   const here = trace.setSpan(parent, server)
   const startCall = callsBelow(tracer, inject, here)
@@ -152,10 +163,10 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
     beginCall({ endpoint, model, stream }, provider, substitute) {
       if (call) return
       const asked = { endpoint, model: substitute ?? model, provider }
-      call = startCall(asked, { [GEN_AI.stream]: stream }, headers)
+      call = startCall(asked, { [GEN_AI_ATTRIBUTES.stream]: stream }, headers)
     },
     traceHook(when, ask) {
-      const attributes = { [OURS.purpose]: 'hook' }
+      const attributes = { [PROXY_ATTRIBUTES.purpose]: 'hook' }
       const span = tracer.startSpan(`hook ${when}`, { kind: SpanKind.CLIENT, attributes }, here)
       const place = new Headers()
       inject(trace.setSpan(here, span), place)
@@ -165,7 +176,7 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
     end(status, end, failure) {
       const error = failure ?? (status >= 400 ? { status } : undefined)
       endCall(end ? spentAttributes(end) : {}, error)
-      server.setAttributes({ [HTTP.status]: status, ...(end && requestAttributes(end)) })
+      server.setAttributes({ [HTTP_ATTRIBUTES.status]: status, ...(end && requestAttributes(end)) })
       if (status >= 500) fail(server, error)
       server.end()
     },
@@ -173,7 +184,7 @@ export function beginTrace(tracer: Tracer, inject: Inject, parent: Context, requ
 }
 
 /** Of what is not sampled: nothing is noted, and whoever is asked for it is told so. */
-export class Untraced implements RequestTrace, TaskTrace {
+export class UnsampledTrace implements RequestTrace, TaskTrace {
   readonly #headers: Headers
   readonly #tell: (sent: Headers) => void
 
@@ -186,7 +197,7 @@ export class Untraced implements RequestTrace, TaskTrace {
     this.#tell(this.#headers)
   }
 
-  traceAside<T>(_: AsideCall, ask: (headers: Headers) => Promise<T>): Promise<T> {
+  traceInternalCall<T>(_: InternalCall, ask: (headers: Headers) => Promise<T>): Promise<T> {
     const place = new Headers()
     this.#tell(place)
     return ask(place)
@@ -203,35 +214,35 @@ export class Untraced implements RequestTrace, TaskTrace {
   end(): void {}
 }
 
-function spentAttributes({ record, answeredAs }: TracedEnd): Attributes {
+function spentAttributes({ record, responseModel }: RequestTraceResult): Attributes {
   const { first_chunk_ms: firstChunkMs = null } = record
   return {
-    [GEN_AI.inputTokens]: record.prompt_tokens,
-    [GEN_AI.cachedInputTokens]: record.cached_prompt_tokens,
-    [GEN_AI.outputTokens]: record.completion_tokens,
-    ...(answeredAs !== undefined && { [GEN_AI.responseModel]: answeredAs }),
-    ...(firstChunkMs !== null && { [GEN_AI.firstChunkSeconds]: firstChunkMs / 1000 }),
+    [GEN_AI_ATTRIBUTES.inputTokens]: record.prompt_tokens,
+    [GEN_AI_ATTRIBUTES.cachedInputTokens]: record.cached_prompt_tokens,
+    [GEN_AI_ATTRIBUTES.outputTokens]: record.completion_tokens,
+    ...(responseModel !== undefined && { [GEN_AI_ATTRIBUTES.responseModel]: responseModel }),
+    ...(firstChunkMs !== null && { [GEN_AI_ATTRIBUTES.firstChunkSeconds]: firstChunkMs / 1000 }),
   }
 }
 
-function requestAttributes({ record, project }: TracedEnd): Attributes {
+function requestAttributes({ record, project }: RequestTraceResult): Attributes {
   return {
-    [OURS.requestId]: record.request_id,
-    [OURS.project]: project,
-    [OURS.endpoint]: record.endpoint,
-    [OURS.model]: record.model,
-    [OURS.costUsd]: record.cost_usd,
-    [OURS.savedTokens]: record.tokens_saved,
-    [OURS.savedUsd]: record.saved_usd,
-    ...(record.provider && { [OURS.provider]: record.provider }),
-    ...(record.cache_result && { [OURS.cacheResult]: record.cache_result }),
-    ...(record.cache_reason && { [OURS.cacheReason]: record.cache_reason }),
+    [PROXY_ATTRIBUTES.requestId]: record.request_id,
+    [PROXY_ATTRIBUTES.project]: project,
+    [PROXY_ATTRIBUTES.endpoint]: record.endpoint,
+    [PROXY_ATTRIBUTES.model]: record.model,
+    [PROXY_ATTRIBUTES.costUsd]: record.cost_usd,
+    [PROXY_ATTRIBUTES.savedTokens]: record.tokens_saved,
+    [PROXY_ATTRIBUTES.savedUsd]: record.saved_usd,
+    ...(record.provider && { [PROXY_ATTRIBUTES.provider]: record.provider }),
+    ...(record.cache_result && { [PROXY_ATTRIBUTES.cacheResult]: record.cache_result }),
+    ...(record.cache_reason && { [PROXY_ATTRIBUTES.cacheReason]: record.cache_reason }),
   }
 }
 
 /** Names the kind of error and no more: a message may quote a prompt. */
 function fail(span: Span | null, failure: unknown): void {
   const { code, status, name } = (failure ?? {}) as { code?: unknown; status?: unknown; name?: unknown }
-  span?.setAttribute(ERROR_TYPE, String(code ?? status ?? name ?? '_OTHER'))
+  span?.setAttribute(ERROR_TYPE_ATTRIBUTE, String(code ?? status ?? name ?? '_OTHER'))
   span?.setStatus({ code: SpanStatusCode.ERROR })
 }

@@ -1,5 +1,5 @@
 /** What an event stream says, event by event, for tests that look at the very chunks. */
-import { isJsonObject, type JsonObject, objectsOf } from '../../../src/formats/json/canonical.ts'
+import { asObjects, isJsonObject, type JsonObject } from '../../../src/formats/json/canonical.ts'
 import { createSseParser } from '../../../src/formats/sse/sse.ts'
 
 /** The parsed data of each event up to `[DONE]`. */
@@ -14,8 +14,8 @@ export function readEvents(text: string): unknown[] {
 
 /** The fragments of tool calls in a chunk. */
 export function callsOf(chunk: unknown): JsonObject[] {
-  const choices = isJsonObject(chunk) ? objectsOf(chunk.choices) : []
-  return choices.flatMap(({ delta }) => (isJsonObject(delta) ? objectsOf(delta.tool_calls) : []))
+  const choices = isJsonObject(chunk) ? asObjects(chunk.choices) : []
+  return choices.flatMap(({ delta }) => (isJsonObject(delta) ? asObjects(delta.tool_calls) : []))
 }
 
 /** The same chunks, whose calls have no numbers. */

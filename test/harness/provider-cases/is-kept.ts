@@ -1,5 +1,5 @@
 /** Whether a part of a provider's response reached the client: in the body, packed within it, or named as omitted. */
-import { unpackCarried } from '../../../src/formats/chat/carried.ts'
+import { unpackExtras } from '../../../src/formats/chat/provider-extras.ts'
 
 export interface Kept {
   body: string
@@ -16,5 +16,5 @@ export function isKept({ body, omitted }: Kept, text: string): boolean {
 
 function packedIn(body: string): string[] {
   const found = body.match(/mp1\.[\w-]+/g) ?? []
-  return found.map(packed => JSON.stringify(unpackCarried(packed, null)))
+  return found.map(packed => JSON.stringify(unpackExtras(packed, null)))
 }

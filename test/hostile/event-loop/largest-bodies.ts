@@ -1,5 +1,5 @@
 /** The largest bodies at every path that takes one: one text for a provider, many for the sandbox, and a form's file. */
-import { COLLECTION_PATHS } from '../../../src/providers/operations.ts'
+import { COLLECTION_PATHS } from '../../../src/providers/pass-through-operations.ts'
 import { BODY_DOORS, FORM_DOORS } from '../../harness/hostile-doors.ts'
 
 export interface LargestBody {

@@ -8,13 +8,13 @@ import { parseArgs } from 'node:util'
 import { startAndRead, stop } from '../../../scripts/bench/processes.ts'
 import { prepareStores } from '../../../scripts/bench/stores.ts'
 import { startUpstream } from '../../../scripts/bench/targets.ts'
-import { offLoop } from '../../../src/event-loop/off-loop.ts'
-import { warmCounting } from '../../../src/formats/tokens/count-aside.ts'
-import { openRealDatabase } from '../../../src/postgres/real.ts'
-import { guardStore } from '../../../src/stores/guarded-store.ts'
+import { workerPool } from '../../../src/event-loop/worker-pool.ts'
+import { warmUpTokenizer } from '../../../src/formats/tokens/count-in-worker.ts'
+import { openServerDatabase } from '../../../src/postgres/server-database.ts'
+import { createFallbackStore } from '../../../src/stores/fallback-store.ts'
 import { connectRedis } from '../../../src/stores/redis/connect-redis.ts'
 import { openRedisStore } from '../../../src/stores/redis/redis-store.ts'
-import { createEntryTags, tagEntries } from '../../../src/stores/tagged-store.ts'
+import { createEntrySigner, createSignedStore } from '../../../src/stores/signed-store.ts'
 import { startProxy } from '../../harness/proxy.ts'
 import { LARGEST_BODIES } from './largest-bodies.ts'
 
@@ -27,18 +27,18 @@ const READ_AT_ONCE = 'reading one at once'
 const upstream = await startUpstream()
 const stores = await prepareStores()
 const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = stores.environment
-const database = openRealDatabase({ url: databaseUrl, maxConnections: 5 })
-const redis = guardStore(openRedisStore(connectRedis(redisUrl), crypto.randomUUID()))
-const tags = createEntryTags({ current: Buffer.alloc(32, 1), others: [] }, 'bench')
-const store = tagEntries(redis, { tags, onWrong: () => {} })
+const database = openServerDatabase({ url: databaseUrl, maxConnections: 5 })
+const redis = createFallbackStore(openRedisStore(connectRedis(redisUrl), crypto.randomUUID()))
+const tags = createEntrySigner({ current: Buffer.alloc(32, 1), others: [] }, 'bench')
+const store = createSignedStore(redis, { signer: tags, onInvalidSignature: () => {} })
 const proxy = await startProxy({
   stores: { database, store, databaseUrl, redisUrl },
   environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
 })
 const keys = { project: stores.key, test: await proxy.createKey({ project: 'tests', plan: 'bench' }) }
 // Not what is measured: the worker loads the vocabulary at first need.
-warmCounting()
-await offLoop.idle()
+warmUpTokenizer()
+await workerPool.whenIdle()
 const client = await startAndRead('test/hostile/event-loop/client.ts', [proxy.baseUrl, keys.project, keys.test])
 const send = async (door: string) => (await fetch(`${client.firstLine}/${encodeURIComponent(door)}`)).text()
 

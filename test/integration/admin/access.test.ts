@@ -247,7 +247,7 @@ describeOnce('who may do what', backend => {
         from set_budget('acme', 'usd', 10, 'month')`,
     )
     const [ids] = await proxy.query<{ project: number; key: number; entry: number; at: string; verdict: string }>(
-      `select p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at, name_verdict(v) as verdict
+      `select p.id as project, k.id as key, e.id as entry, to_json(r.recorded_at) as at, format_verdict_id(v) as verdict
         from projects p, api_keys k, cache_entries e, usage_records r, cache_verdicts v where p.name = 'acme' and r.request_id = 'first'`,
     )
     world = {
@@ -478,8 +478,8 @@ describeOnce('who may do what', backend => {
       from pg_proc p
       where p.pronamespace = current_schema()::regnamespace
         and p.prosecdef
-        and p.prosrc ~ '\\m(prompt|response|sealed_wording|sealed_request|sealed_response|find_wording)\\M'
-        and not (p.prosrc ~ 'authorize\\(of_project, |held_role\\(of_project\\)' and p.prosrc ~ 'may_read_texts|find_wording')
+        and p.prosrc ~ '\\m(prompt|response|sealed_wording|sealed_request|sealed_response|find_question_text)\\M'
+        and not (p.prosrc ~ 'authorize\\(of_project, |current_project_role\\(of_project\\)' and p.prosrc ~ 'may_read_texts|find_question_text')
       order by 1`)
     expect(unchecked).toEqual([])
   })
@@ -496,7 +496,7 @@ describeOnce('who may do what', backend => {
         and has_column_privilege('model_proxy_dashboard', c.oid, a.attnum, 'select')`)
     expect(readable).toEqual([])
     const select = (columns: string) =>
-      proxy.query(`select act_as('{}', true, 'select ${columns} from api_keys', '{}')`)
+      proxy.query(`select run_as_actor('{}', true, 'select ${columns} from api_keys', '{}')`)
     await expect(select('key_hash')).rejects.toThrow('permission denied')
     await expect(select('*')).rejects.toThrow('permission denied')
     await select('count(*)')
@@ -530,7 +530,7 @@ describeOnce('who may do what', backend => {
       'usage_records',
       'usage_hourly',
       'usage_pending',
-      'usage_by_record',
+      'usage_per_record',
       'monthly_counters',
       'semantic_hits',
     ]
@@ -538,7 +538,7 @@ describeOnce('who may do what', backend => {
       const all = await proxy.query<{ rows: number }>(`select count(*)::integer as rows from ${table}`)
       expect([table, (all[0]?.rows ?? 0) > 0]).toEqual([table, true])
       const [seen] = await proxy.query<{ row: { rows: number } }>(
-        `select act_as('${actor}', true, 'select count(*)::integer as rows from ${table}', '{}') as row`,
+        `select run_as_actor('${actor}', true, 'select count(*)::integer as rows from ${table}', '{}') as row`,
       )
       expect([table, seen?.row.rows]).toEqual([table, 0])
     }
@@ -547,15 +547,15 @@ describeOnce('who may do what', backend => {
       'select key_hash from admin_keys',
       'select sealed from provider_keys',
       'select * from sessions',
-      'select * from key_accounts',
+      'select * from resolved_keys',
       'select * from invitations',
     ]) {
-      await expect(proxy.query(`select act_as('${actor}', true, '${secret}', '{}')`)).rejects.toMatchObject({
+      await expect(proxy.query(`select run_as_actor('${actor}', true, '${secret}', '{}')`)).rejects.toMatchObject({
         code: '42501',
       })
     }
     await expect(
-      proxy.query(`select act_as('${actor}', true, 'delete from projects returning id', '{}')`),
+      proxy.query(`select run_as_actor('${actor}', true, 'delete from projects returning id', '{}')`),
     ).rejects.toThrow()
     // The role ends with the statement.
     const [after] = await proxy.query<{ projects: number }>('select count(*)::integer as projects from projects')

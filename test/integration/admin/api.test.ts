@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { nameEndUser } from '../../../src/formats/end-user.ts'
+import { shortenEndUser } from '../../../src/formats/end-user.ts'
 import { describeOnce, type Stores } from '../../harness/backends.ts'
 import { question } from '../../harness/chat.ts'
 import { ask } from '../../harness/client.ts'
@@ -607,7 +607,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect(await listed({ end_user: users[1], api_key_id: one.id })).toHaveLength(1)
     expect(await listed({ end_user: users[1]?.slice(0, 200) })).toEqual([])
     expect(await listed({ api_key_id: two.id })).toHaveLength(3)
-    for (const form of [users[1] ?? '', nameEndUser(users[1] ?? '')]) {
+    for (const form of [users[1] ?? '', shortenEndUser(users[1] ?? '')]) {
       const found = await get(`/v1/requests?${new URLSearchParams({ project_id: id, end_user: form })}`)
       expect(found.json.data).toHaveLength(2)
     }

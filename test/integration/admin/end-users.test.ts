@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { call } from '../../../src/postgres/call.ts'
+import { callFunction } from '../../../src/postgres/call.ts'
 import { describeBackends, describeReal } from '../../harness/backends.ts'
 import { post } from '../../harness/client.ts'
 import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../../harness/direct-upstreams.ts'
@@ -87,7 +87,7 @@ describeBackends('an end user', backend => {
     const batch = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' }
     await ask('/batches', { ...batch, metadata: { user_id: user } }, by)
     await proxy.query(`
-      select note_feedback(h.project_id, h.request_id, 'right') from semantic_hits h
+      select record_feedback(h.project_id, h.request_id, 'right') from semantic_hits h
       where h.project_id = find_project('${of}') and h.end_user = name_end_user(${quote(user)})`)
     await proxy.query(`
       insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity, end_user, not_before)
@@ -236,8 +236,8 @@ describeBackends('an end user', backend => {
           (select json_agg(l order by l::text) from latency_counts l where l.project_id = ${id}),
           (select array[count(*), sum(r.cost_usd), sum(r.prompt_tokens), sum(r.tokens_saved), sum(r.saved_usd)] from usage_records r where r.project_id = ${id}),
           (select json_agg(array[u.requests, u.cost_usd, u.tokens_saved] order by u.model, u.cache_result)
-            from usage_within(array[${id}], now() - interval '1 hour', now() + interval '1 minute', 'all', 'UTC', 'projects') u),
-          (select array[sum(t.requests), sum(t.cost_usd), sum(t.hits)] from usage_tagged t where t.project_id = ${id} and t.tags @> '{"team": "search"}'),
+            from usage_in_range(array[${id}], now() - interval '1 hour', now() + interval '1 minute', 'all', 'UTC', 'projects') u),
+          (select array[sum(t.requests), sum(t.cost_usd), sum(t.hits)] from usage_sums_by_tag t where t.project_id = ${id} and t.tags @> '{"team": "search"}'),
           (select json_agg(m) from monthly_counters m where m.project_id = ${id}),
           (select json_agg(b.spent) from budget_periods b join budgets o on o.id = b.budget_id where o.project_id = ${id})
         )::text as all`)
@@ -262,12 +262,12 @@ describeBackends('an end user', backend => {
     await rollUp()
     for (const user of ['search', 'alice', 'carol']) await forget(user)
     const tags = await proxy.query<{ tags: object }>(
-      `select tags from usage_tagged where project_id = ${project.slice(5)} and grain = 'hour' order by tags ? 'user_id'`,
+      `select tags from usage_sums_by_tag where project_id = ${project.slice(5)} and grain = 'hour' order by tags ? 'user_id'`,
     )
     expect(tags).toEqual([{ tags: { team: 'search' } }, { tags: { team: 'search', user_id: 'somebody' } }])
     const sumsOf = (which: string) =>
       proxy.query(`select grain, at, tags, endpoint, model, sum(requests)::integer as requests, sum(cost_usd)::text as cost
-        from usage_tagged where ${which} group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`)
+        from usage_sums_by_tag where ${which} group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`)
     expect(await sumsOf('project_id = 0')).toEqual(await sumsOf('project_id > 0'))
     const records = await proxy.query(
       `select tags, end_user from usage_records where project_id = ${project.slice(5)} order by tags ? 'user_id', end_user nulls first`,
@@ -313,17 +313,17 @@ describeBackends('an end user', backend => {
     const embed = () => ask('/embeddings', { model: 'text-embedding-3-small', input: 'Berlin', user: 'alice' })
     await say(QUESTION, { user: 'alice' })
     await embed()
-    await call(proxy.stores.database, 'forget_end_user', { project: name, of_user: 'alice', dry_run: false })
+    await callFunction(proxy.stores.database, 'forget_end_user', { project: name, of_user: 'alice', dry_run: false })
     expect([await say(QUESTION, {}), await embed()]).toEqual(['HIT', 'HIT'])
     for (const of_kind of ['answer', 'vector'])
-      await call(proxy.stores.database, 'forget_end_user_items', { project: name, of_user: 'alice', of_kind })
+      await callFunction(proxy.stores.database, 'forget_end_user_items', { project: name, of_user: 'alice', of_kind })
     expect([await say(QUESTION, {}), await embed()]).toEqual(['MISS', 'MISS'])
   })
 
   test('is forgotten part by part', async () => {
     for (let n = 0; n < 5; n++) await say(`number ${n}`, { user: 'alice' })
     await ask('/embeddings', { model: 'text-embedding-3-small', input: ['a', 'b', 'c', 'd', 'e'], user: 'alice' })
-    await proxy.query(`insert into kept_responses (project_id, key_id, id, response, expires_at, end_user)
+    await proxy.query(`insert into stored_responses (project_id, key_id, id, response, expires_at, end_user)
       select project_id, id, 'resp_' || n, '{}', now(), 'alice' from api_keys, generate_series(1, 5) n where project_id = ${project.slice(5)}`)
     await proxy.query(`
       select record_semantic_hits(json_agg(json_build_object('project_id', ${project.slice(5)}, 'request_id', 'r' || n, 'end_user', 'alice',
@@ -331,7 +331,12 @@ describeBackends('an end user', backend => {
         'completion_tokens', 1, 'saved_usd', 1)))
       from generate_series(1, 5) n`)
     const part = (of_kind: string) =>
-      call(proxy.stores.database, 'forget_end_user_items', { project: name, of_user: 'alice', of_kind, at_most: 2 })
+      callFunction(proxy.stores.database, 'forget_end_user_items', {
+        project: name,
+        of_user: 'alice',
+        of_kind,
+        at_most: 2,
+      })
     for (const kind of ['answer', 'content', 'match', 'record', 'response', 'vector']) {
       const parts: number[] = []
       while (parts.at(-1) !== 0) parts.push(await part(kind))
@@ -341,7 +346,9 @@ describeBackends('an end user', backend => {
     }
     expect(await counted('alice')).toEqual({})
     await expect(part('nothing')).rejects.toThrow('there is no kind')
-    await expect(call(proxy.stores.database, 'find_end_user', { project: name, of_user: '' })).rejects.toThrow('empty')
+    await expect(callFunction(proxy.stores.database, 'find_end_user', { project: name, of_user: '' })).rejects.toThrow(
+      'empty',
+    )
   })
 })
 

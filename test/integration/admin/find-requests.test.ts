@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { callAs } from '../../../src/postgres/admin/call-as.ts'
+import { callAsActor } from '../../../src/postgres/admin/call-as.ts'
 import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OLDER_PARTITION } from '../../browser/seed.ts'
@@ -157,7 +157,7 @@ describeBackends('finding requests', backend => {
     const [nobody] = await proxy.query<{ id: string }>(`select create_user('nobody@example.com', 'reader')::text as id`)
     const [owner] = await proxy.query<{ id: string }>(`select id::text from users where email = 'all@example.com'`)
     const find = (id = '') =>
-      callAs(
+      callAsActor(
         { database: proxy.stores.database, name: 'x', userId: Number(id), adminKeyId: null, address: '127.0.0.1' },
         'find_requests',
         {

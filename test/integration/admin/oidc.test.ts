@@ -235,7 +235,7 @@ describeOnce('a login by OpenID Connect', backend => {
 
   test('makes void an invitation that somebody has for a reader’s address', async () => {
     const judy = await addUser(proxy, 'judy@example.org', 'reader')
-    const [row] = await proxy.query<{ token: string }>(`select write_invitation(${judy}) as token`)
+    const [row] = await proxy.query<{ token: string }>(`select create_invitation(${judy}) as token`)
     await logInAs('judy')
     expect(await proxy.query(`select * from find_invitation('${row?.token}')`)).toEqual([])
   })

@@ -1,7 +1,7 @@
 /** What PostgreSQL itself lets whom do, below the admin API: rights of callers, sessions, invitations and keys that end. */
 
 import { beforeEach, expect, test } from 'vitest'
-import { call } from '../../../src/postgres/call.ts'
+import { callFunction } from '../../../src/postgres/call.ts'
 import type { Database } from '../../../src/postgres/database.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { waitUntil } from '../../harness/wait-until.ts'
@@ -17,7 +17,7 @@ describeOnce('rights in the database', backend => {
     (await query<{ value: T }>(`select ${expression} as value`))[0]?.value as T
   /** As the admin API does for a user who is logged in; null: for an operator. */
   const actAs = (user: number | null, statement: string) =>
-    database.call<{ row: { value: unknown } }>('select act_as($1::json, false, $2, null::json) as row', [
+    database.call<{ row: { value: unknown } }>('select run_as_actor($1::json, false, $2, null::json) as row', [
       JSON.stringify(user === null ? {} : { user_id: user, name: 'somebody' }),
       `select ${statement} as value`,
     ])
@@ -30,13 +30,13 @@ describeOnce('rights in the database', backend => {
     await query(`select open_session('${name}@example.org', '${token}', '192.0.2.7', 'test', '192.0.2.7')`)
     return token
   }
-  const isOpen = async (token: string) => (await query(`select from admit_session('${token}')`)).length === 1
+  const isOpen = async (token: string) => (await query(`select from authenticate_session('${token}')`)).length === 1
 
   /** A project with a key, and a user of each role there. */
   async function openProject(name = 'acme') {
-    await call(database, 'create_project', { project: name, plan: 'free' })
-    const secret = await call(database, 'issue_key', { project: name, key_type: 'project', key_name: 'k' })
-    const id = await call(database, 'find_project', { project: name })
+    await callFunction(database, 'create_project', { project: name, plan: 'free' })
+    const secret = await callFunction(database, 'issue_key', { project: name, key_type: 'project', key_name: 'k' })
+    const id = await callFunction(database, 'find_project', { project: name })
     const people: Record<string, number> = {}
     for (const role of ['owner', 'member', 'viewer']) {
       people[role] = await addUser(`${role}-of-${name}`)
@@ -182,7 +182,7 @@ describeOnce('rights in the database', backend => {
     ]
     expect(one.user).not.toBe(other.user)
     expect((await logIn('https://one', 'renamed@example.org')).user).toBe(one.user)
-    await query(`select shut_out_identity('https://other', 'the-subject')`)
+    await query(`select revoke_identity_sessions('https://other', 'the-subject')`)
     expect([await isOpen(one.token), await isOpen(other.token)]).toEqual([true, false])
   })
 
@@ -202,7 +202,7 @@ describeOnce('rights in the database', backend => {
   test('an invitation ends after a week and with its use, and what was open before ends with it', async () => {
     const ada = await addUser('ada')
     const earlier = await openSession('ada')
-    const [late, good] = [await read(`write_invitation(${ada})`), await read(`write_invitation(${ada})`)]
+    const [late, good] = [await read(`create_invitation(${ada})`), await read(`create_invitation(${ada})`)]
     await expect(query(`select accept_invitation('${late}', 'new')`)).rejects.toThrow(
       'does not exist, was used, or has expired',
     )
@@ -231,7 +231,7 @@ describeOnce('rights in the database', backend => {
     await expect(actAs(eve, `close_session_with_id(${id})`)).rejects.toThrow('does not exist, or has ended')
     await actAs(eve, `close_session('${hers}')`)
     expect(await isOpen(hers)).toBe(true)
-    const seen = await actAs(ada, `(select array_agg(o.id) from own_sessions('${hers}') o)`)
+    const seen = await actAs(ada, `(select array_agg(o.id) from list_own_sessions('${hers}') o)`)
     expect(seen).toEqual([{ row: { value: [`session_${id}`] } }])
     await actAs(ada, `close_session_with_id(${id})`)
     expect([await isOpen(hers), await isOpen(others)]).toEqual([false, true])
@@ -261,7 +261,7 @@ describeOnce('rights in the database', backend => {
     await query(`select set_member('acme', ${people.member}, 'owner')`)
     expect(await query(`select ${made}`)).toHaveLength(1)
     // Leaving another project changes nothing here.
-    await call(database, 'create_project', { project: 'elsewhere', plan: 'free' })
+    await callFunction(database, 'create_project', { project: 'elsewhere', plan: 'free' })
     await query(`select add_membership('elsewhere', ${people.member}, 'member')`)
     await query(`select remove_member('elsewhere', ${people.member})`)
     expect(await query(`select ${made}`)).toHaveLength(1)
@@ -292,7 +292,7 @@ describeOnce('rights in the database', backend => {
     const rows = () =>
       query<object>(`select a.key_id::integer, a.key_type, a.verdict, a.requests_per_minute, a.tokens_per_minute, a.key_allowed_models,
         a.allowed_addresses::text[], (select k.expires_at = o.expires_at from api_keys o where o.id = ${key}) as is_as_long
-        from key_accounts a join api_keys k on k.key_hash = a.key_hash order by k.id`)
+        from resolved_keys a join api_keys k on k.key_hash = a.key_hash order by k.id`)
     const [ofKey, ofFormer] = await rows()
     expect(ofKey).toMatchObject({ key_id: key, verdict: 'active', requests_per_minute: 7, tokens_per_minute: 700 })
     expect(ofFormer).toEqual(ofKey)
@@ -311,17 +311,17 @@ describeOnce('rights in the database', backend => {
     await expect(query(`select rotate_key(${key}, interval '1 day')`)).rejects.toThrow('is not active')
     await query(`update api_keys set expires_at = null where id = ${key}`)
     await query(`select archive_project('acme')`)
-    expect(await query(`select verdict from key_accounts`)).toEqual([{ verdict: 'disabled' }])
+    expect(await query(`select verdict from resolved_keys`)).toEqual([{ verdict: 'disabled' }])
     await expect(query(`select issue_key('acme', 'project', 'new')`)).rejects.toThrow('is archived')
   })
 
   test('a test key takes tokens and answers as long as its plan lets it, and no longer than a day', async () => {
-    await call(database, 'create_project', { project: 'acme', plan: 'free' })
+    await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     for (const type of ['project', 'test'] as const)
-      await call(database, 'issue_key', { project: 'acme', key_type: type, key_name: type })
+      await callFunction(database, 'issue_key', { project: 'acme', key_type: type, key_name: type })
     await query('update api_keys set tokens_per_minute = 500')
     const ofType = (column: string) =>
-      query<{ value: number }>(`select ${column} as value from key_accounts order by key_type`)
+      query<{ value: number }>(`select ${column} as value from resolved_keys order by key_type`)
     expect((await ofType('tokens_per_minute')).map(({ value }) => value)).toEqual([500, null])
     expect((await ofType('max_cache_ttl_seconds')).map(({ value }) => value > 86_400)).toEqual([true, false])
     expect((await ofType(`(settings ->> 'cache_ttl_seconds')::integer`)).map(({ value }) => value > 86_400)).toEqual([

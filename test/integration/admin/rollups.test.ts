@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { callAs } from '../../../src/postgres/admin/call-as.ts'
+import { callAsActor } from '../../../src/postgres/admin/call-as.ts'
 import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
 import { OLDER_PARTITION } from '../../browser/seed.ts'
@@ -79,7 +79,7 @@ describeBackends('usage by any length of time', backend => {
     for (const overview of draw(overviews)) {
       const asked = { from_time: `${from_time}`, until_time: `${until_time}`, zone: 'Asia/Kolkata', ...overview }
       const read = (of_projects: number[] | null, id = user?.id) =>
-        callAs(actorOf(id), 'usage_overview', { ...asked, of_projects, of_model: null, of_key: null })
+        callAsActor(actorOf(id), 'usage_overview', { ...asked, of_projects, of_model: null, of_key: null })
       const all = await read(null)
       expect(all.length).toBeGreaterThan(3)
       expect(all).toEqual(await read(everybody.map(({ id }) => id)))
@@ -92,7 +92,7 @@ describeBackends('usage by any length of time', backend => {
     )
     for (const share of draw(shares)) {
       const read = (of_projects: number[] | null, id = user?.id) =>
-        callAs(actorOf(id), 'usage_shares', { ...span, ...share, of_key: null, of_projects })
+        callAsActor(actorOf(id), 'usage_shares', { ...span, ...share, of_key: null, of_projects })
       expect((await read(null)).length).toBeGreaterThan(0)
       expect(await read(null)).toEqual(await read(everything))
       expect(await read(null, other?.id)).toEqual([])
@@ -103,7 +103,7 @@ describeBackends('usage by any length of time', backend => {
     for (const bucket of draw(buckets)) {
       const filter = { ...span, ...bucket, width: '1d', of_tags: null, of_keys: null, of_models: null }
       const read = (of_projects: number[] | null, id = user?.id) =>
-        callAs(actorOf(id), 'usage_buckets', {
+        callAsActor(actorOf(id), 'usage_buckets', {
           ...{ ...filter, of_projects, of_endpoints: ['chat'] },
           ...{ passed_over: 0, most_rows: 10_000 },
         })
@@ -112,7 +112,7 @@ describeBackends('usage by any length of time', backend => {
       expect(await read(null, other?.id)).toEqual([])
     }
     const latencies = (of_projects: number[] | null, id = user?.id) =>
-      callAs(actorOf(id), 'latency_percentiles', { ...span, of_projects })
+      callAsActor(actorOf(id), 'latency_percentiles', { ...span, of_projects })
     expect((await latencies(null)).length).toBeGreaterThan(0)
     expect(await latencies(null)).toEqual(await latencies(everything))
     expect(await latencies(null, other?.id)).toEqual([])
@@ -204,7 +204,7 @@ describeBackends('usage by any length of time', backend => {
         const [tagged] = await proxy.query(`
           with told as (
             select bucket_start, requests, hits, prompt_tokens, cost_usd
-            from usage_of_tags(${span}, '{"team": "t1"}', null, null, null, '${width}', '${zone}')
+            from usage_by_tag(${span}, '{"team": "t1"}', null, null, null, '${width}', '${zone}')
           ),
           counted as (
             select date_trunc('${width}', recorded_at, '${zone}') as bucket_start, count(*) as requests,
@@ -244,13 +244,13 @@ describeBackends('usage by any length of time', backend => {
     }
     expect(
       await proxy.query(`select tags = '{}' as beyond, count(*)::integer as sets, sum(requests)::integer as requests
-        from usage_tagged where grain = 'hour' and project_id > 0 group by 1 order by 1`),
+        from usage_sums_by_tag where grain = 'hour' and project_id > 0 group by 1 order by 1`),
     ).toEqual([
       { beyond: false, sets: 500, requests: 1_000 },
       { beyond: true, sets: 1, requests: 800 },
     ])
     const grains = await proxy.query(
-      `select distinct sum(requests)::integer as requests from usage_tagged group by grain, project_id`,
+      `select distinct sum(requests)::integer as requests from usage_sums_by_tag group by grain, project_id`,
     )
     expect(grains).toEqual([{ requests: 1_800 }])
   })

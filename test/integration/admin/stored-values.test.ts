@@ -11,7 +11,7 @@ import { addUser, issueAdminKey, send } from './people.ts'
 /** Tables that no operation of the admin API puts a caller's value into: of requests and their caches, and of the operator's catalogue. */
 const NOT_WRITTEN = [
   ...['cache_entries', 'cache_groups', 'cache_prompts', 'cache_sizes', 'cached_vectors', 'embedding_spaces'],
-  ...['installation', 'judge_queue', 'kept_objects', 'kept_responses', 'monthly_counters', 'semantic_hits'],
+  ...['installation', 'judge_queue', 'stored_objects', 'stored_responses', 'monthly_counters', 'semantic_hits'],
   ...['model_prices', 'model_unit_prices', 'models', 'setting_kinds', 'vendors'],
 ]
 const SUMS = /^(usage|latency)_/

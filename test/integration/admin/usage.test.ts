@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordUsage, rollUpUsage } from '../../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
-import { OPERATIONS } from '../../../src/providers/operations.ts'
+import { PASS_THROUGH_OPERATIONS } from '../../../src/providers/pass-through-operations.ts'
 import { describeBackends } from '../../harness/backends.ts'
 import { draw, propertyRuns } from '../../harness/depth.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
@@ -21,7 +21,7 @@ const ENDPOINTS = [
   'batches',
   'message_batches',
   'realtime',
-  ...Object.keys(OPERATIONS),
+  ...Object.keys(PASS_THROUGH_OPERATIONS),
 ]
 const REPORTS = [
   ...['completions', 'embeddings', 'moderations', 'images', 'audio_speeches', 'audio_transcriptions'],

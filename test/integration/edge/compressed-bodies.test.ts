@@ -1,8 +1,8 @@
 /** Compressed request bodies, at each kind of endpoint that takes one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { methodsOf, TARGETS } from '../../../src/http/paths.ts'
-import type { Target } from '../../../src/pipeline/request.ts'
-import { OPERATIONS } from '../../../src/providers/operations.ts'
+import { allowedMethodsOf, TARGETS_BY_PATH } from '../../../src/http/paths.ts'
+import type { RouteTarget } from '../../../src/pipeline/request/request.ts'
+import { PASS_THROUGH_OPERATIONS } from '../../../src/providers/pass-through-operations.ts'
 import { describeOnce } from '../../harness/backends.ts'
 import { type Answer, get, readAnswer } from '../../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../../harness/direct-upstreams.ts'
@@ -15,8 +15,10 @@ const MIB = 1_048_576
 const CHAT = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }
 /** Every endpoint that takes a JSON body, as the code's tables have them. */
 const PATHS = [
-  ...Object.keys(TARGETS).filter(path => methodsOf(TARGETS[path] as Target).includes('POST')),
-  ...Object.keys(OPERATIONS).map(operation => `/v1/${operation}`),
+  ...Object.keys(TARGETS_BY_PATH).filter(path =>
+    allowedMethodsOf(TARGETS_BY_PATH[path] as RouteTarget).includes('POST'),
+  ),
+  ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   '/v1/batches',
 ].map(path => path.replace('/v1', ''))
 

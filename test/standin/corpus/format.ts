@@ -1,6 +1,6 @@
 /** How a recorded-shape answer is written down, and the few words that keep writing it short. */
 
-import type { AssembledAnswer } from '../../../src/formats/chat/assemble-chat.ts'
+import type { AssembledChat } from '../../../src/formats/chat/assemble-chat.ts'
 import type { JsonObject } from '../scenario.ts'
 
 export interface CorpusEntry {
@@ -12,9 +12,9 @@ export interface CorpusEntry {
   plain?: string | null
   /** The plain body: what the stream must assemble to. */
   body: JsonObject
-  completeness: AssembledAnswer['completeness']
+  completeness: AssembledChat['completeness']
   /** Of the plain form, where the two differ: a stream has more ways to be cut. */
-  plainCompleteness?: AssembledAnswer['completeness']
+  plainCompleteness?: AssembledChat['completeness']
   /** The error object the stream carries. */
   error?: unknown
   clientSetOutputLimit?: boolean

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { baseUrlOf, originOf } from '../../../src/admin/addresses.ts'
+import { dashboardOriginOf, proxyBaseUrlOf } from '../../../src/admin/addresses.ts'
 import { readConfig } from '../../../src/config/config.ts'
 
 function addressesOf(environment: Record<string, string>, headers: Record<string, string> = {}) {
   const request = new Request('http://ignored/', { headers: { host: '127.0.0.1:4000', ...headers } })
   const config = readConfig(environment)
-  return [originOf(request, config), baseUrlOf(request, config)]
+  return [dashboardOriginOf(request, config), proxyBaseUrlOf(request, config)]
 }
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PARAMETERS } from '../../../src/admin/parameters.ts'
+import { PARAMETER_DESCRIPTIONS } from '../../../src/admin/parameters.ts'
 import { findUndescribed, listOperations, readDescription } from '../../harness/description.ts'
 
 test('each operation says what it does, what it takes and what it answers', async () => {
@@ -23,7 +23,7 @@ test('each parameter is described, and nothing else is', async () => {
   const parameters = operations.flatMap(({ operation }) => operation.parameters ?? [])
   expect(parameters.filter(({ description }) => !description).map(({ name }) => name)).toEqual([])
   const names = new Set(parameters.map(({ name }) => name))
-  expect(Object.keys(PARAMETERS).filter(name => !names.has(name))).toEqual([])
+  expect(Object.keys(PARAMETER_DESCRIPTIONS).filter(name => !names.has(name))).toEqual([])
   const used = new Set(operations.map(({ operation }) => operation.tags[0]))
   expect(tags.map(({ name }) => name).filter(name => !used.has(name))).toEqual([])
 })

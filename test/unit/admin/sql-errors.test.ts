@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { refusalOf } from '../../../src/admin/sql-errors.ts'
+import { toClientError } from '../../../src/admin/sql-errors.ts'
 
 const raised = (code: string, message: string) => Object.assign(new Error(message), { code })
 
@@ -12,10 +12,10 @@ test.each([
   ['23505', 409, 'already_exists'],
   ['55000', 400, 'not_possible'],
 ])('%s is a %i', (state, status, code) => {
-  expect(refusalOf(raised(state, 'it is so'))).toMatchObject({ status, code, message: 'It is so.' })
+  expect(toClientError(raised(state, 'it is so'))).toMatchObject({ status, code, message: 'It is so.' })
 })
 
 test('what went wrong on our side is not shown', () => {
-  expect(refusalOf(raised('42703', 'column "x" does not exist'))).toBeNull()
-  expect(refusalOf(new Error('anything'))).toBeNull()
+  expect(toClientError(raised('42703', 'column "x" does not exist'))).toBeNull()
+  expect(toClientError(new Error('anything'))).toBeNull()
 })

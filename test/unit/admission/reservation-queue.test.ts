@@ -1,32 +1,32 @@
 /** Requests that wait for a budget, without a database: who is tried when, and who is not. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createReservationQueues } from '../../../src/admission/reservation-queue.ts'
-import { ClientGone } from '../../../src/errors/errors.ts'
-import type { SpendingAsk, SpendingRefusal, SpendingReply } from '../../../src/postgres/spending.ts'
+import { ClientDisconnected } from '../../../src/errors/errors.ts'
+import type { ReservationRejection, ReservationReply, ReservationRequest } from '../../../src/postgres/spending.ts'
 
 const PATIENCE_MS = 5_000
-const GRANTED: SpendingReply = { verdict: 'granted', remaining_usd: 1 }
+const GRANTED: ReservationReply = { verdict: 'granted', remaining_usd: 1 }
 const STAYS = new AbortController().signal
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())
 
 let next = 0
-const request = (usd: number, more: Partial<SpendingAsk> = {}): SpendingAsk => ({
+const request = (usd: number, more: Partial<ReservationRequest> = {}): ReservationRequest => ({
   ...{ id: `${next++}`, project_id: 1, key_id: 1, request_id: 'r', endpoint: 'chat', model: 'm', tags: null },
   ...{ usd, tokens: 10 },
   ...more,
 })
 
 /** The reply where so much is left of a budget of one dollar. */
-const lacking = (left: number, more: Partial<SpendingRefusal> = {}): SpendingRefusal => ({
+const lacking = (left: number, more: Partial<ReservationRejection> = {}): ReservationRejection => ({
   ...{ verdict: 'reserved', remaining_usd: left, budget_id: 1, unit: 'usd', amount: 1, per: 'month', scope: 'project' },
   ...{ resets_at: null, spent: 0, reserved: 1 - left, share_limit: null, may_wait: true },
   ...more,
 })
 
 /** A budget of which so much is left. */
-function open(left = 0, more: Partial<SpendingRefusal> = {}) {
+function open(left = 0, more: Partial<ReservationRejection> = {}) {
   const budget = { left, tried: [] as string[], released: [] as string[] }
   const queues = createReservationQueues({
     async reserve({ id, usd }) {
@@ -36,16 +36,16 @@ function open(left = 0, more: Partial<SpendingRefusal> = {}) {
       return GRANTED
     },
     release: id => void budget.released.push(id),
-    patienceMs: PATIENCE_MS,
+    maxWaitMs: PATIENCE_MS,
   })
   const verdicts: Record<string, string> = {}
-  function wait(ask: SpendingAsk, signal = STAYS, refusal = lacking(budget.left, more)) {
+  function wait(ask: ReservationRequest, signal = STAYS, refusal = lacking(budget.left, more)) {
     const note = (verdict: string) => {
       verdicts[ask.id] = verdict
     }
     queues.wait(ask, refusal, signal).then(
       ({ verdict }) => note(verdict),
-      error => note(error instanceof ClientGone ? 'gone' : 'failed'),
+      error => note(error instanceof ClientDisconnected ? 'gone' : 'failed'),
     )
   }
   return { budget, queues, verdicts, wait }
@@ -59,11 +59,11 @@ test('a request is tried again when a reservation of its project ends, at once',
   wait(ask)
   await settle()
   budget.left = 0.6
-  queues.wake([2])
-  queues.wake([])
+  queues.retryWaiting([2])
+  queues.retryWaiting([])
   await settle()
   expect(budget.tried).toEqual([])
-  queues.wake([2, 1])
+  queues.retryWaiting([2, 1])
   await settle()
   expect(verdicts).toEqual({ [ask.id]: 'granted' })
 })
@@ -97,7 +97,7 @@ test('however many wait, one is tried where nothing is left, and beside it those
   const asks = Array.from({ length: 100 }, () => request(0.5))
   for (const ask of asks) wait(ask)
   await settle()
-  queues.wake([1])
+  queues.retryWaiting([1])
   await settle()
   expect(budget.tried).toEqual([asks[0]?.id])
   // Of another budget nothing was told.
@@ -106,7 +106,7 @@ test('however many wait, one is tried where nothing is left, and beside it those
   const small = request(0.1)
   wait(small)
   budget.left = 0.2
-  queues.wake([1])
+  queues.retryWaiting([1])
   await settle()
   expect(budget.tried.slice(1)).toEqual(expect.arrayContaining([asks[0]?.id, other.id, small.id]))
   expect(verdicts).toEqual({ [small.id]: 'granted' })
@@ -117,7 +117,7 @@ test('where the share of a key refuses, those of other keys are tried', async ()
   const { budget, queues, wait } = open(0, { share_limit: 0.8, reserved: 0.8 })
   const [one, same, other] = [request(0.1), request(0.1), request(0.1, { key_id: 2 })]
   for (const ask of [one, same, other]) wait(ask)
-  queues.wake([1])
+  queues.retryWaiting([1])
   await settle()
   expect(budget.tried).toEqual([one.id, other.id])
 })
@@ -126,11 +126,11 @@ test('where the share of a project rejects, those of its other keys are not trie
   const { budget, queues, wait } = open(0, { scope: 'organization', share_limit: 0.8, reserved: 0.8 })
   const [one, other] = [request(0.1), request(0.1, { key_id: 2 })]
   for (const ask of [one, other]) wait(ask)
-  queues.wake([1])
+  queues.retryWaiting([1])
   await settle()
   expect(budget.tried).toEqual([one.id])
   await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)
-  expect(queues.findAhead(request(0.1, { key_id: 3 }))).not.toBeNull()
+  expect(queues.findOlderRejection(request(0.1, { key_id: 3 }))).not.toBeNull()
 })
 
 test('for the second half of its time a request is not overtaken by younger ones of the same budget', async () => {
@@ -139,17 +139,17 @@ test('for the second half of its time a request is not overtaken by younger ones
   wait(large)
   await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2 - 100)
   const young = request(0.2)
-  expect(queues.findAhead(young)).toBeNull()
+  expect(queues.findOlderRejection(young)).toBeNull()
   wait(young)
   await vi.advanceTimersByTimeAsync(100)
   const [behind, elsewhere] = [request(0.2), request(0.2, { project_id: 2 })]
-  expect([queues.findAhead(behind)?.budget_id, queues.findAhead(elsewhere)]).toEqual([1, null])
+  expect([queues.findOlderRejection(behind)?.budget_id, queues.findOlderRejection(elsewhere)]).toEqual([1, null])
   wait(behind)
-  queues.wake([1])
+  queues.retryWaiting([1])
   await settle()
   expect(verdicts).toEqual({})
   budget.left = 1
-  queues.wake([1])
+  queues.retryWaiting([1])
   await settle()
   expect(verdicts).toEqual({ [large.id]: 'granted' })
 })
@@ -162,7 +162,7 @@ test('those that stood behind a request are tried when it gives up or leaves', a
     await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)
     const behind = request(0.2)
     wait(behind)
-    queues.wake([1])
+    queues.retryWaiting([1])
     await settle()
     expect(verdicts).toEqual({})
     await end()
@@ -182,8 +182,8 @@ test.each([
     const { queues, wait } = open(0, { scope, ...more })
     wait(request(0.9))
     await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)
-    expect(queues.findAhead(request(0.1))).not.toBeNull()
-    expect(queues.findAhead(request(0.1, other))).toBeNull()
+    expect(queues.findOlderRejection(request(0.1))).not.toBeNull()
+    expect(queues.findOlderRejection(request(0.1, other))).toBeNull()
   },
 )
 
@@ -193,7 +193,7 @@ test('a client that leaves waits no more, and what it is granted in that moment 
   const ask = request(0.5)
   wait(ask, leaving.signal)
   budget.left = 1
-  queues.wake([1])
+  queues.retryWaiting([1])
   leaving.abort()
   await settle()
   expect([verdicts, budget.released]).toEqual([{ [ask.id]: 'gone' }, [ask.id]])
@@ -212,20 +212,20 @@ test('others go on waiting when one leaves', async () => {
   leaving.abort()
   await settle()
   budget.left = 1
-  queues.wake([1])
+  queues.retryWaiting([1])
   await settle()
   expect(verdicts).toEqual({ [one.id]: 'gone', [other.id]: 'granted' })
 })
 
 test('one request of a project is tried at a time, and once more for all that ended meanwhile', async () => {
-  const replies: ((reply: SpendingReply) => void)[] = []
+  const replies: ((reply: ReservationReply) => void)[] = []
   const queues = createReservationQueues({
     reserve: () => new Promise(resolve => void replies.push(resolve)),
     release: () => {},
-    patienceMs: PATIENCE_MS,
+    maxWaitMs: PATIENCE_MS,
   })
   const waiting = queues.wait(request(0.5), lacking(0), STAYS)
-  for (let n = 0; n < 5; n++) queues.wake([1])
+  for (let n = 0; n < 5; n++) queues.retryWaiting([1])
   await settle()
   expect(replies).toHaveLength(1)
   replies[0]?.(lacking(0))
@@ -239,7 +239,7 @@ test('what can no longer be hoped for is not waited for', async () => {
   const { queues, verdicts, wait } = open(0, { may_wait: false })
   const ask = request(0.5)
   wait(ask, STAYS, lacking(0))
-  queues.wake([1])
+  queues.retryWaiting([1])
   await settle()
   expect(verdicts).toEqual({ [ask.id]: 'reserved' })
 })
@@ -249,7 +249,7 @@ test('a budget of the organization is waited for whichever project releases', as
   const ask = request(0.5)
   wait(ask)
   budget.left = 1
-  queues.wake([7])
+  queues.retryWaiting([7])
   await settle()
   expect(verdicts).toEqual({ [ask.id]: 'granted' })
 })
@@ -260,7 +260,7 @@ test('two hundred wait in a project, and one more is told at once', async () => 
   await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)
   const late = request(0.5)
   // It is tried, at least.
-  expect(queues.findAhead(late)).toBeNull()
+  expect(queues.findOlderRejection(late)).toBeNull()
   wait(late)
   await settle()
   expect(verdicts).toEqual({ [late.id]: 'reserved' })
@@ -270,12 +270,12 @@ test('a database that does not answer fails the one that it was asked for', asyn
   const queues = createReservationQueues({
     reserve: () => Promise.reject(new Error('gone')),
     release: () => {},
-    patienceMs: PATIENCE_MS,
+    maxWaitMs: PATIENCE_MS,
   })
   const [one, other] = [request(0.5), request(0.5, { project_id: 2 })]
   const failing = expect(queues.wait(one, lacking(0), STAYS)).rejects.toThrow('gone')
   const waiting = queues.wait(other, lacking(0), STAYS)
-  queues.wake([1])
+  queues.retryWaiting([1])
   await failing
   await Promise.all([expect(waiting).rejects.toThrow('gone'), vi.advanceTimersByTimeAsync(500)])
 })

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import { readCacheControl } from '../../../src/cache/cache-control.ts'
 import { createCacheQuery, type RequestIdentity } from '../../../src/cache/cache-query.ts'
-import type { Account } from '../../../src/postgres/admit.ts'
+import type { ResolvedKey } from '../../../src/postgres/admit-requests.ts'
 
 const REQUEST_HASH = 'ab'.repeat(32)
 
 /** The names of a request with these headers, in a project. */
-function namesOf(headers: Record<string, string>, account: Partial<Account> = {}) {
+function namesOf(headers: Record<string, string>, resolvedKey: Partial<ResolvedKey> = {}) {
   const known = {
-    account: { project_id: 1, cache_generation: 1, ...account } as Account,
+    resolvedKey: { project_id: 1, cache_generation: 1, ...resolvedKey } as ResolvedKey,
     control: readCacheControl(new Headers(headers)),
     identity: {} as RequestIdentity,
     model: 'openai/gpt-4o-mini',
   }
-  const { callName, exactKey } = createCacheQuery(known, REQUEST_HASH)
-  return { callName, exactKey }
+  const { sharedCallName, exactKey } = createCacheQuery(known, REQUEST_HASH)
+  return { sharedCallName, exactKey }
 }
 
 test('requests that would accept other stored responses share no call, though they share an entry', () => {
@@ -26,7 +26,7 @@ test('requests that would accept other stored responses share no call, though th
     { 'cache-control': 'max-age=0' },
     { 'cache-control': 'max-age=60', 'x-proxy-cache-threshold': '0.96' },
   ].map(headers => namesOf(headers))
-  expect(new Set(asking.map(({ callName }) => callName)).size).toBe(asking.length)
+  expect(new Set(asking.map(({ sharedCallName }) => sharedCallName)).size).toBe(asking.length)
   expect(new Set(asking.map(({ exactKey }) => exactKey)).size).toBe(1)
 })
 
@@ -36,6 +36,6 @@ test('what decides nothing about a stored response is in no name', () => {
 
 test('neither another project nor another generation shares a name', () => {
   const names = [{}, { project_id: 2 }, { cache_generation: 2 }].map(account => namesOf({}, account))
-  expect(new Set(names.map(({ callName }) => callName)).size).toBe(3)
+  expect(new Set(names.map(({ sharedCallName }) => sharedCallName)).size).toBe(3)
   expect(new Set(names.map(({ exactKey }) => exactKey)).size).toBe(3)
 })

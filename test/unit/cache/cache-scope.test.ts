@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import {
+  feedbackScopes,
   hashScope,
-  judgeableScopes,
   scopedHash,
+  semanticScope,
   sharingScope,
   verdictScope,
-  wordingScope,
 } from '../../../src/cache/cache-scope.ts'
-import { readPrompt } from '../../../src/cache/text/read-prompt.ts'
-import type { Account } from '../../../src/postgres/admit.ts'
+import { normalizePrompt } from '../../../src/cache/text/normalize-prompt.ts'
+import type { ResolvedKey } from '../../../src/postgres/admit-requests.ts'
 
-const accountOf = (cache_scope: Account['cache_scope'], key_id = 7, key_type: Account['key_type'] = 'project') =>
-  ({ cache_scope, key_id, key_type }) as Account
+const accountOf = (
+  cache_scope: ResolvedKey['cache_scope'],
+  key_id = 7,
+  key_type: ResolvedKey['key_type'] = 'project',
+) => ({ cache_scope, key_id, key_type }) as ResolvedKey
 const ALICE = { user: 'alice' }
 
 describe('sharingScope', () => {
@@ -61,8 +64,8 @@ describe('sharingScope', () => {
 })
 
 describe('wordingScope', () => {
-  const asker = (text: string, scope: Account['cache_scope'] = 'project', body: object = ALICE) =>
-    wordingScope(accountOf(scope), { ...body }, readPrompt(text))
+  const asker = (text: string, scope: ResolvedKey['cache_scope'] = 'project', body: object = ALICE) =>
+    semanticScope(accountOf(scope), { ...body }, normalizePrompt(text))
 
   test.each([
     'Who am I, and what is on my account?',
@@ -115,19 +118,19 @@ test('test keys share with test keys alone', () => {
       const [project, sandbox] = (['project', 'test'] as const).map(type => accountOf(scope, 7, type))
       if (!project || !sandbox) throw new Error('two accounts')
       expect(sharingScope(sandbox, body)).not.toBe(sharingScope(project, body))
-      const own = readPrompt('Who am I?')
-      expect(wordingScope(sandbox, body, own)).not.toBe(wordingScope(project, body, own))
-      const judged = new Set(judgeableScopes(project, body, ''))
-      expect(judgeableScopes(sandbox, body, '').filter(hash => judged.has(hash))).toEqual([])
+      const own = normalizePrompt('Who am I?')
+      expect(semanticScope(sandbox, body, own)).not.toBe(semanticScope(project, body, own))
+      const judged = new Set(feedbackScopes(project, body, ''))
+      expect(feedbackScopes(sandbox, body, '').filter(hash => judged.has(hash))).toEqual([])
     }
   }
 })
 
 describe('judgeableScopes', () => {
-  const ofHit = (account: Account, body: object, namespace = '', text = 'What is the capital of France?') =>
-    hashScope(verdictScope(wordingScope(account, { ...body }, readPrompt(text)), namespace))
-  const mayJudge = (judge: Account, said: object, hit: string, namespace = '') =>
-    judgeableScopes(judge, { ...said }, namespace).includes(hit)
+  const ofHit = (resolvedKey: ResolvedKey, body: object, namespace = '', text = 'What is the capital of France?') =>
+    hashScope(verdictScope(semanticScope(resolvedKey, { ...body }, normalizePrompt(text)), namespace))
+  const mayJudge = (judge: ResolvedKey, said: object, hit: string, namespace = '') =>
+    feedbackScopes(judge, { ...said }, namespace).includes(hit)
 
   test.each(SCOPES)('has the scope of each hit of the same sender: %s', scope => {
     for (const type of ['project', 'test'] as const) {

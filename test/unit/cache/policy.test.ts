@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { SemanticQuery } from '../../../src/cache/cache-query.ts'
-import { pickCandidate, type SemanticPolicy } from '../../../src/cache/policy.ts'
-import { readPrompt } from '../../../src/cache/text/read-prompt.ts'
-import type { SimilarAnswer } from '../../../src/postgres/find-answer.ts'
+import { type SemanticPolicy, selectCandidate } from '../../../src/cache/policy.ts'
+import { normalizePrompt } from '../../../src/cache/text/normalize-prompt.ts'
+import type { SimilarMatchRow } from '../../../src/postgres/search-cache.ts'
 
 const ASKED = 'How do I boil an egg?'
 const EQUAL = 'how can I boil an egg'
@@ -11,7 +11,7 @@ const UNVERIFIED = 'How do I boil an egg without water?'
 
 function query(judgeFloor: number | null = 0.8): SemanticQuery {
   return {
-    reading: readPrompt(ASKED),
+    normalizedPrompt: normalizePrompt(ASKED),
     sharingScope: '',
     verdictScope: '',
     normalizedHash: '',
@@ -27,7 +27,7 @@ function query(judgeFloor: number | null = 0.8): SemanticQuery {
 
 type Verdict = `${'person' | 'review' | 'judge'} ${'same' | 'different'}` | null
 
-function candidate(prompt: string, similarity: number, verdict: Verdict = null): SimilarAnswer {
+function candidate(prompt: string, similarity: number, verdict: Verdict = null): SimilarMatchRow {
   const [verdict_source = null, said = null] = verdict?.split(' ') ?? []
   return {
     entry_id: 1,
@@ -44,12 +44,12 @@ function candidate(prompt: string, similarity: number, verdict: Verdict = null):
     prompt,
     verdict_source,
     verdict: said,
-  } as SimilarAnswer
+  } as SimilarMatchRow
 }
 
 /** Its reason, or why nothing is served. */
-function decide(policy: SemanticPolicy, row: SimilarAnswer): string {
-  const picked = pickCandidate(query(policy === 'judged' ? 0.8 : null), [row], policy)
+function decide(policy: SemanticPolicy, row: SimilarMatchRow): string {
+  const picked = selectCandidate(query(policy === 'judged' ? 0.8 : null), [row], policy)
   if ('reason' in picked) return picked.reason
   return picked.undecided.length > 0 ? 'undecided' : picked.missReason
 }
@@ -135,15 +135,15 @@ describe('one candidate', () => {
 })
 
 test('a less similar candidate that may be served goes before a more similar one that may not', () => {
-  const picked = pickCandidate(query(), [candidate(VERIFIED, 0.96), candidate(UNVERIFIED, 0.99)], 'judged')
+  const picked = selectCandidate(query(), [candidate(VERIFIED, 0.96), candidate(UNVERIFIED, 0.99)], 'judged')
   expect(picked).toMatchObject({ reason: 'verified', similarity: 0.96 })
 })
 
 test('the judge is offered the most similar first', () => {
-  const picked = pickCandidate(query(), [candidate('Boil an egg, how?', 0.81), candidate(UNVERIFIED, 0.9)], 'judged')
+  const picked = selectCandidate(query(), [candidate('Boil an egg, how?', 0.81), candidate(UNVERIFIED, 0.9)], 'judged')
   expect(picked).toMatchObject({ undecided: [{ similarity: 0.9 }, { similarity: 0.81 }] })
 })
 
 test('without candidates there is nothing to decide', () => {
-  expect(pickCandidate(query(), [], 'judged')).toEqual({ missReason: 'no-candidate', undecided: [] })
+  expect(selectCandidate(query(), [], 'judged')).toEqual({ missReason: 'no-candidate', undecided: [] })
 })

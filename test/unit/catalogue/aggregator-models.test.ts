@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readModelPage } from '../../../src/catalogue/aggregator-models.ts'
+import { parseModelPage } from '../../../src/catalogue/aggregator-models.ts'
 
 const item = (fields: Record<string, unknown> = {}) => ({
   id: 'acme/large',
@@ -11,11 +11,11 @@ const item = (fields: Record<string, unknown> = {}) => ({
   supported_parameters: ['tools', 'structured_outputs', 'temperature'],
   ...fields,
 })
-const readOne = (fields: Record<string, unknown>) => readModelPage({ data: [item(fields)] })
+const readOne = (fields: Record<string, unknown>) => parseModelPage({ data: [item(fields)] })
 
 describe('the aggregator’s list', () => {
   test('becomes rows, with prices for a million tokens', () => {
-    expect(readModelPage({ data: [item()] })).toEqual({
+    expect(parseModelPage({ data: [item()] })).toEqual({
       models: [
         {
           model: 'acme/large',
@@ -79,6 +79,6 @@ describe('the aggregator’s list', () => {
   })
 
   test.each([[null], [[]], [{ models: [] }], [{ data: 'none' }], ['text']])('is refused when it is %j', body => {
-    expect(() => readModelPage(body)).toThrow(/no list of models/)
+    expect(() => parseModelPage(body)).toThrow(/no list of models/)
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { costUsd, formatUsd } from '../../../src/catalogue/catalogue.ts'
+import { computeCostUsd, formatUsd } from '../../../src/catalogue/catalogue.ts'
 import { NO_USAGE } from '../../../src/formats/token-usage.ts'
 import { readUsage } from '../../../src/formats/usage/read-usage.ts'
 
@@ -41,8 +41,8 @@ test('cached prompt tokens cost what the provider asks for them', () => {
     completionTokens: 100_000,
     reportedCostUsd: null,
   }
-  expect(costUsd(model, usage)).toBeCloseTo(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8, 12)
-  expect(costUsd({ ...model, cachedInputUsdPerMillion: null }, usage)).toBeCloseTo(2 + 0.8, 12)
+  expect(computeCostUsd(model, usage)).toBeCloseTo(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8, 12)
+  expect(computeCostUsd({ ...model, cachedInputUsdPerMillion: null }, usage)).toBeCloseTo(2 + 0.8, 12)
 })
 
 test('so do those that it wrote to its cache', () => {
@@ -51,7 +51,7 @@ test('so do those that it wrote to its cache', () => {
     completion_tokens: 0,
     prompt_tokens_details: { cache_write_tokens: 500_000 },
   })
-  expect(costUsd(model, usage ?? NO_USAGE)).toBeCloseTo(0.5 * 2 + 0.5 * 2.5, 12)
+  expect(computeCostUsd(model, usage ?? NO_USAGE)).toBeCloseTo(0.5 * 2 + 0.5 * 2.5, 12)
 })
 
 test('sound, pictures, searches and requests cost what their units do, or else as text and nothing', () => {
@@ -63,15 +63,15 @@ test('sound, pictures, searches and requests cost what their units do, or else a
     web_searches: 3,
   })
   const asText = 0.9 * 2 + 0.1 * 0.5 + 0.1 * 8
-  expect(costUsd(model, usage ?? NO_USAGE)).toBeCloseTo(asText, 12)
+  expect(computeCostUsd(model, usage ?? NO_USAGE)).toBeCloseTo(asText, 12)
   const unitPrices = { audio_input: 32, image_input: 1, audio_output: 64, search: 0.01, request: 0.005 }
   const beyond = 0.3 * (32 - 2) + 0.2 * (1 - 2) + 0.04 * (64 - 8) + 3 * 0.01 + 0.005
-  expect(costUsd({ ...model, unitPrices }, usage ?? NO_USAGE)).toBeCloseTo(asText + beyond, 12)
+  expect(computeCostUsd({ ...model, unitPrices }, usage ?? NO_USAGE)).toBeCloseTo(asText + beyond, 12)
 })
 
 test("the provider's own figure wins; without prices the cost of a model is unknown", () => {
-  expect(costUsd(model, { ...NO_USAGE, promptTokens: 5, reportedCostUsd: 0.25 })).toBe(0.25)
-  expect(costUsd(undefined, { ...NO_USAGE, promptTokens: 5 })).toBeNull()
+  expect(computeCostUsd(model, { ...NO_USAGE, promptTokens: 5, reportedCostUsd: 0.25 })).toBe(0.25)
+  expect(computeCostUsd(undefined, { ...NO_USAGE, promptTokens: 5 })).toBeNull()
 })
 
 test.each([

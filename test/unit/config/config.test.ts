@@ -17,7 +17,7 @@ test('an empty environment gives the documented defaults', () => {
       name: 'openrouter',
       baseUrl: 'https://openrouter.ai/api/v1',
       apiKey: null,
-      isSet: false,
+      isConfigured: false,
       speaks: 'chat',
     },
     embedder: { kind: 'builtin' },

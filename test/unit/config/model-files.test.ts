@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findFault } from '../../../src/config/model-files.ts'
+import { findModelFolderProblem } from '../../../src/config/model-files.ts'
 import { temporaryFolder } from '../../harness/temporary-folder.ts'
 
 const root = temporaryFolder()
@@ -14,9 +14,9 @@ async function folderWith(name: string, files: readonly string[]): Promise<strin
 }
 
 test('a folder says what it lacks', async () => {
-  expect(findFault(join(root, 'nowhere'))).toBe('is not a folder')
-  expect(findFault(await folderWith('empty', []))).toBe('holds no .onnx file')
-  expect(findFault(await folderWith('weights', ['model.onnx']))).toBe('holds no tokenizer.json')
-  expect(findFault(await folderWith('whole', ['model.onnx', 'tokenizer.json']))).toBeNull()
-  expect(findFault(join(root, 'whole', 'model.onnx'))).toBe('is not a folder')
+  expect(findModelFolderProblem(join(root, 'nowhere'))).toBe('is not a folder')
+  expect(findModelFolderProblem(await folderWith('empty', []))).toBe('holds no .onnx file')
+  expect(findModelFolderProblem(await folderWith('weights', ['model.onnx']))).toBe('holds no tokenizer.json')
+  expect(findModelFolderProblem(await folderWith('whole', ['model.onnx', 'tokenizer.json']))).toBeNull()
+  expect(findModelFolderProblem(join(root, 'whole', 'model.onnx'))).toBe('is not a folder')
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseJudge, pairsADay, pairUsd } from '../../../src/dashboard/pages/learning.ts'
+import { chooseJudgeModel, estimateDailyPairs, estimatePairCost } from '../../../src/dashboard/pages/judge-cost.ts'
 import type { Calibration, Route } from '../../../src/dashboard/pages/types.ts'
 
 const NOW = 1_800_000_000
@@ -20,13 +20,13 @@ function bands(stopped: Record<number, number>): Calibration['histogram'] {
 
 test('the judge is the first chat model that somebody would answer at a known price', () => {
   const unknown = [route({ kind: 'embedding' }), route({ provider: null }), route({ input_usd_per_million: null })]
-  expect(chooseJudge([...unknown, route({ output_usd_per_million: null })])).toBeUndefined()
-  expect(chooseJudge([...unknown, route({ id: 'a' }), route({ id: 'b' })])?.id).toBe('a')
+  expect(chooseJudgeModel([...unknown, route({ output_usd_per_million: null })])).toBeUndefined()
+  expect(chooseJudgeModel([...unknown, route({ id: 'a' }), route({ id: 'b' })])?.id).toBe('a')
 })
 
 test('a pair costs two calls', () => {
-  const judge = chooseJudge([route()])
-  expect(judge && pairUsd(judge)).toBeCloseTo(2 * (500 * 0.4e-6 + 10 * 1.6e-6), 12)
+  const judge = chooseJudgeModel([route()])
+  expect(judge && estimatePairCost(judge)).toBeCloseTo(2 * (500 * 0.4e-6 + 10 * 1.6e-6), 12)
 })
 
 test.each([
@@ -38,5 +38,5 @@ test.each([
   ['as far down as is looked', { 0.79: 12, 0.8: 12 }, 0.5, DAY, 256],
   ['and none', {}, 0.8, DAY, 0],
 ])('near misses %s, are so many pairs a day', (_, stopped, floor, age, expected) => {
-  expect(pairsADay(bands(stopped), { threshold: 0.95, floor }, NOW - age, NOW)).toBeCloseTo(expected, 9)
+  expect(estimateDailyPairs(bands(stopped), { threshold: 0.95, floor }, NOW - age, NOW)).toBeCloseTo(expected, 9)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { invalidRequest, ProxyError } from '../../../src/errors/errors.ts'
+import { invalidRequestError, ProxyError } from '../../../src/errors/errors.ts'
 
 test('an error becomes the envelope that OpenAI clients read', () => {
   const error = new ProxyError({
@@ -14,5 +14,5 @@ test('an error becomes the envelope that OpenAI clients read', () => {
 })
 
 test('a bad request names the field at fault', () => {
-  expect(invalidRequest('model must be a string.', 'model').toBody().error.param).toBe('model')
+  expect(invalidRequestError('model must be a string.', 'model').toBody().error.param).toBe('model')
 })

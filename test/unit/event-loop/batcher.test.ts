@@ -8,9 +8,9 @@ function open(maxBatches: number | undefined, comesNext?: () => Promise<unknown>
     run: items => new Promise(resolve => batches.push({ items, end: () => resolve(items.map(item => item * 2)) })),
     maxItems: 3,
     ...(maxBatches === undefined ? {} : { maxBatches }),
-    ...(comesNext && { comesNext }),
-    timeLimitMs: 60_000,
-    timeLimitError: () => new Error('too late'),
+    ...(comesNext && { upcomingItems: comesNext }),
+    timeoutMs: 60_000,
+    createTimeoutError: () => new Error('too late'),
   })
   return { add, batches, items: () => batches.map(batch => batch.items) }
 }
@@ -90,8 +90,8 @@ test('what waited for a busy event loop is asked for all the same', async () => 
       return items
     },
     maxItems: 10,
-    timeLimitMs: 40,
-    timeLimitError: () => new Error('too late'),
+    timeoutMs: 40,
+    createTimeoutError: () => new Error('too late'),
   })
   const results = [add(1)]
   const busyUntilMs = performance.now() + 60
@@ -106,8 +106,8 @@ test('a limit that ends tells a queue that moves from one that stands', async ()
   const add = createBatcher<number, number>({
     run: items => new Promise(resolve => void replies.push(() => resolve(items))),
     maxItems: 1,
-    timeLimitMs: 100,
-    timeLimitError: isBusy => new Error(isBusy ? 'busy' : 'gone'),
+    timeoutMs: 100,
+    createTimeoutError: isBusy => new Error(isBusy ? 'busy' : 'gone'),
   })
   const standing = add(1).catch(String)
   expect(await standing).toBe('Error: gone')
@@ -122,9 +122,9 @@ test('a limit that ends says busy where others were answered meanwhile', async (
   const add = createBatcher<number, number>({
     run: () => new Promise(() => {}),
     maxItems: 1,
-    timeLimitMs: 50,
-    timeLimitError: isBusy => new Error(isBusy ? 'busy' : 'gone'),
-    answeredAtMs: () => answeredAtMs,
+    timeoutMs: 50,
+    createTimeoutError: isBusy => new Error(isBusy ? 'busy' : 'gone'),
+    lastReplyAtMs: () => answeredAtMs,
   })
   await Bun.sleep(1)
   expect(await add(1).catch(String)).toBe('Error: gone')
@@ -139,8 +139,8 @@ test('what answers late is waited for: the limit counts from the last result, an
   const add = createBatcher<number, number>({
     run: items => new Promise(resolve => void replies.push(() => resolve(items))),
     maxItems: 1,
-    timeLimitMs: 1_000,
-    timeLimitError: () => new Error('too late'),
+    timeoutMs: 1_000,
+    createTimeoutError: () => new Error('too late'),
   })
   const inTurn = [add(1), add(2)]
   await Bun.sleep(600)
@@ -168,8 +168,8 @@ test('what nobody waits for lingers for more, unless a batch is full', async () 
     },
     maxItems: 3,
     linger: () => lingering.promise,
-    timeLimitMs: 60_000,
-    timeLimitError: () => new Error('too late'),
+    timeoutMs: 60_000,
+    createTimeoutError: () => new Error('too late'),
   })
   const first = add(1)
   await turn()

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, expect, test, vi } from 'vitest'
-import { clockSkewSeconds, learnTime, nowIso, nowMs, steadyMs } from '../../../src/event-loop/clock.ts'
+import { clockSkewSeconds, monotonicMs, nowIso, nowMs, setDatabaseTime } from '../../../src/event-loop/clock.ts'
 
-afterEach(() => learnTime(new Date()))
+afterEach(() => setDatabaseTime(new Date()))
 
 const DAY_MS = 86_400_000
 
@@ -14,31 +14,31 @@ function aheadMs(): [number, number] {
 
 test('the time is the database’s as soon as it has told it, and what the way takes is left alone', () => {
   const [least, most] = aheadMs()
-  learnTime(new Date(Date.now() + 1_500))
+  setDatabaseTime(new Date(Date.now() + 1_500))
   // The two clocks are no more than milliseconds apart.
   const [atLeast, atMost] = aheadMs()
   expect([atLeast - most < 500, least - atMost < 500]).toEqual([true, true])
   const toldAtMs = Date.now()
-  learnTime(new Date(toldAtMs + 70 * DAY_MS))
+  setDatabaseTime(new Date(toldAtMs + 70 * DAY_MS))
   const waitedMs = Date.now() - toldAtMs
   const [leastAhead, mostAhead] = aheadMs()
   expect(leastAhead).toBeLessThan(70 * DAY_MS + 500)
   expect(mostAhead).toBeGreaterThan(70 * DAY_MS - waitedMs - 500)
   expect(clockSkewSeconds()).toBe((70 * DAY_MS) / 1000)
-  learnTime(new Date(Date.now() + 70 * DAY_MS + 1_500))
+  setDatabaseTime(new Date(Date.now() + 70 * DAY_MS + 1_500))
   expect(clockSkewSeconds()).toBe((70 * DAY_MS) / 1000)
   expect(nowIso().slice(0, 10)).toBe(new Date(Date.now() + 70 * DAY_MS).toISOString().slice(0, 10))
-  learnTime(new Date())
+  setDatabaseTime(new Date())
   expect(clockSkewSeconds()).toBe(0)
 })
 
 test.each([-3_600_000, 3_600_000])('where this machine’s clock steps by %i ms, no time here does', stepMs => {
-  learnTime(new Date())
-  const before = [steadyMs(), nowMs()]
+  setDatabaseTime(new Date())
+  const before = [monotonicMs(), nowMs()]
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + stepMs })
   try {
-    for (const [i, now] of [steadyMs(), nowMs()].entries()) expect(now - (before[i] ?? 0)).toBeLessThan(60_000)
-    expect(Math.min(steadyMs(), nowMs())).toBeGreaterThanOrEqual(Math.min(...before))
+    for (const [i, now] of [monotonicMs(), nowMs()].entries()) expect(now - (before[i] ?? 0)).toBeLessThan(60_000)
+    expect(Math.min(monotonicMs(), nowMs())).toBeGreaterThanOrEqual(Math.min(...before))
     expect(clockSkewSeconds()).toBeCloseTo(-stepMs / 1000, -2)
   } finally {
     vi.useRealTimers()

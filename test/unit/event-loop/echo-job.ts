@@ -2,7 +2,7 @@
 import { readlinkSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { isMainThread, threadId } from 'node:worker_threads'
-import { invalidRequest } from '../../../src/errors/errors.ts'
+import { invalidRequestError } from '../../../src/errors/errors.ts'
 
 let preparedWith: number | null = null
 
@@ -13,7 +13,7 @@ export function prepare(): void {
 }
 
 export function echo({ does, text = '' }: { does: string; text?: string }) {
-  if (does === 'refuse') throw invalidRequest('Not this.', 'field')
+  if (does === 'refuse') throw invalidRequestError('Not this.', 'field')
   if (does === 'fail') throw new Error('broken')
   if (does === 'hang') for (;;);
   if (does === 'thread') return { output: String(threadId) }

@@ -1,25 +1,25 @@
 import { getPriority } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { FairQueue } from '../../../src/event-loop/fair-queue.ts'
-import { Job, OffLoop } from '../../../src/event-loop/off-loop.ts'
+import { WorkerJob, WorkerPool } from '../../../src/event-loop/worker-pool.ts'
 
 interface Asked {
   does: 'echo' | 'refuse' | 'fail' | 'hang' | 'priority' | 'thread'
 }
 
 const OWN = { owner: 1 }
-const TEST_JOB = new Job<Asked & { text?: string }, string>(new URL('./echo-job.ts', import.meta.url), 'echo')
+const TEST_JOB = new WorkerJob<Asked & { text?: string }, string>(new URL('./echo-job.ts', import.meta.url), 'echo')
 
 test('a job is done by another thread, which answers each with its own', async () => {
-  const loop = new OffLoop()
+  const loop = new WorkerPool()
   const texts = ['a', 'b', 'c']
   const echoed = await Promise.all(texts.map(text => loop.run(TEST_JOB, { does: 'echo', text }, OWN)))
   expect(echoed).toEqual(texts.map(text => `${text} from a worker`))
-  expect(loop.given.get('echo')).toBe(3)
+  expect(loop.jobCounts.get('echo')).toBe(3)
 })
 
 test('what a job refuses is refused as if it had been done here, and a failure is told', async () => {
-  const loop = new OffLoop()
+  const loop = new WorkerPool()
   await expect(loop.run(TEST_JOB, { does: 'refuse' }, OWN)).rejects.toMatchObject({
     name: 'ProxyError',
     status: 400,
@@ -31,15 +31,15 @@ test('what a job refuses is refused as if it had been done here, and a failure i
 })
 
 test('it is idle once nothing waits, and what followed from a job is done', async () => {
-  const loop = new OffLoop()
-  await loop.idle()
+  const loop = new WorkerPool()
+  await loop.whenIdle()
   const told: string[] = []
   const chain = async () => {
     for (const text of ['first', 'second']) told.push(await loop.run(TEST_JOB, { does: 'echo', text }, OWN))
   }
   const refused = loop.run(TEST_JOB, { does: 'refuse' }, OWN).catch(() => told.push('refused'))
   void chain()
-  await loop.idle()
+  await loop.whenIdle()
   expect(told).toEqual(['refused', 'first from a worker', 'second from a worker'])
   await refused
 })
@@ -48,12 +48,12 @@ test.runIf(process.platform === 'linux')(
   'the worker stands behind the event loop, but not as it gets ready',
   async () => {
     const own = getPriority()
-    expect(await new OffLoop().run(TEST_JOB, { does: 'priority' }, OWN)).toBe(`${own}, then ${Math.max(own, 10)}`)
+    expect(await new WorkerPool().run(TEST_JOB, { does: 'priority' }, OWN)).toBe(`${own}, then ${Math.max(own, 10)}`)
   },
 )
 
 test('a job that does not end in time, and what waits behind two of them, is refused as busy, and the next is done', async () => {
-  const loop = new OffLoop({ limitMs: 4_000 })
+  const loop = new WorkerPool({ limitMs: 4_000 })
   await loop.run(TEST_JOB, { does: 'echo', text: 'warm' }, OWN)
   const late = (['hang', 'hang', 'echo'] as const).map(does => loop.run(TEST_JOB, { does }, OWN).catch(String))
   expect(await late[0]).toBe('ProxyError: The proxy is busy; try again shortly.')
@@ -62,7 +62,7 @@ test('a job that does not end in time, and what waits behind two of them, is ref
 })
 
 test('an idle worker ends, and the next job has another', async () => {
-  const loop = new OffLoop({ idleMs: 20 })
+  const loop = new WorkerPool({ idleMs: 20 })
   const [first, second] = await Promise.all([1, 2].map(() => loop.run(TEST_JOB, { does: 'thread' }, OWN)))
   expect(second).toBe(first)
   while ((await loop.run(TEST_JOB, { does: 'thread' }, OWN)) === first) await Bun.sleep(40)
@@ -71,11 +71,11 @@ test('an idle worker ends, and the next job has another', async () => {
 })
 
 describe('an owner whose job takes long', () => {
-  const hang = (loop: OffLoop, owner: number) => loop.run(TEST_JOB, { does: 'hang' }, { owner }).catch(String)
-  const echo = (loop: OffLoop, owner: number) => loop.run(TEST_JOB, { does: 'echo', text: `${owner}` }, { owner })
+  const hang = (loop: WorkerPool, owner: number) => loop.run(TEST_JOB, { does: 'hang' }, { owner }).catch(String)
+  const echo = (loop: WorkerPool, owner: number) => loop.run(TEST_JOB, { does: 'echo', text: `${owner}` }, { owner })
 
   test('waits behind it alone: others have a second worker', async () => {
-    const loop = new OffLoop({ limitMs: 5_000, patienceMs: 50 })
+    const loop = new WorkerPool({ limitMs: 5_000, patienceMs: 50 })
     await echo(loop, 1)
     const told: string[] = []
     const asked = [hang(loop, 1), echo(loop, 1).catch(String), echo(loop, 2), echo(loop, 3)]
@@ -84,7 +84,7 @@ describe('an owner whose job takes long', () => {
   })
 
   test('has it ended, once there are two such owners and others wait', async () => {
-    const loop = new OffLoop({ limitMs: 4_000, patienceMs: 50, shareMs: 500 })
+    const loop = new WorkerPool({ limitMs: 4_000, patienceMs: 50, shareMs: 500 })
     const [first, second] = [hang(loop, 1), hang(loop, 2)]
     expect(await echo(loop, 3)).toBe('3 from a worker')
     expect(await first).toMatch(/one project may keep others waiting/)
@@ -98,7 +98,7 @@ test('owners take turns', () => {
   for (const item of [1, 2, 3]) queue.add('much', item)
   queue.add('little', 4)
   queue.add('other', 5)
-  const take = (mayHave: (owner: string) => boolean = () => true) => queue.take(queue.next(mayHave) ?? '')
+  const take = (mayHave: (owner: string) => boolean = () => true) => queue.dequeue(queue.nextOwner(mayHave) ?? '')
   expect(take(owner => owner !== 'much')).toBe(4)
   expect(Array.from({ length: 5 }, () => take())).toEqual([1, 5, 2, 3, undefined])
 })

@@ -1,20 +1,20 @@
 import { expect, test, vi } from 'vitest'
-import { type StreamHolder, StreamMemory } from '../../../src/event-loop/stream-memory.ts'
+import { type MemoryHolder, StreamMemory } from '../../../src/event-loop/stream-memory.ts'
 
 const SIZE = 1_000
 
 test('a room is full when more is held than fits, until an eighth of it is free', () => {
   const room = new StreamMemory(SIZE)
-  const [one, other] = [room.open({}), room.open({})]
+  const [one, other] = [room.reserve({}), room.reserve({})]
   one.set(SIZE)
-  expect([room.isFull, room.heldBytes, room.mostBytes]).toEqual([false, SIZE, SIZE])
+  expect([room.isFull, room.heldBytes, room.maxBytes]).toEqual([false, SIZE, SIZE])
   other.add(1)
   expect(room.isFull).toBe(true)
   one.set(SIZE - 125)
   expect(room.isFull).toBe(true)
-  other.close()
+  other.release()
   expect([room.isFull, room.heldBytes]).toEqual([false, SIZE - 125])
-  one.close()
+  one.release()
   one.add(5)
   expect(room.heldBytes).toBe(0)
 })
@@ -22,20 +22,20 @@ test('a room is full when more is held than fits, until an eighth of it is free'
 test('what can be spared goes first, then what would have been good to have, the largest first and no more than needed', () => {
   const room = new StreamMemory(SIZE)
   const freed: string[] = []
-  const open = (name: string, bytes: number, how: 'spare' | 'drop') => {
-    const holder: StreamHolder = {
+  const open = (name: string, bytes: number, how: 'freeConsumed' | 'freeReusable') => {
+    const holder: MemoryHolder = {
       [how]() {
         if (!freed.includes(name)) freed.push(name)
         held.set(0)
       },
     }
-    const held = room.open(holder)
+    const held = room.reserve(holder)
     held.set(bytes)
   }
-  open('small text', 100, 'drop')
-  open('large text', 400, 'drop')
-  open('read events', 50, 'spare')
-  room.open({}).set(SIZE - 500)
+  open('small text', 100, 'freeReusable')
+  open('large text', 400, 'freeReusable')
+  open('read events', 50, 'freeConsumed')
+  room.reserve({}).set(SIZE - 500)
   expect(freed).toEqual(['read events', 'large text'])
   expect([room.isFull, room.heldBytes]).toEqual([false, SIZE - 400])
 })
@@ -46,9 +46,9 @@ test('then the readers that have taken nothing for longest are cut off, until th
   const resumed = vi.fn()
   const open = (name: string, unreadForMs: number) => {
     const sinceMs = performance.now() - unreadForMs
-    const held = room.open({
+    const held = room.reserve({
       unreadSinceMs: () => sinceMs,
-      cutSlowest() {
+      disconnectSlowest() {
         cut.push(name)
         held.set(0)
       },
@@ -68,60 +68,64 @@ test('then the readers that have taken nothing for longest are cut off, until th
 test('a reader that has just taken something is not cut off, however full the room is', async () => {
   const room = new StreamMemory(SIZE)
   const [spare, cutSlowest] = [vi.fn(), vi.fn()]
-  const held = room.open({ spare, cutSlowest, unreadSinceMs: () => performance.now() })
+  const held = room.reserve({
+    freeConsumed: spare,
+    disconnectSlowest: cutSlowest,
+    unreadSinceMs: () => performance.now(),
+  })
   held.set(2 * SIZE)
   await vi.waitFor(() => expect(spare.mock.calls.length).toBeGreaterThan(3), 5_000)
   expect(cutSlowest).not.toHaveBeenCalled()
-  held.close()
+  held.release()
 })
 
 test('bytes that several holders share count once, until the last of them has closed', () => {
   const memory = new StreamMemory(SIZE)
-  const [one, other] = [memory.open({}), memory.open({})]
+  const [one, other] = [memory.reserve({}), memory.reserve({})]
   const bytes = new Uint8Array(600)
-  one.share(bytes)
-  one.share(bytes)
-  other.share(bytes)
+  one.addShared(bytes)
+  one.addShared(bytes)
+  other.addShared(bytes)
   expect([memory.heldBytes, memory.isFull]).toEqual([600, false])
-  one.close()
-  one.close()
+  one.release()
+  one.release()
   expect(memory.heldBytes).toBe(600)
-  other.close()
-  other.share(bytes)
+  other.release()
+  other.addShared(bytes)
   expect(memory.heldBytes).toBe(0)
 })
 
 test('in a full budget one reads on at a time, the next when it has closed, all when there is space', async () => {
   const memory = new StreamMemory(SIZE)
-  const full = memory.open({})
-  const [first, second, third, left] = [memory.open({}), memory.open({}), memory.open({}), memory.open({})]
-  expect(first.space()).toBeUndefined()
+  const full = memory.reserve({})
+  const [first, second, third, left] = [memory.reserve({}), memory.reserve({}), memory.reserve({}), memory.reserve({})]
+  expect(first.waitForSpace()).toBeUndefined()
   full.set(SIZE + 1)
   const gone: string[] = []
   const note = (name: string, space: Promise<void> | undefined) => space?.then(() => gone.push(name))
-  expect(first.space()).toBeUndefined()
-  expect(first.space()).toBeUndefined()
-  const leaving = note('left', left.space())
-  const waiting = [note('second', second.space()), note('third', third.space())]
-  left.close()
+  expect(first.waitForSpace()).toBeUndefined()
+  expect(first.waitForSpace()).toBeUndefined()
+  const leaving = note('left', left.waitForSpace())
+  const waiting = [note('second', second.waitForSpace()), note('third', third.waitForSpace())]
+  left.release()
   await leaving
   expect(gone.splice(0)).toEqual(['left'])
-  first.close()
+  first.release()
   await waiting[0]
   expect(gone).toEqual(['second'])
   full.set(0)
   await waiting[1]
   expect(gone).toEqual(['second', 'third'])
-  for (const held of [second, third]) held.close()
+  for (const held of [second, third]) held.release()
 })
 
 test('whoever waits for space too long is told so, and is not let go on later', async () => {
   const memory = new StreamMemory(SIZE, 20)
-  const [full, first, second, third] = [memory.open({}), memory.open({}), memory.open({}), memory.open({})]
+  const [full, first, second, third] = [memory.reserve({}), memory.reserve({}), memory.reserve({}), memory.reserve({})]
   full.set(SIZE + 1)
-  first.space()
-  await expect(second.space()).rejects.toMatchObject({ status: 503, code: 'too_many_unread_streams' })
-  first.close()
-  expect(third.space()).toBeUndefined()
-  for (const held of [full, second, third]) held.close()
+  first.waitForSpace()
+  await expect(second.waitForSpace()).rejects.toMatchObject({ status: 503, code: 'too_many_unread_streams' })
+  first.release()
+  expect(third.waitForSpace()).toBeUndefined()
+  for (const held of [full, second, third]) held.release()
 })

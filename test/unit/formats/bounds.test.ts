@@ -1,13 +1,13 @@
 /** What a request says of its own size: everything that is not known as text, as a number or as a price counts as the most it may be. */
 import type { BetaMessageDeltaUsage, BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import { describe, expect, test } from 'vitest'
-import { readBounds } from '../../../src/formats/bounds/read-bounds.ts'
+import { readCostFactors } from '../../../src/formats/cost-factors/read-cost-factors.ts'
 import { messagesFormat } from '../../../src/formats/messages/messages-format.ts'
-import type { FormPart } from '../../../src/formats/read-form.ts'
+import type { FormPart } from '../../../src/formats/multipart-form.ts'
 import { readUsage } from '../../../src/formats/usage/read-usage.ts'
-import { measureForm } from '../../../src/pipeline/pass-through/sound-length.ts'
-import { maxCost, sizeOfBody } from '../../../src/pipeline/spending/max-cost.ts'
-import { exceedsLimit, maxTokens, withLongestAnswer } from '../../../src/pipeline/spending/max-tokens.ts'
+import { measureFormAudio } from '../../../src/pipeline/request/audio-length.ts'
+import { maxCost, requestSizeOfBody } from '../../../src/pipeline/spending/max-cost.ts'
+import { isOverOutputLimit, maxTokens, withMaxOutputTokens } from '../../../src/pipeline/spending/max-tokens.ts'
 import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 import type { Provider } from '../../../src/providers/upstream.ts'
 
@@ -20,7 +20,7 @@ const OWN_TOOLS: Record<Door, object> = {
   responses: { type: 'function', name: 'f', parameters: NAMES },
 }
 const isText = (door: Door, content: unknown, more: object = {}) =>
-  sizeOfBody(door, { model: 'm', [DOORS[door]]: [{ role: 'user', content }], ...more }, 1).bounds.isText
+  requestSizeOfBody(door, { model: 'm', [DOORS[door]]: [{ role: 'user', content }], ...more }, 1).bounds.isTextOnly
 
 describe.each(Object.keys(DOORS) as Door[])('at %s', door => {
   test.each([
@@ -147,9 +147,15 @@ describe('requests of ordinary clients', () => {
     ['completions', { model: 'm', prompt: 'x', suffix: 'y', max_tokens: 9, logprobs: 1, echo: true }],
     ['embeddings', { model: 'm', input: ['a', 'b'], dimensions: 8, encoding_format: 'base64', user: 'u' }],
   ])('at %s, %j is text', (endpoint, body) => {
-    const { isText, hasUnknown, hosted, isCompacted, unpriced } = readBounds(endpoint, body)
-    expect({ isText, hasUnknown, hosted, isCompacted, unpriced }).toEqual({
-      ...{ isText: true, hasUnknown: false, hosted: [], isCompacted: false, unpriced: null },
+    const { isTextOnly, hasUnknownContent, hostedTools, canCompact, unpricedField } = readCostFactors(endpoint, body)
+    expect({
+      isTextOnly,
+      hasUnknownContent,
+      hostedTools,
+      canCompact,
+      unpricedField,
+    }).toEqual({
+      ...{ isTextOnly: true, hasUnknownContent: false, hostedTools: [], canCompact: false, unpricedField: null },
     })
   })
 
@@ -167,7 +173,11 @@ describe('requests of ordinary clients', () => {
     ['responses', { input: 'x', tools: [{ type: 'web_search', external_web_access: false }] }],
     ['responses', { input: 'x', previous_response_id: 'resp_1' }],
   ])('at %s, %j may be larger than its text, and its own limit holds', (endpoint, body) => {
-    expect(readBounds(endpoint, body)).toMatchObject({ isText: false, hasUnknown: false, unpriced: null })
+    expect(readCostFactors(endpoint, body)).toMatchObject({
+      isTextOnly: false,
+      hasUnknownContent: false,
+      unpricedField: null,
+    })
   })
 })
 
@@ -180,7 +190,7 @@ test('a request with anything unknown may fill the context and the longest respo
   const usdOf = (endpoint: Door, more: object) => {
     const body = { model: 'm', max_tokens: 10, max_output_tokens: 10, service_tier: 'default', ...more }
     const known = { [DOORS[endpoint]]: [{ role: 'user', content: 'Hello?' }], ...body }
-    return maxCost(sizeOfBody(endpoint, known, 100), { pricedAs: 'p' } as Provider, { find: () => model })?.usd
+    return maxCost(requestSizeOfBody(endpoint, known, 100), { pricedAs: 'p' } as Provider, { find: () => model })?.usd
   }
   // Each has the other's limit, which it does not know.
   const limited = (endpoint: Door) => ({ [endpoint === 'responses' ? 'max_tokens' : 'max_output_tokens']: undefined })
@@ -199,7 +209,7 @@ test.each([
   ['images/edits', { 'image[]': 'x', size: 'auto', output_format: 'webp' }, null],
   ['chat', { hologram: 1 }, null],
 ])('at %s, %j has no price for %s', (endpoint, body, expected) => {
-  expect(readBounds(endpoint, body).unpriced).toBe(expected)
+  expect(readCostFactors(endpoint, body).unpricedField).toBe(expected)
 })
 
 test.each([
@@ -209,12 +219,13 @@ test.each([
   [{ input: [{ type: 'input_file' }], plugins: [{ id: 'file-parser', pdf: { engine: 'mistral-ocr' } }] }, ['file']],
   [{ input: [{ type: 'input_file' }], plugins: [{ id: 'file-parser', pdf: { engine: 'native' } }] }, []],
 ])('an aggregator charges for %j beside the tokens: %j', (body, expected) => {
-  expect(readBounds('responses', body).aggregated).toEqual(expected)
+  expect(readCostFactors('responses', body).aggregatorCharges).toEqual(expected)
 })
 
 test('inputs of embeddings that are not text may fill the context, each of them', () => {
   const model = { kind: 'embedding', contextTokens: 1_000 } as unknown as CatalogueModel
-  const tokensOf = (input: unknown) => maxTokens(sizeOfBody('embeddings', { model: 'm', input }, 50), model).prompt
+  const tokensOf = (input: unknown) =>
+    maxTokens(requestSizeOfBody('embeddings', { model: 'm', input }, 50), model).prompt
   expect(tokensOf(['a', 'b'])).toBe(50)
   expect(tokensOf([[1, 2], [3]])).toBe(50)
   expect(tokensOf([{ content: [{ type: 'image_url', image_url: { url: 'x' } }] }, 'b'])).toBe(2_000)
@@ -233,15 +244,17 @@ test.each([
   [{ hologram: 1 }, 999, false],
   [{ max_tokens: null }, 999, false],
 ])('with %j, %d tokens exceed a limit of 100: %j', (more, written, expected) => {
-  expect(exceedsLimit(sizeOfBody('chat', { model: 'm', max_tokens: 100, ...more }, 50), written)).toBe(expected)
+  expect(isOverOutputLimit(requestSizeOfBody('chat', { model: 'm', max_tokens: 100, ...more }, 50), written)).toBe(
+    expected,
+  )
 })
 
 test('a model that exceeds limits may write its longest response, whatever a request allows', () => {
   const model = { kind: 'chat', contextTokens: 1_000, maxOutputTokens: 500, exceedsLimits: true }
-  const size = sizeOfBody('chat', { model: 'm', max_tokens: 10 }, 5)
+  const size = requestSizeOfBody('chat', { model: 'm', max_tokens: 10 }, 5)
   expect(maxTokens(size, model as CatalogueModel).output).toBe(500)
   // What was counted is known.
-  expect(maxTokens(withLongestAnswer(size, 20), model as CatalogueModel).output).toBe(20)
+  expect(maxTokens(withMaxOutputTokens(size, 20), model as CatalogueModel).output).toBe(20)
 })
 
 test.each([
@@ -252,7 +265,7 @@ test.each([
   [[{ type: 'compaction', encrypted_content: 'x' }], false],
   [[{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{"file_id": 1}' }], true],
 ])('the items %j are text: %j', (input, expected) => {
-  expect(sizeOfBody('responses', { model: 'm', input }, 1).bounds.isText).toBe(expected)
+  expect(requestSizeOfBody('responses', { model: 'm', input }, 1).bounds.isTextOnly).toBe(expected)
 })
 
 test.each(['100', '１０', '1_0', '0x0a', true, [10], { toString: 1 }])(
@@ -268,20 +281,20 @@ test.each(['100', '１０', '1_0', '0x0a', true, [10], { toString: 1 }])(
       ['messages', { tools: [{ type: 'web_search_20250305', max_uses: given }] }, 'tools[].max_uses'],
       ['images/generations', { partial_images: given }, 'partial_images'],
     ] as const)
-      expect(() => readBounds(endpoint, body)).toThrow(`${field} must be a whole number`)
+      expect(() => readCostFactors(endpoint, body)).toThrow(`${field} must be a whole number`)
   },
 )
 
 test('a form’s numbers are text, and of digits alone', () => {
-  expect(readBounds('images/edits', { n: '10' }, { isForm: true }).answers).toBe(10)
+  expect(readCostFactors('images/edits', { n: '10' }, { isForm: true }).responseCount).toBe(10)
   for (const n of [' 10', '1e1', '１０', ''])
-    expect(() => readBounds('images/edits', { n }, { isForm: true })).toThrow('n must be a whole number')
+    expect(() => readCostFactors('images/edits', { n }, { isForm: true })).toThrow('n must be a whole number')
 })
 
 test('a summary reads and writes as much again', () => {
   const model = { kind: 'chat', contextTokens: 1_000, maxOutputTokens: 100 } as unknown as CatalogueModel
   const tokensOf = (more: object) =>
-    maxTokens(sizeOfBody('messages', { model: 'm', max_tokens: 10, ...more }, 5), model)
+    maxTokens(requestSizeOfBody('messages', { model: 'm', max_tokens: 10, ...more }, 5), model)
   expect(tokensOf({})).toEqual({ prompt: 5, output: 10 })
   for (const more of [
     { compaction: { type: 'summarize' } },
@@ -295,7 +308,7 @@ test('a summary reads and writes as much again', () => {
 
 test('thinking beyond the limit of an answer counts', () => {
   const thinking = { type: 'enabled', budget_tokens: 9_000 }
-  expect(readBounds('messages', { max_tokens: 1_000, thinking }).longestAnswer).toBe(9_000)
+  expect(readCostFactors('messages', { max_tokens: 1_000, thinking }).maxOutputTokens).toBe(9_000)
 })
 
 describe('sound', () => {
@@ -306,7 +319,7 @@ describe('sound', () => {
   }
   const secondsOf = async (bytes: Uint8Array, more: readonly FormPart[] = []) => {
     const file = { name: 'file', isFile: true, start: 0, end: bytes.length }
-    return measureForm({ bytes, boundary: 'b', parts: [file, ...more] }).mostSeconds
+    return measureFormAudio({ bytes, boundary: 'b', parts: [file, ...more] }).maxSeconds
   }
   const wav = (format: string) => `524946460000000057415645666d742010000000${format}64617461`
   /** One channel, 16,000 samples a second, 16 bits each. */
@@ -339,7 +352,7 @@ describe('sound', () => {
   })
 
   test.each([null, { bytes: new Uint8Array(9), boundary: 'b', parts: [] }])('and so may none: %j', async form => {
-    expect(measureForm(form).mostSeconds).toBeGreaterThan(1_000_000)
+    expect(measureFormAudio(form).maxSeconds).toBeGreaterThan(1_000_000)
   })
 })
 
@@ -389,7 +402,7 @@ test.each([Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, '9', 
     max_tokens: uses,
     tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: uses }],
   }
-  const { longestAnswer, hosted } = readBounds('messages', body, { isLenient: true })
-  expect([longestAnswer, hosted.map(tool => tool.uses)]).toEqual([null, [null]])
-  expect(() => readBounds('messages', body)).toThrow('must be a whole number')
+  const { maxOutputTokens, hostedTools } = readCostFactors('messages', body, { isLenient: true })
+  expect([maxOutputTokens, hostedTools.map(tool => tool.maxUses)]).toEqual([null, [null]])
+  expect(() => readCostFactors('messages', body)).toThrow('must be a whole number')
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { nameEndUser, recordedUserOf } from '../../../src/formats/end-user.ts'
+import { recordedEndUserOf, shortenEndUser } from '../../../src/formats/end-user.ts'
 
 describe('whom a request is for', () => {
   test.each([
@@ -8,7 +8,7 @@ describe('whom a request is for', () => {
     ['the first of three', { safety_identifier: 'safe', user: 'user', metadata: { user_id: 'tagged' } }, 'safe'],
     ['no text', { user: { id: 7 } }, '{"id":7}'],
   ])('is recorded: %s', (_, body, name) => {
-    expect(recordedUserOf(body)).toBe(name)
+    expect(recordedEndUserOf(body)).toBe(name)
   })
 })
 
@@ -16,11 +16,11 @@ describe('the recorded form of a name', () => {
   test.each(['alice', 'a'.repeat(128), '🦊'.repeat(128), 'Zoë Łukasz 王小明', 'ends in an ellipsis…', '{"id":7}'])(
     'is the name itself: %j',
     name => {
-      expect(nameEndUser(name)).toBe(name)
+      expect(shortenEndUser(name)).toBe(name)
     },
   )
 
-  const shaped = nameEndUser('x'.repeat(200))
+  const shaped = shortenEndUser('x'.repeat(200))
   test.each([
     'a'.repeat(129),
     '🦊'.repeat(129),
@@ -31,7 +31,7 @@ describe('the recorded form of a name', () => {
     '\ud800',
     shaped,
   ])('is its beginning and a hash: %j', name => {
-    const recorded = nameEndUser(name)
+    const recorded = shortenEndUser(name)
     expect(recorded).toMatch(/…[0-9a-f]{32}$/)
     expect(recorded).not.toBe(name)
     expect(Array.from(recorded).length).toBeLessThanOrEqual(128)
@@ -46,8 +46,8 @@ describe('the recorded form of a name', () => {
       ...[' ', '\n', '\0', '\t', '\u202e'].map(end => `two${end}`),
       ...['\ud800', '\udbff', '\ufffd', '\ud800\ud800'].map(end => `half ${end}`),
       shaped,
-      nameEndUser(shaped),
+      shortenEndUser(shaped),
     ]
-    expect(new Set(alike.map(nameEndUser)).size).toBe(alike.length)
+    expect(new Set(alike.map(shortenEndUser)).size).toBe(alike.length)
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { completenessOf } from '../../../src/formats/chat/completeness.ts'
 import type { JsonObject } from '../../../src/formats/json/canonical.ts'
-import { describeFailure } from '../../../src/formats/response-failure.ts'
+import { toResponseError } from '../../../src/formats/response-failure.ts'
 
 function report(body: JsonObject, error?: unknown) {
-  const { status, code, message } = describeFailure({
+  const { status, code, message } = toResponseError({
     body,
     completeness: completenessOf(body, { clientSetOutputLimit: false }),
     ...(error === undefined ? {} : { error }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readClientAddress } from '../../../src/http/incoming.ts'
+import { resolveClientAddress } from '../../../src/http/ingress.ts'
 import { addressPrefix } from '../../../src/stores/fast-store.ts'
 
 test.each([
@@ -13,7 +13,7 @@ test.each([
   ['IPv4 comes as IPv6', '::ffff:192.0.2.9', null, 0, '192.0.2.9'],
   ['it is IPv6', '2001:db8::1', '2001:db8::2', 1, '2001:db8::2'],
 ])('%s', (_, socket, forwardedFor, trusted, expected) => {
-  expect(readClientAddress(socket, forwardedFor, trusted)).toBe(expected)
+  expect(resolveClientAddress(socket, forwardedFor, trusted)).toBe(expected)
 })
 
 test.each([

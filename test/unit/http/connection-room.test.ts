@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { createConnectionRoom } from '../../../src/http/incoming.ts'
+import { createConnectionLimiter } from '../../../src/http/ingress.ts'
 
 /** `open`: descriptors at each look; the last stays. */
 function ask(open: number[], requests: number): { filling: boolean[]; looks: number } {
   let looks = 0
-  const room = createConnectionRoom(1_000, () => open[Math.min(looks++, open.length - 1)] ?? 0)
-  return { filling: Array.from({ length: requests }, () => room.isFilling()), looks }
+  const room = createConnectionLimiter(1_000, () => open[Math.min(looks++, open.length - 1)] ?? 0)
+  return { filling: Array.from({ length: requests }, () => room.isNearLimit()), looks }
 }
 
 test('requests that cannot fill half of the descriptors share a look', () => {
@@ -22,10 +22,10 @@ test('no connection is kept from the look on that finds half in use, until one f
 test('each request that follows may open two descriptors, and as many may come without one', () => {
   const open = 100
   let looks = 0
-  const room = createConnectionRoom(1_000, () => (looks++ === 0 ? open : open + 4 * 100))
+  const room = createConnectionLimiter(1_000, () => (looks++ === 0 ? open : open + 4 * 100))
   let requests = 0
   while (looks < 2) {
-    room.isFilling()
+    room.isNearLimit()
     requests++
   }
   expect(open + 4 * (requests - 2)).toBeLessThanOrEqual(500)

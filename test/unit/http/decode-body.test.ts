@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeBody, readCodings } from '../../../src/http/decode-body.ts'
+import { decodeBody, readContentCodings } from '../../../src/http/decode-body.ts'
 import { createBodyReader } from '../../../src/http/read-body.ts'
 import { CODINGS, encodeBody } from '../../harness/encode-body.ts'
 
@@ -16,7 +16,7 @@ async function gather(parts: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(all)
 }
 
-const codingsOf = (value: string) => readCodings(new Headers({ 'content-encoding': value }))
+const codingsOf = (value: string) => readContentCodings(new Headers({ 'content-encoding': value }))
 
 describe('readCodings', () => {
   test.each([

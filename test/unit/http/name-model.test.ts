@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namedBody, nameModel } from '../../../src/http/read-body.ts'
+import { addModelToBody, insertModel } from '../../../src/http/read-body.ts'
 
 test.each([
   ['a body that names none', '{"seed": 12345678901234567890}', '{"model":"m","seed": 12345678901234567890}'],
@@ -9,7 +9,7 @@ test.each([
   ['one that quotes the word', '{"a":"\\"model\\":"}', '{"model":"m","a":"\\"model\\":"}'],
   ['what is no object', '[1]', '[1]'],
 ])('%s', (_, given, expected) => {
-  expect(nameModel(given, 'm')).toBe(expected)
+  expect(insertModel(given, 'm')).toBe(expected)
 })
 
 test.each([
@@ -18,8 +18,8 @@ test.each([
 ])('%s', async (_, given, expected) => {
   const long = `${'x'.repeat(300_000)}"}`
   const bytes = Buffer.from(given + long)
-  const body = namedBody(
-    { announcedBytes: bytes.length, isSmall: false, hold() {}, readBytes: async () => bytes },
+  const body = addModelToBody(
+    { contentLength: bytes.length, isSmall: false, reserveMemory() {}, readBytes: async () => bytes },
     null,
     'm',
   )

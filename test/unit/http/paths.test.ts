@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { notFound } from '../../../src/http/elsewhere.ts'
-import { vendorOfHeaders } from '../../../src/http/named-vendor.ts'
-import { methodOf, methodsOf, readPath } from '../../../src/http/paths.ts'
-import { expectsAnthropic } from '../../../src/http/respond.ts'
+import { detectVendor } from '../../../src/http/detect-vendor.ts'
+import { createNotFoundError } from '../../../src/http/not-found.ts'
+import { allowedMethodsOf, resolveMethod, resolveTarget } from '../../../src/http/paths.ts'
+import { expectsAnthropicErrors } from '../../../src/http/respond.ts'
 
 const CHAT = { kind: 'endpoint', endpoint: 'chat', model: null }
 
@@ -89,7 +89,7 @@ test.each([
   ['/', null],
   ['/v1/__proto__', null],
 ])('%s', (path, target) => {
-  expect(readPath(path)).toEqual(target)
+  expect(resolveTarget(path)).toEqual(target)
 })
 
 test.each([
@@ -108,15 +108,15 @@ test.each([
   ['/v1/messages/batches/b_1', ['GET', 'DELETE']],
   ['/v1/messages/batches/b_1/results', ['GET']],
 ])('%s takes %j', (path, methods) => {
-  const target = readPath(path)
-  expect(target && methodsOf(target)).toEqual(methods)
+  const target = resolveTarget(path)
+  expect(target && allowedMethodsOf(target)).toEqual(methods)
 })
 
 test('HEAD is answered like GET where that costs nothing', () => {
-  expect(methodOf({ kind: 'health' }, 'HEAD')).toBe('GET')
-  expect(methodOf({ kind: 'models', id: null }, 'HEAD')).toBe('GET')
-  expect(methodOf({ kind: 'kept', collection: 'files', id: 'file-1', part: '/content' }, 'HEAD')).toBeNull()
-  expect(methodOf({ kind: 'endpoint', endpoint: 'chat', model: null }, 'HEAD')).toBeNull()
+  expect(resolveMethod({ kind: 'health' }, 'HEAD')).toBe('GET')
+  expect(resolveMethod({ kind: 'models', id: null }, 'HEAD')).toBe('GET')
+  expect(resolveMethod({ kind: 'kept', collection: 'files', id: 'file-1', part: '/content' }, 'HEAD')).toBeNull()
+  expect(resolveMethod({ kind: 'endpoint', endpoint: 'chat', model: null }, 'HEAD')).toBeNull()
 })
 
 const FILES = { kind: 'kept', collection: 'files', id: null, part: '' }
@@ -146,7 +146,7 @@ test.each([
   // The model decides.
   ['/v1/chat/completions', ANTHROPICS, CHAT],
 ] as [path: string, headers: Record<string, string>, target: object][])('%s with %j', (path, headers, target) => {
-  expect(readPath(path, vendorOfHeaders(new Headers(headers)))).toEqual(target)
+  expect(resolveTarget(path, detectVendor(new Headers(headers)))).toEqual(target)
 })
 
 test.each([
@@ -165,7 +165,7 @@ test.each([
 ] as [url: string, headers: Record<string, string>, isAnthropic: boolean][])(
   'errors at %s with %j are in Anthropic’s envelope: %s',
   (url, headers, isAnthropic) => {
-    expect(expectsAnthropic({ url, headers: new Headers(headers) })).toBe(isAnthropic)
+    expect(expectsAnthropicErrors({ url, headers: new Headers(headers) })).toBe(isAnthropic)
   },
 )
 
@@ -183,8 +183,8 @@ describe('a 404 says what to change', () => {
     ['/v1/projects/p/locations/l/publishers/google/models/imagen-4:predict', '/v1/predict', 'OpenAI-compatible'],
     ['/v2/chat/completions', 'base address', '/v1'],
   ])('%s', (path, named, advice) => {
-    expect(readPath(path)).toBeNull()
-    const { status, code, message } = notFound(path)
+    expect(resolveTarget(path)).toBeNull()
+    const { status, code, message } = createNotFoundError(path)
     expect([status, code]).toEqual([404, 'not_found'])
     expect(message).toContain(named)
     expect(message).toContain(advice)

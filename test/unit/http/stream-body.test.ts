@@ -117,7 +117,7 @@ test('in a full budget, a client that takes nothing is cut off and its connectio
   expect(memory.isFull).toBe(true)
   await vi.waitFor(() => expect(disconnect).toHaveBeenCalledTimes(1), 5_000)
   expect(onEnd).toHaveBeenCalledTimes(1)
-  expect([memory.heldBytes, memory.isFull, memory.cuts]).toEqual([0, false, 1])
+  expect([memory.heldBytes, memory.isFull, memory.disconnects]).toEqual([0, false, 1])
   await expect(new Response(body).bytes()).rejects.toThrow('does not read')
 })
 

@@ -1,30 +1,30 @@
 import { expect, test } from 'vitest'
-import { createTokenWindows } from '../../../src/admission/token-windows.ts'
-import { ClientGone, invalidRequest, refuse } from '../../../src/errors/errors.ts'
+import { createTokenRateLimiter } from '../../../src/admission/token-rate-limiter.ts'
+import { ClientDisconnected, createError, invalidRequestError } from '../../../src/errors/errors.ts'
 import { NO_USAGE } from '../../../src/formats/token-usage.ts'
 import {
   type AccountingOptions,
   createAccounting,
-  MAX_REJECTED_PER_MINUTE,
+  MAX_RECORDED_REJECTIONS_PER_MINUTE,
 } from '../../../src/pipeline/accounting/accounting.ts'
-import type { AccountedRequest } from '../../../src/pipeline/accounting/create-record.ts'
-import type { EstimateCall } from '../../../src/pipeline/spending/spent-usage.ts'
-import type { Account } from '../../../src/postgres/admit.ts'
+import type { RequestMetadata } from '../../../src/pipeline/accounting/create-record.ts'
+import type { EstimateCallUsage } from '../../../src/pipeline/spending/call-usage.ts'
+import type { ResolvedKey } from '../../../src/postgres/admit-requests.ts'
 import type { UsageRecord } from '../../../src/postgres/usage-record.ts'
-import { broken } from '../../../src/providers/upstream-failure.ts'
+import { brokenResponseError } from '../../../src/providers/upstream-failure.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { createProxyMetrics } from '../../../src/telemetry/proxy-metrics.ts'
 
-const ACCOUNT = { project_id: 7, key_id: 70, key_type: 'test', month: '2026-11-01', log_content: 'off' } as Account
+const ACCOUNT = { project_id: 7, key_id: 70, key_type: 'test', month: '2026-11-01', log_content: 'off' } as ResolvedKey
 const QUERY = {
   endpoint: 'chat',
   model: 'sandbox/echo',
   stream: false,
   body: { messages: [{ role: 'user', content: 'Hello' }] },
 } as const
-const REQUEST: AccountedRequest = {
+const REQUEST: RequestMetadata = {
   id: 'r',
   target: { kind: 'endpoint', endpoint: 'chat', model: null },
   arrivedAtMs: performance.now(),
@@ -33,9 +33,9 @@ const REQUEST: AccountedRequest = {
 const PROVIDER = { name: 'sandbox', pricedAs: null } as never
 const DOUBT = { doubtfulUsd: 0.24, doubtfulTokens: 93 }
 const KNOWN = { ...NO_USAGE, promptTokens: 5, completionTokens: 2, reportedCostUsd: 0.01 }
-const estimate: EstimateCall = reason => ({ ...KNOWN, estimate: { reason, ...DOUBT } })
-const ANSWERED = { status: 200, counts: true, cacheResult: 'MISS', usage: NO_USAGE } as const
-const FAILED = { ...ANSWERED, status: 502, counts: false }
+const estimate: EstimateCallUsage = reason => ({ ...KNOWN, estimate: { reason, ...DOUBT } })
+const ANSWERED = { status: 200, isCounted: true, cacheResult: 'MISS', usage: NO_USAGE } as const
+const FAILED = { ...ANSWERED, status: 502, isCounted: false }
 
 /** One request, and what its accounting left behind: records written, refunds, and how often it was said to be over. */
 function openRequest(account = ACCOUNT) {
@@ -48,17 +48,17 @@ function openRequest(account = ACCOUNT) {
       dropped: () => ({ records: 0, usd: 0 }),
     },
     contents: { record: () => {} },
-    follower: { follow: () => {} },
+    reconciler: { reconcileLater: () => {} },
     semanticHits: { record: () => {}, drain: async () => {} },
     quota: { refund: () => left.refunds++ },
-    budgets: { reserve: async () => null, close: () => {}, release: id => left.released.push(id) },
-    tokenWindows: createTokenWindows(createInProcessStore()),
+    budgets: { reserve: async () => null, stopRenewing: () => {}, release: id => left.released.push(id) },
+    tokenWindows: createTokenRateLimiter(createInProcessStore()),
     catalogue: {
       find: () => undefined,
-      aliasOf: () => undefined,
-      nativeOf: () => undefined,
+      aggregatorNameOf: () => undefined,
+      nativeNameOf: () => undefined,
       directProvidersOf: () => [],
-      listedBy: () => [],
+      modelsOf: () => [],
       recordExceededLimit: () => {},
       close: () => {},
     },
@@ -81,14 +81,14 @@ test('a request that counts is recorded, and nothing is given back', () => {
 
 test('a request that is free leaves nothing, however it ends', async () => {
   const { accounting, left } = openRequest()
-  const request: AccountedRequest = { ...REQUEST, isRecorded: false }
+  const request: RequestMetadata = { ...REQUEST, isRecorded: false }
   const free = accounting.open(request, { ...ACCOUNT, has_budgets: true }, null)
   free.setQuery(QUERY)
   free.setProvider(PROVIDER)
   free.beginCall(estimate)
-  free.finishFailed(new ClientGone())
+  free.finishFailed(new ClientDisconnected())
   free.finish(ANSWERED)
-  await accounting.allFinished()
+  await accounting.waitUntilFinished()
   expect([left.records, left.refunds, free.spending, request.isRecorded]).toEqual([[], 0, null, false])
 })
 
@@ -98,7 +98,7 @@ test('only the first end counts, whatever the later ones say', () => {
   request.finish(FAILED)
   request.finish(FAILED)
   request.finish(ANSWERED)
-  request.finishFailed(refuse('upstreamBrokeOff'))
+  request.finishFailed(createError('upstreamInterrupted'))
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[502], 1, 1])
 })
 
@@ -106,13 +106,13 @@ test('a failure after the answer takes nothing back', () => {
   const { request, left } = openRequest()
   request.setQuery(QUERY)
   request.finish(ANSWERED)
-  request.finishFailed(new ClientGone())
+  request.finishFailed(new ClientDisconnected())
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[200], 0, 1])
 })
 
 test('a request that ends before it is parsed is given back, and recorded by its path', () => {
   const { request, left } = openRequest()
-  request.finishFailed(invalidRequest('The body must be JSON.'))
+  request.finishFailed(invalidRequestError('The body must be JSON.'))
   expect(left).toMatchObject({ refunds: 1, ends: 1 })
   expect(left.records).toMatchObject([
     {
@@ -128,8 +128,8 @@ test('a request that ends before it is parsed is given back, and recorded by its
 test('of what is refused, thirty a minute are recorded, and all of what an upstream refused', () => {
   const { accounting, left } = openRequest()
   const open = () => accounting.open(REQUEST, ACCOUNT, () => {})
-  for (let n = 0; n < 20; n++) accounting.recordRejection(REQUEST, ACCOUNT, null, refuse('monthlyQuotaExceeded'))
-  for (let n = 0; n < 20; n++) open().finishFailed(invalidRequest('No.'))
+  for (let n = 0; n < 20; n++) accounting.recordRejection(REQUEST, ACCOUNT, null, createError('monthlyQuotaExceeded'))
+  for (let n = 0; n < 20; n++) open().finishFailed(invalidRequestError('No.'))
   expect(left.records).toHaveLength(30)
   for (let n = 0; n < 20; n++) {
     const asked = open()
@@ -152,7 +152,7 @@ test('a fallback tells which model failed, how, and how often upstreams were ask
   request.setQuery(QUERY)
   request.setProvider(PROVIDER)
   request.beginCall(estimate)
-  const failure = broken('sandbox', 'answered with a redirect', 307)
+  const failure = brokenResponseError('sandbox', 'answered with a redirect', 307)
   failure.attempts = 3
   request.recordFailure(failure)
   request.setProvider(PROVIDER, 'other/model')
@@ -177,7 +177,7 @@ test('a client that leaves is charged once its provider was asked', () => {
     request.setQuery(QUERY)
     request.setProvider(PROVIDER)
     if (isAsked) request.beginCall(estimate)
-    request.finishFailed(new ClientGone())
+    request.finishFailed(new ClientDisconnected())
     expect([statuses(left.records), left.refunds]).toEqual([[499], isAsked ? 0 : 1])
     expect((left.records[0]?.prompt_tokens ?? 0) > 0).toBe(isAsked)
     const estimated = isAsked
@@ -194,7 +194,7 @@ test('another provider than the one that was asked has not been asked', () => {
   request.beginCall(estimate)
   request.setProvider(PROVIDER)
   request.setProvider({ name: 'other', pricedAs: null } as never)
-  request.finishFailed(new ClientGone())
+  request.finishFailed(new ClientDisconnected())
   expect(left.refunds).toBe(1)
 })
 
@@ -203,26 +203,26 @@ test('a client that this process cuts off is not charged', () => {
   request.setQuery(QUERY)
   request.setProvider(PROVIDER)
   request.beginCall(estimate)
-  accounting.beginCutOff()
-  request.finishFailed(new ClientGone())
+  accounting.beginShutdown()
+  request.finishFailed(new ClientDisconnected())
   expect(left.refunds).toBe(1)
 })
 
 test('what was reserved is settled with the record, and released where a refusal is not recorded', async () => {
-  const { accounting, request, left } = openRequest({ ...ACCOUNT, has_budgets: true } as Account)
+  const { accounting, request, left } = openRequest({ ...ACCOUNT, has_budgets: true } as ResolvedKey)
   await request.spending?.reserveMoney('m', { usd: 1, tokens: 1 })
   request.finish(ANSWERED)
   expect([left.records[0]?.spent, left.released]).toEqual([
     [{ id: expect.any(String), model: '', usd: 0, tokens: 0 }],
     [],
   ])
-  for (let i = 0; i <= MAX_REJECTED_PER_MINUTE; i++) {
-    const refused = accounting.open(REQUEST, { ...ACCOUNT, has_budgets: true } as Account, () => {})
+  for (let i = 0; i <= MAX_RECORDED_REJECTIONS_PER_MINUTE; i++) {
+    const refused = accounting.open(REQUEST, { ...ACCOUNT, has_budgets: true } as ResolvedKey, () => {})
     refused.setQuery(QUERY)
     await refused.spending?.reserveMoney('m', { usd: 1, tokens: 1 })
-    refused.finishFailed(invalidRequest('no'))
+    refused.finishFailed(invalidRequestError('no'))
   }
-  expect([left.records.length, left.released.length]).toEqual([1 + MAX_REJECTED_PER_MINUTE, 1])
+  expect([left.records.length, left.released.length]).toEqual([1 + MAX_RECORDED_REJECTIONS_PER_MINUTE, 1])
 })
 
 test('every question to the judge is paid', () => {
@@ -233,7 +233,8 @@ test('every question to the judge is paid', () => {
 })
 
 test('what has budgets, or a limit of tokens, is reserved for', () => {
-  const spendingOf = (more: Partial<Account>) => openRequest({ ...ACCOUNT, ...more } as Account).request.spending
+  const spendingOf = (more: Partial<ResolvedKey>) =>
+    openRequest({ ...ACCOUNT, ...more } as ResolvedKey).request.spending
   expect(spendingOf({ has_budgets: true, tokens_per_minute: null })).not.toBeNull()
   expect(spendingOf({ has_budgets: false, tokens_per_minute: 5 })).not.toBeNull()
   expect(spendingOf({ has_budgets: false, tokens_per_minute: null })).toBeNull()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { alternativesOf } from '../../../src/pipeline/parse-request.ts'
-import { maxCost, sizeOfBody } from '../../../src/pipeline/spending/max-cost.ts'
+import { listAlternativeModels } from '../../../src/pipeline/request/parse-request.ts'
+import { maxCost, requestSizeOfBody } from '../../../src/pipeline/spending/max-cost.ts'
 import type { CatalogueModel } from '../../../src/postgres/list-models.ts'
 
 test.each([
@@ -12,7 +12,7 @@ test.each([
   [{ models: ['a'], fallbacks: ['b'] }, ['a', 'b']],
   [{ models: null, fallbacks: null }, []],
 ])('%j names %j', (body, named) => {
-  expect(alternativesOf(body)).toEqual(named)
+  expect(listAlternativeModels(body)).toEqual(named)
 })
 
 test('a budget reserves for the dearest of those of which one answers, and for all that are asked in turn', () => {
@@ -26,9 +26,9 @@ test('a budget reserves for the dearest of those of which one answers, and for a
           unitPrices: {},
         } as unknown as CatalogueModel)
       : undefined
-  const provider = { name: 'anthropic', pricedAs: 'anthropic', ask: () => Promise.reject(new Error('unused')) }
+  const provider = { name: 'anthropic', pricedAs: 'anthropic', send: () => Promise.reject(new Error('unused')) }
   const reserve = (body: object) =>
-    maxCost(sizeOfBody('messages', { model: 'cheap', max_tokens: 100, ...body }, 8), provider, { find })?.usd
+    maxCost(requestSizeOfBody('messages', { model: 'cheap', max_tokens: 100, ...body }, 8), provider, { find })?.usd
   expect(reserve({})).toBeCloseTo(100 / 1e6, 9)
   expect(reserve({ models: ['dear', 'cheap'] })).toBeCloseTo(1_000 / 1e6, 9)
   expect(reserve({ fallbacks: [{ model: 'dear' }] })).toBeCloseTo(1_100 / 1e6, 9)

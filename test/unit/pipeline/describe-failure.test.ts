@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainText } from '../../../src/errors/plain-text.ts'
-import { describeUpstreamError, withoutPrompt } from '../../../src/pipeline/accounting/describe-failure.ts'
+import { toSingleLine } from '../../../src/errors/to-single-line.ts'
+import { describeUpstreamError, redactPrompt } from '../../../src/pipeline/accounting/describe-failure.ts'
 
 test('an upstream is quoted without the prompt, in any place and any escaping', () => {
   fc.assert(
@@ -11,9 +11,8 @@ test('an upstream is quoted without the prompt, in any place and any escaping', 
       fc.string({ maxLength: 60 }),
       fc.boolean(),
       (prompt, before, after, isEscaped) => {
-        const quoted = plainText(isEscaped ? JSON.stringify(prompt).slice(1, -1) : prompt, 1_000)
-        const told =
-          withoutPrompt(`${before}${quoted}${after}`, { messages: [{ role: 'user', content: prompt }] }) ?? ''
+        const quoted = toSingleLine(isEscaped ? JSON.stringify(prompt).slice(1, -1) : prompt, 1_000)
+        const told = redactPrompt(`${before}${quoted}${after}`, { messages: [{ role: 'user', content: prompt }] }) ?? ''
         if (quoted.length >= 16 && !before.includes(quoted) && !after.includes(quoted))
           expect(told).not.toContain(quoted)
       },
@@ -28,8 +27,8 @@ test('what only resembles the prompt stays, and so do names of fields and of the
     messages: [{ content: 'Hello there.' }],
   }
   const message = "Unsupported parameter: 'max_completion_tokens' with vendor/a-rather-long-model-name"
-  expect(withoutPrompt(message, body)).toBe(message)
-  expect(withoutPrompt('x', { messages: [{ content: 'a'.repeat(20_000) }] })).toBeNull()
+  expect(redactPrompt(message, body)).toBe(message)
+  expect(redactPrompt('x', { messages: [{ content: 'a'.repeat(20_000) }] })).toBeNull()
 })
 
 test.each([
@@ -49,7 +48,7 @@ test.each([
 test('text is one well-formed line, of that length at most', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 40 }), (text, most) => {
-      const line = plainText(text, most)
+      const line = toSingleLine(text, most)
       expect(line.isWellFormed()).toBe(true)
       expect(line.length).toBeLessThanOrEqual(most)
       expect(line).not.toMatch(/[\p{Cc}\u202e\u2028]/u)

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { parseRequest } from '../../../src/pipeline/parse-request.ts'
-import { createParsedBodies } from '../../../src/pipeline/read-request.ts'
+import { createParsedBodyCache } from '../../../src/pipeline/context/read-request.ts'
+import { parseRequest } from '../../../src/pipeline/request/parse-request.ts'
 
 const bodyOf = (content: string) => JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })
 const TEXT = bodyOf('Hello')
 const parse = (text: string, headers = new Headers()) => parseRequest({ endpoint: 'chat', headers }, text)
 
 test('a body is found as it was parsed, by the same text at the same endpoint alone', () => {
-  const bodies = createParsedBodies()
+  const bodies = createParsedBodyCache()
   const query = parse(TEXT)
-  bodies.keep(query)
+  bodies.store(query)
   const { headers, control, ...parsed } = query
   expect(bodies.find('chat', TEXT)).toEqual(parsed)
   expect(bodies.find('messages', TEXT)).toBe(undefined)
@@ -17,8 +17,8 @@ test('a body is found as it was parsed, by the same text at the same endpoint al
 })
 
 test('it keeps nothing of the request that it came with, and cannot be changed', () => {
-  const bodies = createParsedBodies()
-  bodies.keep(parse(TEXT, new Headers({ 'cache-control': 'no-store' })))
+  const bodies = createParsedBodyCache()
+  bodies.store(parse(TEXT, new Headers({ 'cache-control': 'no-store' })))
   const found = bodies.find('chat', TEXT)
   expect(found).not.toHaveProperty('headers')
   expect(found).not.toHaveProperty('control')
@@ -27,11 +27,11 @@ test('it keeps nothing of the request that it came with, and cannot be changed',
 })
 
 test('a body of any depth is kept, and a long one is not', () => {
-  const bodies = createParsedBodies()
+  const bodies = createParsedBodyCache()
   const deep = `{"model":"m","messages":[{"role":"user"}],"metadata":${'['.repeat(8_000)}${']'.repeat(8_000)}}`
-  bodies.keep(parse(deep))
+  bodies.store(parse(deep))
   expect(bodies.find('chat', deep)).toBeDefined()
   const long = bodyOf('a'.repeat(20_000))
-  bodies.keep(parse(long))
+  bodies.store(parse(long))
   expect(bodies.find('chat', long)).toBe(undefined)
 })

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
+  addPassword,
   describeAddress,
   isEmbeddedAddress,
   parseDatabaseUrl,
   readDatabaseUrl,
-  withPassword,
 } from '../../../src/postgres/address.ts'
-import { withAuthority } from '../../../src/postgres/address-parameters.ts'
+import { addCertificateAuthority } from '../../../src/postgres/address-parameters.ts'
 
 test('takes an address apart as libpq does', () => {
   expect(parseDatabaseUrl('postgres://u%40x:p%3Aw@db.example:6543/my%20db')).toEqual({
@@ -112,7 +112,7 @@ test('an unknown parameter is rejected by its name, and a piece of a password is
 test('with DATABASE_CA_FILE the server is verified, unless the address asks for none of it', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'authority-')), 'ca.pem')
   writeFileSync(file, 'an authority')
-  const tlsOf = (query: string) => parseDatabaseUrl(withAuthority(`postgres://u@h/d${query}`, file))?.tls
+  const tlsOf = (query: string) => parseDatabaseUrl(addCertificateAuthority(`postgres://u@h/d${query}`, file))?.tls
   const ca = Buffer.from('an authority')
   expect(tlsOf('')).toEqual({ ca })
   expect(tlsOf('?sslmode=verify-full')).toEqual({ ca })
@@ -135,7 +135,7 @@ test('finds the password that libpq would', () => {
   writeFileSync(file, lines.join('\n'), { mode: 0o600 })
   const passwordOf = (url: string, sources = {}) => {
     const address = parseDatabaseUrl(url)
-    return address && parseDatabaseUrl(withPassword(url, address, sources))?.password
+    return address && parseDatabaseUrl(addPassword(url, address, sources))?.password
   }
   expect(passwordOf('postgres://u@h/d', { PGPASSFILE: file })).toBe('p:w\\')
   expect(passwordOf(`postgres://u@h/d?passfile=${file}`)).toBe('p:w\\')

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { compareSchemas, isOfDistributed } from '../../../src/postgres/check-schema.ts'
-import { readSchema } from '../../../src/postgres/describe-schema.ts'
-import { readSql } from '../../../src/postgres/migration-files.ts'
+import { compareSchemas, isCausedByDistribution } from '../../../src/postgres/check-schema.ts'
+import { parseSchema } from '../../../src/postgres/describe-schema.ts'
+import { readSqlFile } from '../../../src/postgres/migration-files.ts'
 
 test('a grant of columns may have columns that are not ours, and no other of ours', async () => {
-  const needed = readSchema(await readSql('schema.txt'))
+  const needed = parseSchema(await readSqlFile('schema.txt'))
   const isGrant = (each: { object: string; item: string }) =>
     each.object === 'table cache_entries' && each.item === 'grant SELECT'
   const differencesWith = (change: (columns: string) => string) =>
@@ -19,7 +19,7 @@ test('a grant of columns may have columns that are not ours, and no other of our
 })
 
 test('a distributed table may lack its foreign keys and policies, and nothing else; another may not', async () => {
-  const needed = readSchema(await readSql('schema.txt'))
+  const needed = parseSchema(await readSqlFile('schema.txt'))
   const isLost = (object: string) =>
     needed.filter(each => each.object === object && /^(FOREIGN KEY|FOR SELECT)/.test(each.definition))
   const lost = ['table cached_vectors', 'table api_keys'].flatMap(isLost)
@@ -27,7 +27,7 @@ test('a distributed table may lack its foreign keys and policies, and nothing el
     .filter(each => each.object === 'table cached_vectors' && each.item.startsWith('column '))
     .slice(0, 1)
   const live = needed.filter(each => !lost.includes(each) && !column.includes(each))
-  const differences = compareSchemas(needed, live).filter(each => !isOfDistributed(each, ['cached_vectors']))
+  const differences = compareSchemas(needed, live).filter(each => !isCausedByDistribution(each, ['cached_vectors']))
   const expected = [...isLost('table api_keys'), ...column].map(({ object, item }) => ({ object, item }))
   expect(isLost('table cached_vectors').length).toBeGreaterThan(1)
   expect(differences.map(({ object, item }) => ({ object, item }))).toEqual(expect.arrayContaining(expected))

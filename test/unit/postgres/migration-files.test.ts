@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readDeployed, readMigrations, readSteps } from '../../../src/postgres/migration-files.ts'
+import { parseMigrationSteps, readDeployedFiles, readMigrations } from '../../../src/postgres/migration-files.ts'
 
 const TEXT = `-- What it is for.
 alter table a add column b text;
@@ -10,7 +10,7 @@ create index concurrently a_b_idx on a (b);
 `
 
 test('a migration is read in its steps; what stands before the first mark is locked', () => {
-  const steps = readSteps('000009_a.sql', TEXT)
+  const steps = parseMigrationSteps('000009_a.sql', TEXT)
   expect(steps.map(({ name, kind }) => [name, kind])).toEqual([
     ['000009_a.sql/0', 'locked'],
     ['000009_a.sql/1', 'batches'],
@@ -20,10 +20,10 @@ test('a migration is read in its steps; what stands before the first mark is loc
 })
 
 test('comments alone are no step', () => {
-  expect(readSteps('000009_a.sql', '-- Functions changed.\n')).toEqual([])
-  expect(readSteps('000009_a.sql', `-- What it is for.\n${TEXT.slice(TEXT.indexOf('-- step: batches'))}`)).toHaveLength(
-    2,
-  )
+  expect(parseMigrationSteps('000009_a.sql', '-- Functions changed.\n')).toEqual([])
+  expect(
+    parseMigrationSteps('000009_a.sql', `-- What it is for.\n${TEXT.slice(TEXT.indexOf('-- step: batches'))}`),
+  ).toHaveLength(2)
 })
 
 test('the baseline comes first, then migrations, numbered without a gap, and views after those that they read', async () => {
@@ -31,6 +31,6 @@ test('the baseline comes first, then migrations, numbered without a gap, and vie
   expect(first).toBe('baseline')
   const numbers = later.map(name => Number(name.slice(0, 6)))
   expect(numbers).toEqual(numbers.map((_, index) => index + 1))
-  const views = (await readDeployed()).filter(({ folder }) => folder === 'views').map(({ name }) => name)
-  expect(views.indexOf('views/standing_verdicts.sql')).toBeLessThan(views.indexOf('views/calibration.sql'))
+  const views = (await readDeployedFiles()).filter(({ folder }) => folder === 'views').map(({ name }) => name)
+  expect(views.indexOf('views/effective_verdicts.sql')).toBeLessThan(views.indexOf('views/calibration.sql'))
 })

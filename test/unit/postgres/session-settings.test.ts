@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest'
-import { CHECKED_SETTINGS, findWrongSettings, startupSettings } from '../../../src/postgres/session-settings.ts'
+import {
+  buildStartupParameters,
+  findSettingMismatches,
+  REQUIRED_SETTINGS,
+} from '../../../src/postgres/session-settings.ts'
 
-const right = { ...startupSettings(10_000, false), statement_timeout: '10s', client_encoding: 'UTF8' }
+const right = { ...buildStartupParameters(10_000, false), statement_timeout: '10s', client_encoding: 'UTF8' }
 
 test('what a session states is what is required of it', () => {
-  expect(findWrongSettings(right)).toEqual([])
-  for (const name of Object.keys(right)) expect(CHECKED_SETTINGS).toContain(name)
+  expect(findSettingMismatches(right)).toEqual([])
+  for (const name of Object.keys(right)) expect(REQUIRED_SETTINGS).toContain(name)
 })
 
 test.each([
@@ -28,7 +32,7 @@ test.each([
   ['default_transaction_read_only', 'on'],
   ['plpgsql.variable_conflict', 'use_column'],
 ])('%s = %s is wrong', (name, value) => {
-  expect(findWrongSettings({ ...right, [name]: value })).toMatchObject([{ name, value }])
+  expect(findSettingMismatches({ ...right, [name]: value })).toMatchObject([{ name, value }])
 })
 
 test.each([
@@ -42,9 +46,9 @@ test.each([
   ['idle_session_timeout', '10min'],
   ['session_replication_role', 'local'],
 ])('%s = %s will do', (name, value) => {
-  expect(findWrongSettings({ ...right, [name]: value })).toEqual([])
+  expect(findSettingMismatches({ ...right, [name]: value })).toEqual([])
 })
 
 test('a setting that the server does not have is no obstacle', () => {
-  expect(findWrongSettings({ ...right, transaction_timeout: null })).toEqual([])
+  expect(findSettingMismatches({ ...right, transaction_timeout: null })).toEqual([])
 })

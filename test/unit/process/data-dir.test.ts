@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findHolder, keepPsqlPassword, lockDataDir, psqlPasswordFile } from '../../../src/process/data-dir.ts'
+import { ensurePsqlPassword, findLockOwner, lockDataDir, psqlPasswordPath } from '../../../src/process/data-dir.ts'
 
 let dataDir: string
 beforeEach(async () => {
@@ -21,7 +21,7 @@ async function startOf(pid: number): Promise<string> {
 
 test('a folder that a living process holds is refused, naming it', async () => {
   await writeFile(lock(), `${process.ppid} ${await startOf(process.ppid)}`)
-  expect(await findHolder(dataDir)).toBe(process.ppid)
+  expect(await findLockOwner(dataDir)).toBe(process.ppid)
   await expect(lockDataDir(dataDir)).rejects.toThrow(`Process ${process.ppid} already uses ${dataDir}`)
 })
 
@@ -38,10 +38,10 @@ test.each([
 })
 
 test('the password is made once, for its owner’s eyes', async () => {
-  const password = await keepPsqlPassword(dataDir)
+  const password = await ensurePsqlPassword(dataDir)
   expect(password).toMatch(/^[\w-]{32}$/)
-  expect(await keepPsqlPassword(dataDir)).toBe(password)
-  const file = psqlPasswordFile(dataDir)
+  expect(await ensurePsqlPassword(dataDir)).toBe(password)
+  const file = psqlPasswordPath(dataDir)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await readFile(file, 'utf8')).toContain(`127.0.0.1:*:*:postgres:${password}\n`)
 })

@@ -1,15 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { findMisspelt, readNames } from '../../../src/process/misspelt-settings.ts'
+import { findMisspeltSettings, parseSettingNames } from '../../../src/process/misspelt-settings.ts'
 
-const SETTINGS = readNames(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8'))
+const SETTINGS = parseSettingNames(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8'))
 const nearestOf = (variable: string, others: Record<string, string> = {}) =>
-  findMisspelt({ ...others, [variable]: 'sk-secret' }, SETTINGS).map(({ resembles }) => resembles[0])
+  findMisspeltSettings({ ...others, [variable]: 'sk-secret' }, SETTINGS).map(
+    ({ similarSettings }) => similarSettings[0],
+  )
 
 test('all settings are known, set or only shown', () => {
   expect(SETTINGS).toEqual(expect.arrayContaining(['PORT', 'AGGREGATOR_API_KEY', 'OIDC_ISSUER', 'DATABASE_URL']))
   const all = Object.fromEntries(SETTINGS.flatMap(name => [name, `${name}_FILE`]).map(name => [name, 'x']))
-  expect(findMisspelt(all, SETTINGS)).toEqual([])
+  expect(findMisspeltSettings(all, SETTINGS)).toEqual([])
 })
 
 test.each([
@@ -73,5 +75,5 @@ test('what it resembles is set already: then it is something else', () => {
 })
 
 test('no value is told', () => {
-  expect(JSON.stringify(findMisspelt({ AGGREGATOR_API_KEYS: 'sk-secret' }, SETTINGS))).not.toContain('secret')
+  expect(JSON.stringify(findMisspeltSettings({ AGGREGATOR_API_KEYS: 'sk-secret' }, SETTINGS))).not.toContain('secret')
 })

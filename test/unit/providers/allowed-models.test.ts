@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { createModelRouter, isAllowed, type Routed, refuseUnallowed } from '../../../src/providers/model-router.ts'
+import {
+  checkAllowedModels,
+  createModelRouter,
+  isModelAllowed,
+  type RoutingContext,
+} from '../../../src/providers/model-router.ts'
 
 test.each([
   [null, 'anything', true],
@@ -21,14 +26,14 @@ test.each([
   [['GPT-4o'], 'gpt-4o', false],
 ] as const)('%j: %s', (allowed_models, model, expected) => {
   const patterns = allowed_models && [...allowed_models]
-  expect(isAllowed(model, { allowed_models: patterns ?? [], key_allowed_models: null })).toBe(expected)
-  expect(isAllowed(model, { allowed_models: [], key_allowed_models: patterns })).toBe(expected)
+  expect(isModelAllowed(model, { allowed_models: patterns ?? [], key_allowed_models: null })).toBe(expected)
+  expect(isModelAllowed(model, { allowed_models: [], key_allowed_models: patterns })).toBe(expected)
 })
 
 test('the first that is not allowed is told, with what is', () => {
   const account = { allowed_models: Array.from({ length: 12 }, (_, i) => `m${i}`), key_allowed_models: null }
-  expect(refuseUnallowed(['m1', 'm11'], account)).toBeNull()
-  const refusal = refuseUnallowed(['m1', 'x', 'y'], account)
+  expect(checkAllowedModels(['m1', 'm11'], account)).toBeNull()
+  const refusal = checkAllowedModels(['m1', 'x', 'y'], account)
   expect(refusal).toMatchObject({ status: 403, code: 'model_not_allowed', param: 'model' })
   expect(refusal?.message).toContain('"x" is not allowed in this project: its setting allowed_models is m0, m1,')
   expect(refusal?.message).toContain('m9, … .'.replace(' .', '.'))
@@ -39,19 +44,23 @@ test('no other model that a request names may be asked, and none is listed, that
   const router = createModelRouter({
     catalogue: {
       find: () => undefined,
-      aliasOf: () => undefined,
-      nativeOf: () => undefined,
+      aggregatorNameOf: () => undefined,
+      nativeNameOf: () => undefined,
       directProvidersOf: () => [],
-      listedBy: () => models as never,
+      modelsOf: () => models as never,
       recordExceededLimit: () => {},
       close: () => {},
     },
     sandbox: { name: 'sandbox' } as never,
     aggregatorFor: null,
-    offered: { list: null, keepsNames: false, read: () => undefined },
-    directFor: () => ({}) as never,
+    modelNames: { list: null, forwardsUnlistedNames: false, refresh: () => undefined },
+    directProviderFor: () => ({}) as never,
   })
-  const account = { key_type: 'test', allowed_models: ['openai/a'], key_allowed_models: null } as unknown as Routed
+  const account = {
+    key_type: 'test',
+    allowed_models: ['openai/a'],
+    key_allowed_models: null,
+  } as unknown as RoutingContext
   expect(router.resolve('openai/a', account)).toMatchObject({ name: 'sandbox' })
   expect(router.resolve('openai/a', account, ['openai/b'])).toMatchObject({ code: 'model_not_allowed' })
   expect(router.listModels(account)).toEqual([{ model: 'openai/a' }])

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { callUpstream, createConnectionProbe } from '../../../src/providers/call-upstream.ts'
 import { Credentials } from '../../../src/providers/credentials/credentials.ts'
-import type { UpstreamAnswer } from '../../../src/providers/upstream.ts'
+import type { UpstreamResponse } from '../../../src/providers/upstream.ts'
 
 const SECRET = 'sk-of-the-operator'
 const limits = {
@@ -11,7 +11,7 @@ const limits = {
   firstByteTimeoutMs: 2_000,
   idleTimeoutMs: 1_000,
   maxEventBytes: 100_000,
-  maxAnswerBytes: 200_000,
+  maxResponseBytes: 200_000,
 }
 
 let server: Server | undefined
@@ -23,7 +23,7 @@ afterEach(() => {
 })
 
 /** Calls a server that writes these bytes, and `more` again and again for as long as it is read. */
-async function callRaw(bytes: string, more?: string): Promise<UpstreamAnswer> {
+async function callRaw(bytes: string, more?: string): Promise<UpstreamResponse> {
   const listening = createServer(socket => {
     sockets.push(socket)
     socket.on('error', () => {})
@@ -54,7 +54,7 @@ const head = (status: number | string, type: string, more = '') =>
   `HTTP/1.1 ${status} X\r\ncontent-type: ${type}\r\n${more}connection: close\r\n\r\n`
 const whole = (text: string) => `content-length: ${text.length}\r\n`
 
-async function readBytes({ body }: UpstreamAnswer): Promise<number> {
+async function readBytes({ body }: UpstreamResponse): Promise<number> {
   let bytes = 0
   for await (const chunk of body) bytes += chunk.length
   return bytes
@@ -106,7 +106,7 @@ describe.each([200, 401])('an answer with status %i that shows the key that was 
     const text = `{"choices":[],"note":"${SECRET}"}`
     const answer = await callRaw(`${head(status, 'application/json', whole(text))}${text}`)
     expect(await new Response(answer.body).text()).toBe('{"choices":[],"note":"[redacted]"}')
-    expect(answer.mayStore()).toBe(false)
+    expect(answer.isStorable()).toBe(false)
   })
 
   test('in a header shows it no more', async () => {
@@ -116,7 +116,7 @@ describe.each([200, 401])('an answer with status %i that shows the key that was 
       ['content-type', 'application/json'],
       ['x-upstream-request-id', '[redacted]'],
     ])
-    expect([await new Response(answer.body).text(), answer.mayStore()]).toEqual(['{}', true])
+    expect([await new Response(answer.body).text(), answer.isStorable()]).toEqual(['{}', true])
   })
 })
 
@@ -135,7 +135,7 @@ test.each([
 ])('an answer with Cache-Control: %s may be stored: %s', async (control, may) => {
   const answer = await callRaw(`${head(200, 'application/json', `cache-control: ${control}\r\n${whole('{}')}`)}{}`)
   expect(await new Response(answer.body).text()).toBe('{}')
-  expect(answer.mayStore()).toBe(may)
+  expect(answer.isStorable()).toBe(may)
 })
 
 test('an error that shows the key that was sent shows it no more', async () => {

@@ -8,7 +8,7 @@ const OTHER = 'gsk_another0123456789'
 const credentials = new Credentials([SECRET, OTHER])
 
 function filter(parts: readonly Uint8Array[], by = credentials) {
-  const open = by.open()
+  const open = by.createRedactor()
   const crossed = [...parts.map(part => Buffer.from(open.push(part))), Buffer.from(open.end())]
   return { text: Buffer.concat(crossed).toString(), crossed, hasFound: open.hasFound }
 }
@@ -63,7 +63,7 @@ test('of two, one of which begins the other, the longer is taken out', () => {
 
 test('what stands in settings where a server wants no key is no secret', () => {
   for (const word of ['', 'x', 'none', 'EMPTY', 'anything', '12345678']) {
-    expect(new Credentials([word]).hide(`There is ${word} here`)).toBe(`There is ${word} here`)
+    expect(new Credentials([word]).redact(`There is ${word} here`)).toBe(`There is ${word} here`)
   }
 })
 
@@ -77,7 +77,7 @@ function countReads(bytes: Uint8Array): number {
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  credentials.open().push(counting)
+  credentials.createRedactor().push(counting)
   return reads
 }
 

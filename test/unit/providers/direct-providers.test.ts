@@ -19,13 +19,13 @@ beforeEach(() => {
   protectedOnes = 0
   asked = []
   direct = createDirectProviders({
-    openKey,
+    decryptKey: openKey,
     connect: (name, apiKey) => ({
       name,
       pricedAs: name,
-      async ask() {
+      async send() {
         asked.push(apiKey)
-        return { status: 200, headers: new Headers(), body: new ReadableStream(), mayStore: () => true }
+        return { status: 200, headers: new Headers(), body: new ReadableStream(), isStorable: () => true }
       },
     }),
     protect(provider: Provider) {
@@ -33,7 +33,7 @@ beforeEach(() => {
       return provider
     },
     retry: provider => provider,
-    onRest() {},
+    onKeyCooldown() {},
   })
 })
 afterEach(() => {
@@ -42,7 +42,7 @@ afterEach(() => {
 })
 
 const of = (project_id: number, provider_keys_version: number) =>
-  direct.of('openai', { project_id, provider_keys_version, named_provider_keys: null })
+  direct.resolve('openai', { project_id, provider_keys_version, named_provider_keys: null })
 
 describe('a direct provider', () => {
   test('is one object for one key, opened when first asked, once', async () => {
@@ -50,7 +50,7 @@ describe('a direct provider', () => {
     expect(provider).toMatchObject({ name: 'openai', pricedAs: 'openai' })
     expect(of(1, 5)).toBe(provider)
     expect(openKey).not.toHaveBeenCalled()
-    await Promise.all(Array.from({ length: 10 }, () => of(1, 5).ask(request)))
+    await Promise.all(Array.from({ length: 10 }, () => of(1, 5).send(request)))
     expect(openKey).toHaveBeenCalledExactlyOnceWith({ projectId: 1, provider: 'openai' }, null)
     expect([protectedOnes, asked.length]).toEqual([1, 10])
   })
@@ -59,12 +59,14 @@ describe('a direct provider', () => {
     const provider = of(1, 5)
     stored.set(2, 'sk-two')
     expect(of(2, 5)).not.toBe(provider)
-    expect(direct.of('groq', { project_id: 1, provider_keys_version: 5, named_provider_keys: null })).not.toBe(provider)
-    await of(1, 5).ask(request)
+    expect(direct.resolve('groq', { project_id: 1, provider_keys_version: 5, named_provider_keys: null })).not.toBe(
+      provider,
+    )
+    await of(1, 5).send(request)
     stored.set(1, 'sk-new')
     expect(of(1, 6)).not.toBe(provider)
-    await of(1, 6).ask(request)
-    await of(2, 5).ask(request)
+    await of(1, 6).send(request)
+    await of(2, 5).send(request)
     expect(asked).toEqual(['sk-one', 'sk-new', 'sk-two'])
   })
 
@@ -74,24 +76,24 @@ describe('a direct provider', () => {
   })
 
   test('forgets the opened key after a while, and opens it again', async () => {
-    await of(1, 5).ask(request)
+    await of(1, 5).send(request)
     vi.advanceTimersByTime(50_000)
-    await of(1, 5).ask(request)
+    await of(1, 5).send(request)
     expect(openKey).toHaveBeenCalledTimes(1)
     vi.advanceTimersByTime(30_000)
-    await of(1, 5).ask(request)
+    await of(1, 5).send(request)
     expect(openKey).toHaveBeenCalledTimes(2)
     expect(protectedOnes).toBe(1)
   })
 
   test('keeps no failure: the next request tries again', async () => {
     openKey.mockRejectedValueOnce(new Error('away'))
-    await expect(of(1, 5).ask(request)).rejects.toThrow('away')
-    expect((await of(1, 5).ask(request)).status).toBe(200)
+    await expect(of(1, 5).send(request)).rejects.toThrow('away')
+    expect((await of(1, 5).send(request)).status).toBe(200)
   })
 
   test('says so when the key was removed since', async () => {
     stored.clear()
-    await expect(of(1, 5).ask(request)).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
+    await expect(of(1, 5).send(request)).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
   })
 })

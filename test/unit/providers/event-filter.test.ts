@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createEventSplitter } from '../../../src/formats/sse/split-events.ts'
-import { readEvent } from '../../../src/formats/sse/sse.ts'
+import { parseSseEvent } from '../../../src/formats/sse/sse.ts'
 import { openBody } from '../../../src/providers/credentials/body-filter.ts'
 import { Credentials } from '../../../src/providers/credentials/credentials.ts'
 import { EventFilter } from '../../../src/providers/credentials/event-filter.ts'
@@ -76,7 +76,7 @@ function forward(events: readonly string[], by = credentials) {
 function readText(stream: string, read: Form['read']): string {
   const data = createEventSplitter()
     .push(Buffer.from(stream))
-    .map(event => readEvent(event)?.data)
+    .map(event => parseSseEvent(event)?.data)
   return data.map(each => (each && each !== '[DONE]' ? read(JSON.parse(each)) : '')).join('')
 }
 

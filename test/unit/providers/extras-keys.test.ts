@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { EncryptionKeys } from '../../../src/providers/keys/encryption-key.ts'
-import { createExtrasKeys } from '../../../src/providers/keys/extras-keys.ts'
+import { createExtrasKeyDerivation } from '../../../src/providers/keys/extras-keys.ts'
 
 const [OLD, NEW] = [Buffer.alloc(32, 'old'), Buffer.alloc(32, 'new')]
 
 function derive({ current = null, others = [] }: Partial<EncryptionKeys>, installationId = 'an-id') {
-  return createExtrasKeys(
+  return createExtrasKeyDerivation(
     async () => ({ current, others }),
     async () => installationId,
   )
@@ -41,7 +41,7 @@ test('uses the installation id where no encryption key is set', async () => {
 
 test('reads the secrets once, and again after a failure', async () => {
   let reads = 0
-  const keysOf = createExtrasKeys(
+  const keysOf = createExtrasKeyDerivation(
     async () => {
       if (++reads === 1) throw new Error('unreadable')
       return { current: OLD, others: [] }

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
-import { forwardedHeaders, returnedHeaders, writeRequestHeaders } from '../../../src/providers/forwarded-headers.ts'
-import { askForUsage } from '../../../src/providers/openai-compatible.ts'
+import {
+  createRequestHeaders,
+  pickForwardedHeaders,
+  pickReturnedHeaders,
+} from '../../../src/providers/forwarded-headers.ts'
+import { requestStreamUsage } from '../../../src/providers/openai-compatible.ts'
 
 const everything = new Headers({
   authorization: 'Bearer lgw_proj_x',
@@ -51,11 +55,11 @@ test.each([
     ],
   ],
 ] as const)('what %s documents reaches it, sorted and in lower case, and nothing else', (kind, expected) => {
-  expect(forwardedHeaders(everything, kind, 7)).toEqual(expected)
+  expect(pickForwardedHeaders(everything, kind, 7)).toEqual(expected)
 })
 
 test('no header of the client’s is what ours should be', () => {
-  const written = writeRequestHeaders({ headers: everything, stream: true }, 'groq', 7)
+  const written = createRequestHeaders({ headers: everything, stream: true }, 'groq', 7)
   expect(Object.fromEntries(written)).toEqual({
     'idempotency-key': 'project-7-once',
     'user-agent': 'model-proxy',
@@ -66,7 +70,7 @@ test('no header of the client’s is what ours should be', () => {
 })
 
 test('of upstream’s headers, those that tell the client something come back, and no others', () => {
-  const returned = returnedHeaders(
+  const returned = pickReturnedHeaders(
     new Headers({
       'content-type': 'application/json',
       'content-encoding': 'gzip',
@@ -87,10 +91,10 @@ test('of upstream’s headers, those that tell the client something come back, a
     'x-ratelimit-remaining-tokens': '7',
     'x-upstream-request-id': 'req_1',
   })
-  expect(returnedHeaders(new Headers({ 'request-id': 'req_a' })).get('x-upstream-request-id')).toBe('req_a')
+  expect(pickReturnedHeaders(new Headers({ 'request-id': 'req_a' })).get('x-upstream-request-id')).toBe('req_a')
 })
 
-const ask = (bodyText: string) => askForUsage({ bodyText, body: JSON.parse(bodyText) })
+const ask = (bodyText: string) => requestStreamUsage({ bodyText, body: JSON.parse(bodyText) })
 
 test('usage is always asked for, and everything else stays as the client wrote it', () => {
   expect(ask('{"seed": 1.50,"stream":true}\n')).toBe(

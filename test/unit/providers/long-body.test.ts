@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withLongBody } from '../../../src/providers/long-body.ts'
+import { replaceLongBody } from '../../../src/providers/long-body.ts'
 import { withTranslations } from '../../../src/providers/translations/with-translations.ts'
 import type { Provider, UpstreamRequest } from '../../../src/providers/upstream.ts'
 
@@ -8,19 +8,19 @@ test('a long request is translated as a short one is, and says that it was', asy
   const provider: Provider = {
     name: 'p',
     pricedAs: null,
-    ask: async request => {
+    send: async request => {
       asked.push(request)
-      return { status: 500, headers: new Headers(), body: new Blob(['{}']).stream(), mayStore: () => true }
+      return { status: 500, headers: new Headers(), body: new Blob(['{}']).stream(), isStorable: () => true }
     },
   }
-  const target = { maxOutputTokens: null, canReason: true, keepsCacheMarks: false }
-  const translating = withTranslations(provider, { has: [], targetOf: () => target, extrasKeys: null })
+  const target = { maxOutputTokens: null, canReason: true, supportsCacheControl: false }
+  const translating = withTranslations(provider, { nativeEndpoints: [], resolveTarget: () => target, extrasKeys: null })
   const body = { model: 'm', input: 'Hi' }
   const bodyText = JSON.stringify(body)
   const { signal } = new AbortController()
   const sent = { endpoint: 'responses', headers: new Headers(), stream: false, signal } as const
-  await translating.ask({ ...sent, body, bodyText })
-  await translating.ask(withLongBody(sent, body, new TextEncoder().encode(bodyText)))
+  await translating.send({ ...sent, body, bodyText })
+  await translating.send(replaceLongBody(sent, body, new TextEncoder().encode(bodyText)))
   const [short, long] = asked.map(request => [request.endpoint, request.isTranslated, JSON.parse(request.bodyText)])
   expect(short).toEqual(['chat', true, { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }])
   expect(long).toEqual(short)

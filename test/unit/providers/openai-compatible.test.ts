@@ -3,7 +3,7 @@ import { FIELD_RULES } from '../../../src/providers/anthropic/field-rules.ts'
 import { createConnectionProbe } from '../../../src/providers/call-upstream.ts'
 import { createOpenAiCompatibleProvider } from '../../../src/providers/openai-compatible.ts'
 import type { UpstreamRequest } from '../../../src/providers/upstream.ts'
-import { changesFor, withFields, withoutRejectedLimit } from '../../../src/providers/vendor-fields.ts'
+import { applyFieldChanges, resolveFieldChanges, resolveRejectedLimit } from '../../../src/providers/vendor-fields.ts'
 import { startStandin } from '../../standin/server.ts'
 
 test('providers that speak OpenAI’s format get a body as it was sent, but for the usage that is asked for', async () => {
@@ -14,7 +14,7 @@ test('providers that speak OpenAI’s format get a body as it was sent, but for 
     firstByteTimeoutMs: 5_000,
     idleTimeoutMs: 5_000,
     maxEventBytes: 1e6,
-    maxAnswerBytes: 1e6,
+    maxResponseBytes: 1e6,
   }
   const provider = createOpenAiCompatibleProvider({
     name: 'openai',
@@ -37,7 +37,7 @@ test('providers that speak OpenAI’s format get a body as it was sent, but for 
     const sent: Record<string, unknown> = { ...body, ...fields }
     const stream = sent.stream === true
     const bodyText = JSON.stringify(sent)
-    const answer = await provider.ask({
+    const answer = await provider.send({
       endpoint: 'chat',
       bodyText,
       body: sent,
@@ -56,7 +56,7 @@ test('providers that speak OpenAI’s format get a body as it was sent, but for 
   await standin.stop()
 })
 
-const UNKNOWN = { outputLimits: null, takesUsageWish: true, limitsPrices: false }
+const UNKNOWN = { outputLimits: null, acceptsUsageOption: true, enforcesMaxPrice: false }
 const asked = (body: Record<string, unknown>, more: object = {}): UpstreamRequest => {
   const head = { endpoint: 'chat' as const, headers: new Headers(), stream: false, signal: AbortSignal.timeout(9_000) }
   return { ...head, body, bodyText: JSON.stringify(body), ...more }
@@ -71,8 +71,8 @@ test.each([
   [{ max_tokens: 7, max_completion_tokens: 9 }, null, {}],
   [{}, null, {}],
 ] as const)('the limits %j change for a provider that takes %j: %j', (body, outputLimits, expected) => {
-  expect(changesFor(asked(body), { ...UNKNOWN, outputLimits })).toStrictEqual(expected)
-  expect(changesFor(asked(body, { endpoint: 'completions' }), { ...UNKNOWN, outputLimits })).toEqual({})
+  expect(resolveFieldChanges(asked(body), { ...UNKNOWN, outputLimits })).toStrictEqual(expected)
+  expect(resolveFieldChanges(asked(body, { endpoint: 'completions' }), { ...UNKNOWN, outputLimits })).toEqual({})
 })
 
 test('changed fields leave the others as they were written, in a long body, too', async () => {
@@ -80,13 +80,13 @@ test('changed fields leave the others as they were written, in a long body, too'
   const changes = { max_completion_tokens: 9, drop: undefined }
   const written = '{"max_tokens":9,"seed":12345678901234567890,"top_p":0.5,"max_completion_tokens":9}'
   const body = JSON.parse(bodyText)
-  const short = await withFields(asked(body, { bodyText }), changes)
+  const short = await applyFieldChanges(asked(body, { bodyText }), changes)
   expect([short.bodyText, short.body]).toEqual([
     written,
     { max_tokens: 9, seed: body.seed, top_p: 0.5, max_completion_tokens: 9 },
   ])
   expect(short.body).not.toHaveProperty('drop')
-  const long = await withFields(asked(body, { bodyBytes: new TextEncoder().encode(bodyText) }), changes)
+  const long = await applyFieldChanges(asked(body, { bodyBytes: new TextEncoder().encode(bodyText) }), changes)
   expect(new TextDecoder().decode(long.bodyBytes)).toBe(written)
 })
 
@@ -100,8 +100,8 @@ test.each([
   ['Invalid max_tokens value, the valid range is [1, 8192]', null],
   ['Unsupported parameter: seed', null],
 ])('after the rejection %j, the request is sent with %j', (rejection, expected) => {
-  expect(withoutRejectedLimit(rejection, ADDED)).toEqual(expected)
+  expect(resolveRejectedLimit(rejection, ADDED)).toEqual(expected)
   // Nothing was added, or a name replaced another.
-  expect(withoutRejectedLimit(rejection, {})).toBeNull()
-  expect(withoutRejectedLimit(rejection, { ...ADDED, max_completion_tokens: undefined })).toBeNull()
+  expect(resolveRejectedLimit(rejection, {})).toBeNull()
+  expect(resolveRejectedLimit(rejection, { ...ADDED, max_completion_tokens: undefined })).toBeNull()
 })

@@ -7,11 +7,11 @@ const giving = (status: number, body = '{"error":"no"}'): Provider => ({
   name: 'openrouter',
   kind: 'aggregator',
   pricedAs: 'aggregator',
-  ask: async () => ({
+  send: async () => ({
     status,
     headers: new Headers(),
     body: new Response(body).body ?? new ReadableStream(),
-    mayStore: () => true,
+    isStorable: () => true,
   }),
 })
 
@@ -19,7 +19,7 @@ test('an operator’s key that upstream refuses is a 502 for the tenant, and one
   const log = { warn: vi.fn() }
   const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log })
   for (const status of [401, 403, 401]) {
-    await expect(guard(giving(status)).ask(request)).rejects.toMatchObject({
+    await expect(guard(giving(status)).send(request)).rejects.toMatchObject({
       ...{ status: 502, code: 'upstream_error', headers: { 'x-should-retry': 'false' } },
     })
   }
@@ -33,7 +33,7 @@ test.each([200, 400, 404, 429, 500])('status %i passes as it is', async status =
   const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log: { warn: vi.fn() } })
   const guarded = guard(giving(status))
   expect(guarded).toMatchObject({ name: 'openrouter', kind: 'aggregator', pricedAs: 'aggregator' })
-  expect((await guarded.ask(request)).status).toBe(status)
+  expect((await guarded.send(request)).status).toBe(status)
 })
 
 const FLAGGED = '{"error":{"code":403,"message":"Flagged","metadata":{"reasons":["violence"],"flagged_input":"How"}}}'
@@ -42,7 +42,7 @@ test('a 403 about the request is the client’s, as it is, and nobody is warned'
   const log = { warn: vi.fn() }
   const answer = await createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log })(
     giving(403, FLAGGED),
-  ).ask(request)
+  ).send(request)
   expect([answer.status, await new Response(answer.body).text()]).toEqual([403, FLAGGED])
   expect(log.warn).not.toHaveBeenCalled()
 })
@@ -50,7 +50,7 @@ test('a 403 about the request is the client’s, as it is, and nobody is warned'
 test('of a 403 that says nothing, neither client nor operator is told more than is known', async () => {
   const log = { warn: vi.fn() }
   const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log })
-  await expect(guard(giving(403)).ask(request)).rejects.toThrow(
+  await expect(guard(giving(403)).send(request)).rejects.toThrow(
     'refused this request, or the key of this service, whose operator has been told (status 403)',
   )
   expect(log.warn.mock.calls[0]?.[1]).toBe('upstream refuses a request, or the key of the operator')
@@ -60,6 +60,6 @@ test('where there is none, a refusal names the setting', async () => {
   const log = { warn: vi.fn() }
   const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: false, log })
   for (const [status, body] of [[401], [403, '{"error":"Missing API key"}'], [403, 'Forbidden']] as const)
-    await expect(guard(giving(status, body)).ask(request)).rejects.toMatchObject({ status: 503 })
-  expect((await guard(giving(403, FLAGGED)).ask(request)).status).toBe(403)
+    await expect(guard(giving(status, body)).send(request)).rejects.toMatchObject({ status: 503 })
+  expect((await guard(giving(403, FLAGGED)).send(request)).status).toBe(403)
 })

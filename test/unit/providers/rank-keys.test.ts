@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { rankKeys } from '../../../src/providers/balanced.ts'
+import { rankKeysByAffinity } from '../../../src/providers/balance-keys.ts'
 
 const beginnings = Array.from({ length: 20_000 }, (_, at) => `prompt ${at}`)
 const firstOf = (weights: Record<string, number>) => {
   const keys = Object.entries(weights).map(([name, weight]) => ({ name, weight }))
-  return beginnings.map(beginning => rankKeys(keys, beginning)[0]?.name)
+  return beginnings.map(beginning => rankKeysByAffinity(keys, beginning)[0]?.name)
 }
 const shareOf = (firsts: readonly unknown[], name: string) =>
   firsts.filter(first => first === name).length / firsts.length

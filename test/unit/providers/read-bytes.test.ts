@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ResponseMemory } from '../../../src/event-loop/response-memory.ts'
 import { StreamMemory } from '../../../src/event-loop/stream-memory.ts'
-import { readAll } from '../../../src/providers/read-bytes.ts'
+import { readAllBytes } from '../../../src/providers/read-bytes.ts'
 
 const PIECE = new Uint8Array(65_536)
 const MOST = 10_000_000
@@ -23,27 +23,27 @@ function bodyOf(pieces: number) {
 test('a long body counts as it is read, to the byte, and a short one does not', async () => {
   const memory = new StreamMemory(MOST)
   const [short, long] = [new ResponseMemory(memory), new ResponseMemory(memory)]
-  await readAll(bodyOf(4).body, 'openai', MOST, short)
+  await readAllBytes(bodyOf(4).body, 'openai', MOST, short)
   expect(memory.heldBytes).toBe(0)
-  const bytes = await readAll(bodyOf(10).body, 'openai', MOST, long)
+  const bytes = await readAllBytes(bodyOf(10).body, 'openai', MOST, long)
   expect([bytes.length, memory.heldBytes]).toEqual([10 * PIECE.length, 10 * PIECE.length])
-  long.close()
+  long.release()
   expect(memory.heldBytes).toBe(0)
 })
 
 test('in a full budget, one long body is read on and the others are left with their providers', async () => {
   const memory = new StreamMemory(8 * PIECE.length)
   const [first, second] = [new ResponseMemory(memory), new ResponseMemory(memory)]
-  await readAll(bodyOf(20).body, 'openai', MOST, first)
+  await readAllBytes(bodyOf(20).body, 'openai', MOST, first)
   expect(memory.isFull).toBe(true)
   const { body, piecesRead } = bodyOf(20)
-  const reading = readAll(body, 'openai', MOST, second)
-  expect((await readAll(bodyOf(2).body, 'openai', MOST, new ResponseMemory(memory))).length).toBe(2 * PIECE.length)
+  const reading = readAllBytes(body, 'openai', MOST, second)
+  expect((await readAllBytes(bodyOf(2).body, 'openai', MOST, new ResponseMemory(memory))).length).toBe(2 * PIECE.length)
   // More than it takes to read it all.
   for (let tick = 0; tick < 100; tick++) await new Promise(setImmediate)
   expect(piecesRead()).toBe(5)
-  first.close()
+  first.release()
   expect((await reading).length).toBe(20 * PIECE.length)
-  second.close()
+  second.release()
   expect(memory.heldBytes).toBe(0)
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/formats/json/canonical.ts'
-import { translationOf } from '../../../src/formats/translation.ts'
+import { createResponseTranslator } from '../../../src/formats/translation.ts'
 import { ResponseStream } from '../../../src/providers/response-stream.ts'
 import type { Endpoint } from '../../../src/providers/upstream.ts'
-import { broken } from '../../../src/providers/upstream-failure.ts'
+import { brokenResponseError } from '../../../src/providers/upstream-failure.ts'
 
 const encoder = new TextEncoder()
 const wanted = { clientSetOutputLimit: true }
@@ -41,7 +41,7 @@ function open(
   pieces: readonly string[],
   { endpoint = 'chat' as Endpoint, failure }: { endpoint?: Endpoint; failure?: unknown } = {},
 ) {
-  return new ResponseStream(bodyOf(pieces, failure), { endpoint, wanted }, null)
+  return new ResponseStream(bodyOf(pieces, failure), { endpoint, expected: wanted }, null)
 }
 
 async function readText(stream: ResponseStream): Promise<string> {
@@ -59,7 +59,7 @@ describe('readToFirstPart', () => {
       { failure: HANGS },
     )
     expect(await stream.readToFirstPart()).toBe(true)
-    expect(stream.assembler.hasPart).toBe(false)
+    expect(stream.assembler.hasOutput).toBe(false)
   })
 
   test.each([
@@ -74,11 +74,11 @@ describe('readToFirstPart', () => {
   test('reads no further than the first part, and read returns all that was read', async () => {
     const stream = open([ROLE, TEXT, END, DONE])
     await stream.readToFirstPart()
-    expect(stream.assembler.hasPart).toBe(true)
+    expect(stream.assembler.hasOutput).toBe(true)
     const first = await stream.read()
     expect(first?.map(event => new TextDecoder().decode(event))).toEqual([ROLE, TEXT])
     expect(await readText(stream)).toBe(END + DONE)
-    expect(stream.judge()).toMatchObject({ completeness: 'whole', failure: null })
+    expect(stream.analyze()).toMatchObject({ completeness: 'whole', failure: null })
   })
 
   test('reads on where nothing but a role, a keep-alive or an empty text has come', async () => {
@@ -103,19 +103,19 @@ describe('readToFirstPart', () => {
     for (const pieces of [[ROLE, eventOf({ error: { message: 'No.' } })], [ROLE, END, DONE], [ROLE]]) {
       const stream = open(pieces)
       await stream.readToFirstPart()
-      expect(stream.assembler.hasPart).toBe(false)
-      expect(stream.judge().failure === null).toBe(pieces.length === 3)
+      expect(stream.assembler.hasOutput).toBe(false)
+      expect(stream.analyze().failure === null).toBe(pieces.length === 3)
     }
   })
 
   test('waits for nothing behind the closing event', async () => {
     const stream = open([ROLE, END, DONE], { failure: HANGS })
     await stream.readToFirstPart()
-    expect(stream.judge()).toMatchObject({ completeness: 'nothing_said', failure: null })
+    expect(stream.analyze()).toMatchObject({ completeness: 'nothing_said', failure: null })
   })
 
   test('rejects where the connection breaks before', async () => {
-    const failure = broken('p', 'broke off its answer')
+    const failure = brokenResponseError('p', 'broke off its answer')
     await expect(open([ROLE], { failure }).readToFirstPart()).rejects.toBe(failure)
   })
 })
@@ -136,7 +136,7 @@ describe('read', () => {
   test('leaves out a chunk that cannot be read', async () => {
     const stream = open([TEXT, 'data: {"choices":[{"del'])
     expect(await readText(stream)).toBe(TEXT)
-    expect(stream.judge()).toMatchObject({ completeness: 'malformed_chunk', failure: { status: 502 } })
+    expect(stream.analyze()).toMatchObject({ completeness: 'malformed_chunk', failure: { status: 502 } })
   })
 
   test('rewrites calls that clients would mix up, and only those', async () => {
@@ -178,7 +178,7 @@ describe('isPlain', () => {
       const stream = open(pieces)
       await readText(stream)
       expect(stream.isPlain).toBe(false)
-      expect(stream.judge()).toMatchObject({ completeness: 'error_in_stream', failure: { message: 'No.' } })
+      expect(stream.analyze()).toMatchObject({ completeness: 'error_in_stream', failure: { message: 'No.' } })
     }
   })
 
@@ -199,24 +199,24 @@ describe('hasToldFailure', () => {
   ])('an error %s', async (_, event, isTold) => {
     const stream = open([TEXT, event])
     await readText(stream)
-    expect(stream.hasToldFailure).toBe(isTold)
-    expect(stream.judge()).toMatchObject({ completeness: 'error_in_stream' })
+    expect(stream.hasReportedFailure).toBe(isTold)
+    expect(stream.analyze()).toMatchObject({ completeness: 'error_in_stream' })
   })
 })
 
 describe('judge', () => {
   test('judges the response that a stream is translated from', async () => {
     const context = { model: 'm', inputTokens: 1, requestId: 'req_1', extrasKeys: ['p m'] }
-    const translation = translationOf({ endpoint: 'messages', context, wanted }).openStream()
+    const translation = createResponseTranslator({ endpoint: 'messages', context, wanted }).createStreamTranslator()
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }]
     const chunks = [delta({ content: 'A dot:', images }), delta({}, 'stop')]
     const usage = { choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } }
     const events = [...chunks, usage].flatMap(chunk => translation.push({ event: null, data: JSON.stringify(chunk) }))
     const written = [...events, ...translation.end()].map(event => `event: ${event.type}\n${eventOf(event)}`)
-    const stream = new ResponseStream(bodyOf(written), { endpoint: 'messages', wanted }, translation)
+    const stream = new ResponseStream(bodyOf(written), { endpoint: 'messages', expected: wanted }, translation)
     await readText(stream)
     expect(stream.finish().completeness).toBe('whole')
-    expect(stream.judge()).toMatchObject({
+    expect(stream.analyze()).toMatchObject({
       completeness: 'omitted_parts',
       omitted: ['images'],
       failure: null,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findSimilar } from '../../../src/providers/similar-names.ts'
+import { findSimilarNames } from '../../../src/providers/similar-names.ts'
 
 const NAMES = [
   'openai/gpt-4o-mini',
@@ -22,18 +22,18 @@ describe('findSimilar', () => {
     ['claude-haku-4.5', 'claude-haiku-4-5'],
     ['qwen3-32', 'qwen/qwen3-32b'],
   ])('takes %s for %s', (asked, meant) => {
-    expect(findSimilar(asked, NAMES)[0]).toBe(meant)
+    expect(findSimilarNames(asked, NAMES)[0]).toBe(meant)
   })
 
   test.each(['nothing', 'completely-different-model', 'x'.repeat(101), '🦊'.repeat(100)])(
     'finds none for %s',
     asked => {
-      expect(findSimilar(asked, NAMES)).toEqual([])
+      expect(findSimilarNames(asked, NAMES)).toEqual([])
     },
   )
 
   test('names at most five, each once', () => {
     const names = Array.from({ length: 20 }, (_, index) => `gpt-${index}`)
-    expect(findSimilar('gpt-x', [...names, ...names])).toHaveLength(5)
+    expect(findSimilarNames('gpt-x', [...names, ...names])).toHaveLength(5)
   })
 })

@@ -1,33 +1,33 @@
 import { describe, expect, test, vi } from 'vitest'
 import { ProxyError } from '../../../src/errors/errors.ts'
 import { Credentials } from '../../../src/providers/credentials/credentials.ts'
-import type { Provider, UpstreamAnswer, UpstreamRequest } from '../../../src/providers/upstream.ts'
+import type { Provider, UpstreamRequest, UpstreamResponse } from '../../../src/providers/upstream.ts'
 import {
-  broken,
-  openCircuit,
-  silentInTime,
-  unconnectedInTime,
-  unreachable,
+  brokenResponseError,
+  circuitOpenError,
+  connectTimeoutError,
+  responseTimeoutError,
+  unreachableError,
 } from '../../../src/providers/upstream-failure.ts'
 import { readRetryAfter, withRetries } from '../../../src/providers/with-retries.ts'
 
 type Step = Error | { status: number; headers?: Record<string, string>; credentials?: Credentials }
 
-const refused = () => unreachable('p', Object.assign(new Error(), { code: 'ECONNREFUSED' }))
-const reset = () => unreachable('p', Object.assign(new Error(), { code: 'ECONNRESET' }))
+const refused = () => unreachableError('p', Object.assign(new Error(), { code: 'ECONNREFUSED' }))
+const reset = () => unreachableError('p', Object.assign(new Error(), { code: 'ECONNRESET' }))
 
 /** Takes the steps in turn, the last one again and again. */
 function scripted(...steps: Step[]) {
   const bodies: ReadableStream[] = []
-  const ask = vi.fn(async (_request: UpstreamRequest): Promise<UpstreamAnswer> => {
+  const ask = vi.fn(async (_request: UpstreamRequest): Promise<UpstreamResponse> => {
     const step = steps[Math.min(ask.mock.calls.length, steps.length) - 1]
     if (step instanceof Error) throw step
     const body = new ReadableStream({ pull: controller => controller.close() })
     bodies.push(body)
     const { status = 200, headers, ...more } = step ?? {}
-    return { status, headers: new Headers(headers), body, mayStore: () => true, ...more }
+    return { status, headers: new Headers(headers), body, isStorable: () => true, ...more }
   })
-  const provider: Provider = { name: 'p', pricedAs: null, ask }
+  const provider: Provider = { name: 'p', pricedAs: null, send: ask }
   return { provider, ask, bodies }
 }
 
@@ -42,43 +42,43 @@ const eager = { maxRetries: 2, random: () => 0 }
 describe('what is asked again', () => {
   test.each([408, 429, 500, 502, 503, 504, 520, 529])('status %i', async status => {
     const { provider, ask } = scripted({ status }, { status: 200 })
-    expect((await withRetries(provider, eager).ask(request())).status).toBe(200)
+    expect((await withRetries(provider, eager).send(request())).status).toBe(200)
     expect(ask).toHaveBeenCalledTimes(2)
   })
 
   test.each([200, 400, 401, 403, 404, 409, 413, 422, 501, 505])('not status %i', async status => {
     const { provider, ask } = scripted({ status })
-    expect((await withRetries(provider, eager).ask(request())).status).toBe(status)
+    expect((await withRetries(provider, eager).send(request())).status).toBe(status)
     expect(ask).toHaveBeenCalledTimes(1)
   })
 
   test.each([
     ['a refused connection', refused()],
     ['a reset connection', reset()],
-    ['a connection that took too long', unconnectedInTime('p', 5)],
+    ['a connection that took too long', connectTimeoutError('p', 5)],
   ])('%s', async (_, failure) => {
     const { provider, ask } = scripted(failure, { status: 200 })
-    expect((await withRetries(provider, eager).ask(request())).status).toBe(200)
+    expect((await withRetries(provider, eager).send(request())).status).toBe(200)
     expect(ask).toHaveBeenCalledTimes(2)
   })
 
   test.each([
-    ['an upstream that is silent, and may be at work', silentInTime('p', 'first byte', 5)],
-    ['an unusable answer', broken('p', 'answered with a redirect')],
-    ['an open circuit', openCircuit('p', 5)],
+    ['an upstream that is silent, and may be at work', responseTimeoutError('p', 'first byte', 5)],
+    ['an unusable answer', brokenResponseError('p', 'answered with a redirect')],
+    ['an open circuit', circuitOpenError('p', 5)],
     ['a request that the provider module refused', new ProxyError({ status: 400, code: 'x', message: 'x' })],
   ])('not %s', async (_, failure) => {
     const { provider, ask } = scripted(failure)
-    await expect(withRetries(provider, eager).ask(request())).rejects.toBe(failure)
+    await expect(withRetries(provider, eager).send(request())).rejects.toBe(failure)
     expect(ask).toHaveBeenCalledTimes(1)
   })
 
   test('twice at most; then the last outcome is told', async () => {
     const failing = scripted(reset(), reset(), { status: 503 }, { status: 200 })
-    expect((await withRetries(failing.provider, eager).ask(request())).status).toBe(503)
+    expect((await withRetries(failing.provider, eager).send(request())).status).toBe(503)
     const last = refused()
     const unreachableTwice = scripted({ status: 500 }, { status: 500 }, last)
-    await expect(withRetries(unreachableTwice.provider, eager).ask(request())).rejects.toBe(last)
+    await expect(withRetries(unreachableTwice.provider, eager).send(request())).rejects.toBe(last)
   })
 
   test('with the credentials of earlier attempts, of which it may show none', async () => {
@@ -86,7 +86,7 @@ describe('what is asked again', () => {
     const failed = Object.assign(reset(), { credentials: second })
     const { provider, ask } = scripted({ status: 503, ...(first && { credentials: first }) }, failed, { status: 200 })
     const earlierCredentials = third ? [third] : []
-    await withRetries(provider, eager).ask(request({ earlierCredentials }))
+    await withRetries(provider, eager).send(request({ earlierCredentials }))
     expect(ask.mock.calls.map(([asked]) => asked.earlierCredentials)).toEqual([
       [third],
       [third, first],
@@ -96,13 +96,13 @@ describe('what is asked again', () => {
 
   test('nothing where no retries are wanted', async () => {
     const { provider, ask } = scripted({ status: 500 })
-    expect((await withRetries(provider, { maxRetries: 0 }).ask(request())).status).toBe(500)
+    expect((await withRetries(provider, { maxRetries: 0 }).send(request())).status).toBe(500)
     expect(ask).toHaveBeenCalledTimes(1)
   })
 
   test('what upstream asks not to be repeated is not', async () => {
     const { provider, ask } = scripted({ status: 429, headers: { 'x-should-retry': 'false' } })
-    expect((await withRetries(provider, eager).ask(request())).status).toBe(429)
+    expect((await withRetries(provider, eager).send(request())).status).toBe(429)
     expect(ask).toHaveBeenCalledTimes(1)
   })
 
@@ -116,7 +116,7 @@ describe('what is asked again', () => {
     ] as [Step, number][]) {
       const { provider, ask } = scripted(step, { status: 200 })
       await withRetries(provider, eager)
-        .ask(stored)
+        .send(stored)
         .catch(() => {})
       expect(ask).toHaveBeenCalledTimes(calls)
     }
@@ -131,7 +131,7 @@ describe('how long it waits', () => {
       .spyOn(globalThis, 'setTimeout')
       .mockImplementation(((run: () => void) => startTimer(run, 0)) as never)
     try {
-      await withRetries(scripted(...steps).provider, { maxRetries: 2, random: () => random }).ask(request())
+      await withRetries(scripted(...steps).provider, { maxRetries: 2, random: () => random }).send(request())
       return timers.mock.calls.map(([, milliseconds]) => milliseconds)
     } finally {
       timers.mockRestore()
@@ -149,7 +149,7 @@ describe('how long it waits', () => {
 
   test('not at all where Retry-After is longer than a client would wait: it is told instead', async () => {
     const { provider, ask } = scripted({ status: 429, headers: { 'retry-after': '6' } })
-    const answer = await withRetries(provider, eager).ask(request())
+    const answer = await withRetries(provider, eager).send(request())
     expect(answer.headers.get('retry-after')).toBe('6')
     expect(ask).toHaveBeenCalledTimes(1)
   })
@@ -157,7 +157,7 @@ describe('how long it waits', () => {
   test('no longer than the client stays', async () => {
     const leaving = new AbortController()
     const { provider, ask } = scripted({ status: 503, headers: { 'retry-after': '4' } })
-    const asked = withRetries(provider, eager).ask(request({ signal: leaving.signal }))
+    const asked = withRetries(provider, eager).send(request({ signal: leaving.signal }))
     setTimeout(() => leaving.abort(new Error('gone')), 20)
     await expect(asked).rejects.toThrow('gone')
     expect(ask).toHaveBeenCalledTimes(1)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { startLoop } from '../../../src/process/maintenance.ts'
+import { startBackgroundLoop } from '../../../src/process/maintenance.ts'
 import { FailureReporter } from '../../../src/telemetry/failure-reporter.ts'
 
 afterEach(() => vi.useRealTimers())
@@ -20,9 +20,9 @@ test('a failure is logged without its message, counted, and lasts until its own 
   expect(reporter.totals().get('store')).toBe(2)
   expect(reporter.totals().get('lookup')).toBe(0)
   reporter.recover('store', 'one')
-  expect(reporter.failing()).toEqual(['store'])
+  expect(reporter.listFailing()).toEqual(['store'])
   reporter.recover('store', 'another')
-  expect(reporter.failing()).toEqual([])
+  expect(reporter.listFailing()).toEqual([])
   expect(reporter.totals().get('store')).toBe(2)
 })
 
@@ -31,12 +31,12 @@ test('a failure that is not repeated is over after a minute, and one that is rep
   const { reporter } = createReporter()
   reporter.report('request', new Error(), 'failed')
   vi.advanceTimersByTime(59_000)
-  expect(reporter.failing()).toEqual(['request'])
+  expect(reporter.listFailing()).toEqual(['request'])
   reporter.report('request', new Error(), 'failed')
   vi.advanceTimersByTime(59_000)
-  expect(reporter.failing()).toEqual(['request'])
+  expect(reporter.listFailing()).toEqual(['request'])
   vi.advanceTimersByTime(1_000)
-  expect(reporter.failing()).toEqual([])
+  expect(reporter.listFailing()).toEqual([])
 })
 
 test('a loop that runs hourly is retried soon after a failure, and stays failing until it succeeds', async () => {
@@ -44,7 +44,7 @@ test('a loop that runs hourly is retried soon after a failure, and stays failing
   const { reporter } = createReporter()
   let isBroken = true
   let runs = 0
-  const loop = startLoop({
+  const loop = startBackgroundLoop({
     delayMs: 3_600_000,
     what: 'partitions',
     message: 'not maintained',
@@ -58,12 +58,12 @@ test('a loop that runs hourly is retried soon after a failure, and stays failing
   expect(runs).toBe(0)
   await vi.advanceTimersByTimeAsync(1_000)
   for (let second = 0; second < 120; second++) {
-    expect(reporter.failing()).toEqual(['partitions'])
+    expect(reporter.listFailing()).toEqual(['partitions'])
     await vi.advanceTimersByTimeAsync(1_000)
   }
   isBroken = false
   await vi.advanceTimersByTimeAsync(30_000)
-  expect(reporter.failing()).toEqual([])
+  expect(reporter.listFailing()).toEqual([])
   const before = runs
   await vi.advanceTimersByTimeAsync(3_590_000)
   expect(runs).toBeLessThanOrEqual(before + 1)

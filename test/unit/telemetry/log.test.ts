@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createRepeatedLines } from '../../../src/telemetry/repeated-lines.ts'
+import { createLogDeduplicator } from '../../../src/telemetry/log-deduplicator.ts'
 
 const LOG = new URL('../../../src/telemetry/log.ts', import.meta.url).pathname
 const CODE = `
@@ -46,11 +46,11 @@ afterEach(() => vi.useRealTimers())
 
 test('what goes on repeating is told ever more rarely, and after a pause at once', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const { take } = createRepeatedLines()
+  const { write } = createLogDeduplicator()
   const told: number[] = []
   const repeat = (seconds: number) => {
     for (let i = 0; i < seconds; i++) {
-      take('k', 'm', repeats => told.push(repeats))
+      write('k', 'm', repeats => told.push(repeats))
       vi.advanceTimersByTime(1_000)
     }
   }
@@ -64,8 +64,8 @@ test('what goes on repeating is told ever more rarely, and after a pause at once
 })
 
 test('kinds are bounded', () => {
-  const { take } = createRepeatedLines()
+  const { write } = createLogDeduplicator()
   let told = 0
-  for (let i = 0; i < 5_000; i++) take(`kind ${i}`, 'message', () => told++)
+  for (let i = 0; i < 5_000; i++) write(`kind ${i}`, 'message', () => told++)
   expect(told).toBe(1_001)
 })

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { countsOf, createMetrics, mergeSnapshots, observe, writeExposition } from '../../../src/telemetry/metrics.ts'
+import {
+  createMetrics,
+  formatExposition,
+  mergeSnapshots,
+  observe,
+  withoutGauges,
+} from '../../../src/telemetry/metrics.ts'
 
 function measured(count: number) {
   const metrics = createMetrics()
-  metrics.values('asked_total', { type: 'counter', help: 'Asked.', labels: ['model'] }).with('a').value += count
-  const seconds = metrics.histogram('seconds', { type: 'histogram', help: 'Time.', labels: [], bounds: [0.1, 1] })
+  metrics.valueFamily('asked_total', { type: 'counter', help: 'Asked.', labels: ['model'] }).with('a').value += count
+  const seconds = metrics.histogramFamily('seconds', { type: 'histogram', help: 'Time.', labels: [], bounds: [0.1, 1] })
   for (const value of [0.05, 0.1, 0.5, 7]) observe(seconds.with(), value)
-  metrics.values('open', { type: 'gauge', help: 'Open.', labels: ['name'] }, family => {
+  metrics.valueFamily('open', { type: 'gauge', help: 'Open.', labels: ['name'] }, family => {
     family.with('x').value = count
   })
   return metrics.snapshot()
@@ -14,7 +20,7 @@ function measured(count: number) {
 
 describe('metrics', () => {
   test('write the text that Prometheus reads: buckets add up, the last has all', () => {
-    expect(writeExposition(measured(3))).toBe(
+    expect(formatExposition(measured(3))).toBe(
       [
         '# HELP asked_total Asked.',
         '# TYPE asked_total counter',
@@ -36,27 +42,29 @@ describe('metrics', () => {
 
   test('escape what a label or a help text may hold', () => {
     const metrics = createMetrics()
-    metrics.values('n_total', { type: 'counter', help: 'One\nline.', labels: ['name'] }).with('a "b"\\\nc').value = 1
-    expect(writeExposition(metrics.snapshot())).toBe(
+    metrics
+      .valueFamily('n_total', { type: 'counter', help: 'One\nline.', labels: ['name'] })
+      .with('a "b"\\\nc').value = 1
+    expect(formatExposition(metrics.snapshot())).toBe(
       '# HELP n_total One\\nline.\n# TYPE n_total counter\nn_total{name="a \\"b\\"\\\\\\nc"} 1\n',
     )
   })
 
   test('add up over processes, and crossing between them changes nothing', () => {
     const crossed = JSON.parse(JSON.stringify([measured(3), measured(4)]))
-    const text = writeExposition(mergeSnapshots(crossed))
+    const text = formatExposition(mergeSnapshots(crossed))
     expect(text).toContain('asked_total{model="a"} 7\n')
     expect(text).toContain('seconds_bucket{le="+Inf"} 8\n')
     expect(text).toContain('open{name="x"} 7\n')
   })
 
   test('of a process that has ended, counts stay and gauges go', () => {
-    expect(countsOf(measured(3)).map(({ name }) => name)).toEqual(['asked_total', 'seconds'])
+    expect(withoutGauges(measured(3)).map(({ name }) => name)).toEqual(['asked_total', 'seconds'])
   })
 
   test('merging leaves its sources as they were', () => {
     const [one, other] = [measured(3), measured(4)]
     mergeSnapshots([one, other])
-    expect(writeExposition(one)).toBe(writeExposition(measured(3)))
+    expect(formatExposition(one)).toBe(formatExposition(measured(3)))
   })
 })

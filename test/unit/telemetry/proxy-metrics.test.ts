@@ -3,13 +3,13 @@ import type { Database } from '../../../src/postgres/database.ts'
 import type { FastStore } from '../../../src/stores/fast-store.ts'
 import { FailureReporter } from '../../../src/telemetry/failure-reporter.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
-import { measureStores } from '../../../src/telemetry/proxy-metrics.ts'
+import { instrumentStores } from '../../../src/telemetry/proxy-metrics.ts'
 
 test('of a call that takes a list, how long that is; of any call, its time', async () => {
   const metrics = createMetrics()
   const database = { call: async () => [] } as unknown as Database
   const store = { count: async () => [], readEntries: async () => [] } as unknown as FastStore
-  const measured = measureStores({ database, store }, metrics, new FailureReporter(() => {}))
+  const measured = instrumentStores({ database, store }, metrics, new FailureReporter(() => {}))
   await measured.database.call('select * from admit($1::text[], $2::integer[])', [
     ['a', 'b', 'c'],
     [1, 1, 1],

@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { TracingConfig } from '../../../src/config/tracing.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
-import { openTracing } from '../../../src/telemetry/tracing/open-tracing.ts'
+import { createTracing } from '../../../src/telemetry/tracing/create-tracing.ts'
 import { startCollector } from '../../harness/collector.ts'
 
 const REQUESTS = 400
@@ -19,7 +19,7 @@ beforeEach(() => {
 
 function trace(sampler: TracingConfig['sampler'], samplerRatio: number) {
   const about = { serviceName: 'test', headers: {}, resourceAttributes: {} }
-  const tracing = openTracing(
+  const tracing = createTracing(
     { url: `${collector.url}/v1/traces`, sampler, samplerRatio, ...about },
     createLog('silent'),
   )
@@ -27,7 +27,7 @@ function trace(sampler: TracingConfig['sampler'], samplerRatio: number) {
     /** Sends a request that asks a model, and returns the headers that the model gets. */
     ask(given: Record<string, string> = {}): Headers {
       const headers = new Headers(given)
-      const begun = tracing.begin({ method: 'POST', route: () => '/v1/chat/completions', headers })
+      const begun = tracing.startRequest({ method: 'POST', route: () => '/v1/chat/completions', headers })
       begun.beginCall(ASKED, 'openai', null)
       begun.end(200)
       return headers

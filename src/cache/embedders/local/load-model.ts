@@ -4,16 +4,16 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type * as Tokenizers from '@huggingface/tokenizers'
 import type * as Onnx from 'onnxruntime-node'
-import { spellCommand } from '../../../config/own-command.ts'
-import { normalizeLength } from '../lexical.ts'
-import { findRuntime } from './find-runtime.ts'
-import { type ModelFolder, readModelFolder, type VectorRecipe } from './model-folder.ts'
-import { loadTokenizer } from './model-tokenizer.ts'
+import { formatCommand } from '../../../config/operator-command.ts'
+import { normalizeVector } from '../lexical-features.ts'
+import { type EmbeddingRecipe, type ModelFolder, readModelFolder } from './model-folder.ts'
+import { findModelRuntime } from './model-runtime.ts'
+import { loadTokenEncoder } from './model-tokenizer.ts'
 
 /** The output of models that pool by themselves, as sentence-transformers exports them. */
 const POOLED = 'sentence_embedding'
 
-export interface Model {
+export interface EmbeddingModel {
   /** Name of its embedding space: it changes with the weights, the tokenizer and the recipe. */
   name: string
   dimensions: number
@@ -22,10 +22,10 @@ export interface Model {
 }
 
 /** Throws, with a reason for the operator, when the folder's model cannot be loaded. */
-export async function loadModel(folder: string): Promise<Model> {
+export async function loadEmbeddingModel(folder: string): Promise<EmbeddingModel> {
   const files = readModelFolder(folder)
   const { onnx, tokenizers } = await importRuntime(folder)
-  const tokenize = await loadTokenizer(tokenizers, files)
+  const tokenize = await loadTokenEncoder(tokenizers, files)
   const run = await loadSession(onnx, files)
 
   // One text per run: padding costs what a batch saves (measured: 2 to 4 texts save a fifth, 8 save nothing). Models that quantize at run
@@ -78,8 +78,8 @@ function readOutput(output: Onnx.Tensor | undefined): ModelOutput {
 }
 
 async function importRuntime(folder: string): Promise<{ onnx: typeof Onnx; tokenizers: typeof Tokenizers }> {
-  const found = findRuntime(folder)
-  if (!found) throw new Error(`what runs it is not installed: ${spellCommand('embedder:install')} brings it`)
+  const found = findModelRuntime(folder)
+  if (!found) throw new Error(`what runs it is not installed: ${formatCommand('embedder:install')} brings it`)
   try {
     const [onnx, tokenizers] = await Promise.all([import(found.onnx), import(found.tokenizers)])
     return { onnx, tokenizers }
@@ -105,12 +105,12 @@ interface ModelOutput {
 }
 
 /** Returns the unit vector. The sum of the tokens' vectors has the same direction as their mean. */
-function pool({ data, dims }: ModelOutput, pooling: VectorRecipe['pooling']): Float32Array {
+function pool({ data, dims }: ModelOutput, pooling: EmbeddingRecipe['pooling']): Float32Array {
   const dimensions = dims.at(-1) ?? 0
   const tokens = dims.length > 2 && pooling === 'mean' ? (dims[1] ?? 1) : 1
   const vector = data.slice(0, dimensions)
   for (let at = dimensions; at < tokens * dimensions; at += 1)
     vector[at % dimensions] = (vector[at % dimensions] ?? 0) + (data[at] ?? 0)
   if (vector.length === 0 || !vector.every(Number.isFinite)) throw new Error('The model gave no finite vector')
-  return normalizeLength(vector)
+  return normalizeVector(vector)
 }

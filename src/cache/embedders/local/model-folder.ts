@@ -1,7 +1,7 @@
 /** Reads a folder with an ONNX model: how its makers turn a text into a vector. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { findFault, findModelFile } from '../../../config/model-files.ts'
+import { findModelFile, findModelFolderProblem } from '../../../config/model-files.ts'
 import { isJsonObject } from '../../../formats/json/canonical.ts'
 
 /** Longer texts get no vector: a question of this length already takes a small model a tenth of a second. */
@@ -12,11 +12,11 @@ export interface ModelFolder {
   tokenizerFile: string
   /** Null when there is none. */
   tokenizerConfigFile: string | null
-  recipe: VectorRecipe
+  recipe: EmbeddingRecipe
 }
 
 /** Everything that decides a vector besides the weights and the tokenizer. */
-export interface VectorRecipe {
+export interface EmbeddingRecipe {
   /** The mean of the tokens' vectors, or the first token's vector. */
   pooling: 'mean' | 'cls'
   /** Prepended to every text. */
@@ -25,9 +25,9 @@ export interface VectorRecipe {
   maxTokens: number
 }
 
-/** Throws when `findFault` finds a fault, or a file is not JSON. */
+/** Throws when `findModelFolderProblem` finds a fault, or a file is not JSON. */
 export function readModelFolder(folder: string): ModelFolder {
-  const fault = findFault(folder)
+  const fault = findModelFolderProblem(folder)
   const modelFile = findModelFile(folder)
   if (fault !== null || modelFile === null) throw new Error(`The folder ${fault}`)
   const tokenizerConfigFile = join(folder, 'tokenizer_config.json')
@@ -40,7 +40,7 @@ export function readModelFolder(folder: string): ModelFolder {
 }
 
 /** Sentence-transformers has a file for it. Of the models without that file, BGE's use the first token. */
-function readPooling(folder: string): VectorRecipe['pooling'] {
+function readPooling(folder: string): EmbeddingRecipe['pooling'] {
   const said = readObject(join(folder, '1_Pooling', 'config.json'))
   if (said.pooling_mode_cls_token === true) return 'cls'
   if (said.pooling_mode_mean_tokens === true) return 'mean'

@@ -1,6 +1,6 @@
 /** Entry point of the process that runs a model: reads texts and returns what it is asked for, in order. It ends with the proxy. */
 import { setPriority } from 'node:os'
-import { loadModel } from './load-model.ts'
+import { loadEmbeddingModel } from './load-model.ts'
 import type { ModelMessage, ModelRequest } from './model-protocol.ts'
 
 /** Of the system's scheduler, 0 being the usual and 19 the lowest. */
@@ -17,7 +17,7 @@ setPriority(PRIORITY)
 const [folder = ''] = process.argv.slice(3)
 
 try {
-  const model = await loadModel(folder)
+  const model = await loadEmbeddingModel(folder)
   let last: Promise<void> = Promise.resolve()
   process.on('message', ({ id, text }: ModelRequest) => {
     last = last

@@ -4,16 +4,16 @@ import type * as Tokenizers from '@huggingface/tokenizers'
 import type { ModelFolder } from './model-folder.ts'
 
 /** Null when the text is too long or contains an unknown token: two texts that differ only in what the model does not see would get equal vectors. */
-export type Tokenize = (text: string) => number[] | null
+export type TokenEncoder = (text: string) => number[] | null
 
 interface TokenizerFile {
   model?: { type?: unknown; unk_token?: unknown; unk_id?: unknown }
 }
 
-export async function loadTokenizer(
+export async function loadTokenEncoder(
   { Tokenizer }: typeof Tokenizers,
   { tokenizerFile, tokenizerConfigFile, recipe }: ModelFolder,
-): Promise<Tokenize> {
+): Promise<TokenEncoder> {
   const description: TokenizerFile = JSON.parse(await readFile(tokenizerFile, 'utf8'))
   const config = tokenizerConfigFile === null ? {} : JSON.parse(await readFile(tokenizerConfigFile, 'utf8'))
   const tokenizer = new Tokenizer(description, config)

@@ -1,13 +1,13 @@
 /** What buttons do: at once, or after a question; what is asked for again afterwards, and what is shown only then. */
 import { useMutation } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useState } from 'react'
-import { call } from '../api.ts'
-import { useRefresh } from '../paged.ts'
-import { may } from '../session.ts'
+import { sendRequest } from '../api.ts'
+import { useInvalidateQueries } from '../paged-list.ts'
+import { hasRole } from '../session.ts'
 import type { Project, Role } from '../types.ts'
-import { Ask, type Question } from './ask.tsx'
-import { Button } from './basics.tsx'
-import { ShownOnce } from './shown-once.tsx'
+import { Button } from './elements.tsx'
+import { type DialogContent, FormDialog } from './form-dialog.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
 
 export interface Action<Subject> {
   /** The button's label. */
@@ -16,29 +16,29 @@ export interface Action<Subject> {
   label?: string
   look?: 'plain' | 'danger'
   /** The least role in the project that may do it; none: whoever sees the page. */
-  needs?: Role
-  isFor?(subject: Subject): boolean
+  requiredRole?: Role
+  isAvailable?(subject: Subject): boolean
   /** POST, unless it is said. */
   method?: 'DELETE'
   /** Where it is sent, below the subject's own address. */
-  at?: string
+  path?: string
   /** The question's title is the action's, unless it is said. */
-  ask?(subject: Subject): Omit<Question, 'title'> & { title?: string }
+  confirmation?(subject: Subject): Omit<DialogContent, 'title'> & { title?: string }
   /** A secret in the answer; null where it has none. */
-  showOnce?(answer: unknown, subject: Subject): Omit<ComponentProps<typeof ShownOnce>, 'onClose'> | null
+  showOnce?(answer: unknown, subject: Subject): Omit<ComponentProps<typeof SecretDialog>, 'onClose'> | null
   /** Called before anything is asked for again. */
   onDone?(answer: unknown): Promise<unknown>
 }
 
-export function mayDo({ needs }: Action<never>, project: Project | null): boolean {
-  return needs === undefined || may(project, needs)
+export function isActionAllowed({ requiredRole }: Action<never>, project: Project | null): boolean {
+  return requiredRole === undefined || hasRole(project, requiredRole)
 }
 
 /** Without a question, `body` is what is sent. */
-export type Act<Subject> = (action: Action<Subject>, subject: Subject, body?: unknown) => void
+export type RunAction<Subject> = (action: Action<Subject>, subject: Subject, body?: unknown) => void
 
 interface Actions<Subject> {
-  act: Act<Subject>
+  act: RunAction<Subject>
   /** Of what is done without a question. */
   error: Error | null
   /** To be put anywhere on the page. */
@@ -58,14 +58,14 @@ export function useActions<Subject>(
   const [asked, setAsked] = useState<Asked<Subject> | null>(null)
   const sending = useMutation({
     mutationFn: ({ action, subject, body }: Asked<Subject> & { body: unknown }) => {
-      const path = `${addressOf(subject)}${action.at ?? ''}`
-      return action.method ? call(action.method, path) : call('POST', path, body)
+      const path = `${addressOf(subject)}${action.path ?? ''}`
+      return action.method ? sendRequest(action.method, path) : sendRequest('POST', path, body)
     },
     onSuccess: async (answer, { action, subject }) => {
       await action.onDone?.(answer)
       if (!action.showOnce?.(answer, subject)) setAsked(null)
     },
-    onSettled: useRefresh(refreshes),
+    onSettled: useInvalidateQueries(refreshes),
   })
   function close() {
     setAsked(null)
@@ -73,20 +73,20 @@ export function useActions<Subject>(
   }
   const { data, variables: done } = sending
   const secret = data !== undefined && done?.action.showOnce?.(data, done.subject)
-  const question = asked?.action.ask?.(asked.subject)
+  const question = asked?.action.confirmation?.(asked.subject)
   return {
     act(action, subject, body = {}) {
       sending.reset()
-      if (action.ask) setAsked({ action, subject })
+      if (action.confirmation) setAsked({ action, subject })
       else sending.mutate({ action, subject, body })
     },
     error: asked ? null : sending.error,
     dialog: secret ? (
-      <ShownOnce {...secret} onClose={close} />
+      <SecretDialog {...secret} onClose={close} />
     ) : (
       asked &&
       question && (
-        <Ask
+        <FormDialog
           title={asked.action.title}
           {...question}
           sending={{ ...sending, mutate: body => sending.mutate({ ...asked, body }) }}

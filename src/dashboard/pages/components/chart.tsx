@@ -1,8 +1,8 @@
 /** A stacked bar chart over time, followed by the same numbers as a table. */
 import { useState } from 'react'
-import { Numbers } from './numbers.tsx'
+import { ChartTable } from './chart-table.tsx'
 
-export interface Series {
+export interface ChartSeries {
   title: string
   /** The style sheet's custom property, such as --exact. */
   color: string
@@ -14,7 +14,7 @@ interface ChartProps {
   /** Unix seconds, ascending. */
   times: readonly number[]
   /** From the bottom of the stack to the top. */
-  series: readonly Series[]
+  series: readonly ChartSeries[]
   format(value: number): string
   formatTime(seconds: number): string
   /** Formats the labels below the bars. */
@@ -92,7 +92,7 @@ export function StackedBars({ label, times, series, format, formatTime, formatTi
           </div>
         </div>
       </div>
-      <Numbers
+      <ChartTable
         titles={['Time', ...series.map(({ title }) => title)]}
         rows={times.map((time, bar) => [formatTime(time), ...series.map(({ values }) => format(values[bar] ?? 0))])}
       />
@@ -101,7 +101,7 @@ export function StackedBars({ label, times, series, format, formatTime, formatTi
 }
 
 /** `scale`: pixels for one. */
-function Bar({ at, series, scale }: { at: number; series: readonly Series[]; scale: number }) {
+function Bar({ at, series, scale }: { at: number; series: readonly ChartSeries[]; scale: number }) {
   let y = HEIGHT
   return series.map(({ title, color, values }) => {
     const height = (values[at] ?? 0) * scale

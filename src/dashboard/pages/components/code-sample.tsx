@@ -1,19 +1,19 @@
 /** A chat request in the language that is chosen, ready to be copied. */
 import { useState } from 'react'
-import { SNIPPETS, type Use } from '../snippets.ts'
-import { CopyButton } from './basics.tsx'
-import { Segments } from './segments.tsx'
+import { SNIPPET_WRITERS, type SnippetOptions } from '../snippet-writers.ts'
+import { CopyButton } from './elements.tsx'
+import { SegmentedControl } from './segmented-control.tsx'
 
-export function CodeSample({ use }: { use: Use }) {
+export function CodeSample({ use }: { use: SnippetOptions }) {
   const [language, setLanguage] = useState('curl')
-  const snippet = SNIPPETS[language]?.(use) ?? ''
+  const snippet = SNIPPET_WRITERS[language]?.(use) ?? ''
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <Segments
+        <SegmentedControl
           label="Language"
           value={language}
-          choices={Object.keys(SNIPPETS).map(name => [name, name] as const)}
+          choices={Object.keys(SNIPPET_WRITERS).map(name => [name, name] as const)}
           onChange={setLanguage}
         />
         <CopyButton text={snippet} label="Copy snippet" />

@@ -8,8 +8,8 @@ import {
 } from 'react'
 import { Select } from './select.tsx'
 
-export const FIELD_LOOK = 'min-h-9 rounded-lg border border-line bg-surface px-3 py-1.5 text-ink'
-const FIELD = `${FIELD_LOOK} w-full placeholder:text-muted`
+export const FIELD_CLASS = 'min-h-9 rounded-lg border border-line bg-surface px-3 py-1.5 text-ink'
+const FIELD = `${FIELD_CLASS} w-full placeholder:text-muted`
 
 interface FieldProps {
   label: string
@@ -23,9 +23,9 @@ type TextFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, keyof FieldPro
 
 export function TextField({ label, hint, className, onChange, ...input }: TextFieldProps) {
   return (
-    <Labelled label={label} hint={hint} className={className}>
+    <LabeledField label={label} hint={hint} className={className}>
       {named => <input className={FIELD} onChange={event => onChange(event.target.value)} {...named} {...input} />}
-    </Labelled>
+    </LabeledField>
   )
 }
 
@@ -33,7 +33,7 @@ type TextAreaProps = Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, keyof Fie
 
 export function TextArea({ label, hint, className = '', onChange, ...area }: TextAreaProps) {
   return (
-    <Labelled label={label} hint={hint}>
+    <LabeledField label={label} hint={hint}>
       {named => (
         <textarea
           className={`${FIELD} ${className}`}
@@ -42,7 +42,7 @@ export function TextArea({ label, hint, className = '', onChange, ...area }: Tex
           {...area}
         />
       )}
-    </Labelled>
+    </LabeledField>
   )
 }
 
@@ -50,9 +50,9 @@ type SelectFieldProps = Omit<ComponentProps<typeof Select>, keyof FieldProps> & 
 
 export function SelectField({ label, hint, className, ...select }: SelectFieldProps) {
   return (
-    <Labelled label={label} hint={hint} className={className}>
+    <LabeledField label={label} hint={hint} className={className}>
       {named => <Select className={FIELD} {...named} {...select} />}
-    </Labelled>
+    </LabeledField>
   )
 }
 
@@ -61,7 +61,7 @@ interface LabelledProps extends Omit<FieldProps, 'onChange'> {
 }
 
 /** `children` get what ties them to the label and the hint. */
-export function Labelled({ label, hint, className, children }: LabelledProps) {
+export function LabeledField({ label, hint, className, children }: LabelledProps) {
   const id = useId()
   const hintId = hint ? `${id}-hint` : undefined
   return (

@@ -1,10 +1,10 @@
 /** A list whose rows are more than a table shows. */
 import type { ReactNode } from 'react'
-import type { usePaged } from '../paged.ts'
-import { Empty, Loading, Problem } from './basics.tsx'
+import type { usePagedList } from '../paged-list.ts'
+import { EmptyState, ErrorMessage, Loading } from './elements.tsx'
 import { ShowMore } from './show-more.tsx'
 
-interface ListProps<Row extends { id: string }> extends ReturnType<typeof usePaged<Row>> {
+interface ListProps<Row extends { id: string }> extends ReturnType<typeof usePagedList<Row>> {
   empty: { title: string; help: ReactNode }
   /** Of a row. */
   className: string
@@ -14,9 +14,9 @@ interface ListProps<Row extends { id: string }> extends ReturnType<typeof usePag
 export function List<Row extends { id: string }>({ rows, error, more, empty, className, item }: ListProps<Row>) {
   return (
     <>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       {rows === undefined && !error && <Loading />}
-      {rows?.length === 0 && <Empty title={empty.title}>{empty.help}</Empty>}
+      {rows?.length === 0 && <EmptyState title={empty.title}>{empty.help}</EmptyState>}
       <ul className="divide-y divide-line">
         {rows?.map(row => (
           <li key={row.id} className={`px-4 py-3.5 ${className}`}>

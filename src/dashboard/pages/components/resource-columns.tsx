@@ -1,18 +1,18 @@
 /** The columns of a resource that do something: a field that is changed in its place, and a row's buttons. */
-import { isolated } from '../format.ts'
-import { may } from '../session.ts'
+import { isolateDirection } from '../format.ts'
+import { hasRole } from '../session.ts'
 import type { Project, Role } from '../types.ts'
-import { type Act, type Action, mayDo } from './actions.tsx'
-import { RowButton } from './basics.tsx'
-import { type Choice, Select } from './select.tsx'
+import { type Action, isActionAllowed, type RunAction } from './actions.tsx'
+import { RowButton } from './elements.tsx'
+import { Select, type SelectOption } from './select.tsx'
 import type { Column } from './table.tsx'
 
 export interface ResourceColumn<Row> extends Column<Row> {
   /** Offered in place of the cell, to whoever may change it. */
-  change?: { field: keyof Row & string; choices: readonly Choice[]; needs?: Role }
+  change?: { field: keyof Row & string; choices: readonly SelectOption[]; needs?: Role }
 }
 
-export interface ColumnsProps<Row> {
+export interface ResourceColumnOptions<Row> {
   columns: readonly ResourceColumn<Row>[]
   actions?: readonly Action<Row>[]
   /** What a row is called, for screen readers. */
@@ -20,15 +20,15 @@ export interface ColumnsProps<Row> {
 }
 
 /** Those of the buttons that the user may use in this project. */
-export function columnsOf<Row>(
-  { columns, actions = [], nameOf = () => '' }: ColumnsProps<Row>,
+export function buildColumns<Row>(
+  { columns, actions = [], nameOf = () => '' }: ResourceColumnOptions<Row>,
   project: Project | null,
-  act: Act<Row>,
+  act: RunAction<Row>,
 ): Column<Row>[] {
-  const nameIn = (row: Row) => isolated(nameOf(row))
+  const nameIn = (row: Row) => isolateDirection(nameOf(row))
   const shown = columns.map(column => {
     const { change, title } = column
-    if (change === undefined || (change.needs && !may(project, change.needs))) return column
+    if (change === undefined || (change.needs && !hasRole(project, change.needs))) return column
     const { field, choices } = change
     const cell = (row: Row) => (
       <Select
@@ -40,12 +40,12 @@ export function columnsOf<Row>(
     )
     return { ...column, cell }
   })
-  const allowed = actions.filter(action => mayDo(action, project))
+  const allowed = actions.filter(action => isActionAllowed(action, project))
   if (allowed.length === 0) return shown
   const buttons = (row: Row) => (
     <span className="flex justify-end gap-1">
       {allowed
-        .filter(({ isFor }) => isFor?.(row) ?? true)
+        .filter(({ isAvailable }) => isAvailable?.(row) ?? true)
         .map(action => (
           <RowButton
             key={action.title}

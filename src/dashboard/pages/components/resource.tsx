@@ -1,14 +1,14 @@
 /** A list of the admin API as people see it: its rows as a table, what may be done with each, and making another. */
 import type { ReactNode } from 'react'
-import type { Query } from '../api.ts'
-import { usePaged } from '../paged.ts'
+import type { QueryParameters } from '../api.ts'
+import { usePagedList } from '../paged-list.ts'
 import { useProject } from '../session.ts'
-import { type Action, mayDo, useActions } from './actions.tsx'
-import { Button, Card, Empty, PageHeader, Problem } from './basics.tsx'
-import { type ColumnsProps, columnsOf } from './resource-columns.tsx'
+import { type Action, isActionAllowed, useActions } from './actions.tsx'
+import { Button, Card, EmptyState, ErrorMessage, PageHeader } from './elements.tsx'
+import { buildColumns, type ResourceColumnOptions } from './resource-columns.tsx'
 import { Table } from './table.tsx'
 
-interface ResourceProps<Row> extends ColumnsProps<Row> {
+interface ResourceProps<Row> extends ResourceColumnOptions<Row> {
   /** The heading, and what it is about, of a page that is this list; without it, it is a card among others. */
   page?: { title: string; help: ReactNode }
   /** The card's title, and the table's name, if that is another. */
@@ -17,7 +17,7 @@ interface ResourceProps<Row> extends ColumnsProps<Row> {
   /** Null while it is not known. */
   path: string | null
   /** Fifty rows to a page, unless it is said. */
-  query?: Query
+  query?: QueryParameters
   /** How often it is asked for again: for lists in one page, or with the newest first. */
   refreshMs?: number | undefined
   /** Where a row is, if not below `path` under its id. */
@@ -38,10 +38,10 @@ interface ResourceProps<Row> extends ColumnsProps<Row> {
 export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) {
   const { page, path, query, refreshMs, title, label = title ?? page?.title ?? '', make, empty, children } = props
   const project = useProject()
-  const list = usePaged<Row>(path ?? '', query ?? { limit: 50 }, { refetchMs: refreshMs, enabled: path !== null })
+  const list = usePagedList<Row>(path ?? '', query ?? { limit: 50 }, { refetchMs: refreshMs, enabled: path !== null })
   const addressOf = (row: Row | null) => (row === null ? `${path}` : (props.addressOf?.(row) ?? `${path}/${row.id}`))
   const { act, error, dialog } = useActions<Row | null>(addressOf, props.refreshes ?? [`${path}`])
-  const maker = make && path !== null && mayDo(make, project) && (
+  const maker = make && path !== null && isActionAllowed(make, project) && (
     <Button look={page ? 'primary' : 'plain'} onClick={() => act(make, null)}>
       {make.title}
     </Button>
@@ -51,7 +51,7 @@ export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) 
       {props.note}
       {error && (
         <div className="p-4">
-          <Problem error={error} />
+          <ErrorMessage error={error} />
         </div>
       )}
       <Table
@@ -59,11 +59,11 @@ export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) 
         {...list}
         keyOf={row => row.id}
         empty={
-          <Empty title={empty.title} action={page && maker}>
+          <EmptyState title={empty.title} action={page && maker}>
             {empty.help}
-          </Empty>
+          </EmptyState>
         }
-        columns={columnsOf(props, project, act)}
+        columns={buildColumns(props, project, act)}
       />
       {dialog}
     </Card>

@@ -1,12 +1,12 @@
 /** A drop-down list, alone or as part of a field. */
 import type { SelectHTMLAttributes } from 'react'
-import { plain } from '../format.ts'
+import { escapeControlCharacters } from '../format.ts'
 
 /** The value sent to the server and the title shown; a string alone is both. */
-export type Choice = string | readonly [value: string, title: string]
+export type SelectOption = string | readonly [value: string, title: string]
 
 interface SelectProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> {
-  choices: readonly Choice[]
+  choices: readonly SelectOption[]
   /** Called with the chosen value. */
   onChange(value: string): void
 }
@@ -18,7 +18,7 @@ export function Select({ choices, onChange, className = SELECT, ...select }: Sel
         const [value, title] = typeof choice === 'string' ? [choice, choice] : choice
         return (
           <option key={value} value={value}>
-            {plain(title)}
+            {escapeControlCharacters(title)}
           </option>
         )
       })}

@@ -1,7 +1,7 @@
 /** A field for one setting, as the server describes it: a choice with a hint on each option, an amount in a readable unit, or text. */
 import { useId, useState } from 'react'
 import type { SettingKind } from '../types.ts'
-import { FIELD_LOOK, Labelled, TextField } from './fields.tsx'
+import { FIELD_CLASS, LabeledField, TextField } from './fields.tsx'
 import { Select } from './select.tsx'
 
 interface SettingFieldProps {
@@ -93,7 +93,7 @@ function AmountField({ kind: { name, title, help, most }, value, disabled, onCha
     onChange(text === '' ? '' : String(Math.round(Number(text) * unitSize)))
   const shown = value === '' ? '' : String(Number(value) / size)
   return (
-    <Labelled label={title} hint={help}>
+    <LabeledField label={title} hint={help}>
       {named => (
         <div className="flex gap-2">
           <input
@@ -106,7 +106,7 @@ function AmountField({ kind: { name, title, help, most }, value, disabled, onCha
             disabled={disabled}
             value={shown}
             onChange={event => keep(event.target.value, size)}
-            className={`min-w-0 flex-1 ${FIELD_LOOK}`}
+            className={`min-w-0 flex-1 ${FIELD_CLASS}`}
           />
           <Select
             aria-label={`Unit of ${title.toLowerCase()}`}
@@ -118,10 +118,10 @@ function AmountField({ kind: { name, title, help, most }, value, disabled, onCha
               setChosen(next)
               keep(shown, units[next]?.[1] ?? 1)
             }}
-            className={FIELD_LOOK}
+            className={FIELD_CLASS}
           />
         </div>
       )}
-    </Labelled>
+    </LabeledField>
   )
 }

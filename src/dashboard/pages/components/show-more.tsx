@@ -1,10 +1,10 @@
 /** The button that loads a list's next page. */
-import type { usePaged } from '../paged.ts'
-import { Button } from './basics.tsx'
+import type { usePagedList } from '../paged-list.ts'
+import { Button } from './elements.tsx'
 
-export type More = ReturnType<typeof usePaged>['more']
+export type NextPage = ReturnType<typeof usePagedList>['more']
 
-export function ShowMore({ more }: { more: More }) {
+export function ShowMore({ more }: { more: NextPage }) {
   return (
     more && (
       <div className="border-t border-line p-3 text-center">

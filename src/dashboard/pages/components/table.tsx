@@ -1,8 +1,8 @@
 /** A table that scrolls sideways on narrow screens, and says what to do when it is empty. */
 import type { ReactNode } from 'react'
-import { plain } from '../format.ts'
-import { Loading, Name, Problem } from './basics.tsx'
-import { type More, ShowMore } from './show-more.tsx'
+import { escapeControlCharacters } from '../format.ts'
+import { ErrorMessage, Loading, UserText } from './elements.tsx'
+import { type NextPage, ShowMore } from './show-more.tsx'
 
 export interface Column<Row> {
   title: string
@@ -22,7 +22,11 @@ const LOOKS = {
 /** A cell's content. Text may be what somebody else wrote, whichever column it stands in. */
 function Shown({ look, children }: { look: keyof typeof LOOKS | undefined; children: ReactNode }) {
   if (typeof children !== 'string') return children
-  return look === 'line' || look === 'code' ? <bdi>{plain(children)}</bdi> : <Name>{children}</Name>
+  return look === 'line' || look === 'code' ? (
+    <bdi>{escapeControlCharacters(children)}</bdi>
+  ) : (
+    <UserText>{children}</UserText>
+  )
 }
 
 interface TableProps<Row> {
@@ -32,14 +36,14 @@ interface TableProps<Row> {
   keyOf(row: Row): string
   error?: Error | null
   empty: ReactNode
-  more?: More
+  more?: NextPage
 }
 
 export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, more = null }: TableProps<Row>) {
   if (error) {
     return (
       <div className="p-4">
-        <Problem error={error} />
+        <ErrorMessage error={error} />
       </div>
     )
   }

@@ -1,7 +1,7 @@
 /** A filter of free text. */
 
 /** The look of a filter. */
-export const FILTER = 'min-h-9 min-w-0 max-w-[min(14rem,100%)] rounded-lg border border-line bg-surface px-2.5'
+export const FILTER_CLASS = 'min-h-9 min-w-0 max-w-[min(14rem,100%)] rounded-lg border border-line bg-surface px-2.5'
 
 interface TextFilterProps {
   label: string
@@ -18,7 +18,7 @@ export function TextFilter({ label, value, onChange }: TextFilterProps) {
       placeholder={label}
       defaultValue={value ?? ''}
       dir="auto"
-      className={`${FILTER} w-full sm:w-44`}
+      className={`${FILTER_CLASS} w-full sm:w-44`}
       onBlur={event => event.target.value.trim() !== (value ?? '') && onChange(event.target.value.trim())}
       onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
     />

@@ -1,9 +1,9 @@
 /** The user's own account: password, sessions and admin API keys. */
 import { useMutation } from '@tanstack/react-query'
-import { call } from '../api.ts'
-import { Form, NEW_PASSWORD, PASSWORD } from '../components/ask.tsx'
-import { Button, Card, PageHeader } from '../components/basics.tsx'
-import { plain } from '../format.ts'
+import { sendRequest } from '../api.ts'
+import { Button, Card, PageHeader } from '../components/elements.tsx'
+import { Form, NEW_PASSWORD_FIELD, PASSWORD_FIELD } from '../components/form-dialog.tsx'
+import { escapeControlCharacters } from '../format.ts'
 import { isAdministrator, useSession } from '../session.ts'
 import { AdminKeys } from './admin-keys.tsx'
 import { Sessions } from './sessions.tsx'
@@ -12,7 +12,7 @@ export default function Account() {
   const session = useSession()
   return (
     <>
-      <PageHeader title="Account">{plain(session.data?.user.email ?? '')}</PageHeader>
+      <PageHeader title="Account">{escapeControlCharacters(session.data?.user.email ?? '')}</PageHeader>
       <div className="space-y-5">
         <Password />
         <Sessions />
@@ -23,13 +23,13 @@ export default function Account() {
 }
 
 const PASSWORDS = [
-  { ...PASSWORD, name: 'password', label: 'Current password' },
-  { ...NEW_PASSWORD, name: 'new_password', hint: 'At least 12 characters.' },
+  { ...PASSWORD_FIELD, name: 'password', label: 'Current password' },
+  { ...NEW_PASSWORD_FIELD, name: 'new_password', hint: 'At least 12 characters.' },
 ]
 
 function Password() {
   const changing = useMutation({
-    mutationFn: (passwords: unknown) => call('POST', '/dashboard/api/password', passwords),
+    mutationFn: (passwords: unknown) => sendRequest('POST', '/dashboard/api/password', passwords),
   })
   return (
     <Card title="Password">

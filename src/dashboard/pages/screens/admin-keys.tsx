@@ -1,10 +1,10 @@
 /** Admin API keys, for scripts that call the same API as these pages. */
 import type { Action } from '../components/actions.tsx'
 import { Resource } from '../components/resource.tsx'
-import { formatAgo, formatDate, isolated } from '../format.ts'
-import type { Shown } from '../types.ts'
+import { formatAgo, formatDate, isolateDirection } from '../format.ts'
+import type { ViewRow } from '../types.ts'
 
-type AdminKey = Shown<'admin_api_keys'>
+type AdminKey = ViewRow<'admin_api_keys'>
 
 export function AdminKeys() {
   return (
@@ -31,7 +31,7 @@ export function AdminKeys() {
 
 const MAKE: Action<null> = {
   title: 'New admin key',
-  ask: () => ({
+  confirmation: () => ({
     action: 'Create key',
     fields: [
       { name: 'name', label: 'Name', maxLength: 100, hint: 'It has all your permissions, and expires in 90 days.' },
@@ -44,8 +44,8 @@ const MAKE: Action<null> = {
 const DELETE: Action<AdminKey> = {
   title: 'Delete',
   method: 'DELETE',
-  ask: key => ({
-    title: `Delete “${isolated(key.name)}”?`,
+  confirmation: key => ({
+    title: `Delete “${isolateDirection(key.name)}”?`,
     action: 'Delete key',
     text: 'Its requests are refused from the next one on.',
   }),

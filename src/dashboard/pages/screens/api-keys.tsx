@@ -1,15 +1,15 @@
 /** API keys: generates them, shows each once, limits, rotates and deactivates them. */
 import { useState } from 'react'
-import { Badge, Card, Name, Warnings } from '../components/basics.tsx'
+import { Badge, Card, UserText, Warnings } from '../components/elements.tsx'
+import { RequestSnippets } from '../components/request-snippets.tsx'
 import { Resource } from '../components/resource.tsx'
 import type { ResourceColumn } from '../components/resource-columns.tsx'
-import { Segments } from '../components/segments.tsx'
-import { Snippets } from '../components/snippets.tsx'
+import { SegmentedControl } from '../components/segmented-control.tsx'
 import { useFilters } from '../filters.ts'
 import { formatAgo, formatCount, formatDate, formatTime } from '../format.ts'
 import { useProject, useProjectPath } from '../session.ts'
 import type { ApiKey } from '../types.ts'
-import { actionsIn, generateIn } from './key-actions.tsx'
+import { createKeyAction, listKeyActions } from './key-actions.tsx'
 
 const KEY_TYPES = [
   ['project', 'Project key'],
@@ -43,8 +43,8 @@ export default function ApiKeys() {
       }}
       nameOf={key => key.name}
       columns={COLUMNS}
-      make={project?.status === 'active' && generateIn(project.id)}
-      actions={actionsIn(project?.id ?? '')}
+      make={project?.status === 'active' && createKeyAction(project.id)}
+      actions={listKeyActions(project?.id ?? '')}
     >
       {project && <UseKey key={project.id} projectId={project.id} />}
     </Resource>
@@ -58,13 +58,13 @@ function UseKey({ projectId }: { projectId: string }) {
     <Card
       title="Use a key"
       id="use"
-      action={<Segments label="Type of key" value={type} choices={KEY_TYPES} onChange={setType} />}
+      action={<SegmentedControl label="Type of key" value={type} choices={KEY_TYPES} onChange={setType} />}
     >
       <div className="space-y-3 p-4">
         <p className="text-muted">
           With the key in the environment as <code className="font-mono">OPENAI_API_KEY</code>:
         </p>
-        <Snippets projectId={projectId} keyType={type === 'test' ? 'test' : 'project'} apiKey={null} />
+        <RequestSnippets projectId={projectId} keyType={type === 'test' ? 'test' : 'project'} apiKey={null} />
       </div>
     </Card>
   )
@@ -106,7 +106,7 @@ const COLUMNS: ResourceColumn<ApiKey>[] = [
     look: 'strong',
     cell: key => (
       <span title={`Created ${formatTime(key.created_at)}`}>
-        <Name className="!min-w-24">{key.name}</Name>
+        <UserText className="!min-w-24">{key.name}</UserText>
       </span>
     ),
   },

@@ -1,15 +1,15 @@
 /** The audit log of one project, or of the whole installation. */
 import { useParams } from '@tanstack/react-router'
 import { AUDIT_ACTIONS } from '../../../postgres/seeds.generated.ts'
-import { Badge, Name } from '../components/basics.tsx'
+import { Badge, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
 import { Select } from '../components/select.tsx'
 import type { Column } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
-import { formatShortTime, plain } from '../format.ts'
-import type { Shown } from '../types.ts'
+import { escapeControlCharacters, formatShortTime } from '../format.ts'
+import type { ViewRow } from '../types.ts'
 
-type AuditEvent = Shown<'organization_audit_logs'>
+type AuditEvent = ViewRow<'organization_audit_logs'>
 
 const ACTIONS = AUDIT_ACTIONS.map(({ action }) => action)
 
@@ -58,7 +58,7 @@ function Actor({ actor }: { actor: AuditEvent['actor'] }) {
   const how = key ? `admin key ${key.id}` : user?.id === 'operator' ? 'operator' : (session?.ip_address ?? '')
   return (
     <span className="block min-w-40">
-      <Name>{user?.email ?? ''}</Name> <span className="text-xs text-muted">{how}</span>
+      <UserText>{user?.email ?? ''}</UserText> <span className="text-xs text-muted">{how}</span>
     </span>
   )
 }
@@ -74,7 +74,7 @@ function Details({ event }: { event: AuditEvent }) {
       {given.map(([name, value]) => (
         <span key={name} className="ml-2 inline-block break-all">
           <span className="text-muted">{name}=</span>
-          <bdi>{plain(typeof value === 'object' ? JSON.stringify(value) : String(value))}</bdi>
+          <bdi>{escapeControlCharacters(typeof value === 'object' ? JSON.stringify(value) : String(value))}</bdi>
         </span>
       ))}
     </span>

@@ -1,12 +1,12 @@
 /** A project's budgets: what is set, what is left, and setting and removing one. */
 import type { Action } from '../components/actions.tsx'
-import { Badge, Warnings } from '../components/basics.tsx'
+import { Badge, Warnings } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
-import { formatCount, formatTime, formatUsd, isolated } from '../format.ts'
+import { formatCount, formatTime, formatUsd, isolateDirection } from '../format.ts'
 import { useProjectPath } from '../session.ts'
-import type { Shown } from '../types.ts'
+import type { ViewRow } from '../types.ts'
 
-type Budget = Shown<'project_budgets'>
+type Budget = ViewRow<'project_budgets'>
 
 const PERIODS = [
   ['month', 'A month'],
@@ -40,7 +40,7 @@ export function Budgets() {
           look: 'strong',
           cell: budget => (
             <>
-              {isolated(scopeOf(budget))}
+              {isolateDirection(scopeOf(budget))}
               <Warnings warnings={budget.warnings} />
             </>
           ),
@@ -68,8 +68,8 @@ function format({ unit }: Budget, amount: number): string {
 
 const SET: Action<null> = {
   title: 'Set budget',
-  needs: 'owner',
-  ask: () => ({
+  requiredRole: 'owner',
+  confirmation: () => ({
     fields: [
       { name: 'amount', label: 'Amount', inputMode: 'decimal', read: Number },
       { name: 'unit', label: 'Of', choices: UNITS },
@@ -88,11 +88,11 @@ const SET: Action<null> = {
 
 const REMOVE: Action<Budget> = {
   title: 'Remove',
-  needs: 'owner',
+  requiredRole: 'owner',
   method: 'DELETE',
-  ask: budget => ({
+  confirmation: budget => ({
     title: 'Remove budget',
     action: 'Remove',
-    text: `${isolated(scopeOf(budget))} may then spend any amount, as far as other budgets allow.`,
+    text: `${isolateDirection(scopeOf(budget))} may then spend any amount, as far as other budgets allow.`,
   }),
 }

@@ -3,19 +3,19 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Action } from '../components/actions.tsx'
-import { Badge, Loading, Name, Problem } from '../components/basics.tsx'
 import { Dialog } from '../components/dialog.tsx'
+import { Badge, ErrorMessage, Loading, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
 import type { Column } from '../components/table.tsx'
 import { TextFilter } from '../components/text-filter.tsx'
 import { useFilters } from '../filters.ts'
-import { formatAgo, formatBytes, formatPlural, plain } from '../format.ts'
-import { may } from '../session.ts'
+import { escapeControlCharacters, formatAgo, formatBytes, formatPlural } from '../format.ts'
+import { hasRole } from '../session.ts'
 import { useSettings } from '../settings.ts'
-import type { Project, Shown } from '../types.ts'
+import type { Project, ViewRow } from '../types.ts'
 
 /** `question`: its beginning, where entries are found by it. */
-type CacheEntry = Shown<'cached_answers'> & { question?: string }
+type CacheEntry = ViewRow<'cached_responses'> & { question?: string }
 
 const PATH = '/v1/cache/entries'
 
@@ -26,10 +26,10 @@ const COLUMNS: Column<CacheEntry>[] = [
     title: 'Model',
     cell: entry => (
       <>
-        <Name className="!min-w-44 font-mono text-xs">{entry.model}</Name>
-        <Name className="text-xs text-muted">
+        <UserText className="!min-w-44 font-mono text-xs">{entry.model}</UserText>
+        <UserText className="text-xs text-muted">
           {entry.namespace === '' ? entry.provider : `${entry.provider}, in ${entry.namespace}`}
-        </Name>
+        </UserText>
       </>
     ),
   },
@@ -55,9 +55,9 @@ const NOTHING_STORED = {
 
 const FORGET: Action<CacheEntry> = {
   title: 'Forget',
-  needs: 'member',
+  requiredRole: 'member',
   method: 'DELETE',
-  ask: () => ({
+  confirmation: () => ({
     title: 'Forget this answer?',
     action: 'Forget answer',
     text: 'The next request for it goes to the provider, and its answer is stored again.',
@@ -68,7 +68,7 @@ export function CacheEntries({ project }: { project: Project }) {
   const [read, setRead] = useState<CacheEntry | null>(null)
   const [filters, change] = useFilters()
   const { data } = useSettings(project.id)
-  const mayRead = may(project, 'member') && data?.settings.log_content === 'sealed'
+  const mayRead = hasRole(project, 'member') && data?.settings.log_content === 'sealed'
   const question = mayRead ? filters.question : undefined
   const questions = { title: 'Question', cell: (entry: CacheEntry) => <Read entry={entry} onRead={setRead} /> }
   return (
@@ -90,7 +90,7 @@ export function CacheEntries({ project }: { project: Project }) {
             </search>
           )
         }
-        note={may(project, 'member') && data && !mayRead && <HowToRead project={project} />}
+        note={hasRole(project, 'member') && data && !mayRead && <HowToRead project={project} />}
         empty={question ? NOTHING_FOUND : NOTHING_STORED}
         nameOf={({ id }) => id}
         columns={mayRead ? [questions, ...COLUMNS] : COLUMNS}
@@ -116,7 +116,7 @@ function HowToRead({ project }: { project: Project }) {
 function Read({ entry, onRead }: { entry: CacheEntry; onRead(entry: CacheEntry): void }) {
   return (
     <button type="button" className="text-left text-accent underline" onClick={() => onRead(entry)}>
-      {entry.question === undefined ? 'Read' : <Name className="line-clamp-3">{entry.question}</Name>}
+      {entry.question === undefined ? 'Read' : <UserText className="line-clamp-3">{entry.question}</UserText>}
     </button>
   )
 }
@@ -128,7 +128,7 @@ function EntryContent({ projectId, entry, onClose }: { projectId: string; entry:
   })
   return (
     <Dialog title="A stored answer" wide onClose={onClose}>
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       {!data && !error && <Loading />}
       {data && (
         <div className="space-y-4">
@@ -145,7 +145,7 @@ function Text({ title, children }: { title: string; children: string }) {
     <section>
       <h3 className="mb-1 text-xs text-muted">{title}</h3>
       <p dir="auto" className="rounded-lg bg-sunken px-3 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]">
-        {plain(children)}
+        {escapeControlCharacters(children)}
       </p>
     </section>
   )

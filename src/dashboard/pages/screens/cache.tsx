@@ -2,18 +2,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Button, PageHeader, Problem, Tile } from '../components/basics.tsx'
-import { Segments } from '../components/segments.tsx'
+import { Button, ErrorMessage, PageHeader, StatTile } from '../components/elements.tsx'
+import { SegmentedControl } from '../components/segmented-control.tsx'
 import { useFilters } from '../filters.ts'
 import { formatBytes, formatCount } from '../format.ts'
-import { useRefresh } from '../paged.ts'
-import { may, useProject } from '../session.ts'
+import { useInvalidateQueries } from '../paged-list.ts'
+import { hasRole, useProject } from '../session.ts'
 import type { CacheStats, Project } from '../types.ts'
 import { CacheEntries } from './cache-entries.tsx'
-import { Matches } from './matches.tsx'
+import { CacheScopeCard } from './cache-scope-card.tsx'
 import { PurgeCache } from './purge-cache.tsx'
-import { Sharing } from './sharing.tsx'
-import { Similarity } from './similarity.tsx'
+import { SemanticMatches } from './semantic-matches.tsx'
+import { SimilarityCalibration } from './similarity-calibration.tsx'
 import { Verdicts } from './verdicts.tsx'
 
 const VIEWS = [
@@ -27,7 +27,7 @@ const VIEWS = [
 
 export default function Cache() {
   const project = useProject()
-  const refresh = useRefresh(['/v1/cache'])
+  const refresh = useInvalidateQueries(['/v1/cache'])
   const [filters, change] = useFilters()
   const [isPurging, setPurging] = useState(false)
   const view = VIEWS.find(([name]) => name === filters.view)?.[0] ?? 'matches'
@@ -42,7 +42,7 @@ export default function Cache() {
       <PageHeader
         title="Cache"
         action={
-          may(project, 'member') && (
+          hasRole(project, 'member') && (
             <Button look="danger" onClick={() => setPurging(true)}>
               Purge…
             </Button>
@@ -57,10 +57,10 @@ export default function Cache() {
           </Link>
         )}
       </PageHeader>
-      <Problem error={stats.error} />
+      <ErrorMessage error={stats.error} />
       <div className="space-y-5">
         <Stats stats={stats.data} />
-        <Segments
+        <SegmentedControl
           label="View"
           value={view}
           choices={VIEWS}
@@ -87,31 +87,31 @@ function Shown({ project, view }: { project: Project; view: (typeof VIEWS)[numbe
     case 'verdicts':
       return <Verdicts project={project} />
     case 'similarity':
-      return <Similarity project={project} />
+      return <SimilarityCalibration project={project} />
     case 'sharing':
-      return <Sharing project={project} />
+      return <CacheScopeCard project={project} />
     case 'answers':
       return <CacheEntries project={project} />
     default:
-      return <Matches project={project} kind={view} />
+      return <SemanticMatches project={project} kind={view} />
   }
 }
 
 function Stats({ stats }: { stats: CacheStats | undefined }) {
   return (
     <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-      <Tile
+      <StatTile
         title="Answers"
         value={stats && formatCount(stats.entries)}
         note={stats && `${formatCount(stats.expired)} expired, deleted soon`}
       />
-      <Tile title="Stored size" value={stats && formatBytes(stats.bytes)} note="in PostgreSQL" />
-      <Tile
+      <StatTile title="Stored size" value={stats && formatBytes(stats.bytes)} note="in PostgreSQL" />
+      <StatTile
         title="Found in other words"
         value={stats && formatCount(stats.prompts)}
         note={stats && `the rest by the same request alone; ${formatCount(stats.with_vector)} by similarity too`}
       />
-      <Tile
+      <StatTile
         title="Kept embeddings"
         value={stats && formatCount(stats.vectors)}
         note="asked for again, they cost nothing"

@@ -1,18 +1,18 @@
 /** One conversation of the Playground: its model, and its turns, each with what the cache said of it and how it would be sent by a program. */
 import { type FormEvent, type ReactNode, useState } from 'react'
-import type { Message, ToolCall } from '../ask-model.ts'
-import { Button, Card, Problem } from '../components/basics.tsx'
 import { CodeSample } from '../components/code-sample.tsx'
+import { Button, Card, ErrorMessage } from '../components/elements.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
-import { Way } from '../components/ways.tsx'
-import { isolated, plain } from '../format.ts'
-import type { Thread, Turn } from '../threads.ts'
+import { ModelRoute } from '../components/model-routes.tsx'
+import { escapeControlCharacters, isolateDirection } from '../format.ts'
+import type { ChatMessage, ToolCall } from '../send-chat.ts'
+import type { ChatThread, ThreadTurn } from '../threads.ts'
 import type { Route } from '../types.ts'
-import { Explained } from './explained.tsx'
+import { CacheExplanationCard } from './cache-explanation.tsx'
 
 interface ConversationProps {
   title: string
-  thread: Thread
+  thread: ChatThread
   /** Those that can be chosen, and the one that is. */
   usable: readonly Route[]
   route: Route
@@ -20,7 +20,7 @@ interface ConversationProps {
   action?: ReactNode
   onModel(id: string): void
   /** Gives the model what its tools found. */
-  onResults(results: Message[]): void
+  onResults(results: ChatMessage[]): void
 }
 
 export function Conversation({
@@ -33,12 +33,12 @@ export function Conversation({
   onModel,
   onResults,
 }: ConversationProps) {
-  const calls = isBusy ? [] : (turns.at(-1)?.said.toolCalls ?? [])
+  const calls = isBusy ? [] : (turns.at(-1)?.output.toolCalls ?? [])
   return (
     <Card title={title} action={action} className="flex flex-col">
       <div className="border-b border-line p-4">
         <SelectField label="Model" value={route.id} choices={usable.map(({ id }) => id)} onChange={onModel} />
-        <Way route={route} />
+        <ModelRoute route={route} />
       </div>
       {turns.length === 0 && (
         <p className="p-4 text-muted">
@@ -59,41 +59,41 @@ export function Conversation({
 }
 
 interface TurnViewProps {
-  turn: Turn
+  turn: ThreadTurn
   isLast: boolean
   isBusy: boolean
   baseUrl: string
 }
 
 function TurnView({ turn, isLast, isBusy, baseUrl }: TurnViewProps) {
-  const { asked, said, answered, explanation, error } = turn
+  const { messages, output: said, response, explanation, error } = turn
   return (
     <>
-      {asked.map((message, at) => (
+      {messages.map((message, at) => (
         <Asked key={at} message={message} />
       ))}
-      {answered && (
+      {response && (
         <output className="block break-words whitespace-pre-wrap" aria-busy={isLast && isBusy}>
-          {plain(said.text)}
+          {escapeControlCharacters(said.text)}
           {said.toolCalls.map(({ id, function: { name, arguments: given } }) => (
             <code key={id} className="block font-mono text-xs [overflow-wrap:anywhere]">
-              {isolated(name)}({isolated(given)})
+              {isolateDirection(name)}({isolateDirection(given)})
             </code>
           ))}
         </output>
       )}
-      <Problem error={error} />
+      <ErrorMessage error={error} />
       {explanation && (
         <Fold title="What the cache made of it" isOpen={isLast}>
-          <Explained explanation={explanation} asked={textOf(asked.at(-1))} />
+          <CacheExplanationCard explanation={explanation} asked={textOf(messages.at(-1))} />
         </Fold>
       )}
-      {answered && (
+      {response && (
         <Fold title="Response headers" isOpen={isLast}>
           <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 font-mono text-xs">
             <dt className="text-muted">status</dt>
-            <dd>{answered.status}</dd>
-            {answered.headers.map(([name, value]) => (
+            <dd>{response.status}</dd>
+            {response.headers.map(([name, value]) => (
               <div key={name} className="contents">
                 <dt className="text-muted">{name}</dt>
                 <dd className="[overflow-wrap:anywhere]">{value}</dd>
@@ -129,12 +129,12 @@ function Fold({ title, isOpen, children }: { title: string; isOpen: boolean; chi
   )
 }
 
-function Asked({ message }: { message: Message }) {
+function Asked({ message }: { message: ChatMessage }) {
   const images = Array.isArray(message.content) ? message.content.filter(part => part.type === 'image_url') : []
   return (
     <div className="rounded-lg bg-sunken px-3 py-2">
       <p className="text-xs text-muted">{message.role === 'tool' ? 'Result of a tool' : 'You'}</p>
-      <p className="break-words whitespace-pre-wrap">{plain(textOf(message))}</p>
+      <p className="break-words whitespace-pre-wrap">{escapeControlCharacters(textOf(message))}</p>
       {images.map(({ image_url: { url } }) => (
         <img key={url} src={url} alt="Attached" className="mt-2 max-h-40 max-w-full rounded-md" />
       ))}
@@ -142,13 +142,13 @@ function Asked({ message }: { message: Message }) {
   )
 }
 
-function textOf(message: Message | undefined): string {
+function textOf(message: ChatMessage | undefined): string {
   const content = message?.content ?? ''
   return Array.isArray(content) ? content.map(part => (part.type === 'text' ? part.text : '')).join('') : content
 }
 
 /** The model waits for what its tools found. */
-function ToolResults({ calls, onResults }: { calls: readonly ToolCall[]; onResults(results: Message[]): void }) {
+function ToolResults({ calls, onResults }: { calls: readonly ToolCall[]; onResults(results: ChatMessage[]): void }) {
   const [results, setResults] = useState<Record<string, string>>({})
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -159,7 +159,7 @@ function ToolResults({ calls, onResults }: { calls: readonly ToolCall[]; onResul
       {calls.map(({ id, function: { name } }) => (
         <TextField
           key={id}
-          label={`Result of ${isolated(name)}`}
+          label={`Result of ${isolateDirection(name)}`}
           required
           autoComplete="off"
           value={results[id] ?? ''}

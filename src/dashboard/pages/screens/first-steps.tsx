@@ -1,7 +1,7 @@
 /** What is left to do until a project's first request: a way to models, a key, the request itself. Nothing, once all is done. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Card } from '../components/basics.tsx'
+import { Card } from '../components/elements.tsx'
 import { useRoutes } from '../routes.ts'
 import { useAllKeys } from '../session.ts'
 

@@ -1,16 +1,16 @@
 /** The start page: opens a project, or asks for the first one to be created. */
 import { Navigate } from '@tanstack/react-router'
 import { ActionButton } from '../components/actions.tsx'
-import { Loading, PageHeader, Problem } from '../components/basics.tsx'
-import { isAdministrator, lastProject, PROJECTS, useProjects, useSession } from '../session.ts'
-import { useNewProject } from './project-actions.tsx'
+import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { isAdministrator, PROJECTS_PATH, readLastProject, useProjects, useSession } from '../session.ts'
+import { useCreateProjectAction } from './project-actions.tsx'
 
-export default function Home() {
+export default function HomePage() {
   const { data, error } = useProjects()
   const session = useSession()
-  if (error) return <Problem error={error} />
+  if (error) return <ErrorMessage error={error} />
   if (data === undefined) return <Loading />
-  const project = lastProject(data)
+  const project = readLastProject(data)
   if (project) return <Navigate to={`/${project.id}/overview` as never} replace />
   return isAdministrator(session.data) ? (
     <PageHeader title="No project yet" action={<NewProject />}>
@@ -26,6 +26,12 @@ export default function Home() {
 
 function NewProject() {
   return (
-    <ActionButton action={useNewProject()} subject={null} address={PROJECTS} refreshes={[PROJECTS]} look="primary" />
+    <ActionButton
+      action={useCreateProjectAction()}
+      subject={null}
+      address={PROJECTS_PATH}
+      refreshes={[PROJECTS_PATH]}
+      look="primary"
+    />
   )
 }

@@ -1,20 +1,20 @@
 /** Accepts an invitation: takes its token and a new password. */
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../api.ts'
-import { type Field, Form, NEW_PASSWORD } from '../components/ask.tsx'
-import { Button } from '../components/basics.tsx'
+import { sendRequest } from '../api.ts'
+import { Button } from '../components/elements.tsx'
+import { Form, type FormField, NEW_PASSWORD_FIELD } from '../components/form-dialog.tsx'
 import { LoginLayout } from './login.tsx'
 
-const INVITATION: Field = {
+const INVITATION: FormField = {
   name: 'invitation',
   label: 'Invitation',
   spellCheck: false,
   placeholder: 'lgw_invite_…',
   read: text => text.trim(),
 }
-const CHOSEN_PASSWORD: Field = {
-  ...NEW_PASSWORD,
+const CHOSEN_PASSWORD: FormField = {
+  ...NEW_PASSWORD_FIELD,
   name: 'password',
   hint: 'At least 12 characters. A few unrelated words do well.',
 }
@@ -23,7 +23,7 @@ export default function Invitation() {
   // The fragment after # is not sent to the server, so the token reaches no access log.
   const [token] = useState(() => window.location.hash.slice(1))
   const taking = useMutation({
-    mutationFn: (chosen: unknown) => call('POST', '/dashboard/api/invitation', chosen),
+    mutationFn: (chosen: unknown) => sendRequest('POST', '/dashboard/api/invitation', chosen),
     onSuccess: () => window.location.assign('/dashboard'),
   })
   return (

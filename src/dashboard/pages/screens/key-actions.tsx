@@ -1,7 +1,7 @@
 /** What is done with API keys: generated, limited, given another value, deactivated. */
 import type { Action } from '../components/actions.tsx'
-import { Snippets } from '../components/snippets.tsx'
-import { isolated } from '../format.ts'
+import { RequestSnippets } from '../components/request-snippets.tsx'
+import { isolateDirection } from '../format.ts'
 import type { ApiKey } from '../types.ts'
 
 const DAY = 86_400
@@ -11,15 +11,15 @@ function showKey(projectId: string) {
   return ({ value, type }: { value: string; type: ApiKey['type'] }) => ({
     title: 'Your new key',
     value,
-    children: <Snippets projectId={projectId} keyType={type} apiKey={value} />,
+    children: <RequestSnippets projectId={projectId} keyType={type} apiKey={value} />,
   })
 }
 
-export function generateIn(projectId: string): Action<null> {
+export function createKeyAction(projectId: string): Action<null> {
   return {
     title: 'Generate new key',
-    needs: 'member',
-    ask: () => ({
+    requiredRole: 'member',
+    confirmation: () => ({
       action: 'Generate key',
       fields: [
         {
@@ -72,10 +72,10 @@ function split(text: string): string[] | null {
 const LIMIT: Action<ApiKey> = {
   title: 'Limits',
   look: 'plain',
-  needs: 'owner',
-  isFor: isCurrent,
-  ask: key => ({
-    title: `Limit “${isolated(key.name)}”`,
+  requiredRole: 'owner',
+  isAvailable: isCurrent,
+  confirmation: key => ({
+    title: `Limit “${isolateDirection(key.name)}”`,
     action: 'Set limits',
     fields: [
       {
@@ -122,11 +122,11 @@ function rotateIn(projectId: string): Action<ApiKey> {
   return {
     title: 'Rotate',
     look: 'plain',
-    needs: 'member',
-    at: '/rotate',
-    isFor: isCurrent,
-    ask: key => ({
-      title: `Rotate “${isolated(key.name)}”`,
+    requiredRole: 'member',
+    path: '/rotate',
+    isAvailable: isCurrent,
+    confirmation: key => ({
+      title: `Rotate “${isolateDirection(key.name)}”`,
       action: 'Rotate key',
       text: <p>The key gets another value, and keeps its id, name, limits, budgets and counters.</p>,
       fields: [
@@ -151,11 +151,11 @@ function rotateIn(projectId: string): Action<ApiKey> {
 
 const DEACTIVATE: Action<ApiKey> = {
   title: 'Deactivate',
-  needs: 'member',
+  requiredRole: 'member',
   method: 'DELETE',
-  isFor: ({ state }) => state !== 'deactivated',
-  ask: key => ({
-    title: `Deactivate “${isolated(key.name)}”?`,
+  isAvailable: ({ state }) => state !== 'deactivated',
+  confirmation: key => ({
+    title: `Deactivate “${isolateDirection(key.name)}”?`,
     action: 'Deactivate key',
     text: (
       <>
@@ -166,6 +166,6 @@ const DEACTIVATE: Action<ApiKey> = {
   }),
 }
 
-export function actionsIn(projectId: string): Action<ApiKey>[] {
+export function listKeyActions(projectId: string): Action<ApiKey>[] {
   return [LIMIT, rotateIn(projectId), DEACTIVATE]
 }

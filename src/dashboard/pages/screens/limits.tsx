@@ -1,21 +1,21 @@
 /** A project's limits, and how much of each is used: this minute, this month. */
 import { useQuery } from '@tanstack/react-query'
-import { Badge, Card, Empty, Loading, PageHeader, Problem } from '../components/basics.tsx'
+import { Badge, Card, EmptyState, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
 import { formatCount, formatPercent } from '../format.ts'
-import { PROJECTS, useProject } from '../session.ts'
-import type { Shown } from '../types.ts'
+import { PROJECTS_PATH, useProject } from '../session.ts'
+import type { ViewRow } from '../types.ts'
 import { Budgets } from './budgets.tsx'
 import { usePlans } from './project-actions.tsx'
-import { Refused } from './refused.tsx'
+import { RejectedRequests } from './rejected-requests.tsx'
 
-type Limits = Shown<'project_limits'>
+type Limits = ViewRow<'project_limits'>
 
 export default function LimitsPage() {
   const project = useProject()
   const plans = usePlans()
   const limits = useQuery<Limits>({
-    queryKey: [`${PROJECTS}/${project?.id}/limits`],
+    queryKey: [`${PROJECTS_PATH}/${project?.id}/limits`],
     enabled: project !== null,
     refetchInterval: 5_000,
   })
@@ -26,7 +26,7 @@ export default function LimitsPage() {
         Limits belong to the plan. A request over a limit is answered with 429 and is not counted; no interval of 60
         seconds lets more requests pass than the limit.
       </PageHeader>
-      <Problem error={limits.error} />
+      <ErrorMessage error={limits.error} />
       {limits.isPending && <Loading />}
       {limits.data && (
         <div className="space-y-5">
@@ -53,7 +53,7 @@ export default function LimitsPage() {
               label="Requests of the last minute by key"
               rows={limits.data.keys}
               keyOf={key => key.id}
-              empty={<Empty title="No active keys">Generate one under API keys.</Empty>}
+              empty={<EmptyState title="No active keys">Generate one under API keys.</EmptyState>}
               columns={[
                 { title: 'Name', look: 'strong', cell: key => key.name },
                 { title: 'Key', look: 'code', cell: key => key.redacted_value },
@@ -63,7 +63,7 @@ export default function LimitsPage() {
               ]}
             />
           </Card>
-          <Refused />
+          <RejectedRequests />
         </div>
       )}
     </>

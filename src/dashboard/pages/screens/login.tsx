@@ -1,9 +1,9 @@
 /** The login page. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
-import { call } from '../api.ts'
-import { type Field, Form, PASSWORD } from '../components/ask.tsx'
-import { Button, Problem } from '../components/basics.tsx'
+import { sendRequest } from '../api.ts'
+import { Button, ErrorMessage } from '../components/elements.tsx'
+import { Form, type FormField, PASSWORD_FIELD } from '../components/form-dialog.tsx'
 
 export function LoginLayout({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
@@ -13,7 +13,7 @@ export function LoginLayout({ title, children }: { title: string; children: Reac
     <main className="grid min-h-dvh place-items-center px-4 py-10">
       <div className="w-full max-w-sm">
         <p className="mb-6 flex items-center gap-2.5 text-base font-semibold">
-          <Mark /> Model Proxy
+          <Logo /> Model Proxy
         </p>
         <div className="rounded-xl border border-line bg-surface p-6 shadow-sm">
           <h1 className="mb-4 text-lg font-semibold">{title}</h1>
@@ -24,7 +24,7 @@ export function LoginLayout({ title, children }: { title: string; children: Reac
   )
 }
 
-export function Mark() {
+export function Logo() {
   return (
     <svg viewBox="0 0 32 32" className="size-7 shrink-0" aria-hidden="true">
       <rect width="32" height="32" rx="8" className="fill-accent" />
@@ -61,7 +61,7 @@ function ProviderLogin() {
   if (!issuer) return null
   return (
     <div className="mt-4 space-y-3 border-t border-line pt-4">
-      {problem && <Problem error={new Error(problem)} />}
+      {problem && <ErrorMessage error={new Error(problem)} />}
       <a
         href="/dashboard/api/oidc"
         className="flex min-h-9 w-full items-center justify-center rounded-lg border border-line px-3 py-1.5 font-medium hover:bg-sunken"
@@ -72,7 +72,7 @@ function ProviderLogin() {
   )
 }
 
-const EMAIL: Field = {
+const EMAIL: FormField = {
   name: 'email',
   label: 'E-mail address',
   type: 'text',
@@ -81,10 +81,10 @@ const EMAIL: Field = {
 }
 
 /** `ended`: whose session has ended while a page was open. */
-export function Login({ ended }: { ended?: string }) {
+export function LoginForm({ ended }: { ended?: string }) {
   const queries = useQueryClient()
   const login = useMutation({
-    mutationFn: (person: unknown) => call('POST', '/dashboard/api/login', person),
+    mutationFn: (person: unknown) => sendRequest('POST', '/dashboard/api/login', person),
     onSuccess: () => (ended === undefined ? queries.resetQueries() : queries.invalidateQueries()),
   })
   return (
@@ -94,7 +94,7 @@ export function Login({ ended }: { ended?: string }) {
           Your session has ended. Log in again, and the page is as you left it.
         </p>
       )}
-      <Form fields={[{ ...EMAIL, initial: ended }, PASSWORD]} sending={login}>
+      <Form fields={[{ ...EMAIL, initial: ended }, PASSWORD_FIELD]} sending={login}>
         <Button type="submit" look="primary" className="w-full" disabled={login.isPending}>
           {login.isPending ? 'Logging in…' : 'Log in'}
         </Button>

@@ -1,14 +1,14 @@
 /** A project's members and their roles. */
 import type { Action } from '../components/actions.tsx'
-import { Badge, Name } from '../components/basics.tsx'
-import { LoginState } from '../components/login-state.tsx'
+import { Badge, UserText } from '../components/elements.tsx'
+import { LoginStatus } from '../components/login-status.tsx'
 import { Resource } from '../components/resource.tsx'
-import { formatDate, isolated } from '../format.ts'
+import { formatDate, isolateDirection } from '../format.ts'
 import { useProjectPath } from '../session.ts'
-import type { Role, Shown } from '../types.ts'
-import { inviteAs } from './invite.tsx'
+import type { Role, ViewRow } from '../types.ts'
+import { createInviteAction } from './invite-action.tsx'
 
-type Member = Shown<'project_users'>
+type Member = ViewRow<'project_users'>
 
 const ROLES: [Role, string][] = [
   ['viewer', 'Viewer – looks'],
@@ -30,8 +30,12 @@ export default function Members() {
       }}
       nameOf={member => member.email}
       columns={[
-        { title: 'E-mail address', look: 'strong', cell: member => <Name className="!min-w-44">{member.email}</Name> },
-        { title: 'State', cell: member => <LoginState person={member} /> },
+        {
+          title: 'E-mail address',
+          look: 'strong',
+          cell: member => <UserText className="!min-w-44">{member.email}</UserText>,
+        },
+        { title: 'State', cell: member => <LoginStatus person={member} /> },
         {
           title: 'Role',
           cell: member => <Badge>{member.role}</Badge>,
@@ -39,7 +43,7 @@ export default function Members() {
         },
         { title: 'Added', look: 'line', cell: member => formatDate(member.added_at) },
       ]}
-      make={{ ...inviteAs('Add member', ROLES), needs: 'owner' }}
+      make={{ ...createInviteAction('Add member', ROLES), requiredRole: 'owner' }}
       actions={[REMOVE]}
     />
   )
@@ -47,10 +51,10 @@ export default function Members() {
 
 const REMOVE: Action<Member> = {
   title: 'Remove',
-  needs: 'owner',
+  requiredRole: 'owner',
   method: 'DELETE',
-  ask: member => ({
-    title: `Remove ${isolated(member.email)}?`,
+  confirmation: member => ({
+    title: `Remove ${isolateDirection(member.email)}?`,
     action: 'Remove member',
     text: 'They stop seeing this project at once. Keys they made keep working; deactivate those under API keys.',
   }),

@@ -1,10 +1,10 @@
 /** What narrows the overview down: a span of one's own, a key, a model, a tag; and whether test keys count. */
 import { Select } from '../components/select.tsx'
-import { FILTER } from '../components/text-filter.tsx'
+import { FILTER_CLASS } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
 import { useAllKeys } from '../session.ts'
-import { SpanEnds } from './span-ends.tsx'
-import { WithoutFilter } from './without-filter.tsx'
+import { RemoveFilterButton } from './remove-filter-button.tsx'
+import { TimeRangeFields } from './time-range-fields.tsx'
 
 interface OverviewFiltersProps {
   filters: Filters
@@ -18,10 +18,10 @@ export function OverviewFilters({ filters, change, projectId, testsAlone }: Over
   const keys = useAllKeys(projectId) ?? []
   return (
     <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
-      <SpanEnds filters={filters} change={change} />
+      <TimeRangeFields filters={filters} change={change} />
       <Select
         aria-label="API key"
-        className={FILTER}
+        className={FILTER_CLASS}
         choices={[['', 'All keys'], ...keys.map(key => [key.id, key.name] as const)]}
         value={filters.key ?? ''}
         onChange={key => change({ key })}
@@ -41,7 +41,8 @@ export function OverviewFilters({ filters, change, projectId, testsAlone }: Over
         </label>
       )}
       {(['model', 'tag'] as const).map(
-        name => filters[name] && <WithoutFilter key={name} name={name} what={name} filters={filters} change={change} />,
+        name =>
+          filters[name] && <RemoveFilterButton key={name} name={name} what={name} filters={filters} change={change} />,
       )}
     </search>
   )

@@ -1,17 +1,17 @@
 /** What the cache did, what it saved, and which errors occurred. */
 import { useQuery } from '@tanstack/react-query'
-import { get } from '../api.ts'
-import { Loading, PageHeader, Problem } from '../components/basics.tsx'
-import { Segments } from '../components/segments.tsx'
+import { fetchJson } from '../api.ts'
+import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { SegmentedControl } from '../components/segmented-control.tsx'
 import { type Filters, useFilters } from '../filters.ts'
-import { timeZone } from '../format.ts'
+import { localTimeZone } from '../format.ts'
 import { useProject } from '../session.ts'
-import { readSpan, SPANS } from '../span.ts'
-import type { Overview as Answer, Page, Project, ProxyRequest } from '../types.ts'
-import { rowsOf } from './counted.tsx'
+import { readTimeRange, TIME_RANGES } from '../time-range.ts'
+import type { Overview as Answer, ApiPage, Project, RequestLogEntry } from '../types.ts'
 import { FirstSteps } from './first-steps.tsx'
-import { Figures } from './overview-figures.tsx'
 import { OverviewFilters } from './overview-filters.tsx'
+import { OverviewStats } from './overview-stats.tsx'
+import { selectRequests } from './request-count-link.tsx'
 
 /** A request appears within two seconds of its record. */
 const REFRESH_MS = 2_000
@@ -19,7 +19,7 @@ const REFRESH_MS = 2_000
 export default function Overview() {
   const project = useProject()
   const [filters, change] = useFilters()
-  const span = readSpan(filters)
+  const span = readTimeRange(filters)
   const testsAlone = useTestsAlone(project?.id)
   const withTests = filters.tests === 'true' || testsAlone === true
   // Test keys are the sandbox's. One that is chosen is asked for.
@@ -32,11 +32,11 @@ export default function Overview() {
       <PageHeader
         title="Overview"
         action={
-          <Segments
+          <SegmentedControl
             label="Period"
             value={span.name}
             choices={[
-              ...Object.entries(SPANS).map(([value, { title }]) => [value, title] as const),
+              ...Object.entries(TIME_RANGES).map(([value, { title }]) => [value, title] as const),
               ['own', 'From … to …'],
             ]}
             onChange={value => change({ span: value === 'day' ? '' : value, from: '', until: '' })}
@@ -51,14 +51,14 @@ export default function Overview() {
         projectId={project?.id}
         testsAlone={testsAlone ? (hasRequests ? 'shown' : 'elsewhere') : null}
       />
-      <Problem error={overview.error} />
+      <ErrorMessage error={overview.error} />
       {project && overview.data && <FirstSteps key={project.id} projectId={project.id} hasRequests={hasRequests} />}
       {overview.data ? (
-        <Figures
+        <OverviewStats
           answer={overview.data}
           before={before.data?.totals.requests}
           span={span}
-          rows={rowsOf(project?.id ?? '', filters, span, keyType)}
+          rows={selectRequests(project?.id ?? '', filters, span, keyType)}
           withTests={withTests}
           change={change}
         />
@@ -71,7 +71,7 @@ export default function Overview() {
 
 /** What is counted, and what was in the span before. */
 function useUsage(project: Project | null, filters: Filters, keyType: string | undefined) {
-  const span = readSpan(filters)
+  const span = readTimeRange(filters)
   const only = {
     project_id: project?.id,
     api_key_id: filters.key,
@@ -81,11 +81,11 @@ function useUsage(project: Project | null, filters: Filters, keyType: string | u
   }
   const asked = [span.name, filters.from, filters.until, only]
   const readUsage = (start_time: number, end_time: number) =>
-    get<Answer>('/v1/usage', { ...only, start_time, end_time, width: span.width, time_zone: timeZone })
+    fetchJson<Answer>('/v1/usage', { ...only, start_time, end_time, width: span.bucketWidth, time_zone: localTimeZone })
   const overview = useQuery({
     queryKey: ['usage', ...asked],
     queryFn: () => {
-      const { from, until } = readSpan(filters)
+      const { from, until } = readTimeRange(filters)
       return readUsage(from, until)
     },
     enabled: project !== null,
@@ -103,7 +103,7 @@ function useUsage(project: Project | null, filters: Filters, keyType: string | u
 
 /** Whether none but test keys have asked, so that leaving them out would show nothing; undefined while that is not known. */
 function useTestsAlone(projectId: string | undefined): boolean | undefined {
-  const others = useQuery<Page<ProxyRequest>>({
+  const others = useQuery<ApiPage<RequestLogEntry>>({
     queryKey: ['/v1/requests', { project_id: projectId, key_type: 'project', start_time: 0, limit: 1 }],
     enabled: projectId !== undefined,
     // Once there is another, there is one.

@@ -1,6 +1,6 @@
 /** What all questions of the Playground have in common: system prompt, parameters, tools, and what the cache may do. */
 import { SelectField, TextArea, TextField } from '../components/fields.tsx'
-import type { Frame } from '../threads.ts'
+import type { ThreadOptions } from '../threads.ts'
 
 const CACHE_CONTROLS = [
   ['', 'As the project’s policy says'],
@@ -22,7 +22,7 @@ const TOOLS_EXAMPLE = `[{"type": "function", "function": {
   "parameters": {"type": "object", "properties": {
     "city": {"type": "string"}}}}}]`
 
-export interface Settings {
+export interface PlaygroundSettings {
   system: string
   /** As they stand in their fields, by name. */
   parameters: Record<string, string>
@@ -32,16 +32,22 @@ export interface Settings {
   isStreamed: boolean
 }
 
-export const UNCHANGED: Settings = { system: '', parameters: {}, tools: '', cacheControl: '', isStreamed: true }
+export const DEFAULT_PLAYGROUND_SETTINGS: PlaygroundSettings = {
+  system: '',
+  parameters: {},
+  tools: '',
+  cacheControl: '',
+  isStreamed: true,
+}
 
 /** Throws when the tools are no list. */
-export function toFrame({
+export function toThreadOptions({
   system,
   parameters,
   tools,
   cacheControl,
   isStreamed,
-}: Settings): Pick<Frame, 'system' | 'parameters' | 'headers'> {
+}: PlaygroundSettings): Pick<ThreadOptions, 'system' | 'parameters' | 'headers'> {
   const given = Object.entries(parameters).filter(([, value]) => value !== '')
   return {
     system,
@@ -65,12 +71,12 @@ function readTools(text: string): unknown[] {
 }
 
 interface SettingsFormProps {
-  settings: Settings
-  onChange(settings: Settings): void
+  settings: PlaygroundSettings
+  onChange(settings: PlaygroundSettings): void
 }
 
-export function SettingsForm({ settings, onChange }: SettingsFormProps) {
-  const set = (changes: Partial<Settings>) => onChange({ ...settings, ...changes })
+export function PlaygroundSettingsForm({ settings, onChange }: SettingsFormProps) {
+  const set = (changes: Partial<PlaygroundSettings>) => onChange({ ...settings, ...changes })
   return (
     <>
       <TextArea label="System prompt" rows={3} value={settings.system} onChange={system => set({ system })} />

@@ -1,16 +1,16 @@
 /** Talks to one model, or to two side by side, as a client of the project would, with what the cache makes of each question. */
 import { type FormEvent, useState } from 'react'
-import type { Message } from '../ask-model.ts'
-import { Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
+import { Button, Card, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
 import { TextArea } from '../components/fields.tsx'
-import { Segments } from '../components/segments.tsx'
-import { NoModel } from '../components/snippets.tsx'
+import { NoModelNotice } from '../components/request-snippets.tsx'
+import { SegmentedControl } from '../components/segmented-control.tsx'
 import { chooseRoute, useRoutes } from '../routes.ts'
-import { may, useProject, useSession } from '../session.ts'
-import { type Frame, type Thread, useThread } from '../threads.ts'
+import type { ChatMessage } from '../send-chat.ts'
+import { hasRole, useProject, useSession } from '../session.ts'
+import { type ChatThread, type ThreadOptions, useThread } from '../threads.ts'
 import type { ApiKey, Project } from '../types.ts'
 import { Conversation } from './conversation.tsx'
-import { SettingsForm, toFrame, UNCHANGED } from './playground-settings.tsx'
+import { DEFAULT_PLAYGROUND_SETTINGS, PlaygroundSettingsForm, toThreadOptions } from './playground-settings.tsx'
 
 /** What a browser keeps, sends and repeats in each turn without effort. */
 const MOST_IMAGE_BYTES = 4 * 1024 * 1024
@@ -26,7 +26,7 @@ export default function Playground() {
       </PageHeader>
       {project &&
         session.data &&
-        (project.status === 'active' && may(project, 'member') ? (
+        (project.status === 'active' && hasRole(project, 'member') ? (
           <Trial key={project.id} project={project} baseUrl={session.data.base_url} />
         ) : (
           <p className="text-muted">
@@ -46,25 +46,25 @@ const TYPES = [
 
 function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
   const [keyType, setKeyType] = useState<ApiKey['type']>('test')
-  const [settings, setSettings] = useState(UNCHANGED)
+  const [settings, setSettings] = useState(DEFAULT_PLAYGROUND_SETTINGS)
   const [isCompared, setCompared] = useState(false)
   const [models, setModels] = useState<(string | null)[]>([null, null])
   const threads = [useThread(), useThread()]
   const [error, setError] = useState<Error | null>(null)
   const routes = useRoutes(project.id, { key_type: keyType })
   const shown = threads.slice(0, isCompared ? 2 : 1)
-  if (routes.data === undefined) return routes.error ? <Problem error={routes.error} /> : <Loading />
+  if (routes.data === undefined) return routes.error ? <ErrorMessage error={routes.error} /> : <Loading />
   const first = chooseRoute(routes.data, models[0] ?? null)
   const chosen = [first, chooseRoute(routes.data, models[1] ?? null, first.route?.id)]
 
   /** Asks all threads that are shown, or one of them. */
-  function ask(asked: Message[], isSent: boolean, which: readonly Thread[] = shown): void {
+  function ask(asked: ChatMessage[], isSent: boolean, which: readonly ChatThread[] = shown): void {
     try {
-      const frame: Frame = { projectId: project.id, baseUrl, keyType, ...toFrame(settings) }
+      const frame: ThreadOptions = { projectId: project.id, baseUrl, keyType, ...toThreadOptions(settings) }
       setError(null)
       for (const thread of which) {
         const { route } = chosen[threads.indexOf(thread)] ?? {}
-        if (route) void thread.ask(route.id, asked, frame, isSent)
+        if (route) void thread.send(route.id, asked, frame, isSent)
       }
     } catch (problem) {
       setError(problem as Error)
@@ -74,13 +74,13 @@ function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
     <div className="grid items-start gap-5 lg:grid-cols-[17rem_minmax(0,1fr)]">
       <Card title="Request">
         <div className="space-y-4 p-4">
-          <Segments
+          <SegmentedControl
             label="Answered by"
             value={keyType}
             choices={TYPES}
             onChange={type => setKeyType(type as ApiKey['type'])}
           />
-          <SettingsForm settings={settings} onChange={setSettings} />
+          <PlaygroundSettingsForm settings={settings} onChange={setSettings} />
         </div>
       </Card>
       <div className="min-w-0 space-y-5">
@@ -107,7 +107,7 @@ function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
               />
             ) : (
               <Card key="none" className="p-4">
-                <NoModel projectId={project.id} />
+                <NoModelNotice projectId={project.id} />
               </Card>
             )
           })}
@@ -126,9 +126,9 @@ function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
 }
 
 interface ComposerProps {
-  threads: readonly Thread[]
+  threads: readonly ChatThread[]
   error: Error | null
-  onAsk(asked: Message[], isSent: boolean): void
+  onAsk(asked: ChatMessage[], isSent: boolean): void
   onClear(): void
 }
 
@@ -175,7 +175,7 @@ function Composer({ threads, error, onAsk, onClear }: ComposerProps) {
             onChange={event => void attach([...(event.target.files ?? [])])}
           />
         </label>
-        <Problem error={error ?? problem} />
+        <ErrorMessage error={error ?? problem} />
         <div className="flex flex-wrap justify-end gap-2">
           {threads.some(({ turns }) => turns.length > 0) && (
             <Button look="quiet" onClick={onClear}>

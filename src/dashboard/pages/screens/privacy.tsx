@@ -1,14 +1,14 @@
 /** What is kept of one end user: counted, written to a file, and forgotten. */
 import { type FormEvent, useState } from 'react'
-import { call } from '../api.ts'
+import { sendRequest } from '../api.ts'
 import { type Action, ActionButton } from '../components/actions.tsx'
-import { Button, Card, PageHeader } from '../components/basics.tsx'
-import { ExportFile } from '../components/export-file.tsx'
+import { Button, Card, PageHeader } from '../components/elements.tsx'
+import { ExportButtons } from '../components/export-buttons.tsx'
 import { TextField } from '../components/fields.tsx'
 import { Resource } from '../components/resource.tsx'
-import { formatBytes, formatCount, formatDate, isolated, plain } from '../format.ts'
-import { may, useProject, useProjectPath } from '../session.ts'
-import type { EndUserData, EndUserForgetting } from '../types.ts'
+import { escapeControlCharacters, formatBytes, formatCount, formatDate, isolateDirection } from '../format.ts'
+import { hasRole, useProject, useProjectPath } from '../session.ts'
+import type { EndUserData, EndUserErasure } from '../types.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
   answer: 'Stored answers that they asked for first',
@@ -32,13 +32,13 @@ export default function Privacy() {
         All that is kept of one end user, for those who ask what it is, or want it gone. Give the whole name, as
         requests say it: safety_identifier, else user, else metadata.user_id.
       </PageHeader>
-      {project && base && may(project, 'owner') && (
+      {project && base && hasRole(project, 'owner') && (
         <div key={base} className="space-y-5">
           <Find onFind={setUser} />
           {user !== '' && <Kept key={user} base={base} user={user} />}
         </div>
       )}
-      {project && !may(project, 'owner') && <p className="text-muted">This is for owners of the project.</p>}
+      {project && !hasRole(project, 'owner') && <p className="text-muted">This is for owners of the project.</p>}
     </>
   )
 }
@@ -78,13 +78,13 @@ function Kept({ base, user }: { base: string; user: string }) {
       title="What is kept"
       side={
         <div className="flex flex-wrap gap-2">
-          <ExportFile path={`${base}/export`} query={{ end_user: user }} name="end-user" />
+          <ExportButtons path={`${base}/export`} query={{ end_user: user }} name="end-user" />
           <ActionButton action={forget(base, user)} subject={null} address={base} refreshes={[path]} look="danger" />
         </div>
       }
       note={
         <p className="border-b border-line px-4 py-2.5 text-xs text-muted [overflow-wrap:anywhere]">
-          Of <bdi>{plain(user)}</bdi>
+          Of <bdi>{escapeControlCharacters(user)}</bdi>
         </p>
       }
       empty={{
@@ -106,16 +106,16 @@ function forget(base: string, user: string): Action<null> {
   const body = { end_user: user, dry_run: false }
   return {
     title: 'Forget…',
-    at: '/forget',
-    ask: () => ({
-      title: `Forget ${isolated(user)}?`,
+    path: '/forget',
+    confirmation: () => ({
+      title: `Forget ${isolateDirection(user)}?`,
       action: 'Forget for good',
       text: 'Texts, stored answers and embeddings are deleted. Records stay without the name, and so do sums: what was spent stays spent. What providers keep has to be deleted there.',
       toBody: () => body,
     }),
-    async onDone(answer: EndUserForgetting) {
+    async onDone(answer: EndUserErasure) {
       let { has_more } = answer
-      while (has_more) ({ has_more } = await call<EndUserForgetting>('POST', `${base}/forget`, body))
+      while (has_more) ({ has_more } = await sendRequest<EndUserErasure>('POST', `${base}/forget`, body))
     },
   }
 }

@@ -2,19 +2,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { Action } from '../components/actions.tsx'
-import { formatPlural, isolated } from '../format.ts'
-import type { Page, Plan, Project } from '../types.ts'
+import { formatPlural, isolateDirection } from '../format.ts'
+import type { ApiPage, Plan, Project } from '../types.ts'
 
 export function usePlans() {
-  return useQuery<Page<Plan>, Error, Plan[]>({ queryKey: ['/v1/organization/plans'], select: page => page.data })
+  return useQuery<ApiPage<Plan>, Error, Plan[]>({ queryKey: ['/v1/organization/plans'], select: page => page.data })
 }
 
-export function useNewProject(): Action<null> {
+export function useCreateProjectAction(): Action<null> {
   const { data: plans = [] } = usePlans()
   const navigate = useNavigate()
   return {
     title: 'New project',
-    ask: () => ({
+    confirmation: () => ({
       action: 'Create project',
       fields: [
         { name: 'name', label: 'Name', maxLength: 63, hint: 'Letters, digits, dots, dashes and underscores.' },
@@ -34,12 +34,12 @@ export function useNewProject(): Action<null> {
   }
 }
 
-export const ARCHIVE: Action<Project> = {
+export const ARCHIVE_PROJECT_ACTION: Action<Project> = {
   title: 'Archive',
-  at: '/archive',
-  isFor: project => project.status === 'active',
-  ask: project => ({
-    title: `Archive ${isolated(project.name)}?`,
+  path: '/archive',
+  isAvailable: project => project.status === 'active',
+  confirmation: project => ({
+    title: `Archive ${isolateDirection(project.name)}?`,
     action: 'Archive project',
     text: 'All its keys are deactivated immediately and permanently. Its records are kept.',
   }),

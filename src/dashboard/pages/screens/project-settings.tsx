@@ -1,14 +1,14 @@
 /** A project's name and plan, and archiving it. */
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { call } from '../api.ts'
+import { sendRequest } from '../api.ts'
 import { ActionButton } from '../components/actions.tsx'
-import { Badge, Button, Card, PageHeader, Problem } from '../components/basics.tsx'
+import { Badge, Button, Card, ErrorMessage, PageHeader } from '../components/elements.tsx'
 import { TextField } from '../components/fields.tsx'
-import { useRefresh } from '../paged.ts'
-import { may, PROJECTS, useProject } from '../session.ts'
+import { useInvalidateQueries } from '../paged-list.ts'
+import { hasRole, PROJECTS_PATH, useProject } from '../session.ts'
 import type { Project } from '../types.ts'
-import { ARCHIVE } from './project-actions.tsx'
+import { ARCHIVE_PROJECT_ACTION } from './project-actions.tsx'
 
 export default function ProjectSettings() {
   const project = useProject()
@@ -21,7 +21,7 @@ export default function ProjectSettings() {
       {project && (
         <div key={project.id} className="space-y-5">
           <NameAndPlan project={project} />
-          {may(project, 'owner') && project.status === 'active' && <Archive project={project} />}
+          {hasRole(project, 'owner') && project.status === 'active' && <Archive project={project} />}
         </div>
       )}
     </>
@@ -31,10 +31,10 @@ export default function ProjectSettings() {
 function NameAndPlan({ project }: { project: Project }) {
   const [name, setName] = useState(project.name)
   const renaming = useMutation({
-    mutationFn: () => call('POST', `${PROJECTS}/${project.id}`, { name }),
-    onSuccess: useRefresh([PROJECTS]),
+    mutationFn: () => sendRequest('POST', `${PROJECTS_PATH}/${project.id}`, { name }),
+    onSuccess: useInvalidateQueries([PROJECTS_PATH]),
   })
-  const mayChange = may(project, 'owner')
+  const mayChange = hasRole(project, 'owner')
   function submit(event: FormEvent) {
     event.preventDefault()
     renaming.mutate()
@@ -62,7 +62,7 @@ function NameAndPlan({ project }: { project: Project }) {
             <dd>{project.plan}</dd>
           </div>
         </dl>
-        <Problem error={renaming.error} />
+        <ErrorMessage error={renaming.error} />
         {mayChange && (
           <div className="flex items-center justify-end gap-3">
             <span role="status" className="text-xs text-muted">
@@ -84,10 +84,10 @@ function Archive({ project }: { project: Project }) {
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
         <p className="text-muted">Ends all use of this project for good, and keeps its records.</p>
         <ActionButton
-          action={{ ...ARCHIVE, title: 'Archive project…' }}
+          action={{ ...ARCHIVE_PROJECT_ACTION, title: 'Archive project…' }}
           subject={project}
-          address={`${PROJECTS}/${project.id}`}
-          refreshes={[PROJECTS]}
+          address={`${PROJECTS_PATH}/${project.id}`}
+          refreshes={[PROJECTS_PATH]}
           look="danger"
         />
       </div>

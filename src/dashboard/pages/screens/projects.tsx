@@ -1,12 +1,12 @@
 /** All projects and their plans, for administrators. */
 import { Link } from '@tanstack/react-router'
-import { Badge, Card, Empty, Name } from '../components/basics.tsx'
+import { Badge, Card, EmptyState, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
 import { Table } from '../components/table.tsx'
 import { formatCount, formatDate } from '../format.ts'
-import { PROJECTS } from '../session.ts'
+import { PROJECTS_PATH } from '../session.ts'
 import type { Plan, Project } from '../types.ts'
-import { ARCHIVE, useNewProject, usePlans } from './project-actions.tsx'
+import { ARCHIVE_PROJECT_ACTION, useCreateProjectAction, usePlans } from './project-actions.tsx'
 
 export default function Projects() {
   const plans = usePlans()
@@ -16,7 +16,7 @@ export default function Projects() {
         title: 'Projects and plans',
         help: 'Projects never share cached answers or counts. A project’s limits are those of its plan; a new plan applies from the next request on.',
       }}
-      path={PROJECTS}
+      path={PROJECTS_PATH}
       query={{ include_archived: true, limit: 50 }}
       title="Projects"
       empty={{ title: 'No project yet', help: 'Create one for each application.' }}
@@ -26,7 +26,7 @@ export default function Projects() {
           title: 'Name',
           cell: project => (
             <Link to={`/${project.id}/overview` as never} className="font-medium text-accent hover:underline">
-              <Name>{project.name}</Name>
+              <UserText>{project.name}</UserText>
             </Link>
           ),
         },
@@ -41,8 +41,8 @@ export default function Projects() {
         },
         { title: 'Created', look: 'line', cell: project => formatDate(project.created_at) },
       ]}
-      make={useNewProject()}
-      actions={[ARCHIVE]}
+      make={useCreateProjectAction()}
+      actions={[ARCHIVE_PROJECT_ACTION]}
     >
       <Plans plans={plans.data} error={plans.error} />
     </Resource>
@@ -57,7 +57,7 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         rows={plans}
         error={error}
         keyOf={plan => plan.name}
-        empty={<Empty title="No plans">Operators create plans with SQL, as rows of the table plans.</Empty>}
+        empty={<EmptyState title="No plans">Operators create plans with SQL, as rows of the table plans.</EmptyState>}
         columns={[
           { title: 'Plan', look: 'strong', cell: plan => plan.name },
           { title: 'A minute per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },

@@ -1,18 +1,18 @@
 /** The project's own keys for direct providers. */
 import { useQuery } from '@tanstack/react-query'
-import { byVendor } from '../../../config/vendors.ts'
-import { type Act, type Action, useActions } from '../components/actions.tsx'
-import type { Field } from '../components/ask.tsx'
-import { Badge, Button, Card, Loading, PageHeader, Problem } from '../components/basics.tsx'
-import { Ways } from '../components/ways.tsx'
-import { formatTime, isolated } from '../format.ts'
+import { mapVendors } from '../../../config/vendors.ts'
+import { type Action, type RunAction, useActions } from '../components/actions.tsx'
+import { Badge, Button, Card, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import type { FormField } from '../components/form-dialog.tsx'
+import { ModelRoutes } from '../components/model-routes.tsx'
+import { formatTime, isolateDirection } from '../format.ts'
 import { useRoutes } from '../routes.ts'
-import { may, PROJECTS, useProject } from '../session.ts'
-import type { Page, Project, Shown } from '../types.ts'
+import { hasRole, PROJECTS_PATH, useProject } from '../session.ts'
+import type { ApiPage, Project, ViewRow } from '../types.ts'
 
-type ProviderKey = Shown<'project_provider_keys'>
+type ProviderKey = ViewRow<'project_provider_keys'>
 
-const TITLES: Readonly<Record<string, string>> = byVendor(({ title }) => title)
+const TITLES: Readonly<Record<string, string>> = mapVendors(({ title }) => title)
 
 /** The name of a key that was stored without one. */
 const DEFAULT_KEY = 'default'
@@ -39,14 +39,14 @@ export default function ProviderKeys() {
 }
 
 function Providers({ project }: { project: Project }) {
-  const own = `${PROJECTS}/${project.id}`
+  const own = `${PROJECTS_PATH}/${project.id}`
   const path = `${own}/provider_keys`
-  const stored = useQuery<Page<ProviderKey> & { providers: string[] }>({ queryKey: [path] })
+  const stored = useQuery<ApiPage<ProviderKey> & { providers: string[] }>({ queryKey: [path] })
   const { act, dialog } = useActions<string>(provider => `${path}/${provider}`, [path, `${own}/routes`])
-  const mayChange = may(project, 'owner')
+  const mayChange = hasRole(project, 'owner')
   return (
     <>
-      <Problem error={stored.error} />
+      <ErrorMessage error={stored.error} />
       {stored.isPending && <Loading />}
       <ul className="grid gap-4 lg:grid-cols-3">
         {stored.data?.providers.map(provider => (
@@ -72,7 +72,7 @@ interface ProviderCardProps {
   /** Of all providers. */
   keys: readonly ProviderKey[]
   /** Null when the user may change nothing. */
-  act: Act<string> | null
+  act: RunAction<string> | null
 }
 
 function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
@@ -95,7 +95,7 @@ function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
         <div key={key.name} className="mt-2 flex flex-wrap items-center justify-between gap-2">
           <p>
             <code className="font-mono">{key.redacted_value}</code>
-            {own.length > 1 && ` ${isolated(key.name)}, weight ${key.weight}`}
+            {own.length > 1 && ` ${isolateDirection(key.name)}, weight ${key.weight}`}
             <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
           </p>
           {act && (
@@ -120,7 +120,7 @@ function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
   )
 }
 
-const VALUE: Field = {
+const VALUE: FormField = {
   name: 'value',
   label: 'Key',
   type: 'password',
@@ -132,7 +132,7 @@ const VALUE: Field = {
 function storeAs(title: string, { provider, name }: NamedKey): Action<string> {
   return {
     title,
-    ask: () => ({
+    confirmation: () => ({
       title: `${titleOf({ provider, name })} key`,
       action: 'Store key',
       fields: [{ ...VALUE, hint: `Replaces the stored key. ${VALUE.hint}` }],
@@ -144,7 +144,7 @@ function storeAs(title: string, { provider, name }: NamedKey): Action<string> {
 function addTo(provider: string): Action<string> {
   return {
     title: 'Add another key',
-    ask: () => ({
+    confirmation: () => ({
       title: `${TITLES[provider] ?? provider} key`,
       action: 'Store key',
       fields: [
@@ -175,8 +175,8 @@ function remove(projectId: string, key: ProviderKey, keys: readonly ProviderKey[
   return {
     title: 'Remove',
     method: 'DELETE',
-    at: `?name=${encodeURIComponent(key.name)}`,
-    ask: () => ({
+    path: `?name=${encodeURIComponent(key.name)}`,
+    confirmation: () => ({
       title: `Remove the ${titleOf(key)} key?`,
       action: 'Remove key',
       text: (
@@ -200,6 +200,6 @@ interface WaysOfNativeProps {
 function WaysOfNative({ projectId, provider, withKeysOf }: WaysOfNativeProps) {
   const supposed = withKeysOf ? { 'provider_keys[]': withKeysOf } : {}
   const routes = useRoutes(projectId, { native_to: provider, ...supposed })
-  if (routes.error) return <Problem error={routes.error} />
-  return routes.data === undefined ? <Loading /> : <Ways routes={routes.data} />
+  if (routes.error) return <ErrorMessage error={routes.error} />
+  return routes.data === undefined ? <Loading /> : <ModelRoutes routes={routes.data} />
 }

@@ -1,9 +1,9 @@
 /** Purges the cache: shows how many entries match before any is deleted. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../api.ts'
-import { Button, Problem } from '../components/basics.tsx'
+import { sendRequest } from '../api.ts'
 import { Dialog } from '../components/dialog.tsx'
+import { Button, ErrorMessage } from '../components/elements.tsx'
 import { SelectField, TextField } from '../components/fields.tsx'
 import { formatPlural } from '../format.ts'
 import { useAllKeys } from '../session.ts'
@@ -30,7 +30,7 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
     ...(age === '' ? {} : { older_than_seconds: Number(age) }),
   }
   const invalidate = (isDry: boolean) =>
-    call<{ entries: number; vectors: number }>('POST', '/v1/cache/invalidate', {
+    sendRequest<{ entries: number; vectors: number }>('POST', '/v1/cache/invalidate', {
       project_id: projectId,
       selector,
       dry_run: isDry,
@@ -68,7 +68,7 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
             ? 'Counting…'
             : `${what} ${count === 1 ? 'fits' : 'fit'}. Nothing has been forgotten yet.`}
         </p>
-        <Problem error={dry.error ?? purging.error} />
+        <ErrorMessage error={dry.error ?? purging.error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button look="danger" disabled={!count || purging.isPending} onClick={() => purging.mutate()}>

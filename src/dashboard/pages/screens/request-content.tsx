@@ -1,13 +1,13 @@
 /** What a request said and got, where it is kept. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Button, Card, Loading, Problem } from '../components/basics.tsx'
-import { plain } from '../format.ts'
-import { may, useProject } from '../session.ts'
-import type { ProxyRequest } from '../types.ts'
+import { Button, Card, ErrorMessage, Loading } from '../components/elements.tsx'
+import { escapeControlCharacters } from '../format.ts'
+import { hasRole, useProject } from '../session.ts'
+import type { RequestLogEntry } from '../types.ts'
 
 /** What was said, for members, once they ask for it. */
-export function RequestContent({ request, projectId }: { request: ProxyRequest; projectId: string }) {
+export function RequestContent({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
   const project = useProject()
   const [isAsked, setAsked] = useState(false)
   const content = useQuery<{ request: string | null; response: string | null }>({
@@ -15,7 +15,7 @@ export function RequestContent({ request, projectId }: { request: ProxyRequest; 
     enabled: isAsked,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (!may(project, 'member')) return null
+  if (!hasRole(project, 'member')) return null
   return (
     <Card
       title="What it said and got"
@@ -23,7 +23,7 @@ export function RequestContent({ request, projectId }: { request: ProxyRequest; 
     >
       {isAsked && (
         <div className="space-y-4 p-4">
-          <Problem error={content.error} />
+          <ErrorMessage error={content.error} />
           {content.isLoading && <Loading />}
           {content.data && (
             <>
@@ -44,7 +44,7 @@ function Text({ title, text }: { title: string; text: string | null }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section tabIndex={0} aria-label={title} className="mt-1 max-h-96 overflow-auto">
         <pre dir="auto" className="font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
-          {text === null ? 'Not kept.' : plain(indent(text))}
+          {text === null ? 'Not kept.' : escapeControlCharacters(indent(text))}
         </pre>
       </section>
     </div>

@@ -2,8 +2,8 @@
 import type { ReactNode } from 'react'
 import { type Action, ActionButton } from '../components/actions.tsx'
 import { formatPlural, formatUsd } from '../format.ts'
-import { may, useProject } from '../session.ts'
-import type { ProxyRequest } from '../types.ts'
+import { hasRole, useProject } from '../session.ts'
+import type { RequestLogEntry } from '../types.ts'
 
 /** By `cost_estimated`. */
 const ESTIMATED: Readonly<Record<string, string>> = {
@@ -14,11 +14,11 @@ const ESTIMATED: Readonly<Record<string, string>> = {
   not_reported: 'the provider did not report its usage',
 }
 
-function settleIn(projectId: string): Action<ProxyRequest> {
+function settleIn(projectId: string): Action<RequestLogEntry> {
   return {
     title: 'Settle',
-    at: '/settle',
-    ask: ({ cost_usd }) => ({
+    path: '/settle',
+    confirmation: ({ cost_usd }) => ({
       action: 'Settle request',
       text: 'Enter what the provider charged, from its bill or usage page. It replaces the estimate in reports and budgets.',
       fields: [
@@ -34,9 +34,9 @@ function settleIn(projectId: string): Action<ProxyRequest> {
   }
 }
 
-function Settle({ request, projectId }: { request: ProxyRequest; projectId: string }) {
+function Settle({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
   const project = useProject()
-  if (!may(project, 'owner')) return null
+  if (!hasRole(project, 'owner')) return null
   return (
     <div className="mt-2">
       <ActionButton
@@ -50,16 +50,16 @@ function Settle({ request, projectId }: { request: ProxyRequest; projectId: stri
   )
 }
 
-export function RequestCost({ request, projectId }: { request: ProxyRequest; projectId: string }) {
+export function RequestCost({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
   const { cached_prompt_tokens: cached, tokens_saved, completion_tokens_saved } = request
   return (
     <>
-      <Fact title="Charged">
+      <DetailItem title="Charged">
         {formatPlural(request.prompt_tokens, 'prompt token')}
         {cached > 0 && <span className="text-muted"> ({formatPlural(cached, 'token')} cached upstream)</span>},{' '}
         {formatPlural(request.completion_tokens, 'completion token')}
-      </Fact>
-      <Fact title="Cost">
+      </DetailItem>
+      <DetailItem title="Cost">
         {formatUsd(request.cost_usd)}
         {request.cost_estimated !== null && (
           <>
@@ -70,16 +70,16 @@ export function RequestCost({ request, projectId }: { request: ProxyRequest; pro
             <Settle request={request} projectId={projectId} />
           </>
         )}
-      </Fact>
-      <Fact title="Saved">
+      </DetailItem>
+      <DetailItem title="Saved">
         {formatUsd(request.saved_usd)}, {formatPlural(tokens_saved, 'prompt token')}
         {completion_tokens_saved !== null && `, ${formatPlural(completion_tokens_saved, 'completion token')}`}
-      </Fact>
+      </DetailItem>
     </>
   )
 }
 
-export function Fact({ title, children }: { title: string; children: ReactNode }) {
+export function DetailItem({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div className="min-w-0">
       <dt className="text-xs text-muted">{title}</dt>

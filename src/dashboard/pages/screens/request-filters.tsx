@@ -1,32 +1,32 @@
 /** What narrows the list of requests down, and the query that it comes to. */
 import { useMemo } from 'react'
-import { Button } from '../components/basics.tsx'
-import { type Choice, Select } from '../components/select.tsx'
-import { FILTER, TextFilter } from '../components/text-filter.tsx'
+import { Button } from '../components/elements.tsx'
+import { Select, type SelectOption } from '../components/select.tsx'
+import { FILTER_CLASS, TextFilter } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
-import { toSeconds } from '../span.ts'
+import { parseLocalTime } from '../time-range.ts'
 import type { ApiKey } from '../types.ts'
-import { SpanEnds } from './span-ends.tsx'
-import { WithoutFilter } from './without-filter.tsx'
+import { RemoveFilterButton } from './remove-filter-button.tsx'
+import { TimeRangeFields } from './time-range-fields.tsx'
 
-const RESULTS: Choice[] = [
+const RESULTS: SelectOption[] = [
   ['', 'Any result'],
   ['HIT', 'Exact hit'],
   ['HIT-SEMANTIC', 'Semantic hit'],
   ['MISS', 'Miss'],
 ]
-const OUTCOMES: Choice[] = [
+const OUTCOMES: SelectOption[] = [
   ['', 'Any outcome'],
   ['ok', 'Answered'],
   ['failed', 'Failed'],
   ['estimated', 'Estimated cost'],
 ]
-const KEY_TYPES: Choice[] = [
+const KEY_TYPES: SelectOption[] = [
   ['', 'Any type of key'],
   ['project', 'Project keys'],
   ['test', 'Test keys'],
 ]
-const ORDERS: Choice[] = [
+const ORDERS: SelectOption[] = [
   ['', 'Newest first'],
   ['slowest', 'Slowest first'],
   ['dearest', 'Dearest first'],
@@ -39,7 +39,7 @@ const SPANS: Record<string, { title: string; seconds: number }> = {
   month: { title: '30 days', seconds: 30 * 86_400 },
   all: { title: '13 months', seconds: 400 * 86_400 },
 }
-const SPAN_CHOICES: Choice[] = [
+const SPAN_CHOICES: SelectOption[] = [
   ...Object.entries(SPANS).map(([name, { title }]) => [name, title] as const),
   ['own', 'From … to …'],
 ]
@@ -66,7 +66,7 @@ export function useRequestQuery(filters: Filters, projectId: string | undefined)
   const { span = '', from, until } = filters
   const [start, end] = useMemo(() => {
     const now = Math.floor(Date.now() / 1000)
-    if (span === 'own') return [toSeconds(from) ?? now - 86_400, toSeconds(until)]
+    if (span === 'own') return [parseLocalTime(from) ?? now - 86_400, parseLocalTime(until)]
     return [now - (SPANS[span] ?? { seconds: 86_400 }).seconds, undefined]
   }, [span, from, until])
   return {
@@ -94,10 +94,10 @@ interface RequestFiltersProps {
 }
 
 export function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
-  const select = (name: string, label: string, choices: readonly Choice[]) => (
+  const select = (name: string, label: string, choices: readonly SelectOption[]) => (
     <Select
       aria-label={label}
-      className={FILTER}
+      className={FILTER_CLASS}
       choices={choices}
       value={filters[name] ?? ''}
       onChange={value => change({ [name]: value })}
@@ -106,13 +106,13 @@ export function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
   return (
     <search className="mb-4 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
       {select('span', 'Period', SPAN_CHOICES)}
-      <SpanEnds filters={filters} change={change} />
+      <TimeRangeFields filters={filters} change={change} />
       {select('result', 'Answered by', RESULTS)}
       {select('outcome', 'Outcome', OUTCOMES)}
       {select('key', 'API key', [['', 'Any key'], ...keys.map(key => [key.id, key.name] as const)])}
       {select('type', 'Type of key', KEY_TYPES)}
       {select('sort', 'Order', ORDERS)}
-      {filters.model_name && <WithoutFilter name="model_name" what="model" filters={filters} change={change} />}
+      {filters.model_name && <RemoveFilterButton name="model_name" what="model" filters={filters} change={change} />}
       {TEXTS.map(([name, , label]) => (
         <TextFilter key={name} label={label} value={filters[name]} onChange={value => change({ [name]: value })} />
       ))}

@@ -1,13 +1,13 @@
 /** Lists requests: any span, filtered, the newest, slowest or dearest first. */
 import { Link } from '@tanstack/react-router'
-import { Badge, Name, PageHeader } from '../components/basics.tsx'
-import { ExportFile } from '../components/export-file.tsx'
+import { Badge, PageHeader, UserText } from '../components/elements.tsx'
+import { ExportButtons } from '../components/export-buttons.tsx'
 import { Resource } from '../components/resource.tsx'
 import type { Column } from '../components/table.tsx'
 import { useFilters } from '../filters.ts'
 import { formatCount, formatMs, formatShortTime, formatTime, formatUsd } from '../format.ts'
 import { useAllKeys, useProject } from '../session.ts'
-import type { ProxyRequest } from '../types.ts'
+import type { RequestLogEntry } from '../types.ts'
 import { isFiltered, RequestFilters, useRequestQuery } from './request-filters.tsx'
 import { ResultBadge } from './result-badge.tsx'
 
@@ -32,13 +32,13 @@ export default function Requests() {
   const isLive = !filters.sort && query.end_time === undefined
   return (
     <>
-      <PageHeader title="Requests" action={<ExportFile path="/v1/requests/export" query={query} name="requests" />}>
+      <PageHeader title="Requests" action={<ExportButtons path="/v1/requests/export" query={query} name="requests" />}>
         Each with its story, refused ones too. What they said is shown only if the project keeps it. An export holds at
         most 100,000.
         {ORDER_NOTES[filters.sort ?? '']}
       </PageHeader>
       <RequestFilters filters={filters} change={change} keys={keys} />
-      <Resource<ProxyRequest>
+      <Resource<RequestLogEntry>
         path={project && '/v1/requests'}
         query={{ ...query, limit: 50 }}
         refreshMs={isLive ? REFRESH_MS : undefined}
@@ -50,7 +50,7 @@ export default function Requests() {
   )
 }
 
-function columnsOf(projectId: string): Column<ProxyRequest>[] {
+function columnsOf(projectId: string): Column<RequestLogEntry>[] {
   return [
     {
       title: 'When',
@@ -76,12 +76,12 @@ function columnsOf(projectId: string): Column<ProxyRequest>[] {
     },
     {
       title: 'Model',
-      cell: request => <Name className="!min-w-44 font-mono text-xs">{request.model || '–'}</Name>,
+      cell: request => <UserText className="!min-w-44 font-mono text-xs">{request.model || '–'}</UserText>,
     },
     { title: 'Provider', look: 'line', cell: request => request.provider ?? '–' },
     {
       title: 'Key',
-      cell: request => <Name className="!min-w-24">{request.key_name ?? request.api_key_id}</Name>,
+      cell: request => <UserText className="!min-w-24">{request.key_name ?? request.api_key_id}</UserText>,
     },
     {
       title: 'Tokens',

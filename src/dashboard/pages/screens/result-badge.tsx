@@ -1,8 +1,8 @@
 /** A request's cache result as a coloured badge. */
-import { Badge } from '../components/basics.tsx'
-import type { ProxyRequest } from '../types.ts'
+import { Badge } from '../components/elements.tsx'
+import type { RequestLogEntry } from '../types.ts'
 
-export function ResultBadge({ result }: { result: ProxyRequest['cache_result'] }) {
+export function ResultBadge({ result }: { result: RequestLogEntry['cache_result'] }) {
   if (result === 'HIT') return <Badge look="good">HIT</Badge>
   if (result === 'HIT-SEMANTIC')
     return (

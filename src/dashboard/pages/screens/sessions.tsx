@@ -1,13 +1,13 @@
 /** The browsers in which the user is logged in; each can be logged out. */
-import { Badge, Button, Name } from '../components/basics.tsx'
+import { Badge, Button, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
 import { formatAgo, formatDate } from '../format.ts'
 import { logOut } from '../session.ts'
-import type { OpenSession } from '../types.ts'
+import type { ActiveSession } from '../types.ts'
 
 export function Sessions() {
   return (
-    <Resource<OpenSession>
+    <Resource<ActiveSession>
       path="/dashboard/api/sessions"
       query={{}}
       title="Sessions"
@@ -23,7 +23,7 @@ export function Sessions() {
           title: 'Browser',
           cell: ({ user_agent, is_this_one }) => (
             <>
-              <Name className="text-xs">{user_agent || 'It did not say'}</Name>
+              <UserText className="text-xs">{user_agent || 'It did not say'}</UserText>
               {is_this_one && <Badge look="good">this one</Badge>}
             </>
           ),
@@ -32,7 +32,7 @@ export function Sessions() {
         { title: 'Last used', look: 'line', cell: ({ last_seen_at }) => formatAgo(last_seen_at) },
         { title: 'Since', look: 'line', cell: ({ created_at }) => formatDate(created_at) },
       ]}
-      actions={[{ title: 'End', method: 'DELETE', isFor: ({ is_this_one }) => !is_this_one }]}
+      actions={[{ title: 'End', method: 'DELETE', isAvailable: ({ is_this_one }) => !is_this_one }]}
     />
   )
 }

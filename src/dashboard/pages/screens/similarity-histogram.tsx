@@ -1,5 +1,5 @@
 /** A histogram of similarities between questions and stored ones, followed by the same numbers as a table for screen readers. */
-import { Numbers } from '../components/numbers.tsx'
+import { ChartTable } from '../components/chart-table.tsx'
 import type { Calibration } from '../types.ts'
 
 const WIDTH = 600
@@ -12,7 +12,7 @@ const PARTS = [
 ] as const
 type Bin = Calibration['histogram'][number]
 
-export function Histogram({ histogram, threshold }: { histogram: readonly Bin[]; threshold: number }) {
+export function SimilarityHistogram({ histogram, threshold }: { histogram: readonly Bin[]; threshold: number }) {
   const most = Math.max(1, ...histogram.map(bin => bin.served + bin.stopped))
   const width = WIDTH / histogram.length
   const line = ((threshold - 0.5) / 0.5) * WIDTH
@@ -49,7 +49,7 @@ export function Histogram({ histogram, threshold }: { histogram: readonly Bin[];
           <span key={tick}>{tick}</span>
         ))}
       </div>
-      <Numbers
+      <ChartTable
         titles={['From', 'Served', 'Stopped', 'Called the same', 'Called different']}
         rows={histogram
           .filter(bin => bin.served + bin.stopped + bin.same + bin.different > 0)

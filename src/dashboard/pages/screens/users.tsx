@@ -1,12 +1,12 @@
 /** Everybody who may log in, for administrators: invited, made administrators, given another password, removed. */
 import { useQuery } from '@tanstack/react-query'
 import type { Action } from '../components/actions.tsx'
-import { Badge, Card, Name, Problem } from '../components/basics.tsx'
-import { LoginState } from '../components/login-state.tsx'
+import { Badge, Card, ErrorMessage, UserText } from '../components/elements.tsx'
+import { LoginStatus } from '../components/login-status.tsx'
 import { Resource } from '../components/resource.tsx'
-import { formatDate, isolated } from '../format.ts'
+import { formatDate, isolateDirection } from '../format.ts'
 import type { LoginRules, User } from '../types.ts'
-import { inviteAs, showInvitation } from './invite.tsx'
+import { createInviteAction, describeInvitation } from './invite-action.tsx'
 
 const ROLES = [
   ['reader', 'User – sees the projects they are members of'],
@@ -28,12 +28,16 @@ export default function Users() {
       empty={{ title: 'No users', help: 'Operators make the first with psql.' }}
       nameOf={user => user.email}
       columns={[
-        { title: 'E-mail address', look: 'strong', cell: user => <Name className="!min-w-44">{user.email}</Name> },
-        { title: 'State', cell: user => <LoginState person={user} /> },
+        {
+          title: 'E-mail address',
+          look: 'strong',
+          cell: user => <UserText className="!min-w-44">{user.email}</UserText>,
+        },
+        { title: 'State', cell: user => <LoginStatus person={user} /> },
         { title: 'Role', cell: user => user.role, change: { field: 'role', choices: ROLE_NAMES } },
         { title: 'Added', look: 'line', cell: user => formatDate(user.added_at) },
       ]}
-      make={inviteAs('Invite user', ROLES)}
+      make={createInviteAction('Invite user', ROLES)}
       actions={[RESET_PASSWORD, INVITE_AGAIN, REMOVE]}
     >
       <Rules />
@@ -45,16 +49,16 @@ export default function Users() {
 const INVITATION = {
   at: '/invitation',
   look: 'plain',
-  showOnce: ({ invitation }: { invitation: string }, { email }: User) => showInvitation({ email, invitation }),
+  showOnce: ({ invitation }: { invitation: string }, { email }: User) => describeInvitation({ email, invitation }),
 } as const
-const RESET_PASSWORD: Action<User> = { ...INVITATION, title: 'Reset password', isFor: user => user.can_log_in }
-const INVITE_AGAIN: Action<User> = { ...INVITATION, title: 'Invite again', isFor: user => !user.can_log_in }
+const RESET_PASSWORD: Action<User> = { ...INVITATION, title: 'Reset password', isAvailable: user => user.can_log_in }
+const INVITE_AGAIN: Action<User> = { ...INVITATION, title: 'Invite again', isAvailable: user => !user.can_log_in }
 
 const REMOVE: Action<User> = {
   title: 'Remove',
   method: 'DELETE',
-  ask: user => ({
-    title: `Remove ${isolated(user.email)}?`,
+  confirmation: user => ({
+    title: `Remove ${isolateDirection(user.email)}?`,
     action: 'Remove user',
     text: 'Their sessions, memberships and admin keys end at once. API keys that they made belong to the projects, and keep working. A project’s last owner is not removed: make another member its owner first.',
   }),
@@ -64,7 +68,7 @@ const REMOVE: Action<User> = {
 function Rules() {
   const rules = useQuery<LoginRules>({ queryKey: ['/dashboard/api/login-rules'] })
   const oidc = rules.data?.oidc
-  if (!oidc) return <Problem error={rules.error} />
+  if (!oidc) return <ErrorMessage error={rules.error} />
   const { issuer, allowed_domains: domains, groups_claim: claim, group_roles: groups } = oidc
   return (
     <Card title={`Logins with ${new URL(issuer).hostname}`}>
@@ -73,12 +77,12 @@ function Rules() {
           {domains === null ? 'Any verified e-mail address' : `E-mail addresses of ${domains.join(', ')}`}
           {groups === null
             ? ' may log in, as a user. Roles are set above.'
-            : ` in one of these groups may log in. Roles are set at each login, by the claim “${isolated(claim)}”:`}
+            : ` in one of these groups may log in. Roles are set at each login, by the claim “${isolateDirection(claim)}”:`}
         </p>
         <ul className="space-y-1.5">
           {groups?.map(({ group, role }) => (
             <li key={group} className="flex flex-wrap items-center gap-2">
-              <code className="min-w-0 font-mono text-xs [overflow-wrap:anywhere]">{isolated(group)}</code> →
+              <code className="min-w-0 font-mono text-xs [overflow-wrap:anywhere]">{isolateDirection(group)}</code> →
               <Badge>{role === 'owner' ? 'Administrator' : 'User'}</Badge>
             </li>
           ))}

@@ -1,10 +1,10 @@
 /** The verdicts that people and the judge gave on pairs of questions. Each can be withdrawn. */
-import { nameDifference } from '../../../cache/reasons.ts'
-import { type Action, mayDo, useActions } from '../components/actions.tsx'
-import { Badge, Card, Name, RowButton } from '../components/basics.tsx'
+import { describeMismatch } from '../../../cache/reasons.ts'
+import { type Action, isActionAllowed, useActions } from '../components/actions.tsx'
+import { Badge, Card, RowButton, UserText } from '../components/elements.tsx'
 import { List } from '../components/list.tsx'
-import { formatAgo, plain } from '../format.ts'
-import { usePaged } from '../paged.ts'
+import { escapeControlCharacters, formatAgo } from '../format.ts'
+import { usePagedList } from '../paged-list.ts'
 import type { CacheVerdict, Project } from '../types.ts'
 
 const PATH = '/v1/cache/verdicts'
@@ -17,9 +17,9 @@ const SOURCES: Record<CacheVerdict['source'], string> = {
 
 const TAKE_BACK: Action<CacheVerdict> = {
   title: 'Take back',
-  needs: 'member',
+  requiredRole: 'member',
   method: 'DELETE',
-  ask: () => ({
+  confirmation: () => ({
     title: 'Take this verdict back?',
     action: 'Take back',
     text: 'From the next request on, the policy decides anew whether the one question may be answered by the other’s answer.',
@@ -27,7 +27,7 @@ const TAKE_BACK: Action<CacheVerdict> = {
 }
 
 export function Verdicts({ project }: { project: Project }) {
-  const list = usePaged<CacheVerdict>(PATH, { project_id: project.id, limit: 20 })
+  const list = usePagedList<CacheVerdict>(PATH, { project_id: project.id, limit: 20 })
   const { act, dialog } = useActions<CacheVerdict>(
     ({ verdict_id }) => `${PATH}/${verdict_id}?project_id=${project.id}`,
     ['/v1/cache'],
@@ -44,7 +44,7 @@ export function Verdicts({ project }: { project: Project }) {
         item={verdict => (
           <>
             <VerdictDetails verdict={verdict} />
-            {mayDo(TAKE_BACK, project) && (
+            {isActionAllowed(TAKE_BACK, project) && (
               <RowButton look="quiet" onClick={() => act(TAKE_BACK, verdict)}>
                 {TAKE_BACK.title}
               </RowButton>
@@ -74,16 +74,16 @@ function VerdictDetails({
             {similarity.toFixed(4)}
           </span>
         )}
-        {difference !== null && <span className="text-xs text-muted">differs in: {nameDifference(difference)}</span>}
+        {difference !== null && <span className="text-xs text-muted">differs in: {describeMismatch(difference)}</span>}
         <span className="text-xs text-muted">{formatAgo(created_at)}</span>
-        {model !== null && <Name className="font-mono text-xs text-muted">{model}</Name>}
+        {model !== null && <UserText className="font-mono text-xs text-muted">{model}</UserText>}
       </div>
       {known.length === 0 ? (
         <p className="text-xs text-muted">Its text is not kept.</p>
       ) : (
         known.map(wording => (
           <p key={wording} dir="auto" className="whitespace-pre-wrap [overflow-wrap:anywhere]">
-            {plain(wording)}
+            {escapeControlCharacters(wording)}
           </p>
         ))
       )}

@@ -1,15 +1,15 @@
 /** The addresses that are told of a project's events, and what they were told. */
 import { Fragment } from 'react'
-import { EVENT_KINDS } from '../../../postgres/seeds.generated.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../../postgres/seeds.generated.ts'
 import type { Action } from '../components/actions.tsx'
-import { Badge, Card, Name } from '../components/basics.tsx'
+import { Badge, Card, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
-import { formatDate, formatShortTime, plain } from '../format.ts'
+import { escapeControlCharacters, formatDate, formatShortTime } from '../format.ts'
 import { useProjectPath } from '../session.ts'
-import type { Shown } from '../types.ts'
+import type { ViewRow } from '../types.ts'
 
-type Webhook = Shown<'project_webhooks'>
-type Delivery = Shown<'project_deliveries'>
+type Webhook = ViewRow<'project_webhooks'>
+type Delivery = ViewRow<'project_deliveries'>
 
 const STATES = { pending: 'warn', delivered: 'good', failed: 'bad' } as const
 const REFRESH_MS = 5_000
@@ -41,7 +41,10 @@ export default function Webhooks() {
         { title: 'Added', cell: ({ created_at }) => formatDate(created_at) },
       ]}
       make={ADD}
-      actions={[{ title: 'Send a test', label: 'Send a test to', look: 'plain', needs: 'member', at: '/test' }, REMOVE]}
+      actions={[
+        { title: 'Send a test', label: 'Send a test to', look: 'plain', requiredRole: 'member', path: '/test' },
+        REMOVE,
+      ]}
     >
       <Resource<Delivery>
         path={deliveries}
@@ -56,14 +59,18 @@ export default function Webhooks() {
           {
             title: 'About',
             cell: each => (
-              <code className="block min-w-40 text-xs break-all">{plain(JSON.stringify(each.payload))}</code>
+              <code className="block min-w-40 text-xs break-all">
+                {escapeControlCharacters(JSON.stringify(each.payload))}
+              </code>
             ),
           },
           { title: 'State', cell: ({ state }) => <Badge look={STATES[state]}>{state}</Badge> },
           { title: 'Attempts', numeric: true, cell: ({ attempts }) => attempts },
-          { title: 'Problem', cell: ({ problem }) => problem && <Name className="!min-w-40">{problem}</Name> },
+          { title: 'Problem', cell: ({ problem }) => problem && <UserText className="!min-w-40">{problem}</UserText> },
         ]}
-        actions={[{ title: 'Send again', label: 'Send again:', look: 'plain', needs: 'member', at: '/resend' }]}
+        actions={[
+          { title: 'Send again', label: 'Send again:', look: 'plain', requiredRole: 'member', path: '/resend' },
+        ]}
       />
       <Events />
     </Resource>
@@ -74,7 +81,7 @@ function Events() {
   return (
     <Card title="Events">
       <dl className="grid gap-x-4 gap-y-2 p-4 sm:grid-cols-[auto_minmax(0,1fr)]">
-        {EVENT_KINDS.map(({ kind, happens }) => (
+        {WEBHOOK_EVENT_TYPES.map(({ kind, happens }) => (
           <Fragment key={kind}>
             <dt>
               <Badge>{kind}</Badge>
@@ -94,8 +101,8 @@ function plainWords(text: string): string {
 
 const ADD: Action<null> = {
   title: 'Add address',
-  needs: 'owner',
-  ask: () => ({
+  requiredRole: 'owner',
+  confirmation: () => ({
     fields: [
       {
         name: 'url',
@@ -117,14 +124,15 @@ const ADD: Action<null> = {
 
 const REMOVE: Action<Webhook> = {
   title: 'Remove',
-  needs: 'owner',
+  requiredRole: 'owner',
   method: 'DELETE',
-  ask: ({ url }) => ({
+  confirmation: ({ url }) => ({
     title: 'Remove this address?',
     action: 'Remove address',
     text: (
       <>
-        <span className="break-all">{plain(url)}</span> is told nothing more, and its deliveries are forgotten.
+        <span className="break-all">{escapeControlCharacters(url)}</span> is told nothing more, and its deliveries are
+        forgotten.
       </>
     ),
   }),

@@ -1,16 +1,16 @@
 /** Translates chat requests into Anthropic requests, a long one in a worker. */
 import { nowMs } from '../../../event-loop/clock.ts'
-import { Job } from '../../../event-loop/off-loop.ts'
+import { WorkerJob } from '../../../event-loop/worker-pool.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
-import { isLong, readExactBody, runOnBody } from '../../long-body.ts'
+import { isLongRequest, parseExactBody, runBodyJob } from '../../long-body.ts'
 import type { UpstreamRequest } from '../../upstream.ts'
-import { type AnswerContext, readAnswerContext } from '../answer/answer-context.ts'
 import { chooseApiVersion } from '../messages-request.ts'
-import { markPrompt } from './cache-marks.ts'
-import { fitTools } from './fit-tools.ts'
+import { type AnthropicResponseContext, createAnthropicResponseContext } from '../response/response-context.ts'
+import { adaptTools } from './adapt-tools.ts'
+import { addPromptBreakpoints } from './cache-breakpoints.ts'
 import { type ModelLimits, translateRequest } from './translate-request.ts'
 
-export interface LongChat {
+export interface LongChatInput {
   bytes: Uint8Array
   limits: ModelLimits
 }
@@ -20,29 +20,29 @@ export interface TranslatedChat<Body = string> {
   /** The API version that the translation produces, whatever the client asks for. */
   apiVersion: string
   /** For the response's translation. */
-  context: AnswerContext
+  context: AnthropicResponseContext
 }
-export type LongTranslatedChat = TranslatedChat<Uint8Array>
+export type TranslatedLongChat = TranslatedChat<Uint8Array>
 
 const JOBS = new URL('../../jobs.ts', import.meta.url)
-const TRANSLATE = new Job<LongChat, LongTranslatedChat>(JOBS, 'translateForAnthropic')
+const TRANSLATE = new WorkerJob<LongChatInput, TranslatedLongChat>(JOBS, 'translateForAnthropicJob')
 
-/** Throws a 400 as `translateRequest` does. `owner` is the project. */
+/** Throws a 400 as `translateRequestJob` does. `owner` is the project. */
 export async function translateChat(
   request: UpstreamRequest,
   limits: ModelLimits,
   owner: number,
 ): Promise<TranslatedChat<string | Uint8Array>> {
-  if (isLong(request)) return runOnBody(TRANSLATE, { bodyBytes: request.bodyBytes, owner }, { limits })
-  return translateBody(readExactBody(request), limits)
+  if (isLongRequest(request)) return runBodyJob(TRANSLATE, { bodyBytes: request.bodyBytes, owner }, { limits })
+  return translateChatBody(parseExactBody(request), limits)
 }
 
-export function translateBody(body: JsonObject, limits: ModelLimits): TranslatedChat {
-  const { request, clientTools } = fitTools(translateRequest(body, limits))
-  if (limits.marksCache) markPrompt(request)
+export function translateChatBody(body: JsonObject, limits: ModelLimits): TranslatedChat {
+  const { request, clientTools } = adaptTools(translateRequest(body, limits))
+  if (limits.addsCacheBreakpoints) addPromptBreakpoints(request)
   return {
     body: JSON.stringify(request),
     apiVersion: chooseApiVersion(request),
-    context: { ...readAnswerContext(body, nowMs()), clientTools },
+    context: { ...createAnthropicResponseContext(body, nowMs()), clientTools },
   }
 }

@@ -1,10 +1,10 @@
 /** Translates `response_format`: a schema that Anthropic enforces, or an instruction to write JSON. */
 import type { JSONOutputFormat, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
-import { readChoice, readGiven, readObject, readText } from '../../../formats/json/read-fields.ts'
-import { fitSchema } from './fit-schema.ts'
+import { readEnum, readObject, readOptional, readString } from '../../../formats/json/read-fields.ts'
+import { adaptSchema } from './adapt-schema.ts'
 
-export interface AnswerFormat {
+export interface OutputFormat {
   format?: JSONOutputFormat
   /** Added to the system prompt. */
   instruction?: TextBlockParam
@@ -16,25 +16,25 @@ const JSON_INSTRUCTION: TextBlockParam = {
   text: 'Answer with a single valid JSON object and nothing else: no text before or after it, and no code fence.',
 }
 
-export function translateFormat(body: JsonObject): AnswerFormat {
-  const given = readGiven(body, 'response_format')
+export function translateResponseFormat(body: JsonObject): OutputFormat {
+  const given = readOptional(body, 'response_format')
   if (given === undefined) return {}
   const format = readObject(given, 'response_format')
-  const type = readChoice(format.type, 'response_format.type', ['text', 'json_object', 'json_schema'])
+  const type = readEnum(format.type, 'response_format.type', ['text', 'json_object', 'json_schema'])
   if (type === 'text') return {}
   return type === 'json_object' ? { instruction: JSON_INSTRUCTION } : { format: readSchema(format) }
 }
 
 /** Whether the response should be one JSON object by instruction. */
-export function asksForJsonObject(body: JsonObject): boolean {
-  return translateFormat(body).instruction !== undefined
+export function isJsonObjectRequested(body: JsonObject): boolean {
+  return translateResponseFormat(body).instruction !== undefined
 }
 
 function readSchema(format: JsonObject): JSONOutputFormat {
   const param = 'response_format.json_schema'
   const named = readObject(format.json_schema, param)
   const schema = readObject(named.schema, `${param}.schema`)
-  const description = readGiven(named, 'description')
-  const described = description === undefined ? {} : { description: readText(description, `${param}.description`) }
-  return { type: 'json_schema', schema: fitSchema({ ...described, ...schema }, `${param}.schema`) }
+  const description = readOptional(named, 'description')
+  const described = description === undefined ? {} : { description: readString(description, `${param}.description`) }
+  return { type: 'json_schema', schema: adaptSchema({ ...described, ...schema }, `${param}.schema`) }
 }

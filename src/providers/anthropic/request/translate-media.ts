@@ -1,8 +1,8 @@
 /** Translates images and files of a message into Anthropic's blocks. */
 import type { Base64ImageSource, DocumentBlockParam, ImageBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors/errors.ts'
+import { invalidRequestError } from '../../../errors/errors.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
-import { readGiven, readObject, readText } from '../../../formats/json/read-fields.ts'
+import { readObject, readOptional, readString } from '../../../formats/json/read-fields.ts'
 import { type DataUrl, parseDataUrl } from './data-url.ts'
 
 type ImageType = Base64ImageSource['media_type']
@@ -29,13 +29,13 @@ export function translateImage(part: JsonObject, param: string): ImageBlockParam
   const at = `${param}.image_url`
   // OpenAI's form is an object; some clients send only the address.
   const image = part.image_url
-  const url = typeof image === 'string' ? image : readText(readObject(image, at).url, `${at}.url`)
+  const url = typeof image === 'string' ? image : readString(readObject(image, at).url, `${at}.url`)
   if (HTTPS.test(url)) return { type: 'image', source: { type: 'url', url } }
   refuseHttp(url, `${at}.url`)
   const data = parseDataUrl(url)
-  if (!data) throw invalidRequest(`${at}.url must be an https address or a data URL in base64.`, `${at}.url`)
+  if (!data) throw invalidRequestError(`${at}.url must be an https address or a data URL in base64.`, `${at}.url`)
   const mediaType = findImageType(data)
-  if (!mediaType) throw invalidRequest(`${at}.url must be one of ${IMAGE_TYPES.join(', ')}.`, `${at}.url`)
+  if (!mediaType) throw invalidRequestError(`${at}.url must be one of ${IMAGE_TYPES.join(', ')}.`, `${at}.url`)
   return { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64 } }
 }
 
@@ -50,7 +50,7 @@ function findImageType({ mediaType, base64 }: DataUrl): ImageType | undefined {
 /** Anthropic fetches only https, and the proxy does not fetch for it. */
 function refuseHttp(url: string, param: string): void {
   if (!HTTP.test(url)) return
-  throw invalidRequest(
+  throw invalidRequestError(
     `${param} is an http:// address, which Anthropic does not fetch; use https:// or a data URL.`,
     param,
   )
@@ -59,19 +59,19 @@ function refuseHttp(url: string, param: string): void {
 export function translateFile(part: JsonObject, param: string): DocumentBlockParam {
   const at = `${param}.file`
   const file = readObject(part.file, at)
-  const title = readGiven(file, 'filename')
+  const title = readOptional(file, 'filename')
   return {
     type: 'document',
     source: readSource(file, at),
-    ...(title === undefined ? {} : { title: readText(title, `${at}.filename`) }),
+    ...(title === undefined ? {} : { title: readString(title, `${at}.filename`) }),
   }
 }
 
 function readSource(file: JsonObject, param: string): DocumentSource {
-  const id = readGiven(file, 'file_id')
-  if (id !== undefined) return { type: 'file', file_id: readText(id, `${param}.file_id`) }
+  const id = readOptional(file, 'file_id')
+  if (id !== undefined) return { type: 'file', file_id: readString(id, `${param}.file_id`) }
   const at = `${param}.file_data`
-  const text = readText(file.file_data, at)
+  const text = readString(file.file_data, at)
   if (HTTPS.test(text)) return { type: 'url', url: text }
   refuseHttp(text, at)
   if (PDF_BASE64.test(text)) return { type: 'base64', media_type: 'application/pdf', data: text }
@@ -80,13 +80,13 @@ function readSource(file: JsonObject, param: string): DocumentSource {
   if (data && TEXT_TYPE.test(data.mediaType)) {
     return { type: 'text', media_type: 'text/plain', data: decodeText(data.base64, at) }
   }
-  throw invalidRequest(`${at} must be a PDF or text, as a data URL in base64.`, at)
+  throw invalidRequestError(`${at} must be a PDF or text, as a data URL in base64.`, at)
 }
 
 function decodeText(base64: string, param: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.fromBase64(base64))
   } catch {
-    throw invalidRequest(`${param} must be text in UTF-8, in base64.`, param)
+    throw invalidRequestError(`${param} must be text in UTF-8, in base64.`, param)
   }
 }

@@ -1,12 +1,12 @@
 /** Translates a conversation into Anthropic's form: system text separate, alternating turns, results right after their calls. */
 import type { ContentBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors/errors.ts'
+import { invalidRequestError } from '../../../errors/errors.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
-import { readObject, readText } from '../../../formats/json/read-fields.ts'
+import { readObject, readString } from '../../../formats/json/read-fields.ts'
 import { composeAssistantTurn, readAssistantMessage } from './assistant-message.ts'
-import { markLast } from './cache-marks.ts'
-import { createOpenCalls, type OpenCalls } from './open-calls.ts'
-import { translateContent, translateText } from './translate-parts.ts'
+import { addMessageBreakpoint } from './cache-breakpoints.ts'
+import { createPendingToolCalls, type PendingToolCalls } from './pending-tool-calls.ts'
+import { translateContent, translateTextContent } from './translate-parts.ts'
 
 export interface Turn {
   role: 'user' | 'assistant'
@@ -32,23 +32,23 @@ const OPENING: TextBlockParam = { type: 'text', text: '(The conversation begins.
 export function translateMessages(messages: readonly unknown[]): Conversation {
   const system: TextBlockParam[] = []
   const turns: Turn[] = []
-  const calls = createOpenCalls()
+  const calls = createPendingToolCalls()
   let lastSystemAt = -1
   for (const [index, item] of messages.entries()) {
     const param = `messages[${index}]`
     const message = readObject(item, param)
     const role = readRole(message, param)
     if (role === 'system') {
-      system.push(...(markLast(translateText(message, param), message, param) as TextBlockParam[]))
+      system.push(...(addMessageBreakpoint(translateTextContent(message, param), message, param) as TextBlockParam[]))
       lastSystemAt = index
     } else {
       const content = role === 'user' ? readUser(message, param, calls) : readAssistant(message, param, calls)
-      addTurn(turns, { role, content: markLast(content, message, param), startsAt: index })
+      addTurn(turns, { role, content: addMessageBreakpoint(content, message, param), startsAt: index })
     }
   }
-  calls.checkAllClosed()
+  calls.checkAllResolved()
   if (turns.length + system.length === 0) {
-    throw invalidRequest('messages must hold something that is said.', 'messages')
+    throw invalidRequestError('messages must hold something that is said.', 'messages')
   }
   if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [OPENING], startsAt: 0 })
   return { system, turns, calledNames: calls.names, lastSystemAt }
@@ -65,27 +65,28 @@ const SIDES = {
 
 /** The message's role at Anthropic, where tool results come from the user. */
 function readRole(message: JsonObject, param: string): (typeof SIDES)[keyof typeof SIDES] {
-  const role = readText(message.role, `${param}.role`)
+  const role = readString(message.role, `${param}.role`)
   if (Object.hasOwn(SIDES, role)) return SIDES[role as keyof typeof SIDES]
-  throw invalidRequest(`${param}.role must be one of: ${Object.keys(SIDES).join(', ')}.`, `${param}.role`)
+  throw invalidRequestError(`${param}.role must be one of: ${Object.keys(SIDES).join(', ')}.`, `${param}.role`)
 }
 
-function readUser(message: JsonObject, param: string, calls: OpenCalls): ContentBlockParam[] {
+function readUser(message: JsonObject, param: string, calls: PendingToolCalls): ContentBlockParam[] {
   const content = translateContent(message, param)
   if (message.role === 'user') {
-    calls.checkAllClosed()
+    calls.checkAllResolved()
     return content
   }
-  const id = message.role === 'tool' ? calls.close(message.tool_call_id, param) : calls.closeByName(message.name, param)
+  const id =
+    message.role === 'tool' ? calls.resolve(message.tool_call_id, param) : calls.resolveByName(message.name, param)
   return [{ type: 'tool_result', tool_use_id: id, ...(content.length > 0 ? { content } : {}) }]
 }
 
-function readAssistant(message: JsonObject, param: string, calls: OpenCalls): ContentBlockParam[] {
-  calls.checkAllClosed()
+function readAssistant(message: JsonObject, param: string, calls: PendingToolCalls): ContentBlockParam[] {
+  calls.checkAllResolved()
   const read = readAssistantMessage(message, param)
   return composeAssistantTurn(
     read,
-    read.calls.map(call => calls.open(call, param)),
+    read.calls.map(call => calls.add(call, param)),
   )
 }
 

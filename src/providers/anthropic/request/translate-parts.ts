@@ -1,10 +1,10 @@
 /** Translates a message's content, a text or a list of parts, into Anthropic's blocks. */
 import type { DocumentBlockParam, ImageBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors/errors.ts'
+import { invalidRequestError } from '../../../errors/errors.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
-import { readGiven, readObject, readText } from '../../../formats/json/read-fields.ts'
-import { readCacheMark } from './cache-marks.ts'
-import { refusal } from './check-fields.ts'
+import { readObject, readOptional, readString } from '../../../formats/json/read-fields.ts'
+import { readCacheBreakpoint } from './cache-breakpoints.ts'
+import { unsupportedFieldError } from './check-fields.ts'
 import { translateFile, translateImage } from './translate-media.ts'
 
 export type ContentBlock = TextBlockParam | ImageBlockParam | DocumentBlockParam
@@ -15,7 +15,7 @@ export function translateContent(message: JsonObject, param: string): ContentBlo
 }
 
 /** Content that may only be text: a system message's, and an assistant's with its refusals. */
-export function translateText(message: JsonObject, param: string): TextBlockParam[] {
+export function translateTextContent(message: JsonObject, param: string): TextBlockParam[] {
   return mapParts(message, param, translateTextPart)
 }
 
@@ -25,12 +25,12 @@ function mapParts<Block extends ContentBlock>(
   translate: (part: JsonObject, param: string) => Block | TextBlockParam,
 ): (Block | TextBlockParam)[] {
   const at = `${param}.content`
-  const content = readGiven(message, 'content')
+  const content = readOptional(message, 'content')
   const parts = Array.isArray(content) ? content : content === undefined ? [] : [{ type: 'text', text: content }]
   const blocks = parts.map((item: unknown, index) => {
     const partAt = Array.isArray(content) ? `${at}[${index}]` : at
     const part = readObject(item, partAt)
-    return { ...translate(part, partAt), ...readCacheMark(part, partAt) }
+    return { ...translate(part, partAt), ...readCacheBreakpoint(part, partAt) }
   })
   return blocks.filter(block => !('text' in block) || block.text.trim() !== '')
 }
@@ -38,12 +38,12 @@ function mapParts<Block extends ContentBlock>(
 function translatePart(part: JsonObject, param: string): ContentBlock {
   if (part.type === 'image_url') return translateImage(part, param)
   if (part.type === 'file') return translateFile(part, param)
-  if (part.type === 'input_audio') throw refusal('messages[].content[].input_audio', param)
+  if (part.type === 'input_audio') throw unsupportedFieldError('messages[].content[].input_audio', param)
   return translateTextPart(part, param)
 }
 
 function translateTextPart(part: JsonObject, param: string): TextBlockParam {
-  if (part.type === 'refusal') return { type: 'text', text: readText(part.refusal, `${param}.refusal`) }
-  if (part.type === 'text') return { type: 'text', text: readText(part.text, param) }
-  throw invalidRequest(`${param}.type is not one that can be sent to Anthropic here.`, `${param}.type`)
+  if (part.type === 'refusal') return { type: 'text', text: readString(part.refusal, `${param}.refusal`) }
+  if (part.type === 'text') return { type: 'text', text: readString(part.text, param) }
+  throw invalidRequestError(`${param}.type is not one that can be sent to Anthropic here.`, `${param}.type`)
 }

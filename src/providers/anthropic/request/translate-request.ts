@@ -1,37 +1,37 @@
 /** Translates an OpenAI chat request into an Anthropic request. */
 import type { Metadata, ThinkingConfigParam, Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors/errors.ts'
+import { invalidRequestError } from '../../../errors/errors.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
-import { readChoice, readGiven, readList, readObject, readText } from '../../../formats/json/read-fields.ts'
+import { readArray, readEnum, readObject, readOptional, readString } from '../../../formats/json/read-fields.ts'
 import type { MessagesRequest } from '../messages-request.ts'
-import { type ModelTraits, traitsOf } from '../model-traits.ts'
-import { takeOwnFields } from './check-fields.ts'
-import { hidePerson } from './hide-person.ts'
-import { beginsWithThought, keepCurrentThoughts } from './keep-thoughts.ts'
-import { type Thinking, translateEffort } from './translate-effort.ts'
-import { type AnswerFormat, translateFormat } from './translate-format.ts'
+import { type ModelTraits, modelTraitsOf } from '../model-traits.ts'
+import { pickAnthropicFields } from './check-fields.ts'
+import { keepCurrentThinkingBlocks, startsWithThinkingBlock } from './current-thinking-blocks.ts'
+import { hashPersonalId } from './hash-personal-id.ts'
+import { type ThinkingSettings, translateEffort } from './translate-effort.ts'
+import { type OutputFormat, translateResponseFormat } from './translate-format.ts'
 import { type Conversation, type Turn, translateMessages } from './translate-messages.ts'
-import { readMaxTokens, translateSampling, translateStop } from './translate-sampling.ts'
+import { readMaxTokens, translateSampling, translateStopSequences } from './translate-sampling.ts'
 import { translateToolChoice } from './translate-tool-choice.ts'
-import { describeCalledTools, translateTools } from './translate-tools.ts'
+import { declareCalledTools, translateTools } from './translate-tools.ts'
 
 export interface ModelLimits {
   /** Most tokens that the model can write; null when unknown. */
   maxOutputTokens: number | null
   /** Whether the prompt is marked for Anthropic's cache. */
-  marksCache?: boolean
+  addsCacheBreakpoints?: boolean
 }
 
 /** Throws a 400 that names a field without a counterpart at Anthropic, or one that OpenAI would refuse. */
 export function translateRequest(body: JsonObject, limits: ModelLimits): MessagesRequest {
-  const own = takeOwnFields(body)
-  const model = readText(body.model, 'model')
-  const traits = traitsOf(model)
+  const own = pickAnthropicFields(body)
+  const model = readString(body.model, 'model')
+  const traits = modelTraitsOf(model)
   const maxTokens = readMaxTokens(body, limits.maxOutputTokens)
-  const conversation = translateMessages(readList(body.messages, 'messages'))
+  const conversation = translateMessages(readArray(body.messages, 'messages'))
   const thought = translateThinking(body, own, traits, maxTokens, conversation)
-  const format = translateFormat(body)
-  const { sent: stops } = translateStop(body)
+  const format = translateResponseFormat(body)
+  const { upstream: stops } = translateStopSequences(body)
   const request: MessagesRequest = {
     model,
     max_tokens: maxTokens,
@@ -53,7 +53,7 @@ export function translateRequest(body: JsonObject, limits: ModelLimits): Message
 function addOwn(request: MessagesRequest, own: JsonObject): MessagesRequest {
   for (const field of Object.keys(own)) {
     if (!Object.hasOwn(request, field)) continue
-    throw invalidRequest(`${field} is already set by other fields of this request, in OpenAI’s form.`, field)
+    throw invalidRequestError(`${field} is already set by other fields of this request, in OpenAI’s form.`, field)
   }
   return { ...request, ...own }
 }
@@ -64,12 +64,12 @@ function translateThinking(
   traits: ModelTraits,
   maxTokens: number,
   conversation: Conversation,
-): Thinking & { turns: Turn[] } {
+): ThinkingSettings & { turns: Turn[] } {
   const asked = translateEffort(body, traits, maxTokens)
-  const turns = keepCurrentThoughts(conversation, thinks(asked.thinking ?? own.thinking, traits))
+  const turns = keepCurrentThinkingBlocks(conversation, thinks(asked.thinking ?? own.thinking, traits))
   // With a budget, Anthropic demands the thinking blocks before the calls. For a client that lost them, thinking is left off.
-  if (asked.thinking?.type !== 'enabled' || beginsWithThought(turns)) return { ...asked, turns }
-  return { turns: keepCurrentThoughts(conversation, false) }
+  if (asked.thinking?.type !== 'enabled' || startsWithThinkingBlock(turns)) return { ...asked, turns }
+  return { turns: keepCurrentThinkingBlocks(conversation, false) }
 }
 
 function asksForThinking(thinking: ThinkingConfigParam | undefined): boolean {
@@ -81,7 +81,7 @@ function thinks(thinking: unknown, { thinksByDefault }: ModelTraits): boolean {
   return !('type' in thinking && thinking.type === 'disabled')
 }
 
-function translateSystem({ system }: Conversation, { instruction }: AnswerFormat): Pick<MessagesRequest, 'system'> {
+function translateSystem({ system }: Conversation, { instruction }: OutputFormat): Pick<MessagesRequest, 'system'> {
   const all = instruction ? [...system, instruction] : system
   return all.length === 0 ? {} : { system: all }
 }
@@ -93,11 +93,11 @@ function translateToolUse(
 ): { tools?: Tool[]; tool_choice?: ToolChoice } {
   const { tools, choice } = translateToolChoice(body, translateTools(body))
   if (tools.length === 0) {
-    return calledNames.size === 0 ? {} : { tools: describeCalledTools(calledNames), tool_choice: { type: 'none' } }
+    return calledNames.size === 0 ? {} : { tools: declareCalledTools(calledNames), tool_choice: { type: 'none' } }
   }
   const isForced = choice?.type === 'any' || choice?.type === 'tool'
   if (isForced && thinking?.type === 'enabled') {
-    throw invalidRequest(
+    throw invalidRequestError(
       'tool_choice cannot demand a call while this model thinks; leave reasoning_effort out.',
       'tool_choice',
     )
@@ -105,23 +105,26 @@ function translateToolUse(
   return choice ? { tools, tool_choice: choice } : { tools }
 }
 
-function translateOutput({ effort }: Thinking, { format }: AnswerFormat): Pick<MessagesRequest, 'output_config'> {
+function translateOutput(
+  { effort }: ThinkingSettings,
+  { format }: OutputFormat,
+): Pick<MessagesRequest, 'output_config'> {
   if (effort === undefined && format === undefined) return {}
   return { output_config: { ...(effort ? { effort } : {}), ...(format ? { format } : {}) } }
 }
 
 function translateMetadata(body: JsonObject): { metadata?: Metadata } {
   for (const field of ['safety_identifier', 'user']) {
-    const given = readGiven(body, field)
-    if (given !== undefined) return { metadata: { user_id: hidePerson(readText(given, field)) } }
+    const given = readOptional(body, field)
+    if (given !== undefined) return { metadata: { user_id: hashPersonalId(readString(given, field)) } }
   }
-  const tagged = readGiven(readObject(readGiven(body, 'metadata') ?? {}, 'metadata'), 'user_id')
-  return tagged === undefined ? {} : { metadata: { user_id: hidePerson(readText(tagged, 'metadata.user_id')) } }
+  const tagged = readOptional(readObject(readOptional(body, 'metadata') ?? {}, 'metadata'), 'user_id')
+  return tagged === undefined ? {} : { metadata: { user_id: hashPersonalId(readString(tagged, 'metadata.user_id')) } }
 }
 
 function translateTier(body: JsonObject): Pick<MessagesRequest, 'service_tier'> {
-  const given = readGiven(body, 'service_tier')
+  const given = readOptional(body, 'service_tier')
   if (given === undefined) return {}
-  const tier = readChoice(given, 'service_tier', ['auto', 'default'])
+  const tier = readEnum(given, 'service_tier', ['auto', 'default'])
   return { service_tier: tier === 'default' ? 'standard_only' : 'auto' }
 }

@@ -1,8 +1,8 @@
 /** Translates output limits, stop sequences and sampling parameters. */
 
-import { invalidRequest } from '../../../errors/errors.ts'
+import { invalidRequestError } from '../../../errors/errors.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
-import { readGiven, readNumber, readPositiveInteger, readText } from '../../../formats/json/read-fields.ts'
+import { readNumber, readOptional, readPositiveInteger, readString } from '../../../formats/json/read-fields.ts'
 import type { MessagesRequest } from '../messages-request.ts'
 
 /** For a model with an unknown output limit. Every model that Anthropic serves allows at least twice as much. */
@@ -11,7 +11,7 @@ const DEFAULT_MAX_TOKENS = 32_000
 /** `limit` is the most that the model can write; null when unknown. */
 export function readMaxTokens(body: JsonObject, limit: number | null): number {
   for (const field of ['max_completion_tokens', 'max_tokens']) {
-    const given = readGiven(body, field)
+    const given = readOptional(body, field)
     if (given !== undefined) return readPositiveInteger(given, field)
   }
   return limit ?? DEFAULT_MAX_TOKENS
@@ -22,22 +22,22 @@ const MOST_OWN_CHARS = 256
 
 export interface StopSequences {
   /** Sent to Anthropic, which accepts none of white space only. */
-  sent: string[]
+  upstream: string[]
   /** Handled by the proxy. */
-  own: string[]
+  local: string[]
 }
 
-export function translateStop(body: JsonObject): StopSequences {
-  const stop = readGiven(body, 'stop') ?? []
-  const sequences = (Array.isArray(stop) ? stop : [stop]).map(sequence => readText(sequence, 'stop'))
-  if (sequences.includes('')) throw invalidRequest('stop must not be an empty string.', 'stop')
+export function translateStopSequences(body: JsonObject): StopSequences {
+  const stop = readOptional(body, 'stop') ?? []
+  const sequences = (Array.isArray(stop) ? stop : [stop]).map(sequence => readString(sequence, 'stop'))
+  if (sequences.includes('')) throw invalidRequestError('stop must not be an empty string.', 'stop')
   const { sent = [], own = [] } = Object.groupBy(sequences, sequence => (sequence.trim() === '' ? 'own' : 'sent'))
   if (own.join('').length > MOST_OWN_CHARS)
-    throw invalidRequest(
+    throw invalidRequestError(
       `stop must have at most ${MOST_OWN_CHARS} characters of white space alone for Claude models.`,
       'stop',
     )
-  return { sent, own }
+  return { upstream: sent, local: own }
 }
 
 type Sampling = Pick<MessagesRequest, 'temperature' | 'top_p' | 'top_k'>
@@ -46,9 +46,9 @@ type Sampling = Pick<MessagesRequest, 'temperature' | 'top_p' | 'top_k'>
 export function translateSampling(body: JsonObject, asksForThinking: boolean): Sampling {
   const temperature = readShare(body, 'temperature', 'OpenAI’s range goes on to 2, Anthropic’s ends at 1.')
   const topP = readShare(body, 'top_p', '')
-  const topK = readGiven(body, 'top_k')
+  const topK = readOptional(body, 'top_k')
   if (temperature !== undefined && topP !== undefined) {
-    throw invalidRequest('top_p: Anthropic takes temperature or top_p, not both.', 'top_p')
+    throw invalidRequestError('top_p: Anthropic takes temperature or top_p, not both.', 'top_p')
   }
   const sampling: Sampling = {
     ...(temperature === undefined ? {} : { temperature }),
@@ -57,14 +57,17 @@ export function translateSampling(body: JsonObject, asksForThinking: boolean): S
   }
   const [field] = Object.keys(sampling)
   if (field === undefined || !asksForThinking) return sampling
-  throw invalidRequest(`${field} cannot be set beside reasoning_effort on Claude models; leave one of them out.`, field)
+  throw invalidRequestError(
+    `${field} cannot be set beside reasoning_effort on Claude models; leave one of them out.`,
+    field,
+  )
 }
 
 function readShare(body: JsonObject, field: string, hint: string): number | undefined {
-  const given = readGiven(body, field)
+  const given = readOptional(body, field)
   if (given === undefined || given === 1) return undefined
   if (typeof given === 'number' && given > 1) {
-    throw invalidRequest(`${field} must be at most 1 for Claude models. ${hint}`.trim(), field)
+    throw invalidRequestError(`${field} must be at most 1 for Claude models. ${hint}`.trim(), field)
   }
   return readNumber(given, field, 0, 1)
 }

@@ -1,11 +1,11 @@
 /** Translates which tools a model may or must use. */
 import type { Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
-import { invalidRequest } from '../../../errors/errors.ts'
+import { invalidRequestError } from '../../../errors/errors.ts'
 import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
-import { readChoice, readGiven, readList, readObject, readText } from '../../../formats/json/read-fields.ts'
-import { refusal } from './check-fields.ts'
+import { readArray, readEnum, readObject, readOptional, readString } from '../../../formats/json/read-fields.ts'
+import { unsupportedFieldError } from './check-fields.ts'
 
-export interface ChosenTools {
+export interface ToolSelection {
   tools: Tool[]
   /** Undefined when the model decides, and may call several at once. */
   choice?: ToolChoice
@@ -14,11 +14,11 @@ export interface ChosenTools {
 const WORDS = { auto: 'auto', required: 'any', none: 'none' } as const
 
 /** Throws a 400 when the chosen tool is not offered. */
-export function translateToolChoice(body: JsonObject, tools: Tool[]): ChosenTools {
+export function translateToolChoice(body: JsonObject, tools: Tool[]): ToolSelection {
   const { field, value, isLegacy } = readChoiceField(body)
   if (tools.length === 0) {
     if (value === undefined || value === 'none' || value === 'auto') return { tools }
-    throw invalidRequest(`${field} is only allowed when tools are given.`, field)
+    throw invalidRequestError(`${field} is only allowed when tools are given.`, field)
   }
   const chosen = choose(value ?? 'auto', field, tools, isLegacy)
   // A legacy function_call holds one call only.
@@ -30,37 +30,37 @@ export function translateToolChoice(body: JsonObject, tools: Tool[]): ChosenTool
 
 /** Whether the request uses `functions`, the predecessor of `tools`. */
 export function usesLegacyFunctions(body: JsonObject): boolean {
-  return readGiven(body, 'functions') !== undefined && readGiven(body, 'tools') === undefined
+  return readOptional(body, 'functions') !== undefined && readOptional(body, 'tools') === undefined
 }
 
 function readChoiceField(body: JsonObject): { field: string; value: unknown; isLegacy: boolean } {
   const isLegacy = usesLegacyFunctions(body)
   const field = isLegacy ? 'function_call' : 'tool_choice'
-  return { field, value: readGiven(body, field), isLegacy }
+  return { field, value: readOptional(body, field), isLegacy }
 }
 
-function choose(value: unknown, field: string, tools: Tool[], isLegacy: boolean): Required<ChosenTools> {
+function choose(value: unknown, field: string, tools: Tool[], isLegacy: boolean): Required<ToolSelection> {
   if (typeof value === 'string') {
-    const word = readChoice(value, field, Object.keys(WORDS) as (keyof typeof WORDS)[])
+    const word = readEnum(value, field, Object.keys(WORDS) as (keyof typeof WORDS)[])
     return { tools, choice: { type: WORDS[word] } }
   }
   const choice = readObject(value, field)
   if (isLegacy) return { tools, choice: chooseNamed(choice, field, tools) }
   if (choice.type === 'allowed_tools') return chooseAllowed(choice.allowed_tools, `${field}.allowed_tools`, tools)
-  if (choice.type === 'custom') throw refusal('tools[].custom', field)
+  if (choice.type === 'custom') throw unsupportedFieldError('tools[].custom', field)
   return { tools, choice: chooseNamed(readObject(choice.function, `${field}.function`), `${field}.function`, tools) }
 }
 
 function chooseNamed(named: JsonObject, param: string, tools: Tool[]): ToolChoice {
-  const name = readText(named.name, `${param}.name`)
+  const name = readString(named.name, `${param}.name`)
   if (tools.some(tool => tool.name === name)) return { type: 'tool', name }
-  throw invalidRequest(`${param}.name is not the name of a tool that is offered.`, `${param}.name`)
+  throw invalidRequestError(`${param}.name is not the name of a tool that is offered.`, `${param}.name`)
 }
 
-function chooseAllowed(value: unknown, param: string, tools: Tool[]): Required<ChosenTools> {
+function chooseAllowed(value: unknown, param: string, tools: Tool[]): Required<ToolSelection> {
   const allowed = readObject(value, param)
-  const mode = readChoice(allowed.mode, `${param}.mode`, ['auto', 'required'])
-  const names = readList(allowed.tools, `${param}.tools`).map((item, index) => {
+  const mode = readEnum(allowed.mode, `${param}.mode`, ['auto', 'required'])
+  const names = readArray(allowed.tools, `${param}.tools`).map((item, index) => {
     const at = `${param}.tools[${index}]`
     const tool = readObject(item, at)
     const named = isJsonObject(tool.function) ? tool.function : tool

@@ -1,17 +1,23 @@
 /** Translates functions into Anthropic's tools. */
 import type { Tool } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
-import { readGiven, readList, readName, readObject, readText } from '../../../formats/json/read-fields.ts'
-import { readCacheMark } from './cache-marks.ts'
-import { refusal } from './check-fields.ts'
-import { fitSchema } from './fit-schema.ts'
+import {
+  readArray,
+  readNonEmptyString,
+  readObject,
+  readOptional,
+  readString,
+} from '../../../formats/json/read-fields.ts'
+import { adaptSchema } from './adapt-schema.ts'
+import { readCacheBreakpoint } from './cache-breakpoints.ts'
+import { unsupportedFieldError } from './check-fields.ts'
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
 /** From `tools` and the legacy `functions`. */
 export function translateTools(body: JsonObject): Tool[] {
-  const tools = readList(readGiven(body, 'tools') ?? [], 'tools')
-  const functions = readList(readGiven(body, 'functions') ?? [], 'functions')
+  const tools = readArray(readOptional(body, 'tools') ?? [], 'tools')
+  const functions = readArray(readOptional(body, 'functions') ?? [], 'functions')
   return [
     ...tools.map((tool, index) => translateTool(tool, `tools[${index}]`)),
     ...functions.map((fn, index) => translateFunction(fn, `functions[${index}]`)),
@@ -19,15 +25,15 @@ export function translateTools(body: JsonObject): Tool[] {
 }
 
 /** Declares functions that the conversation calls but the request no longer offers, because Anthropic requires it. */
-export function describeCalledTools(names: ReadonlySet<string>): Tool[] {
+export function declareCalledTools(names: ReadonlySet<string>): Tool[] {
   return Array.from(names, name => ({ name, input_schema: { type: 'object' } }))
 }
 
 function translateTool(value: unknown, param: string): Tool {
   const tool = readObject(value, param)
   if (isNative(tool)) return tool as unknown as Tool
-  if (tool.type === 'custom') throw refusal('tools[].custom', param)
-  return { ...translateFunction(tool.function, `${param}.function`), ...readCacheMark(tool, param) }
+  if (tool.type === 'custom') throw unsupportedFieldError('tools[].custom', param)
+  return { ...translateFunction(tool.function, `${param}.function`), ...readCacheBreakpoint(tool, param) }
 }
 
 /** Whether the tool is in Anthropic's form: a server tool with its own type, or one with an `input_schema`. */
@@ -37,14 +43,14 @@ function isNative({ type, input_schema }: JsonObject): boolean {
 
 function translateFunction(value: unknown, param: string): Tool {
   const fn = readObject(value, param)
-  const description = readGiven(fn, 'description')
-  const parameters = readObject(readGiven(fn, 'parameters') ?? NO_PARAMETERS, `${param}.parameters`)
-  const schema = fn.strict === true ? fitSchema(parameters, `${param}.parameters`) : parameters
+  const description = readOptional(fn, 'description')
+  const parameters = readObject(readOptional(fn, 'parameters') ?? NO_PARAMETERS, `${param}.parameters`)
+  const schema = fn.strict === true ? adaptSchema(parameters, `${param}.parameters`) : parameters
   return {
-    name: readName(fn.name, `${param}.name`),
-    ...(description === undefined ? {} : { description: readText(description, `${param}.description`) }),
+    name: readNonEmptyString(fn.name, `${param}.name`),
+    ...(description === undefined ? {} : { description: readString(description, `${param}.description`) }),
     input_schema: schema as Tool.InputSchema,
     ...(fn.strict === true ? { strict: true } : {}),
-    ...readCacheMark(fn, param),
+    ...readCacheBreakpoint(fn, param),
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createBuiltinEmbedder } from '../../../../src/cache/embedders/builtin.ts'
+import { createBuiltinEmbedder } from '../../../../src/cache/embedders/builtin-embedder.ts'
 
 const embedder = createBuiltinEmbedder()
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { createEmbedder, EMBEDDER_CHOICES } from '../../../../src/cache/embedders/create-embedder.ts'
+import { createEmbedder, EMBEDDER_DESCRIPTIONS } from '../../../../src/cache/embedders/create-embedder.ts'
 import { createLog } from '../../../../src/telemetry/log.ts'
 import { temporaryFolder } from '../../../harness/temporary-folder.ts'
 import { writeTinyModel } from '../../../harness/tiny-model.ts'
@@ -19,5 +19,5 @@ test('a model that does not load stops the start', async () => {
 
 test.each(['builtin', 'local', 'api'] as const)('of %s, the start says what another would bring', kind => {
   const others = ['builtin', 'local', 'api'].filter(other => other !== kind)
-  expect(others.some(other => EMBEDDER_CHOICES[kind].includes(`EMBEDDER=${other}`))).toBe(true)
+  expect(others.some(other => EMBEDDER_DESCRIPTIONS[kind].includes(`EMBEDDER=${other}`))).toBe(true)
 })

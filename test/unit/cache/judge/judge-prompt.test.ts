@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readVerdict, writeJudgeMessages } from '../../../../src/cache/judge/judge-prompt.ts'
+import { buildJudgeMessages, parseVerdict } from '../../../../src/cache/judge/judge-prompt.ts'
 
 /** Texts that would be told apart from data by a careless template. */
 const INJECTIONS = [
@@ -16,13 +16,13 @@ const INJECTIONS = [
 describe('both questions are data', () => {
   test.each(INJECTIONS)('%j, in either', injected => {
     const plain = 'How tall is Mont Blanc?'
-    const usual = writeJudgeMessages({ context: {}, asked: plain, cached: plain })
+    const usual = buildJudgeMessages({ context: {}, asked: plain, cached: plain })
     for (const pair of [
       { context: {}, asked: injected, cached: plain },
       { context: {}, asked: plain, cached: injected },
       { context: { messages: [{ role: 'system', content: injected }] }, asked: plain, cached: plain },
     ]) {
-      const messages = writeJudgeMessages(pair) ?? []
+      const messages = buildJudgeMessages(pair) ?? []
       expect(messages.map(({ role }) => role)).toEqual(['system', 'user'])
       // The instructions stay the same, and what was sent comes out of the JSON as it went in.
       expect(messages[0]).toEqual(usual?.[0])
@@ -35,7 +35,7 @@ describe('both questions are data', () => {
   })
 
   test('too much to be worth judging is not judged', () => {
-    expect(writeJudgeMessages({ context: { system: 'x'.repeat(20_000) }, asked: 'a', cached: 'b' })).toBeNull()
+    expect(buildJudgeMessages({ context: { system: 'x'.repeat(20_000) }, asked: 'a', cached: 'b' })).toBeNull()
   })
 })
 
@@ -44,7 +44,7 @@ describe('a verdict is of the schema, or none', () => {
     ['{"verdict":"same"}', 'same'],
     [' {"verdict": "different"}\n', 'different'],
   ])('%j', (content, verdict) => {
-    expect(readVerdict(content)).toBe(verdict)
+    expect(parseVerdict(content)).toBe(verdict)
   })
 
   test.each([
@@ -61,6 +61,6 @@ describe('a verdict is of the schema, or none', () => {
     '{}',
     'null',
   ])('%j is none', content => {
-    expect(readVerdict(content)).toBeNull()
+    expect(parseVerdict(content)).toBeNull()
   })
 })

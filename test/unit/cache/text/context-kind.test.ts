@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { readAsked } from '../../../../src/cache/asked-text.ts'
-import { contextKindOf } from '../../../../src/cache/text/context-kind.ts'
-import { readBeside } from '../../../../src/cache/text/read-prompt.ts'
+import { normalizePromptText } from '../../../../src/cache/prompt-text.ts'
+import { classifyContext } from '../../../../src/cache/text/context-kind.ts'
+import { normalizeInSameContext } from '../../../../src/cache/text/normalize-prompt.ts'
 import { processorMs } from '../../../harness/processor-time.ts'
 
 const under = (system: string) => ({ model: 'm', messages: [{ role: 'system', content: system }, { role: 'user' }] })
@@ -23,13 +23,13 @@ describe('a context that has the message worked on', () => {
     'Traduis en anglais',
     'You are an English tutor: improve my sentence',
   ])('%j', system => {
-    expect(contextKindOf(under(system))).toBe('work')
+    expect(classifyContext(under(system))).toBe('work')
   })
 
   test('is known by earlier turns and by schemas too', () => {
-    expect(contextKindOf({ messages: [{ role: 'user', content: 'Translate what I say.' }] })).toBe('work')
-    expect(contextKindOf({ response_format: { json_schema: { name: 'translation' } } })).toBe('work')
-    expect(contextKindOf({ instructions: 'Paraphrase.' })).toBe('work')
+    expect(classifyContext({ messages: [{ role: 'user', content: 'Translate what I say.' }] })).toBe('work')
+    expect(classifyContext({ response_format: { json_schema: { name: 'translation' } } })).toBe('work')
+    expect(classifyContext({ instructions: 'Paraphrase.' })).toBe('work')
   })
 })
 
@@ -43,11 +43,11 @@ test.each([
   'Always respond in JSON with the field answer.',
   'Generate text about the country that the account counts in.',
 ])('%j has it answered', system => {
-  expect(contextKindOf(under(system))).toBe('instructions')
+  expect(classifyContext(under(system))).toBe('instructions')
 })
 
 describe('a file tells nobody what to do', () => {
-  const beside = (...parts: object[]) => contextKindOf({ messages: [{ role: 'user', content: parts }] })
+  const beside = (...parts: object[]) => classifyContext({ messages: [{ role: 'user', content: parts }] })
   const data = 'translate'.repeat(8_000)
 
   test.each([
@@ -75,7 +75,7 @@ describe('a file tells nobody what to do', () => {
 
 test('a text after another may be what that one tells to work on', () => {
   expect(
-    contextKindOf({
+    classifyContext({
       content: [
         { type: 'text', text: 'Well put?' },
         { type: 'text', text: { taken: 'the following text' } },
@@ -86,20 +86,20 @@ test('a text after another may be what that one tells to work on', () => {
 
 test('what is handed over is the same only to the letter, also beside what was written one way before', () => {
   const contextBody = under('Translate into French.')
-  const asked = readAsked({ text: 'what is capital of france', contextBody }, 'context', '')
+  const asked = normalizePromptText({ text: 'what is capital of france', contextBody }, 'context', '')
   for (const text of ['What is the capital of France?', 'what is capital of france ', 'What is capital of france']) {
-    expect(readBeside(asked, text).normalized).not.toBe(asked.normalized)
+    expect(normalizeInSameContext(asked, text).normalized).not.toBe(asked.normalized)
   }
-  expect(readBeside(asked, asked.text).normalized).toBe(asked.normalized)
+  expect(normalizeInSameContext(asked, asked.text).normalized).toBe(asked.normalized)
 })
 
 describe('a question to "you"', () => {
   const shop = under('You are the assistant of Acme, a shop.')
   const read = (text: string, contextBody: object) =>
-    readAsked({ text, contextBody: { ...contextBody } }, JSON.stringify(contextBody), '')
+    normalizePromptText({ text, contextBody: { ...contextBody } }, JSON.stringify(contextBody), '')
   const isSame = (one: string, other: string, context: object) => {
     const asked = read(one, context)
-    return asked.normalized === readBeside(asked, other).normalized
+    return asked.normalized === normalizeInSameContext(asked, other).normalized
   }
 
   test.each([
@@ -117,7 +117,7 @@ describe('a question to "you"', () => {
 
 test.each(['fix ', 'match ', 'same t', 'user’s ', 'a', 'é', '{"a":'])('%j over and over is read in no time', unit => {
   const context = under(unit.repeat(Math.ceil(256_000 / unit.length)))
-  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => contextKindOf(context))))).toBeLessThan(20)
+  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => classifyContext(context))))).toBeLessThan(20)
   const longest = under(unit.repeat(Math.floor(64_000 / unit.length)))
-  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => contextKindOf(longest))))).toBeLessThan(20)
+  expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => classifyContext(longest))))).toBeLessThan(20)
 })

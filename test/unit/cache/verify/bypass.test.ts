@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { readPrompt } from '../../../../src/cache/text/read-prompt.ts'
-import { bypassReason } from '../../../../src/cache/verify/bypass.ts'
+import { normalizePrompt } from '../../../../src/cache/text/normalize-prompt.ts'
+import { findBypassReason } from '../../../../src/cache/verify/bypass.ts'
 import { fresh, lasting } from '../text/corpus/freshness.ts'
 
 function reason(text: string) {
-  return bypassReason(readPrompt(text))
+  return findBypassReason(normalizePrompt(text))
 }
 
 describe('knows questions about the moment', () => {

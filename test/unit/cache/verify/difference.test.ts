@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type DifferenceKind, findDifferences, kindOfDifference } from '../../../../src/cache/verify/difference.ts'
+import { type DifferenceKind, findDifferences, mainDifferenceKind } from '../../../../src/cache/verify/difference.ts'
 
 describe('names the kind of the first difference, and its place', () => {
   test.each<[DifferenceKind, string, string, number]>([
@@ -13,7 +13,7 @@ describe('names the kind of the first difference, and its place', () => {
     ['added-words', 'How do I cook rice?', 'How do I cook brown rice?', 19],
     ['words', 'Is tea healthy?', 'Is milk healthy?', 3],
   ])('%s: %j, %j', (kind, asked, cached, at) => {
-    expect(kindOfDifference(asked, cached)).toBe(kind)
+    expect(mainDifferenceKind(asked, cached)).toBe(kind)
     expect(findDifferences(asked, cached)[0]?.askedAt).toBe(at)
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readPrompt } from '../../../../src/cache/text/read-prompt.ts'
+import { normalizePrompt } from '../../../../src/cache/text/normalize-prompt.ts'
 import { findVeto } from '../../../../src/cache/verify/verify.ts'
 
 /** As similar as two texts can be, to the boldest project. */
@@ -13,7 +13,7 @@ const nearest = {
 } as const
 
 function isServed(asked: string, cached: string): boolean {
-  const [one, other] = [readPrompt(asked), readPrompt(cached)]
+  const [one, other] = [normalizePrompt(asked), normalizePrompt(cached)]
   return one.normalized === other.normalized || findVeto(one, other, nearest) === null
 }
 

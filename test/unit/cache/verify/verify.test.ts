@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readPrompt } from '../../../../src/cache/text/read-prompt.ts'
-import { type Evidence, findVeto, type SemanticRisk } from '../../../../src/cache/verify/verify.ts'
+import { normalizePrompt } from '../../../../src/cache/text/normalize-prompt.ts'
+import { findVeto, type MatchEvidence, type SemanticRisk } from '../../../../src/cache/verify/verify.ts'
 import { pairs } from '../text/pairs.ts'
 
 /** As similar as two texts can be. */
-const near = (risk: SemanticRisk = 'balanced', isSemantic = true): Evidence => ({
+const near = (risk: SemanticRisk = 'balanced', isSemantic = true): MatchEvidence => ({
   similarity: 0.9999,
   threshold: 0.95,
   risk,
   isSemantic,
 })
 const veto = (one: string, other: string, risk?: SemanticRisk) =>
-  findVeto(readPrompt(one), readPrompt(other), near(risk))
+  findVeto(normalizePrompt(one), normalizePrompt(other), near(risk))
 const isServed = (one: string, other: string, risk?: SemanticRisk) =>
-  readPrompt(one).normalized === readPrompt(other).normalized || veto(one, other, risk) === null
+  normalizePrompt(one).normalized === normalizePrompt(other).normalized || veto(one, other, risk) === null
 
 describe('other forms of one question ask the same', () => {
   test.each([
@@ -160,20 +160,22 @@ describe('the project’s own pairs', () => {
   })
 
   test.each(different)('normalization keeps apart: $a | $b', ({ a, b }) => {
-    expect(readPrompt(a).normalized).not.toBe(readPrompt(b).normalized)
+    expect(normalizePrompt(a).normalized).not.toBe(normalizePrompt(b).normalized)
   })
 
   test.each(same.filter(({ category }) => category === 'specified' || category === 'courtesy'))(
     'normalization makes equal: $a | $b',
     ({ a, b }) => {
-      expect(readPrompt(a).normalized).toBe(readPrompt(b).normalized)
+      expect(normalizePrompt(a).normalized).toBe(normalizePrompt(b).normalized)
     },
   )
 
   /** They were made to fool rules. At real similarities far fewer come as far as the rules. */
   test('made to differ in one small thing, few pass the rules, whatever their similarity', () => {
     const served = (isSemantic: boolean) =>
-      different.filter(({ a, b }) => findVeto(readPrompt(a), readPrompt(b), near('balanced', isSemantic)) === null)
+      different.filter(
+        ({ a, b }) => findVeto(normalizePrompt(a), normalizePrompt(b), near('balanced', isSemantic)) === null,
+      )
     expect(served(false).length).toBeLessThan(0.09 * different.length)
     expect(served(true).length).toBeLessThan(0.12 * different.length)
   })
@@ -189,8 +191,8 @@ describe('pairs written before the rules', () => {
     const all = pairs.filter(pair => pair.set === `${set}.jsonl` && pair.label === label)
     const hits = all.filter(
       ({ a, b }) =>
-        readPrompt(a).normalized === readPrompt(b).normalized ||
-        findVeto(readPrompt(a), readPrompt(b), near('balanced', false)) === null,
+        normalizePrompt(a).normalized === normalizePrompt(b).normalized ||
+        findVeto(normalizePrompt(a), normalizePrompt(b), near('balanced', false)) === null,
     )
     return { share: hits.length / all.length, texts: hits.map(({ a, b }) => `${a} ${b}`) }
   }
@@ -221,7 +223,7 @@ const words = fc.constantFrom(
 const questions = fc.array(words, { minLength: 3, maxLength: 12 }).map(parts => parts.join(' '))
 
 test('of two words, one that differs is much: the threshold rises, and vectors must tell meaning', () => {
-  const [one, other] = [readPrompt('How do I repair a tire?'), readPrompt('How do I fix a tire?')]
+  const [one, other] = [normalizePrompt('How do I repair a tire?'), normalizePrompt('How do I fix a tire?')]
   const vetoAt = (similarity: number, isSemantic = true) =>
     findVeto(one, other, { ...near('balanced', isSemantic), similarity })
   // The threshold is .95.

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createAssembler } from '../../../../src/formats/chat/assemble-chat.ts'
+import { createChatAssembler } from '../../../../src/formats/chat/assemble-chat.ts'
 
 function assemble(chunks: (object | string)[]) {
-  const assembler = createAssembler()
+  const assembler = createChatAssembler()
   for (const chunk of chunks) assembler.push(typeof chunk === 'string' ? chunk : JSON.stringify(chunk))
   return assembler.finish()
 }
@@ -21,8 +21,8 @@ function messageOf(...deltas: object[]): unknown {
 
 describe('createAssembler', () => {
   test('appends fragments, whatever their field is called', () => {
-    expect(messageOf({ thoughts: 'a' }, { thoughts: 'b', content: 'c' }, { content: 'd' })).toEqual({
-      thoughts: 'ab',
+    expect(messageOf({ thinkingBlocks: 'a' }, { thinkingBlocks: 'b', content: 'c' }, { content: 'd' })).toEqual({
+      thinkingBlocks: 'ab',
       content: 'cd',
     })
   })
@@ -184,22 +184,22 @@ describe('a text that is given up', () => {
 
   /** Gives up when so many pieces have come, as the pipeline does; `after` comes last. */
   function giveUpAfter(pieces: number, after: (object | string)[]) {
-    const assembler = createAssembler()
+    const assembler = createChatAssembler()
     for (let n = 0; n < pieces; n++) assembler.push(JSON.stringify(delta({ content: PIECE })))
-    assembler.giveUp()
-    const keptChars = assembler.meter.keptChars
+    assembler.discardText()
+    const keptChars = assembler.meter.bufferedChars
     for (const chunk of after) assembler.push(typeof chunk === 'string' ? chunk : JSON.stringify(chunk))
-    return { ...assembler.finish(), keptChars, lostChars: assembler.meter.lostChars }
+    return { ...assembler.finish(), bufferedChars: keptChars, discardedChars: assembler.meter.discardedChars }
   }
 
   test('is not whole; its usage and its end are noted, and how long it was', () => {
     const ended = giveUpAfter(5, [delta({ content: PIECE }), ENDED, { choices: [], usage }, '[DONE]'])
-    expect(ended).toMatchObject({ usage, sawDone: true, completeness: 'too_large', keptChars: 0 })
+    expect(ended).toMatchObject({ usage, sawDone: true, completeness: 'too_large', bufferedChars: 0 })
     const [choice] = ended.body.choices as { message: { content: string } }[]
     const kept = choice?.message.content ?? ''
     expect(PIECE.repeat(6).startsWith(kept)).toBe(true)
     expect(kept.length).toBeLessThan(20_000)
-    expect(kept.length + ended.lostChars).toBe(6 * PIECE.length)
+    expect(kept.length + ended.discardedChars).toBe(6 * PIECE.length)
   })
 
   test('is a failure where it was not finished', () => {
@@ -208,9 +208,9 @@ describe('a text that is given up', () => {
 
   test('is not called empty, whatever it counts', () => {
     const calls = [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }]
-    const assembler = createAssembler()
+    const assembler = createChatAssembler()
     assembler.push(JSON.stringify(delta({ tool_calls: calls })))
-    assembler.giveUp()
+    assembler.discardText()
     for (const chunk of [ENDED, { choices: [], usage }]) assembler.push(JSON.stringify(chunk))
     expect(assembler.finish().completeness).toBe('too_large')
   })
@@ -225,7 +225,7 @@ describe('a text that is given up', () => {
 
   test('is one that cannot be stored, not one of long events', () => {
     const push = (chunk: object, times: number) => {
-      const assembler = createAssembler()
+      const assembler = createChatAssembler()
       for (let n = 0; n < times; n++) {
         assembler.push(JSON.stringify(chunk))
         assembler.meter.measure()
@@ -233,11 +233,11 @@ describe('a text that is given up', () => {
       return assembler.meter
     }
     const padded = push({ ...delta({ content: 'a' }), obfuscation: 'x'.repeat(100_000) }, 60)
-    expect(padded.isUnstorable).toBe(false)
-    expect(padded.keptChars).toBeLessThan(padded.pushedChars / 3)
-    expect(push(delta({ content: PIECE }), 200).isUnstorable).toBe(false)
+    expect(padded.isTooLargeToStore).toBe(false)
+    expect(padded.bufferedChars).toBeLessThan(padded.pushedChars / 3)
+    expect(push(delta({ content: PIECE }), 200).isTooLargeToStore).toBe(false)
     const long = push(delta({ content: PIECE }), 300)
-    expect(long.isUnstorable).toBe(true)
-    expect(long.keptChars).toBeGreaterThan(290 * PIECE.length)
+    expect(long.isTooLargeToStore).toBe(true)
+    expect(long.bufferedChars).toBeGreaterThan(290 * PIECE.length)
   })
 })

@@ -1,18 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import {
   type Completeness,
+  combineCompleteness,
   completenessOf,
   hasToolCalls,
   type IncompleteReason,
   isUpstreamFailure,
-  worseOf,
 } from '../../../../src/formats/chat/completeness.ts'
-import { type Wanted, wantedOfChat, wantedOfCompletions } from '../../../../src/formats/wanted.ts'
+import {
+  type ExpectedOutput,
+  readExpectedChatOutput,
+  readExpectedCompletionOutput,
+} from '../../../../src/formats/expected-output.ts'
 
 const strict = { clientSetOutputLimit: false }
 const message = { role: 'assistant', content: 'x' }
 
-function judge(choice: object, top: object = {}, options: Wanted = strict) {
+function judge(choice: object, top: object = {}, options: ExpectedOutput = strict) {
   return completenessOf({ choices: [{ index: 0, message, finish_reason: 'stop', ...choice }], ...top }, options)
 }
 
@@ -100,17 +104,17 @@ describe('completenessOf', () => {
         { message, finish_reason: 'stop' },
       ],
     }
-    expect(completenessOf(two, wantedOfChat({ n: 2 }))).toBe('whole')
-    for (const n of [3, '3']) expect(completenessOf(two, wantedOfChat({ n }))).toBe('too_few')
+    expect(completenessOf(two, readExpectedChatOutput({ n: 2 }))).toBe('whole')
+    for (const n of [3, '3']) expect(completenessOf(two, readExpectedChatOutput({ n }))).toBe('too_few')
     for (const prompt of ['a', [1, 2, 3], ['a'], [[1, 2]]]) {
-      expect(completenessOf(two, wantedOfCompletions({ prompt, n: 2, best_of: 9 }))).toBe('whole')
+      expect(completenessOf(two, readExpectedCompletionOutput({ prompt, n: 2, best_of: 9 }))).toBe('whole')
     }
     for (const prompt of [
       ['a', 'b'],
       [[1], [2]],
     ]) {
-      expect(completenessOf(two, wantedOfCompletions({ prompt }))).toBe('whole')
-      expect(completenessOf(two, wantedOfCompletions({ prompt, n: 2 }))).toBe('too_few')
+      expect(completenessOf(two, readExpectedCompletionOutput({ prompt }))).toBe('whole')
+      expect(completenessOf(two, readExpectedCompletionOutput({ prompt, n: 2 }))).toBe('too_few')
     }
   })
 
@@ -121,12 +125,12 @@ describe('completenessOf', () => {
     ['```json\n{}\n```', 'no_json', 'no_json'],
   ])('reads %j as JSON where that was asked for', (content, asObject, asSchema) => {
     const said = { choices: [{ message: { content }, finish_reason: 'stop' }] }
-    const whole = (type: string) => completenessOf(said, wantedOfChat({ response_format: { type } }))
+    const whole = (type: string) => completenessOf(said, readExpectedChatOutput({ response_format: { type } }))
     expect([whole('json_object'), whole('json_schema'), whole('text')]).toEqual([asObject, asSchema, 'whole'])
   })
 
   test('a refusal, or a call, takes the place of JSON', () => {
-    const wanted = wantedOfChat({ response_format: { type: 'json_object' } })
+    const wanted = readExpectedChatOutput({ response_format: { type: 'json_object' } })
     const call = { type: 'function', function: { name: 'f', arguments: '{}' } }
     for (const said of [
       { content: null, refusal: 'No.' },
@@ -142,15 +146,15 @@ describe('completenessOf', () => {
     { type: 'function', function: { name: 'f' } },
     { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } },
   ])('asks for a call where there must be one: %j', tool_choice => {
-    expect(judge({}, {}, wantedOfChat({ tool_choice }))).toBe('no_call')
+    expect(judge({}, {}, readExpectedChatOutput({ tool_choice }))).toBe('no_call')
     const call = { type: 'function', function: { name: 'f', arguments: '{}' } }
-    expect(judge({ message: { tool_calls: [call] } }, {}, wantedOfChat({ tool_choice }))).toBe('whole')
+    expect(judge({ message: { tool_calls: [call] } }, {}, readExpectedChatOutput({ tool_choice }))).toBe('whole')
   })
 
   test.each(['auto', 'none', null, undefined, { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }])(
     'and for none where there may be one: %j',
     tool_choice => {
-      expect(judge({}, {}, wantedOfChat({ tool_choice }))).toBe('whole')
+      expect(judge({}, {}, readExpectedChatOutput({ tool_choice }))).toBe('whole')
     },
   )
 
@@ -248,16 +252,16 @@ test.each([...FAILURES, 'whole' as const, ...INCOMPLETE])('isUpstreamFailure kno
 
 describe('worseOf', () => {
   test('lets a failure outrank what else makes a stream incomplete', () => {
-    expect(worseOf('too_large', 'unfinished_choice')).toBe('unfinished_choice')
-    expect(worseOf('malformed_chunk', 'no_json')).toBe('malformed_chunk')
-    expect(worseOf('error_in_stream', 'unfinished_choice')).toBe('error_in_stream')
+    expect(combineCompleteness('too_large', 'unfinished_choice')).toBe('unfinished_choice')
+    expect(combineCompleteness('malformed_chunk', 'no_json')).toBe('malformed_chunk')
+    expect(combineCompleteness('error_in_stream', 'unfinished_choice')).toBe('error_in_stream')
   })
 
   test('else keeps what was seen first', () => {
-    expect(worseOf('inconsistent_chunks', 'whole')).toBe('inconsistent_chunks')
-    expect(worseOf('inconsistent_chunks', 'no_json')).toBe('inconsistent_chunks')
-    expect(worseOf(null, 'no_json')).toBe('no_json')
-    expect(worseOf(null, 'whole')).toBe('whole')
+    expect(combineCompleteness('inconsistent_chunks', 'whole')).toBe('inconsistent_chunks')
+    expect(combineCompleteness('inconsistent_chunks', 'no_json')).toBe('inconsistent_chunks')
+    expect(combineCompleteness(null, 'no_json')).toBe('no_json')
+    expect(combineCompleteness(null, 'whole')).toBe('whole')
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mergeContent, readContent, textOfContent } from '../../../../src/formats/chat/content-parts.ts'
+import { mergeContent, readContentParts, textOfContent } from '../../../../src/formats/chat/content-parts.ts'
 
 const text = (said: string) => ({ type: 'text', text: said })
 const thinking = (...said: string[]) => ({ type: 'thinking', thinking: said.map(text) })
@@ -25,15 +25,15 @@ describe('readContent', () => {
     [[{}], [{ kind: 'other', type: 'unnamed' }]],
     [[7], [{ kind: 'other', type: 'number' }]],
   ])('reads %j', (content, parts) => {
-    expect(readContent(content)).toEqual(parts)
+    expect(readContentParts(content)).toEqual(parts)
   })
 
   test.each([null, undefined, '', [], [text('')], [thinking()], [''], 7, true])('finds no part in %j', content => {
-    expect(readContent(content)).toEqual([])
+    expect(readContentParts(content)).toEqual([])
   })
 
   test('keeps the order of parts', () => {
-    expect(readContent([text('a'), thinking('b'), text('c')]).map(({ kind }) => kind)).toEqual([
+    expect(readContentParts([text('a'), thinking('b'), text('c')]).map(({ kind }) => kind)).toEqual([
       'text',
       'reasoning',
       'text',

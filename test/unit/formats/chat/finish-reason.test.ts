@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Ending, isFilter, readEnding } from '../../../../src/formats/chat/finish-reason.ts'
+import { classifyFinishReason, type FinishKind, isContentFilter } from '../../../../src/formats/chat/finish-reason.ts'
 
-const REASONS: Record<Ending, string[]> = {
+const REASONS: Record<FinishKind, string[]> = {
   regular: ['stop', 'STOP', 'tool_calls', 'function_call', 'end_turn', 'stop_sequence', 'tool_use', 'eos', 'EOS_TOKEN'],
   length: ['length', 'max_tokens', 'MAX_TOKENS', 'model_length', 'max_output_tokens', 'model_context_window_exceeded'],
   filtered: [
@@ -37,13 +37,13 @@ describe('readEnding', () => {
   test.each(Object.entries(REASONS).flatMap(([ending, reasons]) => reasons.map(reason => [reason, ending] as const)))(
     'reads "%s" as %s',
     (reason, ending) => {
-      expect(readEnding(reason)).toBe(ending)
+      expect(classifyFinishReason(reason)).toBe(ending)
     },
   )
 
   test('reads each reason in any letter case', () => {
     for (const [ending, reasons] of Object.entries(REASONS)) {
-      for (const reason of reasons) expect(readEnding(reason.toUpperCase()), reason).toBe(ending)
+      for (const reason of reasons) expect(classifyFinishReason(reason.toUpperCase()), reason).toBe(ending)
     }
   })
 })
@@ -51,7 +51,7 @@ describe('readEnding', () => {
 describe('isFilter', () => {
   test('is true for the native reasons of filters, and for no other', () => {
     for (const [ending, reasons] of Object.entries(REASONS)) {
-      for (const reason of reasons) expect(isFilter(reason), reason).toBe(ending === 'filtered')
+      for (const reason of reasons) expect(isContentFilter(reason), reason).toBe(ending === 'filtered')
     }
   })
 })

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import { encodeSse, splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
+import { encodeSseStream, splitChatResponse } from '../../../../src/formats/chat/split-chat-response.ts'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { CORPUS } from '../../../standin/corpus.ts'
 
@@ -38,7 +38,7 @@ describe('the official client', () => {
   test.each(whole)('reads the split answer as it reads the plain one: $name', async ({ body }) => {
     const json = new TextEncoder().encode(JSON.stringify(body))
     const plain = await clientReading(json, 'application/json').chat.completions.create(request)
-    const events = encodeSse(splitAnswer(body, { includeUsage: true }))
+    const events = encodeSseStream(splitChatResponse(body, { includeUsage: true }))
     const stream = clientReading(events, 'text/event-stream').chat.completions.stream(request)
     const streamed = await stream.finalChatCompletion()
     expect(streamed.choices.map(readable)).toEqual(plain.choices.map(readable))
@@ -50,7 +50,10 @@ describe('the official client', () => {
     const legacy = CORPUS.filter(entry => entry.body.object === 'text_completion' && entry.completeness === 'whole')
     expect(legacy.length).toBeGreaterThan(1)
     for (const { body } of legacy) {
-      const events = clientReading(encodeSse(splitAnswer(body, { includeUsage: false })), 'text/event-stream')
+      const events = clientReading(
+        encodeSseStream(splitChatResponse(body, { includeUsage: false })),
+        'text/event-stream',
+      )
       let text = ''
       for await (const chunk of await events.completions.create({ model: 'm', prompt: 'x', stream: true })) {
         text += chunk.choices[0]?.text ?? ''

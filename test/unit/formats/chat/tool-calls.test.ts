@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { createAssembler } from '../../../../src/formats/chat/assemble-chat.ts'
+import { createChatAssembler } from '../../../../src/formats/chat/assemble-chat.ts'
 import {
-  type CallFragment,
-  findContinued,
-  isComplete,
-  normalizeCalls,
-  readCallFragment,
-  readIndex,
+  findContinuedCall,
+  isCompleteJsonObject,
+  normalizeToolCalls,
+  parseIndex,
+  readToolCallFragment,
+  type ToolCallFragment,
 } from '../../../../src/formats/chat/tool-calls.ts'
 import { isJsonObject, type JsonObject } from '../../../../src/formats/json/canonical.ts'
 
-const NOTHING: CallFragment = { index: null, id: '', name: '', text: '', isCustom: false }
+const NOTHING: ToolCallFragment = { index: null, id: '', name: '', text: '', isCustom: false }
 
 describe('readCallFragment', () => {
-  test.each<[JsonObject, Partial<CallFragment>]>([
+  test.each<[JsonObject, Partial<ToolCallFragment>]>([
     [
       { index: 1, id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":' } },
       { index: 1, id: 'a', name: 'f', text: '{"x":' },
@@ -29,7 +29,7 @@ describe('readCallFragment', () => {
     [{ function: 'f' }, {}],
     [{}, {}],
   ])('reads %j', (fragment, read) => {
-    expect(readCallFragment(fragment)).toEqual({ ...NOTHING, ...read })
+    expect(readToolCallFragment(fragment)).toEqual({ ...NOTHING, ...read })
   })
 })
 
@@ -44,7 +44,7 @@ test.each<[unknown, number | null]>([
   [null, null],
   [undefined, null],
 ])('readIndex reads %j as %j', (value, index) => {
-  expect(readIndex(value)).toBe(index)
+  expect(parseIndex(value)).toBe(index)
 })
 
 test.each([
@@ -56,7 +56,7 @@ test.each([
   ['[]', false],
   ['"}"', false],
 ])('isComplete of %j: %j', (text, complete) => {
-  expect(isComplete(text)).toBe(complete)
+  expect(isCompleteJsonObject(text)).toBe(complete)
 })
 
 describe('findContinued', () => {
@@ -65,8 +65,8 @@ describe('findContinued', () => {
     { ...NOTHING, index: 1, id: 'b', name: 'g', text: '{"x"' },
   ]
   /** The id of the call that it continues. */
-  const continues = (fragment: Partial<CallFragment>, calls = known) =>
-    findContinued(calls, { ...NOTHING, ...fragment }, call => call)?.id
+  const continues = (fragment: Partial<ToolCallFragment>, calls = known) =>
+    findContinuedCall(calls, { ...NOTHING, ...fragment }, call => call)?.id
 
   test('goes by the number', () => {
     expect(continues({ index: 0, text: ' ' })).toBe('a')
@@ -97,23 +97,23 @@ describe('findContinued', () => {
 describe('normalizeCalls', () => {
   test('writes parsed arguments as text, and says so', () => {
     const calls = [{ function: { name: 'f', arguments: { x: 1 } } }, { function: { name: 'g', arguments: '{}' } }]
-    expect(normalizeCalls(calls)).toBe(true)
+    expect(normalizeToolCalls(calls)).toBe(true)
     expect(calls).toEqual([
       { function: { name: 'f', arguments: '{"x":1}' } },
       { function: { name: 'g', arguments: '{}' } },
     ])
-    expect(normalizeCalls(calls)).toBe(false)
+    expect(normalizeToolCalls(calls)).toBe(false)
   })
 
   test('leaves calls without arguments as they are', () => {
     const calls = [{ function: { name: 'f' } }, { function: { name: 'f', arguments: null } }, { custom: { input: '' } }]
-    expect(normalizeCalls(structuredClone(calls))).toBe(false)
+    expect(normalizeToolCalls(structuredClone(calls))).toBe(false)
   })
 })
 
 /** Streams these calls, each list in a chunk of its own: what clients get in place of each chunk, and what it comes to. */
 function stream(...lists: object[][]) {
-  const assembler = createAssembler()
+  const assembler = createChatAssembler()
   const sent = lists.map(list => {
     const choices = [{ index: 0, delta: { tool_calls: list } }]
     return assembler.push(JSON.stringify({ choices }))

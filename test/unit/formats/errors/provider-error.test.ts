@@ -192,6 +192,6 @@ const MEANINGS: [meaning: string | null, status: number | null, error: Record<st
 ]
 
 test.each(MEANINGS)('%s with status %s: %j', (meaning, status, error) => {
-  expect(readProviderError({ error }, status).meaning).toBe(meaning)
-  expect(readProviderError(JSON.stringify({ object: 'error', ...error }), status).meaning).toBe(meaning)
+  expect(readProviderError({ error }, status).category).toBe(meaning)
+  expect(readProviderError(JSON.stringify({ object: 'error', ...error }), status).category).toBe(meaning)
 })

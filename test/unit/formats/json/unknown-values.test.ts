@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { numberOf, textOf } from '../../../../src/formats/json/canonical.ts'
+import { asNumber, asString } from '../../../../src/formats/json/canonical.ts'
 
 const ODD: unknown[] = [{ toString: 1 }, { valueOf: 1 }, ['a'], [1], null, undefined, true, {}]
 
 describe('a client’s value', () => {
-  test.each([...ODD, 1])('%j is no text', value => expect(textOf(value)).toBe(''))
+  test.each([...ODD, 1])('%j is no text', value => expect(asString(value)).toBe(''))
   test.each([...ODD, '1'])('%j is no number', value => {
-    expect(numberOf(value)).toBeNaN()
-    expect(numberOf(value, 7)).toBe(7)
+    expect(asNumber(value)).toBeNaN()
+    expect(asNumber(value, 7)).toBe(7)
   })
   test('text and numbers are what they are', () => {
-    expect([textOf('a'), numberOf(1.5), numberOf(0, 7)]).toEqual(['a', 1.5, 0])
+    expect([asString('a'), asNumber(1.5), asNumber(0, 7)]).toEqual(['a', 1.5, 0])
   })
 })
 
@@ -23,7 +23,7 @@ test.each(FOLDERS)('nothing in src/%s makes text of a value that may be none', f
   // What reads JSON itself has values that it has looked at.
   const files = [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)].filter(file => !file.startsWith('formats/json/'))
   expect(files.length).toBeGreaterThan(0)
-  // `textOf` and `readText` read texts; a number is written as `${number}`.
+  // `constrainedText` and `readString` read texts; a number is written as `${number}`.
   const found = files.filter(file => /(?<![\w.])String\(/.test(readFileSync(`${root}/${file}`, 'utf8')))
   expect(found).toEqual([])
 })

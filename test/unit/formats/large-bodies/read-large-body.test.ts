@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { canonicalizeBody, sha256 } from '../../../../src/formats/json/canonical.ts'
-import { isLargeBody, largeBodies, measureJson } from '../../../../src/formats/large-bodies/read-large-body.ts'
+import { isLargeBody, largeBodyReader, measureJson } from '../../../../src/formats/large-bodies/read-large-body.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
-const read = (value: unknown) => largeBodies.read(encode(JSON.stringify(value)), { owner: 1 })
+const read = (value: unknown) => largeBodyReader.read(encode(JSON.stringify(value)), { owner: 1 })
 const messages = (count: number, length: number) =>
   Array.from({ length: count }, (_, n) => ({
     role: 'user',
@@ -32,7 +32,7 @@ test('those that come at once are each answered with their own', async () => {
 
 test('part of a larger buffer is read as that part', async () => {
   const whole = encode(`xx${JSON.stringify({ a: 1 })}xx`)
-  expect((await largeBodies.read(whole.subarray(2, whole.length - 2), { owner: 1 })).body).toEqual({ a: 1 })
+  expect((await largeBodyReader.read(whole.subarray(2, whole.length - 2), { owner: 1 })).body).toEqual({ a: 1 })
 })
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
   ],
   ['too deep', () => encode(`{"a":${'['.repeat(200)}${']'.repeat(200)}}`), 'nested'],
 ])('%s is refused with a 400 that says so', async (_, bytes, message) => {
-  await expect(largeBodies.read(bytes(), { owner: 1 })).rejects.toMatchObject({
+  await expect(largeBodyReader.read(bytes(), { owner: 1 })).rejects.toMatchObject({
     status: 400,
     message: expect.stringContaining(message),
   })
@@ -80,11 +80,11 @@ test.each([128, 129])('%i levels', levels => {
 test('what is made of a body is reserved beside it', async () => {
   const held: number[] = []
   const hold = (bytes: number) => void held.push(bytes)
-  await largeBodies.read(encode(`{"a":[${'[],'.repeat(1_000)}0]}`), { owner: 1, hold })
-  await largeBodies.read(encode(`{"a":"${'x'.repeat(10_000)}"}`), { owner: 1, hold })
+  await largeBodyReader.read(encode(`{"a":[${'[],'.repeat(1_000)}0]}`), { owner: 1, hold })
+  await largeBodyReader.read(encode(`{"a":"${'x'.repeat(10_000)}"}`), { owner: 1, hold })
   expect(held[0]).toBeGreaterThan(1_000 * 2 * 64)
   expect(held[1]).toBeGreaterThan(20_000)
-  const refused = largeBodies.read(encode('{}'), {
+  const refused = largeBodyReader.read(encode('{}'), {
     owner: 1,
     hold: () => {
       throw new Error('full')

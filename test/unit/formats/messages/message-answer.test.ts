@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
-import { splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
+import { splitChatResponse } from '../../../../src/formats/chat/split-chat-response.ts'
 import { type JsonObject, parseJsonObject } from '../../../../src/formats/json/canonical.ts'
 import {
   completenessOfMessage,
@@ -19,7 +19,9 @@ const context = { model: 'some/model', inputTokens: 9, requestId: 'req_1', extra
 /** All events of the answer as its provider would have streamed it. */
 function streamed(answer: JsonObject): TypedEvent[] {
   const stream = createMessageStream(context)
-  const events = splitAnswer(answer, { includeUsage: true }).flatMap(data => stream.push(parseJsonObject(data) ?? {}))
+  const events = splitChatResponse(answer, { includeUsage: true }).flatMap(data =>
+    stream.push(parseJsonObject(data) ?? {}),
+  )
   return [...events, ...stream.finish()]
 }
 
@@ -286,7 +288,7 @@ test('a message that is given up keeps its usage and a sample of its text, and t
       piece,
     ]
     for (const event of begin) assembler.push(JSON.stringify(event))
-    assembler.giveUp()
+    assembler.discardText()
     for (const event of [piece, ...events]) assembler.push(JSON.stringify(event))
     return { ...assembler.finish(), meter: assembler.meter }
   }
@@ -294,7 +296,7 @@ test('a message that is given up keeps its usage and a sample of its text, and t
   const { body, usage, completeness, meter } = send(end, { type: 'message_stop' })
   expect([usage, completeness]).toEqual([{ input_tokens: 3, output_tokens: 7 }, 'too_large'])
   const [block] = body.content as { text: string }[]
-  expect((block?.text.length ?? 0) + meter.lostChars).toBe(2 * text.length)
-  expect([meter.keptChars, block?.text.length]).toEqual([0, 16_384])
+  expect((block?.text.length ?? 0) + meter.discardedChars).toBe(2 * text.length)
+  expect([meter.bufferedChars, block?.text.length]).toEqual([0, 16_384])
   expect(send({ type: 'error', error: {} }).completeness).toBe('error_in_stream')
 })

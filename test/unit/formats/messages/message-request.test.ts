@@ -3,22 +3,30 @@ import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
 import { readProviderError } from '../../../../src/formats/errors/provider-error.ts'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
-import { writeError, writeProviderError } from '../../../../src/formats/messages/message-errors.ts'
-import { type ChatTarget, messageToChat } from '../../../../src/formats/messages/message-request-to-chat.ts'
-import { planMessages } from '../../../../src/formats/messages/plan-messages.ts'
-import { countInput } from '../../../../src/formats/translation.ts'
+import { writeAnthropicError, writeAnthropicProviderError } from '../../../../src/formats/messages/message-errors.ts'
+import {
+  type ChatTargetModel,
+  translateMessagesRequest,
+} from '../../../../src/formats/messages/message-request-to-chat.ts'
+import { planMessagesCaching } from '../../../../src/formats/messages/plan-messages.ts'
+import { estimateInputTokens } from '../../../../src/formats/translation.ts'
 import { messageFromChat } from '../translated.ts'
 
-const target: ChatTarget = { maxOutputTokens: null, canReason: true, keepsCacheMarks: true, extrasKeys: ['p m'] }
+const target: ChatTargetModel = {
+  maxOutputTokens: null,
+  canReason: true,
+  supportsCacheControl: true,
+  extrasKeys: ['p m'],
+}
 const base = { model: 'some/model', max_tokens: 1_000, messages: [{ role: 'user', content: 'Hello' }] }
 
 function messagesOf(messages: unknown[], more: JsonObject = {}): unknown {
-  return messageToChat({ ...base, messages, ...more }, target).messages
+  return translateMessagesRequest({ ...base, messages, ...more }, target).messages
 }
 
 function refusalOf(more: JsonObject): ProxyError {
   try {
-    messageToChat({ ...base, ...more }, target)
+    translateMessagesRequest({ ...base, ...more }, target)
   } catch (error) {
     if (error instanceof ProxyError) return error
     throw error
@@ -29,7 +37,7 @@ function refusalOf(more: JsonObject): ProxyError {
 describe('messageToChat', () => {
   test('turns every setting into chat’s own', () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false }
-    const chat = messageToChat(
+    const chat = translateMessagesRequest(
       {
         ...base,
         system: 'Be brief.',
@@ -162,8 +170,8 @@ describe('messageToChat', () => {
       system: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }],
       thinking: { type: 'enabled', budget_tokens: 8_000 },
     }
-    const plain = { maxOutputTokens: 16_384, canReason: false, keepsCacheMarks: false, extrasKeys: ['p m'] }
-    expect(messageToChat(body, plain)).toEqual({
+    const plain = { maxOutputTokens: 16_384, canReason: false, supportsCacheControl: false, extrasKeys: ['p m'] }
+    expect(translateMessagesRequest(body, plain)).toEqual({
       model: 'some/model',
       messages: [
         { role: 'system', content: 'x' },
@@ -171,7 +179,10 @@ describe('messageToChat', () => {
       ],
       max_completion_tokens: 16_384,
     })
-    expect(messageToChat(body, target)).toMatchObject({ max_completion_tokens: 64_000, reasoning_effort: 'medium' })
+    expect(translateMessagesRequest(body, target)).toMatchObject({
+      max_completion_tokens: 64_000,
+      reasoning_effort: 'medium',
+    })
   })
 
   test.each([
@@ -181,11 +192,11 @@ describe('messageToChat', () => {
     [{ thinking: { type: 'disabled' }, output_config: { effort: 'high' } }, undefined],
     [{ output_config: { effort: 'low' } }, 'low'],
   ])('with %j asks for effort %s', (more, effort) => {
-    expect(messageToChat({ ...base, ...more }, target).reasoning_effort).toBe(effort)
+    expect(translateMessagesRequest({ ...base, ...more }, target).reasoning_effort).toBe(effort)
   })
 
   test('hashes a long user id', () => {
-    const chat = messageToChat({ ...base, metadata: { user_id: `user_${'0'.repeat(80)}` } }, target)
+    const chat = translateMessagesRequest({ ...base, metadata: { user_id: `user_${'0'.repeat(80)}` } }, target)
     expect(chat.user).toMatch(/^[0-9a-f]{64}$/)
   })
 
@@ -230,7 +241,7 @@ describe('planMessages', () => {
     [{ tools: [{ type: 'code_execution_20260521' }] }, 'tools[0].type'],
     [{ tools: [{ type: 'a_tool_of_tomorrow' }] }, 'tools[0].type'],
   ])('keeps the cache out of %j', (more, field) => {
-    expect(planMessages({ ...base, ...more })).toEqual({ isCacheable: false, field })
+    expect(planMessagesCaching({ ...base, ...more })).toEqual({ isCacheable: false, field })
   })
 
   test('lets it answer what the client’s own tools are called for', () => {
@@ -240,16 +251,16 @@ describe('planMessages', () => {
       { type: 'bash_20250124' },
       { type: 'text_editor_20250728' },
     ]
-    expect(planMessages({ ...base, tools, container: null, mcp_servers: [] })).toEqual({ isCacheable: true })
+    expect(planMessagesCaching({ ...base, tools, container: null, mcp_servers: [] })).toEqual({ isCacheable: true })
   })
 })
 
 describe('countInput', () => {
   test('counts a request without a limit', () => {
     const { max_tokens: _limit, ...counted } = base
-    const { input_tokens } = countInput('messages', counted)
+    const { input_tokens } = estimateInputTokens('messages', counted)
     expect(input_tokens).toBeGreaterThan(4)
-    expect(countInput('messages', { ...counted, system: 'Be brief.' }).input_tokens).toBeGreaterThan(
+    expect(estimateInputTokens('messages', { ...counted, system: 'Be brief.' }).input_tokens).toBeGreaterThan(
       Number(input_tokens),
     )
   })
@@ -269,7 +280,7 @@ describe('errors', () => {
     [504, 'timeout_error', Anthropic.InternalServerError],
     [529, 'overloaded_error', Anthropic.InternalServerError],
   ])('of status %i are %s to the official client', async (status, type, kind) => {
-    const body = writeError({ status, message: 'Oh.' }, 'req_1')
+    const body = writeAnthropicError({ status, message: 'Oh.' }, 'req_1')
     const fetch = async () => Response.json(body, { status, headers: { 'request-id': 'req_1' } })
     const client = new Anthropic({ apiKey: 'sk-none', baseURL: 'http://127.0.0.1:9', fetch, maxRetries: 0 })
     const asked = client.messages.create({ model: 'm', max_tokens: 1, messages: [] })
@@ -282,7 +293,7 @@ describe('errors', () => {
   })
 
   test('of a provider keep their words', () => {
-    const told = (text: string) => writeProviderError(readProviderError(text, 400), 'req_1').body.error
+    const told = (text: string) => writeAnthropicProviderError(readProviderError(text, 400), 'req_1').body.error
     for (const text of ['{"error":{"message":"No.","code":"x"}}', '{"error":"No."}', '{"message":"No."}', 'No.'])
       expect(told(text)).toEqual({ type: 'invalid_request_error', message: 'No.' })
     for (const text of ['<html>', '', '{}', 'null'])

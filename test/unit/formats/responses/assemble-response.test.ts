@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { readExpectedResponseOutput } from '../../../../src/formats/expected-output.ts'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import {
   completenessOfResponse,
   createResponseAssembler,
-  hasCalls,
+  hasResponseToolCalls,
 } from '../../../../src/formats/responses/assemble-response.ts'
-import { wantedOfResponses } from '../../../../src/formats/wanted.ts'
 
 const message = { type: 'message', id: 'msg_1', status: 'completed', content: [{ type: 'output_text', text: 'Hi.' }] }
 
@@ -77,13 +77,13 @@ describe('completenessOfResponse', () => {
     for (const more of [{}, cut]) expect(judge(response({ output: [call], ...more }), true)).toBe('cut_arguments')
     const custom = { type: 'custom_tool_call', name: 'f', input: '{"city": "Par' }
     expect(judge(response({ output: [custom] }))).toBe('whole')
-    const json = wantedOfResponses({ text: { format: { type: 'json_schema', name: 's', schema: {} } } })
+    const json = readExpectedResponseOutput({ text: { format: { type: 'json_schema', name: 's', schema: {} } } })
     const say = (text: string) => ({ ...message, content: [{ type: 'output_text', text }] })
     const search = { type: 'web_search_call', status: 'completed' }
     expect(completenessOfResponse(response({ output: [search, say('{"a": 1}')] }), json)).toBe('whole')
     expect(completenessOfResponse(response({ output: [search, say('{"a": 1')] }), json)).toBe('no_json')
     expect(completenessOfResponse(response({ output: [say('I look.'), custom] }), json)).toBe('whole')
-    const required = wantedOfResponses({ tool_choice: 'required' })
+    const required = readExpectedResponseOutput({ tool_choice: 'required' })
     expect(completenessOfResponse(response({ output: [say('No.')] }), required)).toBe('no_call')
     expect(completenessOfResponse(response({ output: [search, say('Yes.')] }), required)).toBe('whole')
   })
@@ -100,9 +100,9 @@ describe('completenessOfResponse', () => {
   })
 
   test('knows calls', () => {
-    expect(hasCalls(response())).toBe(false)
+    expect(hasResponseToolCalls(response())).toBe(false)
     for (const type of ['function_call', 'custom_tool_call', 'shell_call', 'mcp_approval_request']) {
-      expect(hasCalls(response({ output: [message, { type }] }))).toBe(true)
+      expect(hasResponseToolCalls(response({ output: [message, { type }] }))).toBe(true)
     }
   })
 })
@@ -112,9 +112,9 @@ test('items that are given up are counted; they are whole where the last event r
     const assembler = createResponseAssembler({ clientSetOutputLimit: false })
     const item = { type: 'response.output_item.done', output_index: 0, item: message }
     assembler.push(JSON.stringify(item))
-    assembler.giveUp()
+    assembler.discardText()
     assembler.push(JSON.stringify({ ...item, output_index: 1, item: { type: 'web_search_call', status: 'completed' } }))
-    expect(assembler.meter.keptChars).toBe(0)
+    expect(assembler.meter.bufferedChars).toBe(0)
     assembler.push(
       JSON.stringify({ type: 'response.completed', response: response({ output, usage: { input_tokens: 1 } }) }),
     )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planResponses } from '../../../../src/formats/responses/plan-responses.ts'
+import { planResponsesCaching } from '../../../../src/formats/responses/plan-responses.ts'
 
 const plain = { model: 'm', input: 'x' }
 
@@ -16,7 +16,7 @@ describe('planResponses', () => {
     [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].type'],
     [{ input: [{ type: 'an_item_of_tomorrow' }] }, 'input[0].type'],
   ])('keeps the cache out of %j', (body, field) => {
-    expect(planResponses({ ...plain, ...body })).toEqual({ isCacheable: false, field })
+    expect(planResponsesCaching({ ...plain, ...body })).toEqual({ isCacheable: false, field })
   })
 
   test.each([
@@ -36,17 +36,22 @@ describe('planResponses', () => {
       ],
     },
   ])('lets the cache answer %j', body => {
-    expect(planResponses({ ...plain, ...body })).toEqual({ isCacheable: true, isBoundToKey: true, isStored: true })
+    expect(planResponsesCaching({ ...plain, ...body })).toEqual({
+      isCacheable: true,
+      isBoundToKey: true,
+      isStored: true,
+    })
   })
 
   test('binds an answer to the key it was made with, unless nothing of it leads back there', () => {
     const unstored = { ...plain, store: false }
-    expect(planResponses(unstored)).toEqual({ isCacheable: true, isBoundToKey: false, isStored: false })
+    expect(planResponsesCaching(unstored)).toEqual({ isCacheable: true, isBoundToKey: false, isStored: false })
     const sealed = [
       { include: ['reasoning.encrypted_content'] },
       { input: [{ type: 'reasoning', summary: [], encrypted_content: 'gAAA' }] },
       { context_management: [{ type: 'compaction' }] },
     ]
-    for (const body of sealed) expect(planResponses({ ...unstored, ...body })).toMatchObject({ isBoundToKey: true })
+    for (const body of sealed)
+      expect(planResponsesCaching({ ...unstored, ...body })).toMatchObject({ isBoundToKey: true })
   })
 })

@@ -3,8 +3,8 @@ import OpenAI from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
-import { createAssembler } from '../../../../src/formats/chat/assemble-chat.ts'
-import { splitAnswer } from '../../../../src/formats/chat/split-chat.ts'
+import { createChatAssembler } from '../../../../src/formats/chat/assemble-chat.ts'
+import { splitChatResponse } from '../../../../src/formats/chat/split-chat-response.ts'
 import { type JsonObject, parseJsonObject } from '../../../../src/formats/json/canonical.ts'
 import { createResponseAssembler } from '../../../../src/formats/responses/assemble-response.ts'
 import { splitResponse } from '../../../../src/formats/responses/split-response.ts'
@@ -27,7 +27,9 @@ const context = readResponseContext(body, 'req_1', ['p m'])
 /** All events of the answer as its provider would have streamed it. */
 function streamed(answer: JsonObject, of = context): TypedEvent[] {
   const stream = createResponseStream(of)
-  const events = splitAnswer(answer, { includeUsage: true }).flatMap(data => stream.push(parseJsonObject(data) ?? {}))
+  const events = splitChatResponse(answer, { includeUsage: true }).flatMap(data =>
+    stream.push(parseJsonObject(data) ?? {}),
+  )
   return [...events, ...stream.finish()]
 }
 
@@ -188,7 +190,7 @@ describe('a translated answer', () => {
     const stream = createResponseStream(context)
     const events = deltas.flatMap(delta => stream.push({ id: 'c', created: 1, model: 'm', choices: [{ delta }] }))
     events.push(...stream.push({ choices: [{ delta: {}, finish_reason: 'stop' }] }), ...stream.finish())
-    const assembler = createAssembler()
+    const assembler = createChatAssembler()
     for (const delta of deltas)
       assembler.push(JSON.stringify({ id: 'c', created: 1, model: 'm', choices: [{ delta }] }))
     assembler.push('{"choices":[{"delta":{},"finish_reason":"stop"}]}')

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
-import { responseToChat } from '../../../../src/formats/responses/response-request-to-chat.ts'
+import { translateResponsesRequest } from '../../../../src/formats/responses/response-request-to-chat.ts'
 import { readResponseContext } from '../../../../src/formats/responses/write-response.ts'
 import { responseFromChat } from '../translated.ts'
 
 const EXTRAS_KEYS = ['p m']
 
 function messagesOf(input: unknown, more: JsonObject = {}): unknown {
-  return responseToChat({ model: 'm', input, ...more }, EXTRAS_KEYS).messages
+  return translateResponsesRequest({ model: 'm', input, ...more }, EXTRAS_KEYS).messages
 }
 
 function refusalOf(body: JsonObject): ProxyError {
   try {
-    responseToChat({ model: 'm', input: 'x', ...body }, EXTRAS_KEYS)
+    translateResponsesRequest({ model: 'm', input: 'x', ...body }, EXTRAS_KEYS)
   } catch (error) {
     if (error instanceof ProxyError) return error
     throw error
@@ -24,7 +24,7 @@ function refusalOf(body: JsonObject): ProxyError {
 describe('responseToChat', () => {
   test('turns every setting into chat’s own', () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false }
-    const chat = responseToChat(
+    const chat = translateResponsesRequest(
       {
         model: 'some/model',
         input: 'Hello',
@@ -79,7 +79,7 @@ describe('responseToChat', () => {
   })
 
   test('leaves out what chat takes beside tools alone', () => {
-    const chat = responseToChat(
+    const chat = translateResponsesRequest(
       { model: 'm', input: 'x', tools: [], tool_choice: 'auto', parallel_tool_calls: true },
       EXTRAS_KEYS,
     )
@@ -178,7 +178,7 @@ describe('responseToChat', () => {
       { type: 'custom_tool_call', call_id: 'c1', name: 'patch', input: '*** Begin' },
       { type: 'custom_tool_call_output', call_id: 'c1', output: 'Done' },
     ]
-    const chat = responseToChat(
+    const chat = translateResponsesRequest(
       { model: 'm', input, tools: [tool], tool_choice: { type: 'custom', name: 'patch' } },
       EXTRAS_KEYS,
     )
@@ -220,7 +220,7 @@ describe('responseToChat', () => {
       ],
       client_metadata: { session_id: 's' },
     }
-    const chat = responseToChat(body, EXTRAS_KEYS)
+    const chat = translateResponsesRequest(body, EXTRAS_KEYS)
     const names = (chat.tools as { function: { name: string } }[]).map(tool => tool.function.name)
     expect(names).toEqual(['agents__close', 'agents__patch', expect.stringMatching(/^agents__n{47}_[0-9a-f]{8}$/)])
     expect(chat).toMatchObject({ messages: [{ tool_calls: [{ function: { name: 'agents__close' } }] }, {}] })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { EventLump, withoutUsage } from '../../../../src/formats/sse/event-lump.ts'
+import { EventChunk, stripUsage } from '../../../../src/formats/sse/event-chunk.ts'
 import { createEventSplitter } from '../../../../src/formats/sse/split-events.ts'
 
 const encoder = new TextEncoder()
@@ -13,10 +13,12 @@ function drop(stream: string, cuts: readonly number[]): string {
   let start = 0
   let passed = ''
   for (const place of places) {
-    passed += decoder.decode(new EventLump(splitter.push(bytes.subarray(start, place))).withoutUsage, { stream: true })
+    passed += decoder.decode(new EventChunk(splitter.push(bytes.subarray(start, place))).bytesWithoutUsage, {
+      stream: true,
+    })
     start = place
   }
-  return passed + decoder.decode(withoutUsage(splitter.end()))
+  return passed + decoder.decode(stripUsage(splitter.end()))
 }
 
 const first = 'data: {"choices":[{"index":0,"delta":{"content":"é\\"usage\\":null"}}]}\n\n'

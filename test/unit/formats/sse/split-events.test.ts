@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createEventSplitter, joinBytes } from '../../../../src/formats/sse/split-events.ts'
+import { concatBytes, createEventSplitter } from '../../../../src/formats/sse/split-events.ts'
 
 const encoder = new TextEncoder()
 const lines = fc.array(fc.constantFrom('data: a', 'data: é👩‍👩‍👧', ': comment', 'event: x', 'data:'), {
@@ -36,7 +36,7 @@ describe('events are given out', () => {
       let passed = 0
       for (const part of cut(bytes, places)) {
         taken += part.length
-        passed += joinBytes(splitter.push(part)).length
+        passed += concatBytes(splitter.push(part)).length
         expect(boundaries).toContain(passed)
         // A CR at the very end may be half of a line end: its event waits for the next byte.
         const isHalf = bytes[taken - 1] === 13
@@ -65,6 +65,6 @@ describe('events are given out', () => {
     const splitter = createEventSplitter()
     const part = encoder.encode('x'.repeat(16_384))
     for (let pushed = 0; pushed < 1_024; pushed++) splitter.push(part)
-    expect(joinBytes(splitter.push(encoder.encode('\n\n')))).toHaveLength(16_384 * 1_024 + 2)
+    expect(concatBytes(splitter.push(encoder.encode('\n\n')))).toHaveLength(16_384 * 1_024 + 2)
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { withoutUsage } from '../../../../src/formats/sse/event-lump.ts'
+import { stripUsage } from '../../../../src/formats/sse/event-chunk.ts'
 
 /** The data of an event without usage; null where nothing is left. */
 function hideUsage(data: string): string | null {
-  const event = withoutUsage(new TextEncoder().encode(`data: ${data}\n\n`))
+  const event = stripUsage(new TextEncoder().encode(`data: ${data}\n\n`))
   return event.length === 0 ? null : new TextDecoder().decode(event).slice('data: '.length, -2)
 }
 

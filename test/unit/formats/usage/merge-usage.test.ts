@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isJsonObject } from '../../../../src/formats/json/canonical.ts'
 import { findUsage, mergeUsage } from '../../../../src/formats/usage/merge-usage.ts'
-import { readNumber } from '../../../../src/formats/usage/read-count.ts'
+import { readNonNegativeNumber } from '../../../../src/formats/usage/read-count.ts'
 
 const USAGE = { prompt_tokens: 1_000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 600 } }
 
@@ -64,7 +64,8 @@ test('whatever comes later, no count falls', () => {
   const fields = ['prompt_tokens', 'completion_tokens', 'total_tokens', 'cached_tokens'] as const
   const value = fc.oneof(fc.nat(100), fc.constantFrom(null, 0, '', 'x', '7', -3), fc.jsonValue())
   const usage = fc.oneof(fc.dictionary(fc.constantFrom(...fields), value), fc.jsonValue())
-  const countIn = (merged: unknown, field: string) => readNumber(isJsonObject(merged) ? merged[field] : null) ?? 0
+  const countIn = (merged: unknown, field: string) =>
+    readNonNegativeNumber(isJsonObject(merged) ? merged[field] : null) ?? 0
   fc.assert(
     fc.property(fc.array(usage), usage, (before, later) => {
       const known = before.reduce<unknown>((sum, each) => mergeUsage(sum, each), null)

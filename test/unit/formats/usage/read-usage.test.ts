@@ -1,7 +1,7 @@
 /** The one reader of usage: every vendor's names, what is counted beside what, and what is no count. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fillMissing, markZeros } from '../../../../src/formats/token-usage.ts'
+import { fillMissingCounts, markZeroCountsMissing } from '../../../../src/formats/token-usage.ts'
 import { readInputUsage, readUsage } from '../../../../src/formats/usage/read-usage.ts'
 
 const CHAT = { prompt_tokens: 1_000, completion_tokens: 100 }
@@ -122,7 +122,7 @@ describe('missing counts', () => {
   const estimate = { promptTokens: 30, completionTokens: 20 }
   const filled = (usage: object) => {
     const read = readUsage(usage)
-    return read && fillMissing(markZeros(read, { hasOutput: true }), estimate)
+    return read && fillMissingCounts(markZeroCountsMissing(read, { hasOutput: true }), estimate)
   }
 
   test.each([

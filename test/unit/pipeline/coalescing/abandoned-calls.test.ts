@@ -1,8 +1,8 @@
 /** Calls that are read on after their clients have left: how many there are, and which is given up. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { ClientGone } from '../../../../src/errors/errors.ts'
+import { ClientDisconnected } from '../../../../src/errors/errors.ts'
 import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
-import { EventLump } from '../../../../src/formats/sse/event-lump.ts'
+import { EventChunk } from '../../../../src/formats/sse/event-chunk.ts'
 import { AbandonedCalls } from '../../../../src/pipeline/coalescing/abandoned-calls.ts'
 import { SharedCalls } from '../../../../src/pipeline/coalescing/shared-call.ts'
 
@@ -29,9 +29,9 @@ test('those that have ended do not count, and are not given up', () => {
   const { givenUp, add } = open({ calls: 1, bytes: 10, msPerCall: 1_000 })
   for (const name of ['a', 'b', 'c']) {
     const call = add(name)
-    call.count(10)
+    call.addBytes(10)
     call.end()
-    call.count(10)
+    call.addBytes(10)
     call.end()
   }
   vi.advanceTimersByTime(1_000)
@@ -41,13 +41,13 @@ test('those that have ended do not count, and are not given up', () => {
 test('beyond their bytes the oldest are given up until the others fit', () => {
   const { givenUp, add } = open({ bytes: 10 })
   const [a, b, c] = [add('a'), add('b'), add('c')]
-  a.count(1)
-  b.count(5)
-  c.count(4)
+  a.addBytes(1)
+  b.addBytes(5)
+  c.addBytes(4)
   expect(givenUp).toEqual([])
-  c.count(3)
+  c.addBytes(3)
   expect(givenUp).toEqual(['a', 'b'])
-  c.count(3)
+  c.addBytes(3)
   expect(givenUp).toEqual(['a', 'b'])
 })
 
@@ -55,9 +55,9 @@ test('one that is longer than one may be is given up by itself', () => {
   const { givenUp, add } = open({ bytesPerCall: 10 })
   add('a')
   const long = add('b')
-  long.count(10)
+  long.addBytes(10)
   expect(givenUp).toEqual([])
-  long.count(1)
+  long.addBytes(1)
   expect(givenUp).toEqual(['b'])
 })
 
@@ -66,18 +66,18 @@ test('of a process’s shared calls, one that is joined again does not count, an
   const leave = (name: string) => {
     const joined = calls.join(name, false)
     if (!joined) throw new Error('It is not joined')
-    joined.call.readsOn = () => true
+    joined.call.canContinueUnsubscribed = () => true
     joined.subscriber.leave()
     return joined.call
   }
   const joined = leave('a')
   expect(calls.join('a', false)?.call).toBe(joined)
   const [oldest, newest] = [leave('b'), calls.startUnshared(false)]
-  newest.call.readsOn = () => true
+  newest.call.canContinueUnsubscribed = () => true
   expect(oldest.signal.aborted).toBe(false)
   newest.subscriber.leave()
   expect([joined.signal.aborted, newest.call.signal.aborted]).toEqual([false, false])
-  expect(oldest.signal.reason).toBeInstanceOf(ClientGone)
-  void newest.call.push(new EventLump([new Uint8Array(11)]))
+  expect(oldest.signal.reason).toBeInstanceOf(ClientDisconnected)
+  void newest.call.push(new EventChunk([new Uint8Array(11)]))
   expect(newest.call.signal.aborted).toBe(true)
 })

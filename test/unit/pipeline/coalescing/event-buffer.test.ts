@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
 import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
-import { EventLump } from '../../../../src/formats/sse/event-lump.ts'
+import { EventChunk } from '../../../../src/formats/sse/event-chunk.ts'
 import { EventBuffer } from '../../../../src/pipeline/coalescing/event-buffer.ts'
 
 const KIB = 1024
@@ -9,17 +9,17 @@ const MIB = 1024 * KIB
 const PIECE = 16 * KIB
 /** Longer than the time for which a reader is spared that has just read. */
 const CUT_WITHIN_MS = 5_000
-const lump = new EventLump([new Uint8Array(PIECE)])
+const lump = new EventChunk([new Uint8Array(PIECE)])
 
 const spacious = () => new StreamMemory(1024 * MIB)
 
 /** A room that something else has filled, but for `freeBytes`. */
 function fullRoom(freeBytes = 0): { room: StreamMemory; empty(): void } {
   const room = new StreamMemory(64 * MIB)
-  const other = room.open({})
+  const other = room.reserve({})
   other.set(64 * MIB + 1)
   if (freeBytes > 0) other.set(64 * MIB - freeBytes)
-  return { room, empty: () => other.close() }
+  return { room, empty: () => other.release() }
 }
 
 function isDone(promise: Promise<void>): Promise<boolean> {
@@ -55,7 +55,7 @@ describe('an event buffer', () => {
 
   test('can be replayed to newcomers until it is longer than 16 MiB', async () => {
     const buffer = new EventBuffer(spacious())
-    const long = new EventLump([new Uint8Array(MIB)])
+    const long = new EventChunk([new Uint8Array(MIB)])
     for (let pushed = 0; pushed < 16; pushed++) await buffer.push(long)
     expect(buffer.isReplayable).toBe(true)
     await buffer.push(long)
@@ -86,10 +86,10 @@ describe('what an event buffer holds of the room', () => {
     expect(room.heldBytes).toBe(3 * lump.heldBytes)
     for (let read = 0; read < 3; read++) await one.read()
     expect(room.heldBytes).toBe(3 * lump.heldBytes)
-    buffer.spare()
+    buffer.freeConsumed()
     expect(room.heldBytes).toBe(3 * lump.heldBytes)
     await other.read()
-    buffer.spare()
+    buffer.freeConsumed()
     expect(room.heldBytes).toBe(2 * lump.heldBytes)
     expect(buffer.isReplayable).toBe(false)
     expect([await other.read(), await other.read()]).toEqual([lump, lump])
@@ -117,7 +117,7 @@ describe('what an event buffer holds of the room', () => {
     const taken = await pushUntilFull(buffer)
     expect(room.heldBytes - taken * lump.heldBytes).toBeGreaterThan(MIB)
     await reader.read()
-    await buffer.push(new EventLump([new Uint8Array(8)]))
+    await buffer.push(new EventChunk([new Uint8Array(8)]))
     expect(room.heldBytes).toBeLessThan(MIB)
   })
 
@@ -166,7 +166,7 @@ describe('an event buffer in a full room', () => {
     const { room } = fullRoom()
     const [fast, slow] = [new EventBuffer(room), new EventBuffer(room)]
     const [refused, taken] = [fast.openReader(), slow.openReader()]
-    void fast.push(new EventLump([new Uint8Array(64 * KIB)]))
+    void fast.push(new EventChunk([new Uint8Array(64 * KIB)]))
     await expect(refused.read()).rejects.toMatchObject({ status: 503, code: 'too_many_unread_streams' })
     void slow.push(lump)
     expect(await taken.read()).toBe(lump)
@@ -175,7 +175,7 @@ describe('an event buffer in a full room', () => {
   test('refuses the readers of a stream that is about to begin; where there is room, it does not', async () => {
     const [full, roomy] = [new EventBuffer(fullRoom().room), new EventBuffer(spacious())]
     const [refused, taken] = [full.openReader(), roomy.openReader()]
-    for (const buffer of [full, roomy]) buffer.refuseWithoutRoom()
+    for (const buffer of [full, roomy]) buffer.rejectIfMemoryFull()
     await expect(refused.read()).rejects.toMatchObject({ code: 'too_many_unread_streams' })
     void roomy.push(lump)
     expect(await taken.read()).toBe(lump)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KINDS, type OutgoingMessage } from '../../../../src/pipeline/coalescing/messages.ts'
+import { MESSAGE_KINDS, type OutgoingMessage } from '../../../../src/pipeline/coalescing/messages.ts'
 import { Outbox } from '../../../../src/pipeline/coalescing/outbox.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 
@@ -14,7 +14,7 @@ function openOutbox(isSent: (attempt: number) => boolean = () => true) {
     },
     () => {},
   )
-  const event = (bytes = 1): OutgoingMessage => ({ kind: KINDS.events, payload: new Uint8Array(bytes) })
+  const event = (bytes = 1): OutgoingMessage => ({ kind: MESSAGE_KINDS.events, payload: new Uint8Array(bytes) })
   return { outbox, sent, event }
 }
 
@@ -22,34 +22,34 @@ const isSettled = (promise: Promise<void>) => Promise.race([promise.then(() => t
 
 test('messages go out in order, and each until it is sent', async () => {
   const { outbox, sent, event } = openOutbox(attempt => attempt > 1)
-  for (let i = 0; i < 3; i++) await outbox.put(event())
+  for (let i = 0; i < 3; i++) await outbox.enqueue(event())
   await waitUntil('all are sent', () => sent.length === 3)
   expect(sent).toEqual([0, 1, 2])
-  expect(outbox.next).toBe(3)
+  expect(outbox.nextNumber).toBe(3)
 })
 
 test('what is not taken is sent again from where it is asked for', async () => {
   const { outbox, sent, event } = openOutbox()
-  for (let i = 0; i < 4; i++) await outbox.put(event())
+  for (let i = 0; i < 4; i++) await outbox.enqueue(event())
   await waitUntil('all are sent', () => sent.length === 4)
-  outbox.noteTaken(1)
-  outbox.sendAgain(2)
+  outbox.acknowledge(1)
+  outbox.resend(2)
   await waitUntil('they are sent again', () => sent.length === 6)
   // What was taken is gone; what was never sent cannot be asked for.
-  outbox.sendAgain(0)
-  outbox.sendAgain(99)
+  outbox.resend(0)
+  outbox.resend(99)
   await waitUntil('the rest is sent again', () => sent.length === 9)
   expect(sent).toEqual([0, 1, 2, 3, 2, 3, 1, 2, 3])
 })
 
 test('there is no room for more than 128 KiB that is not taken; a lost acknowledgement is made up for by the next', async () => {
   const { outbox, event } = openOutbox()
-  await outbox.put(event(100_000))
-  const full = outbox.put(event(100_000))
+  await outbox.enqueue(event(100_000))
+  const full = outbox.enqueue(event(100_000))
   expect(await isSettled(full)).toBe(false)
-  outbox.noteTaken(2)
+  outbox.acknowledge(2)
   expect(await isSettled(full)).toBe(true)
-  const closed = outbox.put(event(150_000))
+  const closed = outbox.enqueue(event(150_000))
   expect(await isSettled(closed)).toBe(false)
   outbox.close()
   expect(await isSettled(closed)).toBe(true)

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
 import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
-import { decodeMessage, ENDS, KINDS, type Message } from '../../../../src/pipeline/coalescing/messages.ts'
+import {
+  decodeMessage,
+  MESSAGE_KINDS,
+  type Message,
+  STREAM_ENDS,
+} from '../../../../src/pipeline/coalescing/messages.ts'
 import { RemoteLeader } from '../../../../src/pipeline/coalescing/remote-leader.ts'
 import { SharedCall, type Subscriber } from '../../../../src/pipeline/coalescing/shared-call.ts'
 import type { ProcessBus } from '../../../../src/stores/redis/process-bus.ts'
@@ -39,8 +44,8 @@ function followCall() {
     sent,
     released,
     say,
-    sayEvent: (number: number) => say(KINDS.events, number, new TextEncoder().encode(eventOf(number))),
-    sayEnd: (number: number, end: number) => say(KINDS.notShareable, number, Uint8Array.of(end)),
+    sayEvent: (number: number) => say(MESSAGE_KINDS.events, number, new TextEncoder().encode(eventOf(number))),
+    sayEnd: (number: number, end: number) => say(MESSAGE_KINDS.notShareable, number, Uint8Array.of(end)),
   }
 }
 
@@ -64,9 +69,9 @@ async function readAll(subscriber: Subscriber): Promise<{ text: string; broke: b
 
 test('events in their order are the stream', async () => {
   const { subscriber, say, sayEvent, sayEnd } = followCall()
-  say(KINDS.streamStarted)
+  say(MESSAGE_KINDS.streamStarted)
   for (const number of [1, 2, 3]) sayEvent(number)
-  sayEnd(4, ENDS.delivered)
+  sayEnd(4, STREAM_ENDS.delivered)
   expect(await readAll(subscriber)).toEqual({ text: eventsOf(1, 2, 3), broke: false })
 })
 
@@ -76,53 +81,55 @@ test.each([
   { title: 'one twice', numbers: [1, 1, 2], asks: [] },
 ])('after a gap in the events ($title) the leader is asked once for what is missing', async ({ numbers, asks }) => {
   const { subscriber, sent, say, sayEvent, sayEnd } = followCall()
-  say(KINDS.streamStarted)
+  say(MESSAGE_KINDS.streamStarted)
   for (const number of numbers) sayEvent(number)
-  expect(sent.filter(({ kind }) => kind === KINDS.again).map(({ number }) => number)).toEqual(asks)
+  expect(sent.filter(({ kind }) => kind === MESSAGE_KINDS.resend).map(({ number }) => number)).toEqual(asks)
   // It sends the rest again, and nobody reads anything twice.
   for (const number of [1, 2, 3, 4]) sayEvent(number)
-  sayEnd(5, ENDS.delivered)
+  sayEnd(5, STREAM_ENDS.delivered)
   expect(await readAll(subscriber)).toEqual({ text: eventsOf(1, 2, 3, 4), broke: false })
 })
 
 test('a lost last message is noticed by the next heartbeat, and asked for at each', async () => {
   const { subscriber, sent, say, sayEvent, sayEnd } = followCall()
-  say(KINDS.streamStarted)
+  say(MESSAGE_KINDS.streamStarted)
   sayEvent(1)
-  for (let beat = 0; beat < 2; beat++) say(KINDS.heartbeat, 3)
-  expect(sent.filter(({ kind }) => kind === KINDS.again)).toEqual([2, 2].map(number => ({ kind: KINDS.again, number })))
-  sayEnd(2, ENDS.delivered)
+  for (let beat = 0; beat < 2; beat++) say(MESSAGE_KINDS.heartbeat, 3)
+  expect(sent.filter(({ kind }) => kind === MESSAGE_KINDS.resend)).toEqual(
+    [2, 2].map(number => ({ kind: MESSAGE_KINDS.resend, number })),
+  )
+  sayEnd(2, STREAM_ENDS.delivered)
   expect(await readAll(subscriber)).toEqual({ text: eventOf(1), broke: false })
 })
 
 test('an end that comes before what is missing ends nothing', async () => {
   const { call, subscriber, say, sayEvent, sayEnd } = followCall()
-  say(KINDS.streamStarted)
-  sayEnd(2, ENDS.delivered)
+  say(MESSAGE_KINDS.streamStarted)
+  sayEnd(2, STREAM_ENDS.delivered)
   expect(await Promise.race([call.settled, Bun.sleep(10).then(() => 'open')])).toBe('open')
   sayEvent(1)
-  sayEnd(2, ENDS.delivered)
+  sayEnd(2, STREAM_ENDS.delivered)
   expect(await readAll(subscriber)).toEqual({ text: eventOf(1), broke: false })
 })
 
 test('what the followers here have read is acknowledged, at each heartbeat again', async () => {
   const { sent, say, sayEvent } = followCall()
-  say(KINDS.streamStarted)
+  say(MESSAGE_KINDS.streamStarted)
   sayEvent(1)
   await Bun.sleep(0)
-  say(KINDS.heartbeat, 2)
-  const taken = sent.filter(({ kind }) => kind === KINDS.taken)
+  say(MESSAGE_KINDS.heartbeat, 2)
+  const taken = sent.filter(({ kind }) => kind === MESSAGE_KINDS.acknowledge)
   expect(taken.map(({ number }) => number)).toEqual([2, 2])
 })
 
 test('a leader is dead by heartbeats that could have been read: echoes count, time does not', async () => {
   const { call, leader, released, say } = followCall()
   for (let round = 0; round < 3; round++) {
-    for (let echo = 0; echo < 5; echo++) leader.noteEcho()
-    say(KINDS.heartbeat)
+    for (let echo = 0; echo < 5; echo++) leader.recordEcho()
+    say(MESSAGE_KINDS.heartbeat)
   }
   expect(released).toEqual([])
-  for (let echo = 0; echo < 6; echo++) leader.noteEcho()
+  for (let echo = 0; echo < 6; echo++) leader.recordEcho()
   expect(released).toEqual(['n'])
   expect(await call.settled).toEqual({ kind: 'notShareable', failure: null })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
-import { ClientGone } from '../../../../src/errors/errors.ts'
+import { ClientDisconnected } from '../../../../src/errors/errors.ts'
 import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
-import { EventLump } from '../../../../src/formats/sse/event-lump.ts'
+import { EventChunk } from '../../../../src/formats/sse/event-chunk.ts'
 import { SharedCall, SharedCalls } from '../../../../src/pipeline/coalescing/shared-call.ts'
 
 const MIB = 1024 * 1024
@@ -15,7 +15,7 @@ describe('a shared call', () => {
     one?.leave()
     expect(call.signal.aborted).toBe(false)
     other?.leave()
-    expect(call.signal.reason).toBeInstanceOf(ClientGone)
+    expect(call.signal.reason).toBeInstanceOf(ClientDisconnected)
     expect(call.subscribe(true)).toBeNull()
   })
 
@@ -23,7 +23,7 @@ describe('a shared call', () => {
     const call = openCall()
     const subscriber = call.subscribe(false)
     call.settle({ kind: 'notShareable', failure: null })
-    call.settle({ kind: 'notShareable', failure: new ClientGone() })
+    call.settle({ kind: 'notShareable', failure: new ClientDisconnected() })
     expect(await call.settled).toEqual({ kind: 'notShareable', failure: null })
     expect(await call.started).toBe('settled')
     subscriber?.leave()
@@ -41,7 +41,7 @@ describe('a shared call', () => {
 describe('a call that reads on without subscribers', () => {
   const readOn = () => {
     const call = openCall()
-    call.readsOn = () => true
+    call.canContinueUnsubscribed = () => true
     call.subscribe(false)?.leave()
     return call
   }
@@ -62,9 +62,9 @@ describe('a call that reads on without subscribers', () => {
 
   test('is aborted after 16 MiB of events', () => {
     const call = readOn()
-    for (let pushed = 0; pushed < 16; pushed++) void call.push(new EventLump([new Uint8Array(MIB)]))
+    for (let pushed = 0; pushed < 16; pushed++) void call.push(new EventChunk([new Uint8Array(MIB)]))
     expect(call.signal.aborted).toBe(false)
-    void call.push(new EventLump([new Uint8Array(1)]))
+    void call.push(new EventChunk([new Uint8Array(1)]))
     expect(call.signal.aborted).toBe(true)
     call.settle({ kind: 'notShareable', failure: null })
   })
@@ -74,16 +74,16 @@ describe('the whole response of a shared call', () => {
   test('is kept while somebody waits for it', () => {
     const call = openCall()
     const waiting = call.subscribe(false)
-    expect(call.giveUpWhole()).toBe(false)
+    expect(call.discardFullResponse()).toBe(false)
     expect(call.subscribe(false)).not.toBeNull()
     waiting?.leave()
-    expect(call.giveUpWhole()).toBe(false)
+    expect(call.discardFullResponse()).toBe(false)
   })
 
   test('cannot be waited for once it is given up; its events can be read', () => {
     const call = openCall()
     call.subscribe(true)
-    expect(call.giveUpWhole()).toBe(true)
+    expect(call.discardFullResponse()).toBe(true)
     expect(call.subscribe(false)).toBeNull()
     expect(call.subscribe(true)).not.toBeNull()
   })
@@ -95,11 +95,11 @@ describe('a subscriber that is cut off', () => {
     const call = new SharedCall(room)
     const subscriber = call.subscribe(true)
     let cuts = 0
-    if (subscriber) subscriber.onCut = () => cuts++
-    void call.push(new EventLump([new Uint8Array(MIB)]))
+    if (subscriber) subscriber.onDisconnected = () => cuts++
+    void call.push(new EventChunk([new Uint8Array(MIB)]))
     await vi.waitFor(() => expect(call.signal.aborted).toBe(true), 5_000)
-    expect(call.signal.reason).toBeInstanceOf(ClientGone)
-    expect([cuts, room.cuts]).toEqual([1, 1])
+    expect(call.signal.reason).toBeInstanceOf(ClientDisconnected)
+    expect([cuts, room.disconnects]).toEqual([1, 1])
     await expect(subscriber?.read()).rejects.toMatchObject({ code: 'read_too_slowly' })
   })
 })

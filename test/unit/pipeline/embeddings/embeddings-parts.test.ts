@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import {
-  createVectorNames,
+  createVectorNamer,
   packVector,
   unpackNumbers,
-  type VectorSpace,
+  type VectorNameFields,
 } from '../../../../src/cache/vectors/pack-vector.ts'
 import { decodeStoredVector, encodeStoredVector } from '../../../../src/cache/vectors/vector-store.ts'
-import { createYieldTurn } from '../../../../src/event-loop/turns.ts'
-import { checkTokenLimits, createInputCounter } from '../../../../src/pipeline/embeddings/count-inputs.ts'
-import { planBatches, shareTokens } from '../../../../src/pipeline/embeddings/fetch-batches.ts'
-import { readEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/read-answer.ts'
-import { checkResponseSize, readEmbeddingsQuery } from '../../../../src/pipeline/embeddings/read-query.ts'
-import { VectorCalls } from '../../../../src/pipeline/embeddings/vector-calls.ts'
-import { writeEmbeddingsAnswer } from '../../../../src/pipeline/embeddings/write-answer.ts'
+import { createYielder } from '../../../../src/event-loop/work-scheduler.ts'
+import { InFlightVectors } from '../../../../src/pipeline/coalescing/vector-calls.ts'
+import {
+  checkInputTokenLimits,
+  createInputTokenCounter,
+} from '../../../../src/pipeline/endpoints/embeddings/count-inputs.ts'
+import { distributeTokens, planBatches } from '../../../../src/pipeline/endpoints/embeddings/fetch-batches.ts'
+import { readEmbeddingsResponse } from '../../../../src/pipeline/endpoints/embeddings/read-response.ts'
+import { writeEmbeddingsResponse } from '../../../../src/pipeline/endpoints/embeddings/write-response.ts'
+import { checkResponseSize, readEmbeddingsInput } from '../../../../src/pipeline/request/embeddings-query.ts'
 
 const model = 'openai/text-embedding-3-small'
 
@@ -54,7 +57,7 @@ describe('readEmbeddingsQuery', () => {
     ['tokens', [1, 2, 3], [[1, 2, 3]]],
     ['lists of tokens', [[1, 2], [3]], [[1, 2], [3]]],
   ])('tells the inputs of %s', (_, input, inputs) => {
-    expect(readEmbeddingsQuery({ model, input })?.inputs).toEqual(inputs)
+    expect(readEmbeddingsInput({ model, input })?.inputs).toEqual(inputs)
   })
 
   test.each([
@@ -64,18 +67,18 @@ describe('readEmbeddingsQuery', () => {
     ['an encoding that is not of OpenAI', { input: 'one', encoding_format: 'ubinary' }],
     ['a number that would be rounded', { input: 'one', seed: 2 ** 80 }],
   ])('leaves %s to be cached as a whole', (_, fields) => {
-    expect(readEmbeddingsQuery({ model, ...fields })).toBeNull()
+    expect(readEmbeddingsInput({ model, ...fields })).toBeNull()
   })
 
   test('takes an omitted encoding for numbers', () => {
-    expect(readEmbeddingsQuery({ model, input: 'one' })?.form).toBe('float')
-    expect(readEmbeddingsQuery({ model, input: 'one', encoding_format: null })?.form).toBe('float')
-    expect(readEmbeddingsQuery({ model, input: 'one', encoding_format: 'base64' })?.form).toBe('base64')
+    expect(readEmbeddingsInput({ model, input: 'one' })?.form).toBe('float')
+    expect(readEmbeddingsInput({ model, input: 'one', encoding_format: null })?.form).toBe('float')
+    expect(readEmbeddingsInput({ model, input: 'one', encoding_format: 'base64' })?.form).toBe('base64')
   })
 
   test('keeps both forms apart beside fields it does not know', () => {
-    expect(readEmbeddingsQuery({ model, input: 'one', encoding_format: 'base64' })?.otherFields).toEqual({})
-    expect(readEmbeddingsQuery({ model, input: 'one', output_dtype: 'int8' })?.otherFields).toEqual({
+    expect(readEmbeddingsInput({ model, input: 'one', encoding_format: 'base64' })?.otherFields).toEqual({})
+    expect(readEmbeddingsInput({ model, input: 'one', output_dtype: 'int8' })?.otherFields).toEqual({
       output_dtype: 'int8',
       encoding_format: 'float',
     })
@@ -87,24 +90,24 @@ describe('readEmbeddingsQuery', () => {
     ['no tokens', 'input', [[1], []], "Invalid 'input[1]': input cannot be an empty array."],
     ['no inputs', 'input', [], "Invalid 'input': input cannot be an empty array."],
   ])('refuses %s', (_, param, input, message) => {
-    expect(() => readEmbeddingsQuery({ model, input })).toThrow(
+    expect(() => readEmbeddingsInput({ model, input })).toThrow(
       expect.objectContaining({ status: 400, param, message }),
     )
   })
 
   test('takes 2,048 inputs and refuses one more', () => {
     const texts = Array.from({ length: 2_049 }, (_, at) => `text ${at}`)
-    expect(readEmbeddingsQuery({ model, input: texts.slice(1) })?.inputs.length).toBe(2_048)
-    expect(() => readEmbeddingsQuery({ model, input: texts })).toThrow(
+    expect(readEmbeddingsInput({ model, input: texts.slice(1) })?.inputs.length).toBe(2_048)
+    expect(() => readEmbeddingsInput({ model, input: texts })).toThrow(
       expect.objectContaining({ code: 'array_above_max_length', param: 'input' }),
     )
   })
 })
 
 describe('createVectorNames', () => {
-  const space: VectorSpace = { namespace: '', route: 'openrouter', model, dimensions: null, otherFields: {} }
-  const name = (input: string | number[], changes: Partial<VectorSpace> = {}) =>
-    createVectorNames({ ...space, ...changes })(input)
+  const space: VectorNameFields = { namespace: '', route: 'openrouter', model, dimensions: null, otherFields: {} }
+  const name = (input: string | number[], changes: Partial<VectorNameFields> = {}) =>
+    createVectorNamer({ ...space, ...changes })(input)
 
   test('is the same for the same, whatever it is booked under', () => {
     expect(name('one')).toBe(name('one'))
@@ -136,7 +139,7 @@ describe('createVectorNames', () => {
 
 describe('shareTokens', () => {
   test('is our own count where upstream counts alike', () => {
-    expect(shareTokens(6, [1, 2, 3])).toEqual([1, 2, 3])
+    expect(distributeTokens(6, [1, 2, 3])).toEqual([1, 2, 3])
   })
 
   test.each([
@@ -146,13 +149,13 @@ describe('shareTokens', () => {
     [0, [4, 4]],
     [299_999, [1, 8_192, 77, 12]],
   ])('adds up to %d', (total, counts) => {
-    const shares = shareTokens(total, counts)
+    const shares = distributeTokens(total, counts)
     expect(shares.reduce((sum, share) => sum + share, 0)).toBe(total)
     expect(shares.every(Number.isInteger)).toBe(true)
   })
 
   test('is in proportion', () => {
-    expect(shareTokens(12, [1, 2, 3])).toEqual([2, 4, 6])
+    expect(distributeTokens(12, [1, 2, 3])).toEqual([2, 4, 6])
   })
 })
 
@@ -172,7 +175,7 @@ describe('planBatches', () => {
 
 describe('checkTokenLimits', () => {
   const check = (inputs: (string | number[])[], knownTokens = 0, asked = model) =>
-    checkTokenLimits(asked, inputs, knownTokens, createInputCounter(asked, 1, createYieldTurn()))
+    checkInputTokenLimits(asked, inputs, knownTokens, createInputTokenCounter(asked, 1, createYielder()))
   const tokens = (count: number) => Array.from({ length: count }, () => 1)
   const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
 
@@ -205,7 +208,7 @@ describe('checkTokenLimits', () => {
 })
 
 describe('readEmbeddingsAnswer', () => {
-  const read = (body: unknown, inputs: number) => readEmbeddingsAnswer(JSON.stringify(body), inputs)
+  const read = (body: unknown, inputs: number) => readEmbeddingsResponse(JSON.stringify(body), inputs)
   const base64 = (...numbers: number[]) => Buffer.from(Float32Array.from(numbers).buffer).toString('base64')
   const datum = (index: number, embedding: unknown) => ({ object: 'embedding', index, embedding })
   const numbersOf = (packed: readonly Uint8Array[]) => packed.map(vector => Array.from(unpackNumbers(vector)))
@@ -257,7 +260,7 @@ describe('writeEmbeddingsAnswer', () => {
       [1e-7, 2 ** 60, 5],
     ]
     const packed = vectors.flatMap(vector => packVector(vector) ?? [])
-    const body = writeEmbeddingsAnswer({ packed, form: 'float', model: 'a "model"', promptTokens: 5 })
+    const body = writeEmbeddingsResponse({ packed, form: 'float', model: 'a "model"', promptTokens: 5 })
     expect(body).toBeInstanceOf(Uint8Array)
     expect(await read(body)).toEqual({
       object: 'list',
@@ -272,7 +275,7 @@ describe('writeEmbeddingsAnswer', () => {
       Float32Array.from({ length: 1_536 }, (_, i) => Math.sin(at + i)),
     )
     const packed = vectors.flatMap(vector => packVector(vector) ?? [])
-    const body = writeEmbeddingsAnswer({ packed, form, model: 'modèle', promptTokens: 5 })
+    const body = writeEmbeddingsResponse({ packed, form, model: 'modèle', promptTokens: 5 })
     expect(body).toBeInstanceOf(ReadableStream)
     const { data, model: answeredAs } = await read(body)
     expect(answeredAs).toBe('modèle')
@@ -287,7 +290,7 @@ describe('stored vectors', () => {
     const stored = {
       packed: Uint8Array.of(1, 2, 3),
       promptTokens: 7,
-      answeredAs: 'modèle',
+      responseModel: 'modèle',
       createdAtMs: 1_760_000_000_123,
     }
     const decoded = decodeStoredVector(encodeStoredVector(stored))
@@ -301,26 +304,26 @@ describe('stored vectors', () => {
 })
 
 describe('VectorCalls', () => {
-  const vector = { packed: Uint8Array.of(1), promptTokens: 1, answeredAs: 'm' }
+  const vector = { packed: Uint8Array.of(1), promptTokens: 1, responseModel: 'm' }
 
   test('lets others wait for what one of them fetches, within one group', async () => {
-    const calls = new VectorCalls()
+    const calls = new InFlightVectors()
     const first = calls.join('a', ['x', 'y'])
     const second = calls.join('a', ['y', 'z'])
-    expect([...first.mine]).toEqual(['x', 'y'])
-    expect([...second.mine]).toEqual(['z'])
-    expect([...calls.join('b', ['y']).mine]).toEqual(['y'])
+    expect([...first.toFetch]).toEqual(['x', 'y'])
+    expect([...second.toFetch]).toEqual(['z'])
+    expect([...calls.join('b', ['y']).toFetch]).toEqual(['y'])
     first.settle('y', vector)
-    expect(await second.theirs.get('y')).toEqual(vector)
-    expect([...calls.join('a', ['y']).mine]).toEqual(['y'])
+    expect(await second.inFlight.get('y')).toEqual(vector)
+    expect([...calls.join('a', ['y']).toFetch]).toEqual(['y'])
   })
 
   test('reports a failure, and only the owner of a call can settle it', async () => {
-    const calls = new VectorCalls()
+    const calls = new InFlightVectors()
     const first = calls.join('a', ['x'])
     const second = calls.join('a', ['x'])
     second.settle('x', vector)
     first.settle('x', null)
-    expect(await second.theirs.get('x')).toBeNull()
+    expect(await second.inFlight.get('x')).toBeNull()
   })
 })

@@ -1,7 +1,7 @@
 /** The most that a request may cost, where its provider runs tools: each call reads a full context more; searches and containers have prices. */
 import { expect, test } from 'vitest'
-import { maxCost, maxPriceOf, sizeOfBody } from '../../../../src/pipeline/spending/max-cost.ts'
-import { USUAL_TOOL_CALLS } from '../../../../src/pipeline/spending/max-tokens.ts'
+import { maxCost, maxPriceOf, requestSizeOfBody } from '../../../../src/pipeline/spending/max-cost.ts'
+import { DEFAULT_TOOL_CALLS } from '../../../../src/pipeline/spending/max-tokens.ts'
 import type { CatalogueModel } from '../../../../src/postgres/list-models.ts'
 import type { Provider } from '../../../../src/providers/upstream.ts'
 
@@ -9,7 +9,7 @@ const CONTEXT = 100_000
 const SEARCH_USD = 0.01
 const FILE_SEARCH_USD = 0.0025
 const CONTAINER_USD = 0.03
-const USUAL_SEARCHES = USUAL_TOOL_CALLS * SEARCH_USD
+const USUAL_SEARCHES = DEFAULT_TOOL_CALLS * SEARCH_USD
 const MODEL = {
   kind: 'chat',
   contextTokens: CONTEXT,
@@ -31,38 +31,38 @@ const OWN = { type: 'function', name: 'f', parameters: {} }
 test.each([
   // Without one, the text alone counts.
   ['responses', { tools: [OWN] }, 0, 0],
-  ['responses', { tools: [OWN, SEARCH] }, USUAL_TOOL_CALLS, USUAL_SEARCHES],
+  ['responses', { tools: [OWN, SEARCH] }, DEFAULT_TOOL_CALLS, USUAL_SEARCHES],
   ['responses', { tools: [SEARCH], max_tool_calls: 3 }, 3, 3 * SEARCH_USD],
   // All tools together.
   ['responses', { tools: [SEARCH, CODE], max_tool_calls: 3 }, 3, 3 * SEARCH_USD + CONTAINER_USD],
-  ['responses', { tools: [SEARCH, CODE] }, 2 * USUAL_TOOL_CALLS, USUAL_SEARCHES + CONTAINER_USD],
+  ['responses', { tools: [SEARCH, CODE] }, 2 * DEFAULT_TOOL_CALLS, USUAL_SEARCHES + CONTAINER_USD],
   // However often it is called, a tool has one container.
-  ['responses', { tools: [CODE] }, USUAL_TOOL_CALLS, CONTAINER_USD],
+  ['responses', { tools: [CODE] }, DEFAULT_TOOL_CALLS, CONTAINER_USD],
   [
     'responses',
     { tools: [{ ...CODE, container: { type: 'auto', memory_limit: '16g' } }] },
-    USUAL_TOOL_CALLS,
+    DEFAULT_TOOL_CALLS,
     16 * CONTAINER_USD,
   ],
   [
     'responses',
     { tools: [{ type: 'shell', environment: { type: 'container_auto', memory_limit: '4g' } }] },
-    USUAL_TOOL_CALLS,
+    DEFAULT_TOOL_CALLS,
     4 * CONTAINER_USD,
   ],
   ['responses', { tools: [{ type: 'shell', environment: { type: 'local' } }] }, 0, 0],
   ['responses', { tools: [{ type: 'file_search' }], max_tool_calls: 4 }, 4, 4 * FILE_SEARCH_USD],
   // Fields of another endpoint limit nothing.
-  ['responses', { tools: [{ ...SEARCH, max_uses: 1 }] }, USUAL_TOOL_CALLS, USUAL_SEARCHES],
-  ['messages', { tools: [CLAUDES], max_tool_calls: 1 }, USUAL_TOOL_CALLS, USUAL_SEARCHES],
+  ['responses', { tools: [{ ...SEARCH, max_uses: 1 }] }, DEFAULT_TOOL_CALLS, USUAL_SEARCHES],
+  ['messages', { tools: [CLAUDES], max_tool_calls: 1 }, DEFAULT_TOOL_CALLS, USUAL_SEARCHES],
   ['messages', { tools: [{ ...CLAUDES, max_uses: 4 }, FETCH] }, 6, 4 * SEARCH_USD],
   ['messages', { tools: [{ type: 'bash_20250124', name: 'bash' }] }, 0, 0],
-  ['chat', { web_search_options: {} }, USUAL_TOOL_CALLS, USUAL_SEARCHES],
+  ['chat', { web_search_options: {} }, DEFAULT_TOOL_CALLS, USUAL_SEARCHES],
   ['chat', { web_search_options: null }, 0, 0],
 ] as const)('%s %j: %d calls, for %d dollars beside the tokens', (endpoint, fields, calls, toolsUsd) => {
   const limit = endpoint === 'responses' ? { max_output_tokens: 100 } : { max_tokens: 100 }
   const body = { model: 'm', ...limit, ...fields }
-  const size = sizeOfBody(endpoint, body, JSON.stringify(body).length)
+  const size = requestSizeOfBody(endpoint, body, JSON.stringify(body).length)
   const { usd, tokens } = maxCost(size, PROVIDER, catalogue) ?? {}
   const prompt = (tokens ?? 0) - 100
   if (calls === 0) expect(prompt).toBeLessThanOrEqual(CONTEXT)
@@ -72,7 +72,7 @@ test.each([
 
 const usd = (body: object, model: object = {}, bytes = JSON.stringify(body).length) => {
   const priced = { find: () => ({ ...MODEL, ...model }) as unknown as CatalogueModel }
-  const { usd = null } = maxCost(sizeOfBody('chat', { model: 'm', ...body }, bytes), PROVIDER, priced) ?? {}
+  const { usd = null } = maxCost(requestSizeOfBody('chat', { model: 'm', ...body }, bytes), PROVIDER, priced) ?? {}
   return usd
 }
 /** Of a prompt of a thousand bytes and an answer of a hundred tokens, in US dollars per million. */
@@ -109,7 +109,7 @@ test('what makes an answer longer or a prompt larger is reserved for', () => {
 })
 
 test('of several models the dearest counts, and what one of them costs must be known', () => {
-  const size = sizeOfBody('chat', { model: 'cheap', models: ['dear'], ...LIMITED }, BYTES)
+  const size = requestSizeOfBody('chat', { model: 'cheap', models: ['dear'], ...LIMITED }, BYTES)
   const priced = (known: Record<string, object>) => ({
     find: (_: string, model: string) => known[model] && ({ ...MODEL, ...known[model] } as unknown as CatalogueModel),
   })
@@ -131,15 +131,15 @@ test('what another host may ask for a model is reserved, and nothing beyond what
     find: (_: string, model: string) =>
       ({ ...MODEL, unitPrices: { request: 0.5 }, ...known[model] }) as unknown as CatalogueModel,
   }
-  const limiting = { ...PROVIDER, pricedAs: 'aggregator', limitsPrices: true }
-  const size = sizeOfBody('chat', { model: 'cheap', models: ['dear'], provider: {}, ...LIMITED }, BYTES)
+  const limiting = { ...PROVIDER, pricedAs: 'aggregator', enforcesMaxPrice: true }
+  const size = requestSizeOfBody('chat', { model: 'cheap', models: ['dear'], provider: {}, ...LIMITED }, BYTES)
   const usdOf = (more: object, provider: Provider = limiting) => maxCost({ ...size, ...more }, provider, catalogue)
   // The cheap model, which reads more, at the prices up to which both are asked for.
   expect(maxPriceOf(() => size, limiting, catalogue)).toEqual({ prompt: 9, completion: 90, request: 0.5 })
   expect(usdOf({})?.usd).toBeCloseTo(most(9, 90) + 0.5, 9)
   // What is passed through has no such limits, nor has another aggregator.
-  expect(usdOf({ isPassed: true })).toEqual({ usd: null, tokens: null, unknown: 'provider' })
-  expect(usdOf({}, { ...limiting, limitsPrices: false })?.unknown).toBe('provider')
+  expect(usdOf({ isPassThrough: true })).toEqual({ usd: null, tokens: null, unknown: 'provider' })
+  expect(usdOf({}, { ...limiting, enforcesMaxPrice: false })?.unknown).toBe('provider')
   // Of a host with a dearer request, the fee.
   known.dear = { ...known.dear, unitPrices: { request: 0.7 } }
   expect(usdOf({})?.usd).toBeCloseTo(most(9, 90) + 0.7, 9)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createFrameReader, type Frame } from '../../../../src/postgres/embedded/psql-frames.ts'
+import { createFrameReader, type ProtocolFrame } from '../../../../src/postgres/embedded/psql-frames.ts'
 
 const encryption = Buffer.from('0000000804d2162f', 'hex')
 const gssEncryption = Buffer.from('0000000804d21630', 'hex')
@@ -8,7 +8,7 @@ const startup = Buffer.from('\0\0\0\x17\0\x03\0\0user\0postgres\0\0', 'latin1')
 const query = Buffer.from('Q\0\0\0\x0dselect 1\0', 'latin1')
 const sync = Buffer.from('S\0\0\0\x04', 'latin1')
 
-function describeFrame(frame: Frame): string {
+function describeFrame(frame: ProtocolFrame): string {
   return frame.kind === 'message' ? `${frame.type} ${frame.bytes.length}` : frame.kind
 }
 
@@ -18,7 +18,7 @@ describe('psql frames', () => {
 
   test.each([1, 2, 3, 5, 7, 11, session.length])('come out whole from chunks of %i bytes', size => {
     const reader = createFrameReader()
-    const frames: Frame[] = []
+    const frames: ProtocolFrame[] = []
     for (let at = 0; at < session.length; at += size) frames.push(...reader.read(session.subarray(at, at + size)))
     expect(frames.map(describeFrame)).toEqual(expected)
     expect(Buffer.concat(frames.flatMap(frame => ('bytes' in frame ? [frame.bytes] : [])))).toEqual(

@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createScramVerifier, startScram } from '../../../../src/postgres/embedded/scram.ts'
+import { createScramExchange, createScramVerifier } from '../../../../src/postgres/embedded/scram.ts'
 
 const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
@@ -23,7 +23,7 @@ function prove(password: string, serverFirst: string, header = 'n,,') {
 const verifier = createScramVerifier('secret')
 
 test('who knows the password is let in, and is shown that the server knows it', () => {
-  const exchange = startScram(verifier)
+  const exchange = createScramExchange(verifier)
   const serverFirst = exchange.begin('n,,n=,r=client') ?? ''
   expect(serverFirst).toMatch(/^r=client.{24},s=/)
   const { final, server } = prove('secret', serverFirst)
@@ -31,17 +31,17 @@ test('who knows the password is let in, and is shown that the server knows it', 
 })
 
 test('who does not is not', () => {
-  const exchange = startScram(verifier)
+  const exchange = createScramExchange(verifier)
   expect(exchange.finish('c=biws,r=x,p=AAAA')).toBe(null)
   const serverFirst = exchange.begin('n,,n=,r=client') ?? ''
   expect(exchange.finish(prove('Secret', serverFirst).final)).toBe(null)
   // Another exchange's proof.
-  const earlier = startScram(verifier).begin('n,,n=,r=client') ?? ''
+  const earlier = createScramExchange(verifier).begin('n,,n=,r=client') ?? ''
   expect(exchange.finish(prove('secret', earlier).final)).toBe(null)
   // Another header than the one it began with.
   expect(exchange.finish(prove('secret', serverFirst, 'y,,').final)).toBe(null)
 })
 
 test.each(['', 'n,,', 'p=tls-unique,,n=,r=x', 'n,,n=,r=', 'n,,r=x', 'n,,n=,r=a b'])('%j is no beginning', message => {
-  expect(startScram(verifier).begin(message)).toBe(null)
+  expect(createScramExchange(verifier).begin(message)).toBe(null)
 })

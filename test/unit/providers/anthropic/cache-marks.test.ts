@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { translateBody } from '../../../../src/providers/anthropic/request/translate-chat.ts'
+import { translateChatBody } from '../../../../src/providers/anthropic/request/translate-chat.ts'
 
 const MARK = { cache_control: { type: 'ephemeral' } }
 const tool = (name: string) => ({
@@ -24,7 +24,7 @@ const chat = {
 }
 
 function translate(body: typeof chat | Record<string, unknown>, marksCache: boolean) {
-  return JSON.parse(translateBody(body, { maxOutputTokens: null, marksCache }).body)
+  return JSON.parse(translateChatBody(body, { maxOutputTokens: null, addsCacheBreakpoints: marksCache }).body)
 }
 const marksIn = (sent: unknown) => JSON.stringify(sent).split('"cache_control"').length - 1
 

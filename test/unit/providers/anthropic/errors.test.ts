@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { toProxyError, writeOpenAiError } from '../../../../src/formats/errors/client-error.ts'
 import { readProviderError } from '../../../../src/formats/errors/provider-error.ts'
-import { translateAnswer } from '../../../../src/providers/anthropic/answer/translate-answer.ts'
-import type { UpstreamAnswer } from '../../../../src/providers/upstream.ts'
+import { translateUpstreamResponse } from '../../../../src/providers/anthropic/response/translate-upstream-response.ts'
+import type { UpstreamResponse } from '../../../../src/providers/upstream.ts'
 
 const PLAIN = { stream: false }
 const STREAMED = { stream: true }
-const CONTEXT = { createdSeconds: 0, isJsonObject: false, usesLegacyFunctions: false, ownStops: [] }
+const CONTEXT = { createdSeconds: 0, isJsonObject: false, usesLegacyFunctions: false, localStopSequences: [] }
 
-function answer(status: number, body: string, headers: Record<string, string> = {}): UpstreamAnswer {
+function answer(status: number, body: string, headers: Record<string, string> = {}): UpstreamResponse {
   return {
     status,
     headers: new Headers({ 'content-type': 'application/json', ...headers }),
     body: new Blob([body]).stream(),
-    mayStore: () => true,
+    isStorable: () => true,
   }
 }
 
@@ -58,10 +58,10 @@ describe('an error', () => {
   })
 })
 
-describe('translateAnswer', () => {
+describe('translateResponseJob', () => {
   test('keeps an error’s status, Retry-After and rate limits', async () => {
     const headers = { 'retry-after': '7', 'anthropic-ratelimit-requests-remaining': '0', 'request-id': 'req_1' }
-    const told = await translateAnswer(answer(429, errorBody('rate_limit_error'), headers), CONTEXT, PLAIN)
+    const told = await translateUpstreamResponse(answer(429, errorBody('rate_limit_error'), headers), CONTEXT, PLAIN)
     expect(told.status).toBe(429)
     expect(Object.fromEntries(told.headers)).toMatchObject({
       ...headers,
@@ -73,14 +73,14 @@ describe('translateAnswer', () => {
   })
 
   test('keeps 529, which OpenAI’s clients try again', async () => {
-    const told = await translateAnswer(answer(529, errorBody('overloaded_error')), CONTEXT, PLAIN)
+    const told = await translateUpstreamResponse(answer(529, errorBody('overloaded_error')), CONTEXT, PLAIN)
     expect(told.status).toBe(529)
   })
 
   test('tells a stream that begins with an error as an answer with its status, which may be asked for again', async () => {
     const event = `event: error\ndata: ${errorBody('overloaded_error')}\n\n`
     const headers = { 'content-type': 'text/event-stream', 'anthropic-ratelimit-requests-remaining': '3' }
-    const told = await translateAnswer(answer(200, event, headers), CONTEXT, STREAMED)
+    const told = await translateUpstreamResponse(answer(200, event, headers), CONTEXT, STREAMED)
     expect(told.status).toBe(529)
     expect(told.headers.get('content-type')).toBe('application/json')
     expect(told.headers.get('anthropic-ratelimit-requests-remaining')).toBe('3')
@@ -88,13 +88,13 @@ describe('translateAnswer', () => {
   })
 
   test('throws where a stream ends before it began', async () => {
-    const told = translateAnswer(answer(200, '', { 'content-type': 'text/event-stream' }), CONTEXT, STREAMED)
-    await expect(told).rejects.toMatchObject({ status: 502, kind: 'empty', isInPlaceOfResponse: true })
+    const told = translateUpstreamResponse(answer(200, '', { 'content-type': 'text/event-stream' }), CONTEXT, STREAMED)
+    await expect(told).rejects.toMatchObject({ status: 502, kind: 'empty', replacesResponse: true })
   })
 
   test('tells a gateway’s page as an error', async () => {
     const page = answer(502, '<html>Bad gateway</html>', { 'content-type': 'text/html' })
-    const told = await translateAnswer(page, CONTEXT, PLAIN)
+    const told = await translateUpstreamResponse(page, CONTEXT, PLAIN)
     expect(told.headers.get('content-type')).toBe('application/json')
     expect(await new Response(told.body).json()).toMatchObject({
       error: { message: 'Bad gateway' },
@@ -104,7 +104,7 @@ describe('translateAnswer', () => {
   test.each(['', '[]', '{}', '{"type":"message"}', '{"type":"message","content":[]}', 'x'])(
     'takes %j for no answer',
     async body => {
-      await expect(translateAnswer(answer(200, body), CONTEXT, PLAIN)).rejects.toMatchObject({ status: 502 })
+      await expect(translateUpstreamResponse(answer(200, body), CONTEXT, PLAIN)).rejects.toMatchObject({ status: 502 })
     },
   )
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { MESSAGE_FIELDS } from '../../../../src/formats/messages/message-fields.ts'
-import { FIELD_RULES, type RuledField } from '../../../../src/providers/anthropic/field-rules.ts'
+import { MESSAGE_FIELD_RULES } from '../../../../src/formats/messages/message-fields.ts'
+import { type ChatRequestField, FIELD_RULES } from '../../../../src/providers/anthropic/field-rules.ts'
 import type { MessagesRequest } from '../../../../src/providers/anthropic/messages-request.ts'
 import { translateRequest } from '../../../../src/providers/anthropic/request/translate-request.ts'
 
@@ -22,7 +22,7 @@ function says(part: Body): Body {
 }
 
 /** For each translated field: a request with it, and what of Anthropic's it comes to. */
-const TRANSLATED: Partial<Record<RuledField, { body: Body; becomes: object }>> = {
+const TRANSLATED: Partial<Record<ChatRequestField, { body: Body; becomes: object }>> = {
   model: { body: { model: 'claude-opus-5-5' }, becomes: { model: 'claude-opus-5-5' } },
   messages: {
     body: { messages: [{ role: 'developer', content: 'Be brief' }, QUESTION] },
@@ -159,7 +159,7 @@ const TRANSLATED: Partial<Record<RuledField, { body: Body; becomes: object }>> =
 }
 
 /** For each dropped field: a request with it, and the same without. */
-const DROPPED: Partial<Record<RuledField, { with: Body; without?: Body }>> = {
+const DROPPED: Partial<Record<ChatRequestField, { with: Body; without?: Body }>> = {
   stream_options: { with: { stream: true, stream_options: { include_usage: true } }, without: { stream: true } },
   usage: { with: { usage: { include: true } } },
   seed: { with: { seed: 7 } },
@@ -176,7 +176,7 @@ const DROPPED: Partial<Record<RuledField, { with: Body; without?: Body }>> = {
 }
 
 /** For each refused field: what is refused, where, and what asks for nothing. */
-const REFUSED: Partial<Record<RuledField, { body: Body; param?: string; harmless?: Body }>> = {
+const REFUSED: Partial<Record<ChatRequestField, { body: Body; param?: string; harmless?: Body }>> = {
   n: { body: { n: 2 }, harmless: { n: 1 } },
   logprobs: { body: { logprobs: true }, harmless: { logprobs: false } },
   top_logprobs: { body: { top_logprobs: 3 }, harmless: { top_logprobs: 0 } },
@@ -199,8 +199,8 @@ const REFUSED: Partial<Record<RuledField, { body: Body; param?: string; harmless
   'tools[].custom': { body: { tools: [{ type: 'custom', custom: { name: 'c' } }] }, param: 'tools[0]' },
 }
 
-function fieldsOf(treatment: string): RuledField[] {
-  return (Object.keys(FIELD_RULES) as RuledField[]).filter(field => FIELD_RULES[field].treatment === treatment)
+function fieldsOf(treatment: string): ChatRequestField[] {
+  return (Object.keys(FIELD_RULES) as ChatRequestField[]).filter(field => FIELD_RULES[field].treatment === treatment)
 }
 
 describe('the table of field rules', () => {
@@ -234,7 +234,7 @@ describe('the table of field rules', () => {
     }
   })
 
-  test.each(Object.keys(MESSAGE_FIELDS).filter(field => !(field in FIELD_RULES) && field !== 'thinking'))(
+  test.each(Object.keys(MESSAGE_FIELD_RULES).filter(field => !(field in FIELD_RULES) && field !== 'thinking'))(
     '%s is Anthropic’s own, and sent as it is',
     field => {
       const own = { [field]: { tomorrow: [1] } }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AnswerContext } from '../../../../src/providers/anthropic/answer/answer-context.ts'
-import { createCallWriter } from '../../../../src/providers/anthropic/answer/call-writer.ts'
-import { translateResponse } from '../../../../src/providers/anthropic/answer/translate-response.ts'
-import { translateBody } from '../../../../src/providers/anthropic/request/translate-chat.ts'
+import { translateChatBody } from '../../../../src/providers/anthropic/request/translate-chat.ts'
+import type { AnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
+import { createToolCallTranslator } from '../../../../src/providers/anthropic/response/tool-call-translator.ts'
+import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
 import { findShapeError } from '../../../standin-anthropic/request-schema.ts'
 
 type Body = Record<string, unknown>
@@ -13,7 +13,7 @@ const DEFINED = { $defs: { B: { type: 'object', properties: { again: { $ref: '#'
 
 function ask(fields: Body) {
   const body = { model: 'claude-opus-5-5', messages: [{ role: 'user', content: 'Hi' }], ...fields }
-  const { body: text, context } = translateBody(body, { maxOutputTokens: 1_000 })
+  const { body: text, context } = translateChatBody(body, { maxOutputTokens: 1_000 })
   const request = JSON.parse(text)
   expect(findShapeError(request)).toBeNull()
   return { request, context }
@@ -21,11 +21,11 @@ function ask(fields: Body) {
 const offer = (name: string, parameters?: object) => ({ type: 'function', function: { name, parameters } })
 
 /** The calls of a response that uses a tool, plain and streamed in pieces. */
-function answer(context: AnswerContext, name: string, input: object): Body[] {
+function answer(context: AnthropicResponseContext, name: string, input: object): Body[] {
   const use = { type: 'tool_use', id: 'toolu_1', name, input }
   const message = { content: [use], stop_reason: 'tool_use', usage: {} }
   const plain = translateResponse(message as never, context) as { choices: { message: { tool_calls: Body[] } }[] }
-  const writer = createCallWriter(context)
+  const writer = createToolCallTranslator(context)
   const text = JSON.stringify(input)
   const pieces = text.match(/.{1,3}/gsu) ?? []
   const deltas = [
@@ -115,7 +115,7 @@ describe('a schema that Anthropic refuses', () => {
 
   test('text that was cut off stays as it came', () => {
     const { context } = ask({ tools: [offer('f', UNION)] })
-    const writer = createCallWriter(context)
+    const writer = createToolCallTranslator(context)
     writer.start(0, { type: 'tool_use', id: 'x', name: 'f', input: {} } as never)
     writer.continue(0, '{"value":{"a":')
     expect(writer.stop(0)).toEqual([{ tool_calls: [{ index: 0, function: { arguments: '{"value":{"a":' } }] }])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { chooseApiVersion } from '../../../../src/providers/anthropic/messages-request.ts'
-import { fitTools } from '../../../../src/providers/anthropic/request/fit-tools.ts'
+import { adaptTools } from '../../../../src/providers/anthropic/request/adapt-tools.ts'
 import { translateRequest } from '../../../../src/providers/anthropic/request/translate-request.ts'
 
 type Body = Record<string, unknown>
@@ -9,7 +9,7 @@ const USER = { role: 'user', content: 'Hi' }
 const TOOLS = ['a', 'b', 'c'].map(name => ({ type: 'function', function: { name } }))
 
 function translate(fields: Body, model = 'claude-opus-5-5', maxOutputTokens: number | null = 128_000) {
-  return fitTools(translateRequest({ model, messages: [USER], ...fields }, { maxOutputTokens })).request
+  return adaptTools(translateRequest({ model, messages: [USER], ...fields }, { maxOutputTokens })).request
 }
 
 function refused(fields: Body, param: string, model?: string) {

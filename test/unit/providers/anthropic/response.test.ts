@@ -1,10 +1,10 @@
 import type { ContentBlock, Message, StopReason } from '@anthropic-ai/sdk/resources/messages'
 import { describe, expect, test } from 'vitest'
 import { completenessOf } from '../../../../src/formats/chat/completeness.ts'
-import { readAnswerContext } from '../../../../src/providers/anthropic/answer/answer-context.ts'
-import { translateResponse } from '../../../../src/providers/anthropic/answer/translate-response.ts'
+import { createAnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
+import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
 
-const PLAIN = readAnswerContext({}, 1_760_000_000_999)
+const PLAIN = createAnthropicResponseContext({}, 1_760_000_000_999)
 
 function text(said: string): ContentBlock {
   return { type: 'text', text: said, citations: null }
@@ -160,7 +160,7 @@ describe('translateResponse', () => {
   })
 
   test('answers legacy functions their way', () => {
-    const context = readAnswerContext({ functions: [{ name: 'f' }] }, 0)
+    const context = createAnthropicResponseContext({ functions: [{ name: 'f' }] }, 0)
     const called = message([use('x', 'f', { n: 1 })], { stop_reason: 'tool_use' })
     expect(choiceOf(translateResponse(called, context))).toMatchObject({
       message: { content: null, function_call: { name: 'f', arguments: '{"n":1}' } },
@@ -170,7 +170,7 @@ describe('translateResponse', () => {
 
   test('takes a code fence off JSON that was asked for, and off nothing else', () => {
     const fenced = message([text('```json\n{"a":1}\n```')])
-    const asked = readAnswerContext({ response_format: { type: 'json_object' } }, 0)
+    const asked = createAnthropicResponseContext({ response_format: { type: 'json_object' } }, 0)
     expect(choiceOf(translateResponse(fenced, asked))?.message.content).toBe('{"a":1}')
     expect(choiceOf(translateResponse(fenced, PLAIN))?.message.content).toBe('```json\n{"a":1}\n```')
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fitSchema } from '../../../../src/providers/anthropic/request/fit-schema.ts'
+import { adaptSchema } from '../../../../src/providers/anthropic/request/adapt-schema.ts'
 
 const string = { type: 'string' }
 
@@ -65,7 +65,7 @@ describe('fitSchema', () => {
       { type: 'object', properties: { minimum: string, __proto__x: string } },
       { type: 'object', properties: { minimum: string, __proto__x: string }, additionalProperties: false },
     ],
-  ])('%s', (_name, schema, fitted) => expect(fitSchema(schema, 's')).toEqual(fitted))
+  ])('%s', (_name, schema, fitted) => expect(adaptSchema(schema, 's')).toEqual(fitted))
 
   test.each([
     ['an object of any keys', { type: 'object' }, 's'],
@@ -79,12 +79,12 @@ describe('fitSchema', () => {
     ['one inside a list', { type: 'array', items: { type: 'object' } }, 's.items'],
     ['one among options', { anyOf: [string, { type: 'object' }] }, 's.anyOf[1]'],
   ])('refuses %s, where it stands', (_name, schema, param) => {
-    expect(() => fitSchema(schema, 's')).toThrow(expect.objectContaining({ status: 400, param }))
+    expect(() => adaptSchema(schema, 's')).toThrow(expect.objectContaining({ status: 400, param }))
   })
 
   test('keeps a property called __proto__', () => {
     const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}')
-    const { properties } = fitSchema(schema, 's') as { properties: object }
+    const { properties } = adaptSchema(schema, 's') as { properties: object }
     expect(Object.keys(properties)).toEqual(['__proto__'])
   })
 })

@@ -118,7 +118,7 @@ const model = fc.constantFrom(
   'claude-haiku-4-5',
 )
 
-describe('translateRequest', () => {
+describe('translateRequestJob', () => {
   test('writes what Anthropic takes, whatever the conversation and the settings', () => {
     fc.assert(
       fc.property(model, messages, settings, (name, conversation, fields) => {

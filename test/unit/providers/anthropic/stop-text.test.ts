@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { readAnswerContext } from '../../../../src/providers/anthropic/answer/answer-context.ts'
-import { createTextStopper } from '../../../../src/providers/anthropic/answer/stop-text.ts'
-import { translateResponse } from '../../../../src/providers/anthropic/answer/translate-response.ts'
+import { createAnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
+import { createStopSequenceFilter } from '../../../../src/providers/anthropic/response/stop-sequence-filter.ts'
+import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
 
 function stop(sequences: string[], ...pieces: string[]) {
-  const stopper = createTextStopper(sequences)
+  const stopper = createStopSequenceFilter(sequences)
   const passed = pieces.map(piece => stopper.push(piece)).join('')
   return [passed + stopper.end(), stopper.isStopped]
 }
@@ -32,7 +32,7 @@ test('an answer that Anthropic was not told to stop is stopped here, and what ca
     stop_reason: 'tool_use',
     usage: { input_tokens: 1, output_tokens: 9 },
   }
-  const answer = translateResponse(message as never, readAnswerContext({ stop: ['\n', 'END'] }, 0))
+  const answer = translateResponse(message as never, createAnthropicResponseContext({ stop: ['\n', 'END'] }, 0))
   expect(answer).toMatchObject({
     choices: [{ finish_reason: 'stop', message: { content: 'one line' } }],
     usage: { completion_tokens: 9 },

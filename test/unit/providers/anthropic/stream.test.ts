@@ -2,14 +2,19 @@ import type { ContentBlock, Message, StopReason } from '@anthropic-ai/sdk/resour
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
-import type { AnswerContext } from '../../../../src/providers/anthropic/answer/answer-context.ts'
-import { StreamTranslator } from '../../../../src/providers/anthropic/answer/stream-translator.ts'
-import { translateStream } from '../../../../src/providers/anthropic/answer/translate-answer.ts'
-import { translateResponse } from '../../../../src/providers/anthropic/answer/translate-response.ts'
+import type { AnthropicResponseContext } from '../../../../src/providers/anthropic/response/response-context.ts'
+import { StreamTranslator } from '../../../../src/providers/anthropic/response/stream-translator.ts'
+import { translateResponse } from '../../../../src/providers/anthropic/response/translate-response.ts'
+import { translateStream } from '../../../../src/providers/anthropic/response/translate-upstream-response.ts'
 import { assembleBytes, cutBytes } from '../../../standin/assemble-bytes.ts'
 import { writeEvent, writeEvents } from '../../../standin-anthropic/write-events.ts'
 
-const CONTEXT: AnswerContext = { createdSeconds: 5, isJsonObject: false, usesLegacyFunctions: false, ownStops: [] }
+const CONTEXT: AnthropicResponseContext = {
+  createdSeconds: 5,
+  isJsonObject: false,
+  usesLegacyFunctions: false,
+  localStopSequences: [],
+}
 const encoder = new TextEncoder()
 
 function message(content: ContentBlock[], stop_reason: StopReason = 'end_turn'): Message {
@@ -125,7 +130,7 @@ const context = fc.record({
   createdSeconds: fc.nat(),
   isJsonObject: fc.boolean(),
   usesLegacyFunctions: fc.boolean(),
-  ownStops: fc.subarray([' ', '\n', '\n\n']),
+  localStopSequences: fc.subarray([' ', '\n', '\n\n']),
 })
 
 describe('a translated stream', () => {

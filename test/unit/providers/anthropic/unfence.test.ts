@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createUnfencer, unfence } from '../../../../src/providers/anthropic/answer/unfence.ts'
+import {
+  createCodeFenceRemover,
+  removeCodeFence,
+} from '../../../../src/providers/anthropic/response/remove-code-fence.ts'
 
 describe('unfence', () => {
   test.each([
@@ -19,7 +22,7 @@ describe('unfence', () => {
     ['```json\n{}````', '{}`'],
     ['```json\n{}\n``` ```', '{}\n```'],
     [`\n\`\`\`${' '.repeat(200)}\n{}`, `\n\`\`\`${' '.repeat(200)}\n{}`],
-  ])('%j', (text, bare) => expect(unfence(text)).toBe(bare))
+  ])('%j', (text, bare) => expect(removeCodeFence(text)).toBe(bare))
 
   test('gives the same however the text is cut', () => {
     const piece = fc.constantFrom('```', '`', 'json', 'JSON', '\n', '\r\n', ' ', '{"a":1}', 'x', '```json\n', '\n```')
@@ -27,15 +30,15 @@ describe('unfence', () => {
       fc.property(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat()), (pieces, cuts) => {
         const text = pieces.join('')
         const ends = [...cuts.map(cut => cut % (text.length + 1)).toSorted((a, b) => a - b), text.length]
-        const unfencer = createUnfencer()
+        const unfencer = createCodeFenceRemover()
         const passed = ends.map((end, at) => unfencer.push(text.slice(ends[at - 1] ?? 0, end)))
-        expect(passed.join('') + unfencer.end()).toBe(unfence(text))
+        expect(passed.join('') + unfencer.end()).toBe(removeCodeFence(text))
       }),
     )
   })
 
   test('holds back no more than may be a fence', () => {
-    const unfencer = createUnfencer()
+    const unfencer = createCodeFenceRemover()
     expect(unfencer.push('```json\n{"a":')).toBe('{"a":')
     expect(unfencer.push('1}\n')).toBe('1}')
     expect(unfencer.push('`')).toBe('')

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
 import { countPromptTokens, countTextTokens } from '../../../../src/formats/tokens/count-tokens.ts'
-import { answerInSandbox } from '../../../../src/providers/sandbox/answer.ts'
+import { createSandboxResponse } from '../../../../src/providers/sandbox/response.ts'
 
 interface Completion {
   id: string
@@ -48,7 +48,7 @@ const TOOL_RESULT = [
   { role: 'tool', tool_call_id: 'c1', content: '22 degrees' },
 ]
 
-const ask = async (request: object) => answerInSandbox('chat', { ...ASK, ...request }) as unknown as Completion
+const ask = async (request: object) => createSandboxResponse('chat', { ...ASK, ...request }) as unknown as Completion
 const firstChoice = async (request: object) => {
   const [choice] = (await ask(request)).choices
   if (choice === undefined) throw new Error('no choice')

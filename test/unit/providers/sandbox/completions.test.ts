@@ -2,7 +2,7 @@ import { encode } from 'gpt-tokenizer/encoding/cl100k_base'
 import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
 import { countTextTokens } from '../../../../src/formats/tokens/count-tokens.ts'
-import { completeText } from '../../../../src/providers/sandbox/completions.ts'
+import { createTextCompletion } from '../../../../src/providers/sandbox/completions.ts'
 
 interface Completion {
   id: string
@@ -18,7 +18,7 @@ interface Completion {
 
 const MODEL = 'gpt-3.5-turbo-instruct'
 const complete = (request: object) =>
-  completeText({ model: MODEL, prompt: 'Once upon a time', ...request }) as unknown as Completion
+  createTextCompletion({ model: MODEL, prompt: 'Once upon a time', ...request }) as unknown as Completion
 
 function paramOf(request: object): string | null {
   try {
@@ -51,8 +51,8 @@ test('a completion is marked, and sixteen tokens long unless asked otherwise', (
 })
 
 test('the same request is answered the same', () => {
-  const { created: _, ...one } = completeText({ model: MODEL, prompt: 'x' })
-  const { created: __, ...other } = completeText({ model: MODEL, prompt: 'x', stream: true })
+  const { created: _, ...one } = createTextCompletion({ model: MODEL, prompt: 'x' })
+  const { created: __, ...other } = createTextCompletion({ model: MODEL, prompt: 'x', stream: true })
   expect(other).toEqual(one)
 })
 

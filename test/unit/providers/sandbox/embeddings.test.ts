@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
 import { countTextTokens } from '../../../../src/formats/tokens/count-tokens.ts'
-import { embedInputs } from '../../../../src/providers/sandbox/embeddings.ts'
+import { createEmbeddings } from '../../../../src/providers/sandbox/embeddings.ts'
 
 interface Embeddings<Vector> {
   object: string
@@ -12,7 +12,7 @@ interface Embeddings<Vector> {
 
 const MODEL = 'text-embedding-3-small'
 const embed = <Vector = number[]>(request: object) =>
-  embedInputs({
+  createEmbeddings({
     model: MODEL,
     input: 'The cat sat on the mat',
     ...request,

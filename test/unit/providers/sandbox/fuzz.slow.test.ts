@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ProxyError } from '../../../../src/errors/errors.ts'
-import { answerInSandbox } from '../../../../src/providers/sandbox/answer.ts'
+import { createSandboxResponse } from '../../../../src/providers/sandbox/response.ts'
 
 const json = fc.jsonValue({ maxDepth: 1 })
 const odd = fc.constantFrom<unknown>(
@@ -122,8 +122,8 @@ test('any request is answered or refused with a 400 that names what is wrong', (
   fc.assert(
     fc.property(endpoint, request, (kind, body) => {
       try {
-        const answer = answerInSandbox(kind, body)
-        const { created: _, ...same } = answerInSandbox(kind, structuredClone(body))
+        const answer = createSandboxResponse(kind, body)
+        const { created: _, ...same } = createSandboxResponse(kind, structuredClone(body))
         expect({ ...answer, created: undefined }).toEqual({ ...same, created: undefined })
         expect(JSON.parse(JSON.stringify(answer))).toMatchObject({
           object: expect.any(String),
@@ -145,7 +145,7 @@ test('any JSON object is answered or refused', () => {
   fc.assert(
     fc.property(endpoint, fc.dictionary(fc.string(), any), (kind, body) => {
       try {
-        answerInSandbox(kind, body)
+        createSandboxResponse(kind, body)
       } catch (error) {
         if (!(error instanceof ProxyError)) throw error
         expect(error.status).toBe(400)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { LocalEmbedder } from '../../../../../src/cache/embedders/embedder.ts'
-import { openLocalEmbedder } from '../../../../../src/cache/embedders/local/local.ts'
+import { createLocalEmbedder } from '../../../../../src/cache/embedders/local/local-embedder.ts'
 import { createLog } from '../../../../../src/telemetry/log.ts'
 import { temporaryFolder } from '../../../../harness/temporary-folder.ts'
 import { writeTinyModel } from '../../../../harness/tiny-model.ts'
@@ -13,7 +13,7 @@ const tiny = join(folder, 'tiny')
 const opened: LocalEmbedder[] = []
 
 async function open(path = tiny, options: { timeLimitMs?: number } = {}): Promise<LocalEmbedder> {
-  const embedder = await openLocalEmbedder(path, createLog('silent'), options)
+  const embedder = await createLocalEmbedder(path, createLog('silent'), options)
   opened.push(embedder)
   return embedder
 }
@@ -43,34 +43,34 @@ describe('a vector', () => {
   test('is the mean of the tokens’, of length 1', async () => {
     // The axes: unknown, first token, last token, a, red, green, blue, query.
     const third = Math.round(1000 / Math.sqrt(3)) / 1000
-    expect(rounded(await (await open()).embedLater('red', 'p'))).toEqual([0, third, third, 0, third, 0, 0, 0])
+    expect(rounded(await (await open()).embedInBackground('red', 'p'))).toEqual([0, third, third, 0, third, 0, 0, 0])
   })
 
   test('is the first token’s where the model says so, or the mean with a prefix', async () => {
     const cls = join(folder, 'bge-tiny')
     await writeTinyModel(cls, { words: ['red'] })
-    expect(rounded(await (await open(cls)).embedLater('red', 'p'))).toEqual([0, 1, 0, 0, 0])
+    expect(rounded(await (await open(cls)).embedInBackground('red', 'p'))).toEqual([0, 1, 0, 0, 0])
     const e5 = join(folder, 'e5-tiny')
     await writeTinyModel(e5, { words: ['red', 'query:'] })
-    expect(rounded(await (await open(e5)).embedLater('red', 'p'))).toEqual([0, 0.5, 0.5, 0, 0.5, 0.5])
+    expect(rounded(await (await open(e5)).embedInBackground('red', 'p'))).toEqual([0, 0.5, 0.5, 0, 0.5, 0.5])
   })
 
   test('is the same in any process and company, and from int8 weights', async () => {
     const int8 = join(folder, 'int8')
     await writeTinyModel(int8, { words: ['red', 'green', 'blue', 'query:'], weights: 'int8' })
     const [one, other] = [await open(), await open(int8)]
-    const alone = await one.embedLater('red green', 'p')
-    const together = await Promise.all(['blue', 'red green', 'green'].map(text => other.embedLater(text, 'p')))
+    const alone = await one.embedInBackground('red green', 'p')
+    const together = await Promise.all(['blue', 'red green', 'green'].map(text => other.embedInBackground(text, 'p')))
     expect(together[1]).toEqual(alone)
   })
 
   test('is not made of a text that the model cannot read as a whole', async () => {
     const embedder = await open()
-    expect(await embedder.embedLater('red mauve', 'p')).toBeNull()
-    expect(await embedder.embedLater('red '.repeat(254), 'p')).not.toBeNull()
-    expect(await embedder.embedLater('red '.repeat(255), 'p')).toBeNull()
-    expect(await embedder.embedLater('red '.repeat(1_000_000), 'p')).toBeNull()
-    expect(await embedder.embedLater('', 'p')).not.toBeNull()
+    expect(await embedder.embedInBackground('red mauve', 'p')).toBeNull()
+    expect(await embedder.embedInBackground('red '.repeat(254), 'p')).not.toBeNull()
+    expect(await embedder.embedInBackground('red '.repeat(255), 'p')).toBeNull()
+    expect(await embedder.embedInBackground('red '.repeat(1_000_000), 'p')).toBeNull()
+    expect(await embedder.embedInBackground('', 'p')).not.toBeNull()
   })
 })
 
@@ -97,23 +97,23 @@ test('the space’s name tells weights, tokenizer and recipe apart', async () =>
 describe('the model’s process', () => {
   test('is replaced when it crashes', async () => {
     const embedder = await open()
-    const before = await embedder.embedLater('red', 'p')
+    const before = await embedder.embedInBackground('red', 'p')
     const [pid] = processesOf(tiny)
     if (pid === undefined) throw new Error('There is no process')
     process.kill(pid, 'SIGKILL')
     await until(() => !processesOf(tiny).includes(pid))
     // While there is none, it is done without; the next one may have come already.
     const green = await embedder.embed('green', 'p')
-    if (green !== null) expect(green).toEqual(await embedder.embedLater('green', 'other'))
+    if (green !== null) expect(green).toEqual(await embedder.embedInBackground('green', 'other'))
     await until(async () => (await embedder.embed('green', 'p')) !== null)
-    expect(await embedder.embedLater('red', 'other')).toEqual(before)
+    expect(await embedder.embedInBackground('red', 'other')).toEqual(before)
   })
 
   test('outlives the signals that the terminal gives to all', async () => {
     const embedder = await open()
     for (const pid of processesOf(tiny)) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(pid, signal)
     await Bun.sleep(100)
-    expect(await embedder.embedLater('red', 'p')).not.toBeNull()
+    expect(await embedder.embedInBackground('red', 'p')).not.toBeNull()
   })
 
   test('ends on close, and then there are no vectors', async () => {
@@ -156,7 +156,7 @@ test('what nobody waits for is embedded last', async () => {
   const embedder = await open(path, { timeLimitMs: 120_000 })
   const ended: string[] = []
   const later = words.slice(0, 600).map(async word => {
-    const vector = await embedder.embedLater(word, 'p')
+    const vector = await embedder.embedInBackground(word, 'p')
     if (vector) ended.push('later')
     return vector
   })
@@ -176,7 +176,7 @@ describe.runIf(existsSync(join(minilm, 'model.onnx')))('the model that comes wit
   test('understands meaning, and names the space that is in use', async () => {
     const embedder = await open(minilm)
     expect(embedder.space).toEqual({ model: 'local-e619dd406dd1683a-384', dimensions: 384 })
-    const embed = async (text: string) => (await embedder.embedLater(text, 'p')) ?? new Float32Array()
+    const embed = async (text: string) => (await embedder.embedInBackground(text, 'p')) ?? new Float32Array()
     const asked = await embed('how do i get a refund for my order')
     const cosine = (other: Float32Array) => asked.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0)
     expect(cosine(await embed('how can i get a refund for my order'))).toBeGreaterThan(0.95)

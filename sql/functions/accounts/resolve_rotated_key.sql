@@ -1,0 +1,9 @@
+create or replace function resolve_rotated_key(value_id bigint) returns bigint
+language sql
+stable
+set search_path = model_proxy, pg_temp
+as $$
+    select coalesce(k.replaced_by, k.id) from api_keys k where k.id = value_id;
+$$;
+
+comment on function resolve_rotated_key(bigint) is 'Id of the key: of itself, or of the one that a former value of a rotated key stands for; null when there is none.';

@@ -1,0 +1,12 @@
+create or replace function renew_reservations(ids uuid[]) returns void
+language sql
+volatile
+set search_path = model_proxy, pg_temp
+as $$
+    update budget_reservations r
+    set expires_at = now() + interval '5 minutes'
+    where r.id = any (ids)
+        and r.expires_at < 'infinity';
+$$;
+
+comment on function renew_reservations(uuid[]) is 'Keeps the reservations of requests that are still under way. A process calls it every minute.';

@@ -1,0 +1,39 @@
+create or replace function claim_referenced_ids(of_project bigint, of_provider text, under_shared_key boolean, ids text[])
+returns table (id text)
+language plpgsql
+volatile
+set search_path = model_proxy, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    unbound constant text[] := array(
+        select distinct named.id
+        from unnest(ids) as named (id)
+        where not under_shared_key
+            and not exists (select from stored_objects k where k.id = named.id and split_part(k.provider, '/', 1) = of_provider)
+    );
+begin
+    -- Projects that name an unknown id at once take turns. The locks are few, because one body may name thousands of ids.
+    perform pg_advisory_xact_lock(hashtext('model_proxy kept id'), turn)
+    from (select distinct hashtext(named.id) & 63 as turn from unnest(unbound) as named (id) order by turn) as turns;
+    insert into stored_objects (project_id, id, collection, provider)
+    -- Nobody knows which key it was made with.
+    select of_project, named.id, 'references', of_provider || '/'
+    from unnest(unbound) as named (id)
+    where not exists (select from stored_objects k where k.id = named.id and split_part(k.provider, '/', 1) = of_provider)
+    order by named.id
+    on conflict do nothing;
+    return query
+    with known as (
+        select named.id, coalesce(bool_or(k.project_id = of_project), false) as is_mine, count(k.project_id) > 0 as is_bound
+        from (select distinct unnest(ids)) as named (id)
+        left join stored_objects k on k.id = named.id and split_part(k.provider, '/', 1) = of_provider
+        group by named.id
+    )
+    select k.id
+    from known k
+    where not k.is_mine and (k.is_bound or under_shared_key);
+end;
+$$;
+
+comment on function claim_referenced_ids(bigint, text, boolean, text[]) is 'Returns those ids that the project may not name to the provider: what is bound to another project and, under a key that projects share, what is not bound to this one. With a key of its own, a project binds what it names first; of several that name it at once, one does.';

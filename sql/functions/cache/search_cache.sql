@@ -1,0 +1,300 @@
+create or replace function search_cache(
+    project_ids bigint[],
+    request_hashes bytea[],
+    context_hashes bytea[],
+    normalized_hashes bytea[],
+    space_ids integer[],
+    vectors text[],
+    thresholds double precision[],
+    max_ages_seconds integer[],
+    anchor_hashes bytea[] default null,
+    have_verdicts boolean[] default null
+)
+returns table (
+    place integer,
+    entry_id bigint,
+    request_hash text,
+    match text,
+    similarity double precision,
+    response text,
+    provider text,
+    prompt_tokens integer,
+    completion_tokens integer,
+    created_at timestamptz,
+    expires_at timestamptz,
+    prompt text,
+    verdict text,
+    verdict_source text,
+    policy text
+)
+language plpgsql
+stable
+set search_path = model_proxy, public, pg_temp
+-- Settings of the function rather than the session: they hold behind PgBouncer and on every pooled connection.
+-- Custom plans would be made for every call: a lookup of similar prompts would take five times as long.
+set plan_cache_mode = force_generic_plan
+-- A plan made while a table was empty would scan all of it later, until it is analyzed: of 60,000 entries, for 44 ms in place of 1.4.
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    found integer;
+    most_compared constant integer := 64;
+    most_confirmed constant integer := 20;
+begin
+    -- Subqueries with a limit, or offset 0, ask only for what one index can tell, and nothing about expiry. Otherwise a plan made
+    -- while the table was empty would walk a whole project through the index by expiry. The other conditions apply to their
+    -- result.
+    return query
+    select
+        g.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'exact', null::double precision, e.response, e.provider, e.prompt_tokens,
+        e.completion_tokens, e.created_at, e.expires_at, null::text, null::text, null::text, e.policy
+    from unnest(project_ids, request_hashes, max_ages_seconds) with ordinality as g (project_id, request_hash, max_age_seconds, at)
+    cross join lateral (
+        select x.*
+        from cache_entries x
+        where x.project_id = g.project_id
+            and x.request_hash = g.request_hash
+        limit 1
+    ) e
+    where e.expires_at > now()
+        and (g.max_age_seconds is null or e.created_at >= now() - make_interval(secs => g.max_age_seconds));
+    get diagnostics found = row_count;
+    if found >= cardinality(thresholds) or cardinality(array_positions(thresholds, null)) = cardinality(thresholds) then
+        return;
+    end if;
+
+    -- Candidates come without their responses: of several, one at most is served. The newest few of equal name, because one of them may be
+    -- vetoed and the next not.
+    return query
+    select
+        h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'normalized', 1::double precision, null::text, e.provider, e.prompt_tokens,
+        e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source, e.policy
+    from unnest(project_ids, context_hashes, normalized_hashes, thresholds, max_ages_seconds) with ordinality as h (
+        project_id, context_hash, normalized_hash, threshold, max_age_seconds, at
+    )
+    cross join lateral (
+        select x.entry_id, x.prompt
+        from cache_prompts x
+        where x.name_key = hashtextextended(encode(h.context_hash || h.normalized_hash, 'hex'), h.project_id)
+            and x.project_id = h.project_id
+            and x.context_hash = h.context_hash
+            and x.normalized_hash = h.normalized_hash
+            and x.expires_at > now()
+            and (h.max_age_seconds is null or x.created_at >= now() - make_interval(secs => h.max_age_seconds))
+        order by x.created_at desc
+        limit 5
+    ) p
+    cross join lateral (select x.* from cache_entries x where x.id = p.entry_id limit 1) e
+    left join lateral find_effective_verdict(h.project_id, h.context_hash, h.normalized_hash, h.normalized_hash) v on true
+    where h.threshold is not null;
+
+    -- By the names of what a person called the same, however little similar. Most projects have nothing of the kind.
+    if true = any (have_verdicts) then
+        return query
+        select
+            h.at::integer - 1, e.id, encode(e.request_hash, 'hex'), 'confirmed', coalesce(n.similarity, 0), null::text, e.provider,
+            e.prompt_tokens, e.completion_tokens, e.created_at, e.expires_at, p.prompt, v.verdict, v.source, e.policy
+        from unnest(project_ids, context_hashes, normalized_hashes, thresholds, max_ages_seconds, have_verdicts) with ordinality as h (
+            project_id, context_hash, normalized_hash, threshold, max_age_seconds, has_verdicts, at
+        )
+        cross join lateral (
+            select x.*
+            from (
+                select c.other_hash as name, c.similarity, c.source, c.verdict
+                from cache_verdicts c
+                where c.project_id = h.project_id
+                    and c.context_hash = h.context_hash
+                    and c.one_hash = h.normalized_hash
+                union all
+                select c.one_hash, c.similarity, c.source, c.verdict
+                from cache_verdicts c
+                where c.project_id = h.project_id
+                    and c.context_hash = h.context_hash
+                    and c.other_hash = h.normalized_hash
+            ) x
+            where x.source = 'person'
+                and x.verdict = 'same'
+                and x.name <> h.normalized_hash
+            limit most_confirmed
+        ) n
+        cross join lateral (
+            select x.entry_id, x.prompt
+            from cache_prompts x
+            where x.name_key = hashtextextended(encode(h.context_hash || n.name, 'hex'), h.project_id)
+                and x.project_id = h.project_id
+                and x.context_hash = h.context_hash
+                and x.normalized_hash = n.name
+                and x.expires_at > now()
+                and (h.max_age_seconds is null or x.created_at >= now() - make_interval(secs => h.max_age_seconds))
+            order by x.created_at desc
+            limit 1
+        ) p
+        cross join lateral (select x.* from cache_entries x where x.id = p.entry_id limit 1) e
+        cross join lateral find_effective_verdict(h.project_id, h.context_hash, h.normalized_hash, n.name) v
+        where h.threshold is not null
+            and h.has_verdicts
+            and v.verdict = 'same';
+    end if;
+
+    -- Of vectors that are still to be made: whether there is anything to compare them with.
+    if cardinality(array_positions(vectors, null)) > cardinality(array_positions(space_ids, null)) then
+        return query
+        select
+            g.at::integer - 1, 0::bigint, '', 'open', null::double precision, null::text, '', 0, 0, now(), now(), null::text, null::text,
+            null::text, null::text
+        from unnest(project_ids, context_hashes, space_ids, vectors, thresholds, anchor_hashes) with ordinality as g (
+            project_id, context_hash, space_id, vector, threshold, anchor_hash, at
+        )
+        cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
+        where g.vector is null
+            and g.threshold is not null
+            and coalesce(
+                (
+                    select x.entry_id
+                    from cache_prompts x
+                    where coalesce(x.anchor_key, x.group_key) = any (
+                            array[k.group_key, hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id)]
+                        )
+                        and g.anchor_hash is not null
+                        and x.space_id = g.space_id
+                    limit 1
+                ),
+                (
+                    select x.entry_id
+                    from cache_prompts x
+                    where x.group_key = k.group_key
+                        and g.anchor_hash is null
+                        and not x.in_lists
+                        and x.space_id = g.space_id
+                    limit 1
+                ),
+                (
+                    select x.lists
+                    from cache_groups x
+                    where x.group_key = k.group_key
+                        and g.anchor_hash is null
+                        and x.space_id = g.space_id
+                    limit 1
+                )
+            ) is not null;
+    end if;
+
+    if cardinality(array_positions(vectors, null)) >= cardinality(vectors) then
+        return;
+    end if;
+
+    return query
+    with open as materialized (
+        select
+            g.at::integer - 1 as place,
+            g.project_id,
+            g.space_id,
+            g.vector::halfvec as asked,
+            g.threshold,
+            case when g.max_age_seconds is null then '-infinity' else now() - make_interval(secs => g.max_age_seconds) end as oldest,
+            g.context_hash,
+            g.normalized_hash,
+            -- Where few prompts have the anchor, they are compared; else the group is searched.
+            case when s.sharing <= most_compared then a.anchor_keys end as anchor_keys,
+            case when s.sharing <= most_compared then null else k.group_key end as group_key,
+            case when s.sharing <= most_compared then null else n.lists end as lists
+        from unnest(
+            project_ids, context_hashes, normalized_hashes, space_ids, vectors, thresholds, max_ages_seconds, anchor_hashes
+        ) with ordinality as g (
+            project_id, context_hash, normalized_hash, space_id, vector, threshold, max_age_seconds, anchor_hash, at
+        )
+        cross join lateral (select hashtextextended(encode(g.context_hash, 'hex'), g.project_id) as group_key) k
+        -- Prompts of a release without anchors have their group's key instead.
+        left join lateral (
+            select array[k.group_key, hashtextextended(encode(g.context_hash || g.anchor_hash, 'hex'), g.project_id)] as anchor_keys
+        ) a on g.anchor_hash is not null
+        left join lateral (
+            select count(*) as sharing
+            from (
+                select
+                from cache_prompts x
+                where coalesce(x.anchor_key, x.group_key) = any (a.anchor_keys)
+                    and x.space_id = g.space_id
+                limit most_compared + 1
+            ) x
+        ) s on a.anchor_keys is not null
+        left join lateral (
+            select x.lists, x.space_id
+            from cache_groups x
+            where x.group_key = k.group_key
+            offset 0
+        ) n on n.space_id = g.space_id
+        where g.vector is not null
+            and g.threshold is not null
+            -- Conversations differ in their earlier turns, so in most contexts nothing was stored yet; and most questions name something that
+            -- was never asked about.
+            and case
+                when s.sharing is not null then s.sharing > 0
+                else n.lists is not null or (
+                    select x.entry_id
+                    from cache_prompts x
+                    where x.group_key = k.group_key
+                        and not x.in_lists
+                        and x.space_id is not null
+                    limit 1
+                ) is not null
+            end
+    ),
+    -- The nearest few first, with the threshold outside: inside, it would be computed for every row. Codes give nearly the same
+    -- order as vectors, so vectors choose among the nearest twenty.
+    near as (
+        select
+            o.place, o.project_id, o.context_hash, o.normalized_hash, n.entry_id, n.prompt, n.other_hash, 1 - n.distance as similarity,
+            1 - n.distance > o.threshold as is_alike
+        from open o
+        cross join lateral (
+            select c.*
+            from (
+                select x.entry_id, x.prompt, x.normalized_hash as other_hash, x.embedding <=> o.asked as distance
+                from (
+                    select x.*
+                    from cache_prompts x
+                    where coalesce(x.anchor_key, x.group_key) = any (o.anchor_keys)
+                    union all
+                    select x.*
+                    from cache_prompts x
+                    where x.group_key = o.group_key
+                        and not x.in_lists
+                    union all
+                    select x.*
+                    from cache_prompts x
+                    where x.entry_id = any (case when o.lists is not null then find_in_cache_lists(o.lists, o.asked) end)
+                        and x.in_lists
+                ) x
+                where x.space_id = o.space_id
+                    and x.project_id = o.project_id
+                    and x.context_hash = o.context_hash
+                    and x.expires_at > now()
+                    and x.created_at >= o.oldest
+            ) c
+            order by c.distance
+            limit 5
+        ) n
+    )
+    select
+        n.place, e.id, encode(e.request_hash, 'hex'), 'similar', n.similarity, null::text, e.provider, e.prompt_tokens, e.completion_tokens,
+        e.created_at, e.expires_at, n.prompt, v.verdict, v.source, e.policy
+    from near n
+    cross join lateral (select x.* from cache_entries x where x.id = n.entry_id limit 1) e
+    left join lateral find_effective_verdict(n.project_id, n.context_hash, n.normalized_hash, n.other_hash) v on true
+    where n.is_alike
+    union all
+    select
+        n.place, 0, '', 'below', max(n.similarity), null, '', 0, 0, now(), now(), null, null, null, null
+    from near n
+    group by n.place
+    having not bool_or(n.is_alike);
+end;
+$$;
+
+comment on function search_cache(
+    bigint[], bytea[], bytea[], bytea[], integer[], text[], double precision[], integer[], bytea[], boolean[]
+) is
+    'Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response).';

@@ -1,0 +1,23 @@
+create or replace function find_effective_verdict(of_project bigint, of_context bytea, asked_hash bytea, entry_hash bytea)
+returns table (
+    verdict text,
+    source text
+)
+language sql
+stable
+rows 1
+-- No search path of its own, because PostgreSQL could not inline the function then.
+as $$
+    select v.verdict, v.source
+    from cache_verdicts v
+    where v.project_id = of_project
+        and v.one_hash = least(asked_hash, entry_hash)
+        and v.other_hash = greatest(asked_hash, entry_hash)
+        -- What a person keeps apart is apart in every context.
+        and (v.context_hash = of_context or (v.source = 'person' and v.verdict = 'different'))
+    order by array_position(array['person', 'review', 'judge'], v.source), v.given_at desc
+    limit 1;
+$$;
+
+comment on function find_effective_verdict(bigint, bytea, bytea, bytea) is
+    'The verdict that counts on two normalized questions in a context: the latest of a person, who said the same there or different anywhere; else a review''s, else the judge''s. No row: nobody has given one.';

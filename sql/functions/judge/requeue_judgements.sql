@@ -1,0 +1,29 @@
+create or replace function requeue_judgements(of_project bigint, taken bigint, was_tried boolean, for_seconds integer) returns void
+language plpgsql
+volatile
+set search_path = model_proxy, pg_temp
+as $$
+declare
+    until timestamptz := now() + make_interval(secs => for_seconds);
+begin
+    update judge_queue q
+    set not_before = until,
+        attempts = case when was_tried then q.attempts else q.attempts - 1 end
+    where q.id = taken;
+
+    -- Of the project's other pairs, those that are not locked.
+    update judge_queue q
+    set not_before = until
+    where q.id = any (array(
+        select x.id
+        from judge_queue x
+        where x.project_id = of_project
+            and x.not_before < until
+        order by x.id
+        for update skip locked
+    ));
+end;
+$$;
+
+comment on function requeue_judgements(bigint, bigint, boolean, integer) is
+    'Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not taken.';

@@ -1,0 +1,18 @@
+create or replace function list_own_sessions(this_one text) returns setof open_session
+language sql
+stable
+-- Nobody reads the table of sessions; everybody their own of it.
+security definer
+set search_path = model_proxy, pg_temp
+as $$
+    select
+        'session_' || s.id, s.address, s.user_agent, to_unix_seconds(s.created_at), to_unix_seconds(s.last_seen_at),
+        coalesce(s.token_hash = decode(this_one, 'hex'), false)
+    from sessions s
+    where s.user_id = current_user_id()
+        and s.last_seen_at > now() - interval '7 days'
+        and s.expires_at > now()
+    order by s.last_seen_at desc, s.id desc;
+$$;
+
+comment on function list_own_sessions(text) is 'The current user''s sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks. Null: this_one (for an admin key).';

@@ -1,0 +1,14 @@
+create or replace function record_failed_login(of_email text, client_address text) returns void
+language plpgsql
+volatile
+set search_path = model_proxy, pg_temp
+as $$
+begin
+    perform count_login_attempt(of_email, client_address, 1);
+    perform set_config('proxy_caller.actor', left(lower(btrim(of_email)), 254), true);
+    perform set_config('proxy_caller.address', client_address, true);
+    perform audit('login.failed', null, 'login');
+end;
+$$;
+
+comment on function record_failed_login(text, text) is 'Counts a refused login, and records it in the audit log. The address is what limits count by.';

@@ -1,0 +1,47 @@
+create or replace function delete_expired_rows(at_most integer) returns integer
+language plpgsql
+volatile
+set search_path = model_proxy, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+    believed constant timestamptz := (select i.retention_clock_at from installation i);
+    kept_from constant timestamptz := date_trunc('month', believed) - interval '13 months';
+    outdated record;
+    most integer := 0;
+begin
+    for outdated in
+        select o.place, o.condition
+        from (
+            values
+                ('usage_by_quarter_before', format('at < %L', kept_from)),
+                ('usage_by_hour_before', format('at < %L', kept_from)),
+                ('usage_by_day', format('at < %L', kept_from)),
+                ('usage_by_month', format('at < %L', kept_from)),
+                ('latency_by_quarter_before', format('at < %L', kept_from)),
+                ('latency_by_hour_before', format('at < %L', kept_from)),
+                ('latency_by_day', format('at < %L', kept_from)),
+                ('latency_by_month', format('at < %L', kept_from)),
+                ('usage_sums_by_tag', format('at < %L', kept_from)),
+                ('usage_miss_sums', format('at < %L', kept_from)),
+                ('refusals_hourly', format('hour < %L', kept_from)),
+                ('budget_periods', format('begins < %L and begins <> %L', believed - interval '13 months', 'epoch')),
+                ('stored_objects', format('collection = %L and expires_at < %L', 'references', believed)),
+                ('events', format('raised_at < %L', believed - interval '90 days')),
+                ('applied_batches', format('applied_at < %L', believed - interval '1 day')),
+                ('admission_slots', format('used_at < %L', believed - interval '1 day')),
+                ('minute_counts', 'key_id not in (select k.id from api_keys k where k.minute_counted_until > now())'),
+                ('sessions', format('expires_at < %L', believed)),
+                ('invitations', format('expires_at < %L', believed)),
+                ('login_attempts', format('subject like %L and first_at < %L', 'known:%', believed - interval '30 days')),
+                ('login_attempts', format('subject not like %L and first_at < %L', 'known:%', believed - interval '1 hour'))
+        ) as o (place, condition)
+        where to_regclass(o.place) is not null
+    loop
+        most := greatest(most, delete_rows(outdated.place, outdated.condition, at_most));
+    end loop;
+    return most;
+end;
+$$;
+
+comment on function delete_expired_rows(integer) is 'Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids that a provider has forgotten, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than asked for means that none are left.';

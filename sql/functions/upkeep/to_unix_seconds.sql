@@ -1,0 +1,10 @@
+create or replace function to_unix_seconds(at timestamptz) returns unix_seconds
+language sql
+immutable
+strict
+parallel safe
+as $$
+    select floor(extract(epoch from at))::bigint;
+$$;
+
+comment on function to_unix_seconds(timestamptz) is 'Unix seconds, as the admin API tells times.';

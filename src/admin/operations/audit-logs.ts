@@ -1,0 +1,80 @@
+/** The audit log, in OpenAI's form. */
+import { type Static, t } from 'elysia'
+import { readView } from '../../postgres/admin/read-view.ts'
+import { SQL_VIEWS } from '../../postgres/admin/views.generated.ts'
+import type { ValueRange, ViewRow } from '../../postgres/admin/views.ts'
+import { defineOperation } from '../admin-operation.ts'
+import { STRICT_OBJECT, unixSecondsParameter } from '../field-types.ts'
+import { parseIds } from '../ids.ts'
+import {
+  cursorParameter,
+  fromUnixSeconds,
+  idPageQuery,
+  readCursor,
+  repeatableParameter,
+  rowLimit,
+  toPage,
+} from '../pagination.ts'
+import { pageSchema } from '../responses/shared.ts'
+
+const { changed, ...described } = SQL_VIEWS.organization_audit_logs.columns
+/** A field that is called what `type` says has what was changed. */
+const auditEvent = t.Object(
+  { object: t.Literal('organization.audit_log'), ...described },
+  { $id: 'AuditEvent', additionalProperties: true },
+)
+const seconds = t.Optional(unixSecondsParameter)
+const times = t.Object({ gt: seconds, gte: seconds, lt: seconds, lte: seconds }, STRICT_OBJECT)
+
+export const AUDIT_LOG_OPERATIONS = [
+  defineOperation({
+    method: 'GET',
+    path: '/v1/organization/audit_logs',
+    tag: 'Audit log',
+    summary: 'List what was changed, newest first',
+    response: pageSchema(auditEvent),
+    query: {
+      ...idPageQuery('audit_log'),
+      before: cursorParameter('audit_log'),
+      project_ids: repeatableParameter(t.String()),
+      event_types: repeatableParameter(t.String()),
+      actor_ids: repeatableParameter(t.String()),
+      actor_emails: repeatableParameter(t.String()),
+      resource_ids: repeatableParameter(t.String()),
+      tenant_only: t.Optional(t.Boolean()),
+      effective_at: t.Optional(times),
+    },
+    async serve({ caller, query: asked }) {
+      const filter = {
+        _project_id: parseIds('proj', asked.project_ids) ?? undefined,
+        _action: asked.event_types,
+        _actor: asked.actor_emails,
+        _user_id: parseIds('user', asked.actor_ids) ?? undefined,
+        _target: asked.resource_ids,
+        _recorded_at: rangeOf(asked.effective_at),
+      }
+      const rows = await readView(caller.actor, 'organization_audit_logs', filter, {
+        after: readCursor('audit_log', asked.after),
+        before: readCursor('audit_log', asked.before, 'before'),
+        newestFirst: true,
+        size: rowLimit(asked.limit),
+      })
+      return toPage(rows.map(describe), asked.limit, Boolean(asked.before))
+    },
+  }),
+]
+
+function rangeOf({ gt, gte, lt, lte }: Static<typeof times> = {}): ValueRange {
+  const from = Math.max(gte ?? 0, gt === undefined ? 0 : gt + 1)
+  const until = Math.min(lt ?? Number.POSITIVE_INFINITY, lte === undefined ? Number.POSITIVE_INFINITY : lte + 1)
+  return {
+    from: from === 0 ? undefined : fromUnixSeconds(from),
+    until: Number.isFinite(until) ? fromUnixSeconds(until) : undefined,
+  }
+}
+
+/** What it says nothing of is left out. */
+function describe({ changed, ...event }: ViewRow<'organization_audit_logs'>) {
+  const told: typeof event = JSON.parse(JSON.stringify(event, (_, value) => value ?? undefined))
+  return { object: 'organization.audit_log', ...told, [event.type]: changed }
+}

@@ -1,0 +1,156 @@
+/** Budgets of projects. Those of US dollars a month are also OpenAI's `spend_limit`, of a project or the organization, with `spend_alerts`. */
+import { t } from 'elysia'
+import type { AdminOperation } from '../admin-operation.ts'
+import {
+  defineCollection,
+  defineCreate,
+  defineDelete,
+  defineFullList,
+  defineRead,
+  defineShortList,
+  defineUpdate,
+} from '../define-operations.ts'
+import { constrainedText, emailSchema, STRICT_OBJECT, timeZoneSchema } from '../field-types.ts'
+import { requireId } from '../ids.ts'
+import { defineObject, defineScopedObjects, notFoundInProject } from '../objects.ts'
+import { cursorParameter, idPageQuery, stringEnum } from '../pagination.ts'
+
+const PROJECT = '/v1/organization/projects/:project_id'
+
+const budget = defineObject('Budget', 'project.budget', 'project_budgets', 'budget', notFoundInProject('budget'))
+const spendLimit = defineScopedObjects(
+  'SpendLimit',
+  'spend_limit',
+  'project_spend_limits',
+  'budget',
+  of => `This ${of} has no spend limit.`,
+)
+const spendAlert = defineScopedObjects(
+  'SpendAlert',
+  'spend_alert',
+  'project_spend_alerts',
+  'spend_alert',
+  () => 'There is no such spend alert.',
+)
+
+const budgets = defineCollection(budget, {
+  tag: 'Budgets',
+  basePath: `${PROJECT}/budgets`,
+  idParameter: 'budget_id',
+  isCheckedBySql: true,
+})
+
+/** OpenAI's unit of `threshold_amount`. */
+const CENTS_A_DOLLAR = 100
+const AMOUNT_A_MONTH = {
+  currency: t.Literal('USD'),
+  interval: t.Literal('month'),
+  threshold_amount: t.Integer({ minimum: 0, maximum: 1_000_000_000 * CENTS_A_DOLLAR - 1 }),
+}
+const ALERT = {
+  ...AMOUNT_A_MONTH,
+  notification_channel: t.Object(
+    {
+      type: t.Literal('email'),
+      recipients: t.Array(emailSchema, { minItems: 1, maxItems: 50 }),
+      subject_prefix: t.Optional(t.Nullable(t.String({ maxLength: 100 }))),
+    },
+    STRICT_OBJECT,
+  ),
+}
+interface Alert {
+  threshold_amount: number
+  notification_channel: { recipients: string[]; subject_prefix?: string | null }
+}
+
+/** Null for the organization. */
+const projectOf = (ids: unknown): number | null => (ids as { project_id?: number }).project_id ?? null
+
+const alertOf = (ids: unknown, { threshold_amount, notification_channel: channel }: Alert) => ({
+  project: projectOf(ids),
+  of_amount: threshold_amount / CENTS_A_DOLLAR,
+  to_recipients: channel.recipients,
+  with_prefix: channel.subject_prefix,
+})
+
+/** Below the organization and below each project there are the same paths. */
+function spendingOf(of: 'organization' | 'project', path: string): AdminOperation[] {
+  const where = { tag: 'Budgets', isOrganizationWide: of === 'organization' } as const
+  const limits = defineCollection(spendLimit[of], { ...where, basePath: `${path}/spend_limit`, idParameter: '' })
+  const alerts = defineCollection(spendAlert[of], {
+    ...where,
+    basePath: `${path}/spend_alerts`,
+    idParameter: 'alert_id',
+    isCheckedBySql: true,
+  })
+  const limitOf = (ids: unknown, of_amount: number | null) => ({
+    project: projectOf(ids),
+    in_unit: 'usd',
+    of_amount,
+    in_per: 'month',
+  })
+  return [
+    defineRead(limits, 'Read the spend limit'),
+    defineCreate(limits, 'Set the spend limit', {
+      body: AMOUNT_A_MONTH,
+      calls: ['set_budget', ({ ids, body }) => limitOf(ids, body.threshold_amount / CENTS_A_DOLLAR)],
+    }),
+    defineDelete(limits, 'Take the spend limit away', ['set_budget', ({ ids }) => limitOf(ids, null)]),
+    defineShortList(alerts, 'List spend alerts', {
+      ...idPageQuery('spend_alert'),
+      before: cursorParameter('spend_alert'),
+      order: t.Optional(stringEnum('asc', 'desc')),
+    }),
+    defineCreate(alerts, 'Add a spend alert', {
+      body: ALERT,
+      calls: ['set_spend_alert', ({ ids, body }) => alertOf(ids, body)],
+    }),
+    defineRead(alerts, 'Read a spend alert'),
+    defineUpdate(alerts, 'Change a spend alert', {
+      body: ALERT,
+      calls: ['set_spend_alert', ({ ids, body }) => ({ ...alertOf(ids, body), of_alert: ids.alert_id })],
+    }),
+    defineDelete(alerts, 'Remove a spend alert', [
+      'remove_spend_alert',
+      ({ ids }) => ({ project: projectOf(ids), of_alert: ids.alert_id }),
+    ]),
+  ]
+}
+
+export const BUDGET_OPERATIONS = [
+  defineFullList(budgets, 'List a project’s budgets, and what is left of them'),
+  defineCreate(budgets, 'Set a budget: a new one, or the amount of the one of this scope', {
+    body: {
+      unit: stringEnum('usd', 'tokens'),
+      amount: t.Number({ minimum: 0, exclusiveMaximum: 1_000_000_000 }),
+      per: stringEnum('day', 'week', 'month', 'total'),
+      api_key_id: t.Optional(t.String()),
+      model: t.Optional(t.String()),
+      tag: t.Optional(
+        constrainedText({
+          pattern: '^[A-Za-z][A-Za-z0-9_.-]{0,31}=(?=.{1,64}$)[A-Za-z0-9_.:/@+-]+( [A-Za-z0-9_.:/@+-]+)*$',
+        }),
+      ),
+      time_zone: t.Optional(timeZoneSchema),
+    },
+    calls: [
+      'set_budget',
+      ({ ids, body }) => ({
+        project: ids.project_id,
+        in_unit: body.unit,
+        of_amount: body.amount,
+        in_per: body.per,
+        of_key: body.api_key_id === undefined ? null : requireId('key', body.api_key_id),
+        of_model: body.model,
+        of_tag: body.tag,
+        in_zone: body.time_zone,
+      }),
+    ],
+  }),
+  defineDelete(budgets, 'Remove a budget', [
+    'remove_budget',
+    ({ ids }) => ({ project: ids.project_id, of_budget: ids.budget_id }),
+  ]),
+  ...spendingOf('organization', '/v1/organization'),
+  ...spendingOf('project', PROJECT),
+]

@@ -1,0 +1,197 @@
+/** What a project's cache holds: listed, shown to members where texts are kept, and invalidated. */
+import type { Static } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { nowSeconds } from '../../event-loop/clock.ts'
+import { shortenEndUser } from '../../formats/end-user.ts'
+import { type Actor, callAsActor } from '../../postgres/admin/call-as.ts'
+import { readView } from '../../postgres/admin/read-view.ts'
+import type { QuestionVault } from '../../providers/keys/question-vault.ts'
+import { type AdminOperation, defineOperation } from '../admin-operation.ts'
+import { defineDelete, defineProjectCollection, defineRead } from '../define-operations.ts'
+import { endUserSchema, STRICT_OBJECT } from '../field-types.ts'
+import { requireProject } from '../find-objects.ts'
+import { formatId, notFoundError, requireId } from '../ids.ts'
+import { defineObject } from '../objects.ts'
+import { fromUnixSeconds, idPageQuery, readCursor, rowLimit, toPage } from '../pagination.ts'
+import { cacheEntryContentSchema, cacheScopesSchema, cacheStatsSchema, invalidationSchema } from '../responses/cache.ts'
+import { pageSchema } from '../responses/shared.ts'
+
+const selector = {
+  model: t.Optional(t.String()),
+  namespace: t.Optional(t.String()),
+  older_than_seconds: t.Optional(t.Integer({ minimum: 0, maximum: 315_360_000 })),
+  api_key_id: t.Optional(t.String()),
+  end_user: t.Optional(endUserSchema),
+}
+const ofProject = { project_id: t.String() }
+
+const cacheEntry = defineObject(
+  'CacheEntry',
+  'cache.entry',
+  'cached_responses',
+  'entry',
+  "There is no such entry in this project's cache.",
+)
+const entries = defineProjectCollection(cacheEntry, {
+  tag: 'Cache',
+  basePath: '/v1/cache/entries',
+  idParameter: 'entry_id',
+})
+const question = t.Optional(t.String({ description: 'Its beginning, where entries are found by it.' }))
+const found = t.Object({ ...cacheEntry.schema.properties, question }, { $id: 'CacheEntry' })
+
+type Selector = { [Field in keyof typeof selector]?: Static<(typeof selector)[Field]> }
+
+export const CACHE_OPERATIONS: readonly AdminOperation[] = [
+  defineOperation({
+    ...{ method: 'GET', path: '/v1/cache/stats', tag: 'Cache', response: cacheStatsSchema },
+    summary: 'Count what a project’s cache holds',
+    query: ofProject,
+    async serve({ caller, ids }) {
+      await requireProject(caller.actor, ids.project_id)
+      const [counted] = await callAsActor(caller.actor, 'cache_stats', { of_project: ids.project_id })
+      return { object: 'cache.stats', ...counted }
+    },
+  }),
+  defineOperation({
+    ...{ method: 'GET', path: '/v1/cache/scopes', tag: 'Cache', response: cacheScopesSchema },
+    summary: 'Compare whom answers could be shared with',
+    query: ofProject,
+    async serve({ caller, ids }) {
+      const of_project = ids.project_id
+      await requireProject(caller.actor, of_project)
+      const compared = await callAsActor(caller.actor, 'compare_scopes', { of_project })
+      return { object: 'cache.scopes', scopes: compared }
+    },
+  }),
+  defineOperation({
+    ...{ method: 'GET', path: '/v1/cache/entries', tag: 'Cache', response: pageSchema(found) },
+    summary: 'List stored answers, without what they say',
+    query: {
+      ...ofProject,
+      ...selector,
+      question: t.Optional(t.String({ minLength: 1, maxLength: 500 })),
+      ...idPageQuery('entry'),
+    },
+    async serve({ caller, options, ids, query }) {
+      await requireProject(caller.actor, ids.project_id)
+      const page = { before: readCursor('entry', query.after), size: rowLimit(query.limit) }
+      const read = query.question === undefined ? readNewest : findByQuestion
+      const rows = await read(caller.actor, ids.project_id, query, page, options.wordingReader)
+      return toPage(
+        rows.map(row => ({ object: cacheEntry.kind, ...row })),
+        query.limit,
+      )
+    },
+  }),
+  defineRead(entries, 'Read a stored answer’s entry'),
+  defineOperation({
+    ...{ method: 'GET', path: '/v1/cache/entries/:entry_id/content', tag: 'Cache', response: cacheEntryContentSchema },
+    summary: 'Read what a stored answer says',
+    kinds: { entry_id: 'entry' },
+    query: ofProject,
+    async serve({ caller, options: { wordingReader }, ids }) {
+      await requireProject(caller.actor, ids.project_id)
+      const named = { of_project: ids.project_id, of_entry: ids.entry_id }
+      const [content] = await callAsActor(caller.actor, 'read_cache_entry', named)
+      if (content === undefined) throw notFoundError(cacheEntry.notFoundMessage)
+      const open = (text: string | null) => wordingReader.openStored(text, ids.project_id)
+      const [question, response] = await Promise.all([open(content.question), open(content.response)])
+      if (response === null) throw notFoundError('No key opens this answer any more.')
+      return { object: 'cache.entry.content', id: formatId('entry', ids.entry_id), question, response }
+    },
+  }),
+  defineDelete(entries, 'Delete a stored answer', [
+    'invalidate_cache',
+    ({ ids }) => ({ project: ids.project_id, entry_id: ids.entry_id, dry_run: false }),
+  ]),
+  defineOperation({
+    ...{ method: 'POST', path: '/v1/cache/invalidate', tag: 'Cache', response: invalidationSchema },
+    summary: 'Delete stored answers, or count them first',
+    body: { ...ofProject, selector: t.Object(selector, STRICT_OBJECT), dry_run: t.Optional(t.Boolean()) },
+    async serve({ caller, ids, body: { selector: chosen, dry_run = true } }) {
+      const { older_than_seconds } = chosen
+      const asked = { ...filterOf(chosen), project: ids.project_id, older_than_seconds, dry_run }
+      const [counted] = await callAsActor(caller.actor, 'invalidate_cache', asked)
+      return { object: 'cache.invalidation', ...counted, dry_run }
+    },
+  }),
+]
+
+function filterOf({ model, namespace, api_key_id: key, end_user: user }: Selector) {
+  return {
+    of_model: model,
+    of_namespace: namespace,
+    of_key: key === undefined ? undefined : requireId('key', key),
+    of_user: user === undefined ? undefined : shortenEndUser(user),
+  }
+}
+
+interface Before {
+  /** An entry's id. */
+  before: number | undefined
+  size: number
+}
+
+function storedBefore({ older_than_seconds: age }: Selector): string | undefined {
+  return age === undefined ? undefined : fromUnixSeconds(nowSeconds() - age)
+}
+
+function readNewest(actor: Actor, project: number, asked: Selector, { before, size }: Before) {
+  const { of_model, of_namespace, of_key, of_user } = filterOf(asked)
+  const filter = {
+    ...{ _project_id: project, _model: of_model, _namespace: of_namespace, _key_id: of_key, _end_user: of_user },
+    _created_at: { until: storedBefore(asked) },
+  }
+  return readView(actor, 'cached_responses', filter, { after: before, newestFirst: true, size })
+}
+
+async function findByQuestion(
+  actor: Actor,
+  project: number,
+  asked: Selector & { question?: string },
+  page: Before,
+  wordings: QuestionVault,
+) {
+  const found = await findQuestions(actor, project, asked, page, wordings)
+  const questionOf = new Map(found.map(({ entry_id, question }) => [formatId('entry', entry_id), question]))
+  const filter = { _project_id: project, _id: found.map(({ entry_id }) => entry_id) }
+  const rows = await readView(actor, 'cached_responses', filter, { newestFirst: true })
+  return rows.map(row => ({ ...row, question: questionOf.get(row.id) }))
+}
+
+const MOST_SEARCHED = 50_000
+const SEALED_AT_ONCE = 1_000
+const LONGEST_SHOWN = 500
+
+/** PostgreSQL finds the part in plain questions; sealed ones are opened here, until there are enough. */
+async function findQuestions(
+  actor: Actor,
+  project: number,
+  asked: Selector & { question?: string },
+  { before = null, size }: { before?: number | null | undefined; size: number },
+  wordings: QuestionVault,
+) {
+  const { question: part = '' } = asked
+  const chosen = {
+    ...filterOf(asked),
+    of_project: project,
+    question_part: part,
+    stored_before: storedBefore(asked),
+  }
+  const found: { entry_id: number; question: string }[] = []
+  let last = before
+  let most = size
+  for (let searched = 0; found.length < size && searched < MOST_SEARCHED; most = SEALED_AT_ONCE) {
+    const rows = await callAsActor(actor, 'find_cache_entries', { ...chosen, before_id: last, page_size: most })
+    for (const { entry_id, question: stored } of rows) {
+      const question = await wordings.openStored(stored, project)
+      const fits = question === stored || question?.toLowerCase().includes(part.toLowerCase())
+      if (question !== null && fits) found.push({ entry_id, question: question.slice(0, LONGEST_SHOWN) })
+    }
+    if (rows.length < most) break
+    searched += rows.length
+    last = rows.at(-1)?.entry_id ?? null
+  }
+  return found.slice(0, size)
+}

@@ -1,0 +1,82 @@
+/** Plans, rate limits in OpenAI's form, how much of a quota is used, and requests that were refused. */
+import { t } from 'elysia'
+import { createError } from '../../errors/errors.ts'
+import { nowSeconds } from '../../event-loop/clock.ts'
+import { callAsActor } from '../../postgres/admin/call-as.ts'
+import { defineOperation } from '../admin-operation.ts'
+import { defineCollection, defineFullList, defineRead, defineShortList, defineUpdate } from '../define-operations.ts'
+import { unixSecondsParameter } from '../field-types.ts'
+import { requireProject } from '../find-objects.ts'
+import { defineObject, PROJECT_NOT_FOUND } from '../objects.ts'
+import { fromUnixSeconds, timePageQuery } from '../pagination.ts'
+import { listSchema } from '../responses/shared.ts'
+import { rejectionCountSchema } from '../responses/usage.ts'
+
+const PROJECT = '/v1/organization/projects/:project_id'
+
+const plan = defineObject('Plan', null, 'organization_plans', null, 'There is no such plan.')
+const rateLimit = defineObject('RateLimit', 'project.rate_limit', 'project_rate_limits', null, PROJECT_NOT_FOUND)
+const limits = defineObject('Limits', 'project.limits', 'project_limits', null, PROJECT_NOT_FOUND)
+
+const plans = defineCollection(plan, {
+  tag: 'Limits',
+  basePath: '/v1/organization/plans',
+  idParameter: 'plan',
+  isCheckedBySql: true,
+})
+const rateLimits = defineCollection(rateLimit, {
+  tag: 'Limits',
+  basePath: `${PROJECT}/rate_limits`,
+  idParameter: 'rate_limit_id',
+})
+const limitsOfProject = defineCollection(limits, { tag: 'Limits', basePath: `${PROJECT}/limits`, idParameter: '' })
+
+const wholeNumber = (minimum: number) => t.Optional(t.Integer({ minimum, maximum: 2_000_000_000 }))
+const time = t.Optional(unixSecondsParameter)
+const DEFAULT_SPAN_SECONDS = 86_400
+
+export const LIMIT_OPERATIONS = [
+  defineShortList(rateLimits, 'List the rate windows of a project’s plan', {
+    ...timePageQuery,
+    before: t.Optional(t.String()),
+  }),
+  defineOperation({
+    method: 'POST',
+    path: `${rateLimits.basePath}/:rate_limit_id`,
+    tag: 'Limits',
+    summary: 'Refused: a project’s limits are its plan’s',
+    response: rateLimit.schema,
+    async serve({ caller, ids }) {
+      const { id, plan } = await requireProject(caller.actor, ids.project_id)
+      throw createError('limitsSetByPlan', { plan, project: id })
+    },
+  }),
+  defineRead(limitsOfProject, 'Read how much of a project’s quota and windows is used'),
+  defineFullList(plans, 'List plans'),
+  defineUpdate(plans, 'Change the limits of a plan', {
+    mustSay: true,
+    body: {
+      requests_per_minute_per_key: wholeNumber(1),
+      requests_per_minute_per_address: wholeNumber(1),
+      tokens_per_minute_per_key: t.Optional(t.Union([t.Integer({ minimum: 1, maximum: 999_999_999 }), t.Null()])),
+      requests_per_month: wholeNumber(0),
+      test_requests_per_minute: wholeNumber(1),
+      test_requests_per_month: wholeNumber(0),
+    },
+    calls: ['set_plan_limits', ({ ids, body }) => ({ plan: String(ids.plan), limits: body })],
+  }),
+  defineOperation({
+    method: 'GET',
+    path: '/v1/organization/refusals',
+    tag: 'Usage',
+    summary: 'Count refused requests by reason',
+    response: listSchema(rejectionCountSchema),
+    query: { start_time: time, end_time: time },
+    async serve({ caller, query: { start_time, end_time } }) {
+      const end = end_time ?? nowSeconds() + 1
+      const start = start_time ?? Math.max(0, end - DEFAULT_SPAN_SECONDS)
+      const given = { from_time: fromUnixSeconds(start), until_time: fromUnixSeconds(end) }
+      return { object: 'list', data: await callAsActor(caller.actor, 'list_rejections', given), has_more: false }
+    },
+  }),
+]

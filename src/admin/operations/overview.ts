@@ -1,0 +1,153 @@
+/** GET /v1/usage: the data of the dashboard's overview, for one project or all that the caller may see. */
+import { t } from 'elysia'
+import { invalidRequestError } from '../../errors/errors.ts'
+import { type Actor, type ActorArguments, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
+import { type AdminOperation, defineOperation } from '../admin-operation.ts'
+import { constrainedText, timeZoneSchema, unixSecondsParameter } from '../field-types.ts'
+import { requireId } from '../ids.ts'
+import { fromUnixSeconds, repeatableParameter, stringEnum, toUnixSeconds } from '../pagination.ts'
+import { overviewSchema } from '../responses/usage.ts'
+import { readTagFilter } from './usage.ts'
+
+const MAY_LAG = { mayLag: true }
+
+export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
+  defineOperation({
+    ...{ method: 'GET', path: '/v1/usage', tag: 'Usage', response: overviewSchema },
+    summary: 'Sum up requests for an overview',
+    query: {
+      start_time: unixSecondsParameter,
+      end_time: unixSecondsParameter,
+      width: t.Optional(stringEnum('hour', 'day', 'month')),
+      time_zone: t.Optional(timeZoneSchema),
+      project_id: t.Optional(t.String()),
+      api_key_id: t.Optional(t.String()),
+      // Test keys are the sandbox's.
+      key_type: t.Optional(stringEnum('project', 'test')),
+      model: t.Optional(t.String()),
+      // Requests that have all of them.
+      tags: repeatableParameter(constrainedText({ pattern: '^[^=]+=.+$' })),
+    },
+    async serve({ caller, query: asked }) {
+      const { start_time, end_time, width = 'hour', time_zone = 'UTC' } = asked
+      if (!isTimeZone(time_zone))
+        throw invalidRequestError('time_zone must be a name such as Europe/Vienna.', 'time_zone')
+      const span = {
+        of_projects: asked.project_id === undefined ? null : [requireId('proj', asked.project_id)],
+        from_time: fromUnixSeconds(start_time),
+        until_time: fromUnixSeconds(Math.max(start_time, end_time)),
+      }
+      const only = {
+        of_model: asked.model ?? null,
+        of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
+        of_key_type: asked.key_type ?? null,
+      }
+      const of_tags = readTagFilter(asked.tags)
+      const read = of_tags === null ? readAll : readTagged(of_tags)
+      const isNarrowed = asked.model !== undefined || only.of_key !== null || of_tags !== null
+      const [[buckets, models, keys, tags], latency, estimated] = await Promise.all([
+        read(caller.actor, { ...span, ...only }, width, time_zone),
+        // Latencies are not counted by model, key or tag, and not apart for test keys.
+        isNarrowed ? [] : callAsActor(caller.actor, 'latency_percentiles', span, MAY_LAG),
+        of_tags === null ? callAsActor(caller.actor, 'estimated_costs', { ...span, ...only }, MAY_LAG) : [],
+      ])
+      return {
+        object: 'usage.overview' as const,
+        totals: totalsOf(buckets),
+        buckets: buckets.map(({ bucket_start, ...rest }) => ({ start_time: toUnixSeconds(bucket_start), ...rest })),
+        by_model: models,
+        by_api_key: keys,
+        by_tag: tags,
+        latency,
+        estimated,
+      }
+    },
+  }),
+]
+
+type OverviewRow = JsonRowOf<'usage_overview'>
+type ShareRow = JsonRowOf<'usage_shares'>
+type Narrowed = Omit<ActorArguments<'usage_shares'>, 'share_by'>
+type Bucket = Pick<OverviewRow, 'bucket_start' | Summed> & { hits: number; failed: number } & Partial<OverviewRow>
+type Summed = 'requests' | 'prompt_tokens' | 'completion_tokens' | 'tokens_saved' | 'cost_usd' | 'saved_usd'
+type Read = (
+  actor: Actor,
+  narrowed: Narrowed,
+  width: 'hour' | 'day' | 'month',
+  zone: string,
+) => Promise<[buckets: Bucket[], ...shares: [ShareRow[], ShareRow[], ShareRow[]]]>
+
+const readAll: Read = async (actor, narrowed, width, zone) => {
+  const [rows, ...shares] = await Promise.all([
+    callAsActor(actor, 'usage_overview', { ...narrowed, width, zone }, MAY_LAG),
+    callAsActor(actor, 'usage_shares', { ...narrowed, share_by: 'model' }, MAY_LAG),
+    callAsActor(actor, 'usage_shares', { ...narrowed, share_by: 'api_key' }, MAY_LAG),
+    callAsActor(actor, 'usage_shares', { ...narrowed, share_by: 'tag' }, MAY_LAG),
+  ])
+  const buckets = rows.map(row => ({
+    ...row,
+    hits: row.exact_hits + row.semantic_hits,
+    failed: row.client_errors + row.server_errors,
+  }))
+  return [buckets, ...shares]
+}
+
+/** By tag, kinds of hits and of failures are not told apart, and durations are not summed. */
+const readTagged =
+  (of_tags: Record<string, string>): Read =>
+  async (actor, narrowed, width, zone) => {
+    const [buckets, models, keys, tags] = await Promise.all(
+      [width, 'model', 'api_key', 'tag'].map(grouped_by =>
+        callAsActor(actor, 'usage_by_tag', { ...narrowed, of_tags, grouped_by, zone }, MAY_LAG),
+      ),
+    )
+    const toShares = (rows: typeof buckets = []) =>
+      rows.map(({ name, requests, hits, failed, prompt_tokens, completion_tokens, cost_usd, saved_usd }) => ({
+        name,
+        requests,
+        hits,
+        failed,
+        tokens: prompt_tokens + completion_tokens,
+        cost_usd,
+        saved_usd,
+      }))
+    const ofTime = (buckets ?? []).map(({ name: _, ...bucket }) => bucket)
+    return [ofTime, toShares(models), toShares(keys), toShares(tags)]
+  }
+
+function totalsOf(buckets: readonly Bucket[]) {
+  const sum = (field: Exclude<keyof Bucket, 'bucket_start'>) =>
+    buckets.reduce((total, row) => total + (row[field] ?? 0), 0)
+  const isTold = buckets.every(({ misses }) => misses !== undefined)
+  const orNull = (field: Exclude<keyof Bucket, 'bucket_start'>) => (isTold ? sum(field) : null)
+  const hits = sum('hits')
+  const misses = sum('misses')
+  const answered = isTold ? hits + misses : sum('requests')
+  // A hit saves the average duration of a miss, less its own.
+  const missMs = misses === 0 ? 0 : sum('miss_duration_ms') / misses
+  return {
+    requests: sum('requests'),
+    hits,
+    failed: sum('failed'),
+    exact_hits: orNull('exact_hits'),
+    semantic_hits: orNull('semantic_hits'),
+    misses: orNull('misses'),
+    hit_rate: answered === 0 ? null : hits / answered,
+    client_errors: orNull('client_errors'),
+    server_errors: orNull('server_errors'),
+    prompt_tokens: sum('prompt_tokens'),
+    completion_tokens: sum('completion_tokens'),
+    tokens_saved: sum('tokens_saved'),
+    cost_usd: sum('cost_usd'),
+    saved_usd: sum('saved_usd'),
+    saved_seconds: isTold ? Math.max(0, hits * missMs - sum('hit_duration_ms')) / 1000 : null,
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== null
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,133 @@
+/** A project's own keys for direct providers, which are sealed before they reach the database and never shown again; and which models it may use. */
+import { t } from 'elysia'
+import { invalidRequestError } from '../../errors/errors.ts'
+import { callAsActor } from '../../postgres/admin/call-as.ts'
+import { DEFAULT_KEY_NAME } from '../../postgres/stored-objects.ts'
+import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
+import { defineOperation } from '../admin-operation.ts'
+import { defineCollection, defineDelete, defineRead, defineUpdate } from '../define-operations.ts'
+import { buildPathFilter, readVisibleObjects, requireProject } from '../find-objects.ts'
+import { formatId, notFoundError } from '../ids.ts'
+import { defineObject, notFoundInProject, PROJECT_NOT_FOUND } from '../objects.ts'
+import { stringEnum } from '../pagination.ts'
+import { deletedSchema, listSchema, textSchema } from '../responses/shared.ts'
+
+const providerKey = defineObject(
+  'ProviderKey',
+  'project.provider_key',
+  'project_provider_keys',
+  null,
+  notFoundInProject('key of a provider'),
+)
+const modelPermissions = defineObject(
+  'ModelPermissions',
+  'project.model_permissions',
+  'project_model_permissions',
+  null,
+  PROJECT_NOT_FOUND,
+)
+
+const tag = 'Provider keys'
+const keys = defineCollection(providerKey, {
+  tag,
+  basePath: '/v1/organization/projects/:project_id/provider_keys',
+  idParameter: 'provider',
+})
+const permissions = defineCollection(modelPermissions, {
+  tag: 'Projects',
+  basePath: '/v1/organization/projects/:project_id/model_permissions',
+  idParameter: '',
+})
+
+/** For a shorter key, showing four characters would reveal too much. */
+const MIN_LENGTH_TO_SHOW = 12
+const keyName = t.Optional(t.String({ minLength: 1, maxLength: 63 }))
+
+function requireProvider(name: unknown): string {
+  const found = DIRECT_PROVIDERS.find(known => known === name)
+  if (found !== undefined) return found
+  throw notFoundError(`There is no such provider; providers are: ${DIRECT_PROVIDERS.join(', ')}.`)
+}
+
+export const PROVIDER_KEY_OPERATIONS = [
+  defineOperation({
+    method: 'GET',
+    path: keys.basePath,
+    tag,
+    summary: 'List a project’s keys for providers',
+    response: t.Object({
+      ...listSchema(providerKey.schema).properties,
+      providers: t.Array(textSchema, { description: 'Those that a project may have keys of.' }),
+    }),
+    async serve(asked) {
+      const data = await readVisibleObjects(keys, asked, buildPathFilter(keys, asked.ids))
+      return { object: 'list', data, providers: [...DIRECT_PROVIDERS], has_more: false }
+    },
+  }),
+  defineOperation({
+    method: 'POST',
+    path: `${keys.basePath}/:provider`,
+    tag,
+    summary: 'Store a provider key, in place of the one of this name',
+    response: providerKey.schema,
+    body: {
+      // One word of printable ASCII, as in set-provider-key.sh.
+      value: t.String({ pattern: '^[!-~]{1,1024}$' }),
+      name: keyName,
+      weight: t.Optional(t.Integer({ minimum: 1, maximum: 1000 })),
+    },
+    async serve(asked) {
+      const { caller, options, ids, body } = asked
+      const { value, name = DEFAULT_KEY_NAME, weight = null } = body
+      const provider = requireProvider(ids.provider)
+      await requireProject(caller.actor, ids.project_id)
+      const sealed = await options.vault.seal(value, { projectId: ids.project_id, provider })
+      await callAsActor(caller.actor, 'store_provider_key', {
+        owner_id: ids.project_id,
+        provider,
+        sealed: `\\x${Buffer.from(sealed).toString('hex')}`,
+        last_four: value.length < MIN_LENGTH_TO_SHOW ? '****' : value.slice(-4),
+        name,
+        weight,
+      })
+      const [stored] = await readVisibleObjects(keys, asked, buildPathFilter(keys, ids, { _name: name }))
+      if (!stored) throw notFoundError(providerKey.notFoundMessage)
+      return stored
+    },
+  }),
+  defineOperation({
+    method: 'DELETE',
+    path: `${keys.basePath}/:provider`,
+    tag,
+    summary: 'Remove a provider key',
+    response: deletedSchema(providerKey.kind, { id: textSchema, provider: textSchema, name: textSchema }),
+    query: { name: keyName },
+    async serve({ caller, ids: { project_id: project, provider: named }, query: { name = DEFAULT_KEY_NAME } }) {
+      const provider = requireProvider(named)
+      await callAsActor(caller.actor, 'remove_provider_key', { project, provider, name })
+      return { object: `${providerKey.kind}.deleted`, id: formatId('proj', project), provider, name, deleted: true }
+    },
+  }),
+
+  defineRead(permissions, 'Read which models a project may use'),
+  defineUpdate(permissions, 'Set which models a project may use', {
+    body: { mode: stringEnum('allow_list', 'deny_list'), model_ids: t.Array(t.String(), { maxItems: 100 }) },
+    calls: [
+      'set_settings',
+      ({ ids, body: { mode, model_ids } }) => {
+        // An empty list of models that are denied denies none; an empty list of allowed ones would allow none, and the setting allows all.
+        if ((mode === 'deny_list') !== (model_ids.length === 0)) {
+          throw invalidRequestError(
+            'Give the models that are allowed (mode allow_list), or an empty deny_list to allow all: no single model can be denied.',
+            'model_ids',
+          )
+        }
+        return { project: ids.project_id, settings: { allowed_models: model_ids } }
+      },
+    ],
+  }),
+  defineDelete(permissions, 'Let a project use all models', [
+    'set_settings',
+    ({ ids }) => ({ project: ids.project_id, settings: { allowed_models: [] } }),
+  ]),
+]

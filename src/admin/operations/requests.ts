@@ -1,0 +1,215 @@
+/** /v1/requests: a project's requests, each with its story, as a list, one by one, and as a file. What they said and got stands apart, where it is kept. */
+import type { Static, TObject } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { nowSeconds } from '../../event-loop/clock.ts'
+import { isShortenedEndUser, shortenEndUser } from '../../formats/end-user.ts'
+import { type Actor, type ActorArguments, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
+import type { UsageRecordRow } from '../../postgres/usage-record.ts'
+import type { QuestionVault } from '../../providers/keys/question-vault.ts'
+import { type AdminOperation, defineOperation } from '../admin-operation.ts'
+import { exportItems, MAX_EXPORTED_ITEMS, REQUEST_EXPORT_COLUMNS, readPages } from '../export-items.ts'
+import { constrainedText, unixSecondsParameter } from '../field-types.ts'
+import { requireProject } from '../find-objects.ts'
+import { formatId, notFoundError, requireId } from '../ids.ts'
+import { fromUnixSeconds, repeatableParameter, rowLimit, stringEnum, toPage, toUnixSeconds } from '../pagination.ts'
+import { pageSchema } from '../responses/shared.ts'
+import { requestContentSchema, requestSchema } from '../responses/usage.ts'
+import { formatTimeCursor, readTimeCursor, type TimeCursor } from '../time-cursor.ts'
+import { readTagFilter } from './usage.ts'
+
+/** The list's time span when the query gives none. */
+const DEFAULT_SPAN_SECONDS = 7 * 86_400
+const time = t.Optional(unixSecondsParameter)
+const word = t.Optional(t.String({ maxLength: 256 }))
+/** Which requests are meant, in which order. */
+const chosen = {
+  project_id: t.String(),
+  start_time: time,
+  end_time: time,
+  api_key_id: t.Optional(t.String()),
+  key_type: t.Optional(stringEnum('project', 'test')),
+  model: word,
+  model_name: t.Optional(t.String()),
+  endpoint: word,
+  provider: word,
+  cache_result: t.Optional(stringEnum('HIT', 'HIT-SEMANTIC', 'MISS')),
+  outcome: t.Optional(stringEnum('ok', 'failed', 'estimated')),
+  status: t.Optional(t.Integer({ minimum: 100, maximum: 599 })),
+  error_code: word,
+  end_user: t.Optional(t.String({ pattern: '^[^\\u0000]*$' })),
+  request_id: word,
+  tags: repeatableParameter(constrainedText({ pattern: '^[^=]+=.+$' })),
+  sort: t.Optional(stringEnum('newest', 'slowest', 'dearest')),
+  after: t.Optional(t.String()),
+}
+const listQuery = { ...chosen, limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })) }
+const exportQuery = {
+  ...chosen,
+  format: t.Optional(stringEnum('csv', 'json')),
+  limit: t.Optional(t.Integer({ minimum: 1, maximum: MAX_EXPORTED_ITEMS })),
+}
+const ofProject = { project_id: t.String() }
+const tokens = t.Optional(t.Integer({ minimum: 0, maximum: 2_000_000_000 }))
+
+type Chosen = Static<TObject<typeof chosen>>
+
+function toFilter(asked: Chosen, ofProject: number) {
+  const end = asked.end_time ?? nowSeconds() + 60
+  return {
+    of_project: ofProject,
+    from_time: fromUnixSeconds(asked.start_time ?? Math.max(0, end - DEFAULT_SPAN_SECONDS)),
+    until_time: fromUnixSeconds(end),
+    of_key: asked.api_key_id === undefined ? null : requireId('key', asked.api_key_id),
+    of_key_type: asked.key_type,
+    model_part: asked.model,
+    of_model: asked.model_name,
+    of_endpoint: asked.endpoint,
+    of_provider: asked.provider,
+    of_result: asked.cache_result,
+    of_outcome: asked.outcome,
+    of_status: asked.status,
+    of_error: asked.error_code,
+    of_end_user: asked.end_user === undefined ? undefined : toRecorded(asked.end_user),
+    of_request_id: asked.request_id,
+    of_tags: readTagFilter(asked.tags),
+    sorted: asked.sort ?? 'newest',
+    ...toCursor(asked.after),
+  }
+}
+
+/** The list shows long names cut, and is searched for what it shows. */
+function toRecorded(name: string): string {
+  return isShortenedEndUser(name) ? name : shortenEndUser(name)
+}
+
+function toCursor(after: string | undefined) {
+  const cursor = after === undefined ? null : readTimeCursor(after)
+  return { after_time: cursor?.at ?? null, after_request_id: cursor?.requestId ?? null }
+}
+
+export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
+  defineOperation({
+    ...{
+      method: 'GET',
+      path: '/v1/requests',
+      tag: 'Requests',
+      summary: 'Find requests',
+      response: pageSchema(requestSchema),
+    },
+    query: listQuery,
+    async serve({ caller, ids, query: { limit, ...asked } }) {
+      await requireProject(caller.actor, ids.project_id)
+      const rows = await find(caller.actor, { ...toFilter(asked, ids.project_id), page_size: rowLimit(limit) })
+      return toPage(rows.map(describeRequest), limit)
+    },
+  }),
+  defineOperation({
+    ...{ method: 'GET', path: '/v1/requests/export', tag: 'Requests', response: t.Array(requestSchema) },
+    summary: 'Write requests to a file',
+    otherResponses: { 'text/csv': {} },
+    query: exportQuery,
+    async serve({ caller, ids, query: { format = 'csv', limit = MAX_EXPORTED_ITEMS, ...asked } }) {
+      await requireProject(caller.actor, ids.project_id)
+      // The span ends now, however long the export takes.
+      const filter = toFilter(asked, ids.project_id)
+      const pages = readPages(limit, async (after, most) => {
+        const cursor = after === undefined ? {} : toCursor(after)
+        const rows = await find(caller.actor, { ...filter, ...cursor, page_size: most })
+        return rows.map(describeRequest)
+      })
+      return exportItems({ format, name: 'requests', columns: REQUEST_EXPORT_COLUMNS }, pages)
+    },
+  }),
+  defineOperation({
+    ...{ method: 'GET', path: '/v1/requests/:request_id', tag: 'Requests', response: requestSchema },
+    summary: 'Read a request’s story',
+    query: ofProject,
+    async serve({ caller, ids }) {
+      await requireProject(caller.actor, ids.project_id)
+      return readRequest(caller.actor, ids.project_id, readTimeCursor(String(ids.request_id), 'request_id'))
+    },
+  }),
+  defineOperation({
+    ...{ method: 'POST', path: '/v1/requests/:request_id/settle', tag: 'Requests', response: requestSchema },
+    summary: 'Settle a request whose cost is estimated',
+    body: {
+      ...ofProject,
+      cost_usd: t.Number({ minimum: 0, maximum: 100_000 }),
+      prompt_tokens: tokens,
+      completion_tokens: tokens,
+    },
+    async serve({ caller, ids, body }) {
+      const { name } = await requireProject(caller.actor, ids.project_id)
+      const { at, requestId } = readTimeCursor(String(ids.request_id), 'request_id')
+      await callAsActor(caller.actor, 'settle_request', {
+        project: name,
+        of_request: requestId,
+        cost: body.cost_usd,
+        read_tokens: body.prompt_tokens ?? null,
+        written_tokens: body.completion_tokens ?? null,
+        recorded: at,
+      })
+      return readRequest(caller.actor, ids.project_id, { at, requestId })
+    },
+  }),
+  defineOperation({
+    ...{ method: 'GET', path: '/v1/requests/:request_id/content', tag: 'Requests', response: requestContentSchema },
+    summary: 'Read what a request said and got, where that is kept',
+    query: ofProject,
+    async serve({ caller, options: { wordingReader }, ids }) {
+      await requireProject(caller.actor, ids.project_id)
+      const { at, requestId } = readTimeCursor(String(ids.request_id), 'request_id')
+      const [row] = await callAsActor(caller.actor, 'find_request_content', {
+        of_project: ids.project_id,
+        of_request_id: requestId,
+        at,
+      })
+      if (row === undefined) throw notFoundError('The content of this request was not kept, or not for so long.')
+      const [said, response] = await Promise.all([
+        open(row.sealed_request, ids.project_id, wordingReader),
+        open(row.sealed_response, ids.project_id, wordingReader),
+      ])
+      return { object: 'request.content', request: said, response }
+    },
+  }),
+]
+
+/** Reads one that a list has named from the primary: the standby that is asked next may not have it yet. */
+async function readRequest(actor: Actor, ofProject: number, { at: recordedAt, requestId }: TimeCursor) {
+  const at = Date.parse(recordedAt)
+  const [row] = await callAsActor(actor, 'find_requests', {
+    of_project: ofProject,
+    from_time: new Date(at - 1).toISOString(),
+    until_time: new Date(at + 1).toISOString(),
+    of_request_id: requestId,
+    page_size: 1,
+  })
+  if (row === undefined) throw notFoundError('There is no such request in this project.')
+  return describeRequest(row)
+}
+
+function find(actor: Actor, filter: ActorArguments<'find_requests'>) {
+  return callAsActor(actor, 'find_requests', filter, { mayLag: true })
+}
+
+/** Text that was sealed; null where there is none, or no key opens it any more. */
+function open(
+  sealed: string | null | undefined,
+  project: number,
+  wordings: QuestionVault,
+): Promise<string | null> | null {
+  return sealed ? wordings.open(sealed, project) : null
+}
+
+function describeRequest({ record, key_name, key_prefix }: JsonRowOf<'find_requests'>) {
+  const { key_id, project_id, ...rest } = record as UsageRecordRow
+  return {
+    id: formatTimeCursor({ at: rest.recorded_at, requestId: rest.request_id }),
+    object: 'request' as const,
+    created_at: toUnixSeconds(rest.recorded_at),
+    ...rest,
+    api_key_id: formatId('key', key_id),
+    key_name,
+    api_key_redacted_value: key_prefix === null ? null : `${key_prefix}…`,
+  }
+}

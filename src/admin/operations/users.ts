@@ -1,0 +1,105 @@
+/** The installation's users: administrators (`owner`) and others (`reader`). Their invitations come with the answers that make them, as no mail is sent. */
+import { t } from 'elysia'
+import { callAsActor } from '../../postgres/admin/call-as.ts'
+import { defineOperation } from '../admin-operation.ts'
+import {
+  defineCollection,
+  defineCreate,
+  defineDelete,
+  defineList,
+  defineRead,
+  defineUpdate,
+} from '../define-operations.ts'
+import { emailSchema, memberRoleSchema, STRICT_OBJECT, userRoleSchema } from '../field-types.ts'
+import { formatId, requireId } from '../ids.ts'
+import { defineObject } from '../objects.ts'
+import { repeatableParameter } from '../pagination.ts'
+import { objectSchema, textSchema } from '../responses/shared.ts'
+
+export const invitationSchema = t.String({ description: 'For somebody who cannot log in yet; shown this once.' })
+const user = defineObject('User', 'organization.user', 'organization_users', 'user', 'There is no such user.')
+const addedUser = t.Object(
+  { ...user.schema.properties, invitation: t.Optional(invitationSchema) },
+  { $id: 'AddedUser' },
+)
+const invite = defineObject(
+  'Invite',
+  'organization.invite',
+  'organization_invites',
+  'invite',
+  'There is no such invite.',
+)
+const addedInvite = t.Object({ ...invite.schema.properties, invitation: t.String() }, { $id: 'AddedInvite' })
+
+export const userCollection = defineCollection(user, {
+  tag: 'Users',
+  basePath: '/v1/organization/users',
+  idParameter: 'user_id',
+  isCheckedBySql: true,
+})
+/** OpenAI's invites: users who were added to set a password. */
+const invites = defineCollection(invite, {
+  tag: 'Users',
+  basePath: '/v1/organization/invites',
+  idParameter: 'invite_id',
+  isCheckedBySql: true,
+})
+
+export const USER_OPERATIONS = [
+  defineList(userCollection, 'List users', {
+    query: { emails: repeatableParameter(t.String()) },
+    filter: ({ query }) => ({ _email: query.emails?.map(address => address.toLowerCase()) }),
+  }),
+  defineCreate(userCollection, 'Add a user, with an invitation', {
+    answer: addedUser,
+    body: { email: emailSchema, role: t.Optional(userRoleSchema) },
+    calls: [
+      'invite_new_user',
+      ({ body: { email, role = 'reader' } }) => ({ email, user_role: role, of_projects: [], member_roles: [] }),
+    ],
+  }),
+  defineRead(userCollection, 'Read a user'),
+  defineUpdate(userCollection, 'Change a user’s role', {
+    body: { role: userRoleSchema },
+    calls: ['set_user_role', ({ ids, body }) => ({ of_user: ids.user_id, user_role: body.role })],
+  }),
+  defineOperation({
+    method: 'POST',
+    path: '/v1/organization/users/:user_id/invitation',
+    kinds: { user_id: 'user' },
+    tag: 'Users',
+    summary: 'Invite a user again',
+    response: objectSchema('Invitation', 'organization.user.invitation', { id: textSchema, invitation: textSchema }),
+    async serve({ caller, ids }) {
+      const invitation = await callAsActor(caller.actor, 'invite_user', { of_user: ids.user_id })
+      return { object: 'organization.user.invitation', id: formatId('user', ids.user_id), invitation }
+    },
+  }),
+  defineDelete(userCollection, 'Delete a user', ['delete_user', ({ ids }) => ({ of_user: ids.user_id })]),
+
+  defineList(invites, 'List invites: users, and whether they took theirs up'),
+  defineCreate(invites, 'Invite somebody; the answer has the token to pass on', {
+    answer: addedInvite,
+    body: {
+      email: emailSchema,
+      role: userRoleSchema,
+      projects: t.Optional(
+        t.Array(t.Object({ id: t.String(), role: memberRoleSchema }, STRICT_OBJECT), { maxItems: 100 }),
+      ),
+    },
+    calls: [
+      'invite_new_user',
+      ({ body: { email, role, projects = [] } }) => ({
+        email,
+        user_role: role,
+        of_projects: projects.map(({ id }) => requireId('proj', id)),
+        member_roles: projects.map(({ role }) => role),
+      }),
+    ],
+  }),
+  defineRead(invites, 'Read an invite'),
+  defineDelete(invites, 'Take back an invite, with the user', [
+    'delete_invite',
+    ({ ids }) => ({ of_user: ids.invite_id }),
+  ]),
+]

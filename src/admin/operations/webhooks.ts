@@ -1,0 +1,118 @@
+/** A project's webhooks, and what they were told. */
+import { randomBytes } from 'node:crypto'
+import { t } from 'elysia'
+import { invalidRequestError } from '../../errors/errors.ts'
+import { callAsActor } from '../../postgres/admin/call-as.ts'
+import { WEBHOOK_EVENT_TYPES } from '../../postgres/seeds.generated.ts'
+import { defineOperation } from '../admin-operation.ts'
+import { defineCollection, defineDelete, defineFullList, defineList } from '../define-operations.ts'
+import { constrainedText } from '../field-types.ts'
+import { requireProject } from '../find-objects.ts'
+import { formatId } from '../ids.ts'
+import { defineObject, notFoundInProject } from '../objects.ts'
+import { cursorParameter, readCursor } from '../pagination.ts'
+import { SECRET_SEAL_LABEL } from '../webhooks/deliver-webhooks.ts'
+import { validateWebhookUrl, WebhookUnreachable } from '../webhooks/post-webhook.ts'
+
+const SECRET_BYTES = 32
+/** What the description says of an address; `validateWebhookUrl` says more, and why it refuses one. */
+const URL_FORM = '^[Hh][Tt][Tt][Pp][Ss]?:'
+const KINDS = WEBHOOK_EVENT_TYPES.map(({ kind }) => kind)
+
+const webhook = defineObject('Webhook', 'project.webhook', 'project_webhooks', 'webhook', notFoundInProject('webhook'))
+/** With its secret, which is shown this once. */
+const addedWebhook = t.Object(
+  { ...t.Pick(webhook.schema, ['object', 'id', 'url', 'events']).properties, secret: t.String() },
+  { $id: 'AddedWebhook' },
+)
+const delivery = defineObject(
+  'Delivery',
+  'project.delivery',
+  'project_deliveries',
+  'delivery',
+  notFoundInProject('delivery'),
+)
+const begunDelivery = t.Object(
+  { ...t.Pick(delivery.schema, ['object', 'id']).properties, state: t.Optional(t.Literal('pending')) },
+  { $id: 'BegunDelivery' },
+)
+
+const tag = 'Webhooks'
+const webhooks = defineCollection(webhook, {
+  tag,
+  basePath: '/v1/organization/projects/:project_id/webhooks',
+  idParameter: 'webhook_id',
+  isCheckedBySql: true,
+})
+const deliveries = defineCollection(delivery, {
+  tag,
+  basePath: '/v1/organization/projects/:project_id/deliveries',
+  idParameter: 'delivery_id',
+})
+
+/** As it is stored: `HTTPS://Example.com` is `https://example.com/`. */
+function parseAddress(url: string, toPrivateNetworks: boolean): string {
+  try {
+    return validateWebhookUrl(url, toPrivateNetworks).href
+  } catch (error) {
+    if (!(error instanceof WebhookUnreachable)) throw error
+    throw invalidRequestError(`The address is not one that can be told: ${error.message}.`, 'url')
+  }
+}
+
+export const WEBHOOK_OPERATIONS = [
+  defineFullList(webhooks, 'List a project’s webhooks'),
+  defineOperation({
+    method: 'POST',
+    path: webhooks.basePath,
+    tag,
+    summary: 'Add a webhook',
+    response: addedWebhook,
+    body: {
+      url: constrainedText({ pattern: URL_FORM }),
+      events: t.Optional(t.Array(constrainedText({ enum: KINDS }), { maxItems: 32 })),
+    },
+    async serve({ caller, options, ids: { project_id: projectId }, body: { url: given, events = [] } }) {
+      const url = parseAddress(given, options.allowsPrivateWebhooks)
+      await requireProject(caller.actor, projectId)
+      const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
+      const bytes = await options.vault.seal(secret, { projectId, provider: SECRET_SEAL_LABEL })
+      const sealed = `\\x${Buffer.from(bytes).toString('hex')}`
+      const id = await callAsActor(caller.actor, 'add_webhook', { project: projectId, url, kinds: events, sealed })
+      return { object: webhook.kind, id: formatId('webhook', id), url, events, secret }
+    },
+  }),
+  defineDelete(webhooks, 'Remove a webhook', [
+    'remove_webhook',
+    ({ ids }) => ({ project: ids.project_id, webhook_id: ids.webhook_id }),
+  ]),
+  defineOperation({
+    method: 'POST',
+    path: `${webhooks.basePath}/:webhook_id/test`,
+    tag,
+    kinds: { webhook_id: 'webhook' },
+    summary: 'Tell a webhook of a test event',
+    response: begunDelivery,
+    async serve({ caller, ids: { project_id: project, webhook_id } }) {
+      const id = await callAsActor(caller.actor, 'send_test_event', { project, webhook_id })
+      return { object: delivery.kind, id: formatId('delivery', id) }
+    },
+  }),
+  defineList(deliveries, 'List what webhooks were told', {
+    query: { webhook_id: cursorParameter('webhook', 'Of this webhook alone.') },
+    filter: ({ query }) => ({ _webhook_id: readCursor('webhook', query.webhook_id, 'webhook_id') }),
+    newestFirst: true,
+  }),
+  defineOperation({
+    method: 'POST',
+    path: `${deliveries.basePath}/:delivery_id/resend`,
+    tag,
+    kinds: { delivery_id: 'delivery' },
+    summary: 'Tell a webhook again',
+    response: begunDelivery,
+    async serve({ caller, ids: { project_id: project, delivery_id } }) {
+      await callAsActor(caller.actor, 'resend_delivery', { project, delivery_id })
+      return { object: delivery.kind, id: formatId('delivery', delivery_id), state: 'pending' }
+    },
+  }),
+]

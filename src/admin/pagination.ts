@@ -1,0 +1,96 @@
+/** Paginated lists, in the form that OpenAI's clients expect. */
+import { t } from 'elysia'
+import { invalidRequestError } from '../errors/errors.ts'
+import { constrainedText } from './field-types.ts'
+import { formatId, type IdPrefix, parseId } from './ids.ts'
+
+export interface ListPage<Item> {
+  object: 'list'
+  data: Item[]
+  first_id: string | null
+  last_id: string | null
+  has_more: boolean
+}
+
+/** The number of items in a page. */
+export const limitParameter = t.Optional(t.Integer({ minimum: 1, maximum: 100 }))
+
+/** The id of the item after which the page begins, or what is said. */
+export function cursorParameter(kind: IdPrefix, description?: string) {
+  return t.Optional(constrainedText({ pattern: `^(${kind}_[0-9]{1,15})?$` }, description))
+}
+
+/** Query parameters of a list ordered by id. */
+export function idPageQuery(kind: IdPrefix) {
+  return { after: cursorParameter(kind), limit: limitParameter }
+}
+
+/** Query parameters of a list ordered by time. */
+export const timePageQuery = { after: t.Optional(t.String()), limit: limitParameter }
+
+const DEFAULT_LIMIT = 20
+
+/** Fetches one row more than the page holds, to learn whether there is another page. */
+export function rowLimit(limit: number | undefined): number {
+  return (limit ?? DEFAULT_LIMIT) + 1
+}
+
+/** The row too many is the last, or the first where the page ends before a given item. */
+export function toPage<Item extends { id: string }>(
+  items: Item[],
+  limit: number = DEFAULT_LIMIT,
+  isBefore = false,
+): ListPage<Item> {
+  const data = isBefore ? items.slice(-limit) : items.slice(0, limit)
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: items.length > data.length,
+  }
+}
+
+/** Of a list that is known as a whole: what stands behind an id, or before one. An id that is not in it has all of the list there. */
+export function slicePage<Item extends { id: string }>(
+  items: readonly Item[],
+  { after, before, limit = DEFAULT_LIMIT }: { after?: string; before?: string; limit?: number },
+): ListPage<Item> {
+  const end = before ? items.findIndex(({ id }) => id === before) : -1
+  if (end < 0) return toPage(items.slice(items.findIndex(({ id }) => id === after) + 1), limit)
+  return toPage(items.slice(Math.max(0, end - limit - 1), end), limit, true)
+}
+
+/** Throws a 400 when the cursor is not an id of this list. */
+export function readCursor(kind: IdPrefix, cursor: string | null | undefined, name = 'after'): number | undefined {
+  if (cursor === undefined || cursor === null || cursor === '') return undefined
+  const id = parseId(kind, cursor)
+  if (id === null)
+    throw invalidRequestError(
+      `The query parameter '${name}' must be an id from this list, such as ${formatId(kind, 1)}.`,
+      name,
+    )
+  return id
+}
+
+/** Unix seconds. */
+export function toUnixSeconds(iso: string): number
+export function toUnixSeconds(iso: string | null): number | null
+export function toUnixSeconds(iso: string | null): number | null {
+  return iso === null ? null : Math.floor(Date.parse(iso) / 1000)
+}
+
+/** ISO 8601. */
+export function fromUnixSeconds(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}
+
+/** A query parameter that may be repeated. */
+export function repeatableParameter<Schema extends Parameters<typeof t.Array>[0]>(schema: Schema) {
+  return t.Optional(t.Array(schema))
+}
+
+/** One of these words. Unlike Elysia's own enum, it does not default to the first. */
+export function stringEnum<Word extends string>(...words: Word[]) {
+  return t.Union(words.map(word => t.Literal(word))) as unknown as ReturnType<typeof t.Unsafe<Word>>
+}

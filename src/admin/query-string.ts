@@ -1,0 +1,45 @@
+/** Parses a query string as OpenAI's clients write it: lists as `ids[]=a&ids[]=b`, objects as `at[gte]=1`. */
+import { invalidRequestError } from '../errors/errors.ts'
+
+/** `lists` are always read as lists, `numbers` as numbers when they look like one; all other parameters are text. */
+export interface QueryShape {
+  lists?: readonly string[]
+  numbers?: readonly string[]
+  flags?: readonly string[]
+}
+
+type Value = string | number | boolean | Value[] | { [key: string]: Value }
+
+const NAME = /^([a-z_]+)(\[\])?$|^([a-z]+(?:_[a-z]+)*)\[([a-z]+)\]$/
+
+export function readQuery(url: string, { lists = [], numbers = [], flags = [] }: QueryShape): Record<string, Value> {
+  // A Map, because a parameter called __proto__ would set an object's prototype.
+  const read = new Map<string, Value>()
+  const start = url.indexOf('?')
+  if (start < 0) return {}
+  const convert = (name: string, text: string): Value => {
+    if (numbers.includes(name) && /^-?\d{1,15}$/.test(text)) return Number(text)
+    if (flags.includes(name) && (text === 'true' || text === 'false')) return text === 'true'
+    return text
+  }
+  for (const [given, text] of new URLSearchParams(url.slice(start + 1))) {
+    const [, plain, , outer, inner] = NAME.exec(given) ?? ['', given]
+    // PostgreSQL's text cannot hold it, so that nothing is found by it.
+    if (text.includes('\0'))
+      throw invalidRequestError(
+        `The query parameter '${plain ?? outer}' must not contain the character U+0000.`,
+        plain ?? outer,
+      )
+    if (outer !== undefined && inner !== undefined) {
+      const object = read.get(outer)
+      const known = typeof object === 'object' && !Array.isArray(object) ? object : {}
+      read.set(outer, { ...known, [inner]: convert(outer, text) })
+      continue
+    }
+    const name = plain ?? given
+    const value = convert(name, text)
+    const before = read.get(name)
+    read.set(name, lists.includes(name) ? [...(Array.isArray(before) ? before : []), value] : value)
+  }
+  return Object.fromEntries(read)
+}

@@ -1,0 +1,47 @@
+/** Logins and sessions. */
+import { type Static, Type as t } from '@sinclair/typebox'
+import { nullable, stringUnion } from '../../postgres/admin/schemas.ts'
+import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
+import { objectSchema, textSchema } from './shared.ts'
+
+const userRole = stringUnion('owner', 'reader')
+
+export const sessionOpenedSchema = t.Object({ object: t.Literal('session.opened'), csrf_token: textSchema })
+export const sessionKeySchema = objectSchema('SessionKey', 'session.key', { value: textSchema })
+export const sessionClosedSchema = t.Object({
+  object: t.Literal('session.closed'),
+  id: t.Optional(textSchema),
+  sessions: t.Optional(t.Integer({ description: 'How many were closed.' })),
+})
+
+export const sessionSchema = objectSchema('Session', 'session', {
+  user: t.Object({ id: textSchema, email: textSchema, role: userRole }),
+  csrf_token: nullable(textSchema),
+  base_url: t.String({ description: 'Where clients reach the proxy; ends in /v1.' }),
+})
+export type Session = Static<typeof sessionSchema>
+export const activeSessionSchema = t.Object(
+  { object: t.Literal('session'), ...SQL_TYPE_SCHEMAS.open_session },
+  { $id: 'OpenSession' },
+)
+export type ActiveSession = Static<typeof activeSessionSchema>
+
+export const loginOptionsSchema = objectSchema('LoginOptions', 'login.options', {
+  oidc: nullable(t.Object({ issuer: textSchema })),
+})
+export const loginRulesSchema = objectSchema(
+  'LoginRules',
+  'login.rules',
+  {
+    oidc: nullable(
+      t.Object({
+        issuer: textSchema,
+        allowed_domains: nullable(t.Array(textSchema)),
+        groups_claim: textSchema,
+        group_roles: nullable(t.Array(t.Object({ group: textSchema, role: userRole }))),
+      }),
+    ),
+  },
+  'Who may log in with the OpenID Connect provider, and as what.',
+)
+export type LoginRules = Static<typeof loginRulesSchema>

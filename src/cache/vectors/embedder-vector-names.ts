@@ -1,0 +1,44 @@
+/** Names the vectors of prompts as the vectors of clients' own embeddings requests are named, so that both share one store. */
+
+import { AGGREGATOR, type Catalogue, computeCostUsd } from '../../catalogue/catalogue.ts'
+import type { Config } from '../../config/config.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
+import { routeIdOf } from '../../providers/model-router.ts'
+import type { Embedder } from '../embedders/embedder.ts'
+import { createVectorNamer, type VectorNamer } from './pack-vector.ts'
+
+type Addresses = Pick<Config, 'aggregator' | 'direct'>
+
+/** `directProvidersOf`: the providers that have a native model of this name. */
+export function createEmbedderVectorNamer(
+  embedder: Embedder,
+  { aggregator, direct }: Addresses,
+  directProvidersOf: (model: string) => readonly string[],
+): VectorNamer {
+  const asks = embedder.isFree ? null : embedder.endpoint
+  const { baseUrl, model, dimensions } = asks ?? { baseUrl: 'in-process', ...embedder.space }
+  const shared = { namespace: '', dimensions, otherFields: {} }
+  if (baseUrl === aggregator.baseUrl) {
+    const [vendor] = model.includes('/') ? [] : directProvidersOf(model)
+    return createVectorNamer({
+      ...shared,
+      route: routeIdOf({ name: aggregator.name, pricedAs: AGGREGATOR }),
+      model: vendor ? `${vendor}/${model}` : model,
+    })
+  }
+  // An embedder at a custom address is identified by that address.
+  const isOpenAi = baseUrl === direct.openai.baseUrl
+  const route = isOpenAi ? routeIdOf({ name: 'openai', pricedAs: 'openai' }) : `embedder at ${baseUrl}`
+  return createVectorNamer({ ...shared, route, model })
+}
+
+/** What a call of the embedder costs. Without a price, as at an address of one's own, nothing. */
+export function createEmbedderPricing(embedder: Embedder, { aggregator, direct }: Addresses, catalogue: Catalogue) {
+  const baseUrl = embedder.isFree ? undefined : embedder.endpoint?.baseUrl
+  const pricedAs = baseUrl === aggregator.baseUrl ? AGGREGATOR : baseUrl === direct.openai.baseUrl ? 'openai' : ''
+  return (promptTokens: number) => {
+    const listed = catalogue.find(pricedAs, embedder.space.model)
+    const usd = computeCostUsd(listed, { ...NO_USAGE, promptTokens }) ?? 0
+    return { listedModel: listed?.model ?? null, promptTokens, usd }
+  }
+}

@@ -1,0 +1,97 @@
+/** Reads vendors' prices from a published table: LiteLLM's `model_prices_and_context_window.json` or models.dev's `api.json`. */
+import { asString, isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
+
+/** A model's price, or one that replaces it under a condition. US dollars per million tokens; null: the table does not say. */
+export interface PublishedPrice {
+  provider: string
+  model: string
+  tier: 'standard' | 'flex' | 'priority'
+  above_prompt_tokens: number
+  input_usd_per_million: number
+  cached_input_usd_per_million: number | null
+  cache_write_usd_per_million: number | null
+  cache_write_hour_usd_per_million: number | null
+  output_usd_per_million: number
+}
+
+/** Throws when the text is neither of these tables, or has no price of these providers. */
+export function parsePublishedPrices(table: unknown, providers: readonly string[]): PublishedPrice[] {
+  if (!isJsonObject(table)) throw new Error('it is no JSON object')
+  const entries = Object.entries(table).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]))
+  const isLiteLlm = entries.some(([, entry]) => typeof entry.litellm_provider === 'string')
+  const prices = isLiteLlm
+    ? entries.flatMap(([name, entry]) => readLiteLlm(name, entry, providers))
+    : entries.flatMap(([provider, { models }]) => (providers.includes(provider) ? readModelsDev(provider, models) : []))
+  if (prices.length > 0) return prices
+  throw new Error(`it has no price of ${providers.join(', ')} in LiteLLM’s or models.dev’s form`)
+}
+
+const LITELLM_KINDS: Readonly<Record<string, 'chat' | 'embedding'>> = {
+  chat: 'chat',
+  responses: 'chat',
+  embedding: 'embedding',
+}
+/** `input_cost_per_token`, with its condition. */
+const LITELLM_INPUT = /^input_cost_per_token((?:_above_(\d+)k_tokens)?(?:_(flex|priority))?)$/
+
+function readLiteLlm(name: string, entry: JsonObject, providers: readonly string[]): PublishedPrice[] {
+  const { litellm_provider: provider, mode } = entry
+  const kind = LITELLM_KINDS[asString(mode)]
+  if (typeof provider !== 'string' || !providers.includes(provider) || kind === undefined) return []
+  const model = name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : name
+  return Object.keys(entry).flatMap(key => {
+    const [, condition = '', thousands, tier] = LITELLM_INPUT.exec(key) ?? []
+    const input = perMillion(entry[key])
+    const output = perMillion(entry[`output_cost_per_token${condition}`]) ?? (kind === 'embedding' ? 0 : null)
+    // A long prompt of a tier is a condition that the catalogue does not have.
+    if (!LITELLM_INPUT.test(key) || input === null || output === null || (thousands && tier)) return []
+    return {
+      provider,
+      model,
+      tier: (tier as PublishedPrice['tier'] | undefined) ?? 'standard',
+      above_prompt_tokens: Number(thousands ?? 0) * 1_000,
+      input_usd_per_million: input,
+      cached_input_usd_per_million: perMillion(entry[`cache_read_input_token_cost${condition}`]),
+      cache_write_usd_per_million: perMillion(entry[`cache_creation_input_token_cost${condition}`]),
+      cache_write_hour_usd_per_million: perMillion(entry[`cache_creation_input_token_cost_above_1hr${condition}`]),
+      output_usd_per_million: output,
+    }
+  })
+}
+
+/** LiteLLM's are dollars a token, and not exact in binary. */
+function perMillion(value: unknown): number | null {
+  return typeof value === 'number' && value >= 0 ? Number((value * 1e6).toPrecision(9)) : null
+}
+
+function readModelsDev(provider: string, models: unknown): PublishedPrice[] {
+  if (!isJsonObject(models)) return []
+  return Object.entries(models).flatMap(([model, entry]) => {
+    const cost = isJsonObject(entry) && isJsonObject(entry.cost) ? entry.cost : {}
+    const long = isJsonObject(cost.context_over_200k) ? cost.context_over_200k : {}
+    return [
+      { ...cost, above: 0 },
+      { ...long, above: 200_000 },
+    ].flatMap(({ above, ...price }: JsonObject & { above: number }): PublishedPrice[] => {
+      const [input, output] = [dollars(price.input), dollars(price.output)]
+      if (input === null || output === null) return []
+      return [
+        {
+          provider,
+          model,
+          tier: 'standard',
+          above_prompt_tokens: above,
+          input_usd_per_million: input,
+          cached_input_usd_per_million: dollars(price.cache_read),
+          cache_write_usd_per_million: dollars(price.cache_write),
+          cache_write_hour_usd_per_million: null,
+          output_usd_per_million: output,
+        },
+      ]
+    })
+  })
+}
+
+function dollars(value: unknown): number | null {
+  return typeof value === 'number' && value >= 0 ? value : null
+}

@@ -1,0 +1,81 @@
+/** Settings that are addresses: of stores, providers and pages. */
+import { addPassword, isEmbeddedAddress, readDatabaseUrl } from '../postgres/address.ts'
+import { addCertificateAuthority, DatabaseUrlError } from '../postgres/address-parameters.ts'
+import { parseRedisUrl, type RedisTlsOptions } from '../stores/redis/redis-url.ts'
+import type { Environment, ValueReaders } from './value-readers.ts'
+
+export function createAddressReaders(environment: Environment, { optionalText, fileText, problem }: ValueReaders) {
+  function baseUrl(name: string, fallback: string): string {
+    const value = optionalText(name) ?? fallback
+    if (URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol))
+      return value.replace(/(?<!\/)\/+$/, '')
+    problem(name, 'an address that begins with http:// or https://', fallback)
+    return fallback
+  }
+
+  /** The proxy's own, for people to copy; null where it is not set. */
+  function publicUrl(name: string): string | null {
+    return optionalText(name) === null ? null : baseUrl(name, 'https://proxy.example.com').replace(/\/v1$/, '')
+  }
+
+  /** Null for the embedded database, also where the address of its own door is given, as psql needs it. */
+  function databaseUrl(name: string, embedded?: { dataDir: string; port: number }): string | null {
+    const value = optionalText(name)
+    if (value === null) return null
+    // The driver reads the file: the address has its path.
+    const authority = fileText('DATABASE_CA_FILE') ? environment.DATABASE_CA_FILE?.trim() : undefined
+    try {
+      const given = readDatabaseUrl(value)
+      if (embedded && isEmbeddedAddress(given, embedded.dataDir, embedded.port)) return null
+      return completeUrl(value, environment, authority)
+    } catch (error) {
+      if (!(error instanceof DatabaseUrlError)) throw error
+      problem(name, error.message, 'postgres://user:password@127.0.0.1:5432/model_proxy')
+      return null
+    }
+  }
+
+  function redisUrl(name: string): string | null {
+    const value = optionalText(name)
+    if (value === null || parseRedisUrl(value) !== null) return value
+    problem(
+      name,
+      'one redis:// or rediss:// address, a comma-separated list of cluster nodes, or redis+sentinel:// with Sentinels and the name of their master',
+      'redis://127.0.0.1:6379, or redis+sentinel://10.0.0.1:26379,10.0.0.2:26379/mymaster',
+    )
+    return null
+  }
+
+  /** Null where none of the files is named. A certificate needs its key. */
+  function redisTls(url: string | null): RedisTlsOptions | null {
+    const [ca, cert, key] = ['REDIS_CA_FILE', 'REDIS_CERT_FILE', 'REDIS_KEY_FILE'].map(fileText)
+    if (cert && !key) problem('REDIS_KEY_FILE', 'set where REDIS_CERT_FILE is', '/etc/model-proxy/redis.key')
+    if (key && !cert) problem('REDIS_CERT_FILE', 'set where REDIS_KEY_FILE is', '/etc/model-proxy/redis.crt')
+    if (!ca && !cert) return null
+    if (url !== null && parseRedisUrl(url)?.isEncrypted === false) {
+      problem(
+        'REDIS_URL',
+        'an address that begins with rediss:// where a certificate for it is set',
+        'rediss://127.0.0.1:6379',
+      )
+    }
+    return { ...(ca ? { ca } : {}), ...(cert && key ? { cert, key } : {}) }
+  }
+
+  function origins(name: string): '*' | readonly string[] {
+    // A variable that is set but empty differs from one that is not set.
+    const given = (environment[name] ?? '*').split(',').map(origin => origin.trim())
+    const origins = given.filter(origin => origin !== '')
+    if (origins.length === 1 && origins[0] === '*') return '*'
+    if (origins.every(origin => URL.canParse(origin) && new URL(origin).origin === origin)) return origins
+    problem(name, '*, or a comma-separated list of origins, or empty', 'https://app.example.com')
+    return []
+  }
+
+  return { baseUrl, publicUrl, databaseUrl, redisUrl, redisTls, origins }
+}
+
+function completeUrl(given: string, environment: Environment, authority: string | undefined): string {
+  const url = authority ? addCertificateAuthority(given, authority) : given
+  return addPassword(url, readDatabaseUrl(url), environment)
+}

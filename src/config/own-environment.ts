@@ -1,2 +1,0 @@
-/** The process's environment. Only for another process to be started with, and to tell how this one was: settings are in the `Config`. */
-export const ownEnvironment: Readonly<NodeJS.ProcessEnv> = process.env

@@ -1,0 +1,11 @@
+/** One reader for each kind of setting. */
+import { createAddressReaders } from './address-readers.ts'
+import { createFormattedValueReaders } from './formatted-value-readers.ts'
+import { createValueReaders, type Environment } from './value-readers.ts'
+
+export type SettingsReader = ReturnType<typeof createSettingsReader>
+
+export function createSettingsReader(environment: Environment, problems: string[]) {
+  const values = createValueReaders(environment, problems)
+  return { ...values, ...createAddressReaders(environment, values), ...createFormattedValueReaders(values) }
+}

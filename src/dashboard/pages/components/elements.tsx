@@ -1,0 +1,180 @@
+/** The small components that every page is built from. */
+import { type ButtonHTMLAttributes, type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react'
+import { escapeControlCharacters } from '../format.ts'
+import { useProject } from '../session.ts'
+
+const BUTTONS = {
+  primary: 'bg-accent text-surface hover:bg-accent-strong border-transparent',
+  plain: 'bg-surface text-ink hover:bg-sunken border-line',
+  quiet: 'bg-transparent text-muted hover:text-ink hover:bg-sunken border-transparent',
+  danger: 'bg-surface text-danger hover:bg-danger-soft border-line',
+}
+
+export function Button({
+  look = 'plain',
+  className = '',
+  ...rest
+}: ButtonHTMLAttributes<HTMLButtonElement> & { look?: keyof typeof BUTTONS }) {
+  return (
+    <button
+      type="button"
+      className={`inline-flex min-h-9 items-center justify-center gap-2 rounded-lg border px-3 py-1.5 font-medium whitespace-nowrap transition-colors disabled:opacity-50 ${BUTTONS[look]} ${className}`}
+      {...rest}
+    />
+  )
+}
+
+/** A smaller button, for a table row. */
+export function RowButton({ className = '', ...rest }: ComponentProps<typeof Button>) {
+  return <Button look="danger" className={`!min-h-7 !px-2.5 !py-0.5 text-xs ${className}`} {...rest} />
+}
+
+export function Card({
+  title,
+  action,
+  children,
+  id,
+  className = '',
+}: {
+  title?: string
+  /** For links to it. */
+  id?: string
+  action?: ReactNode
+  children: ReactNode
+  className?: string
+}) {
+  return (
+    <section id={id} className={`min-w-0 rounded-xl border border-line bg-surface ${className}`}>
+      {title !== undefined && (
+        <header className="flex flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-3">
+          <h2 className="font-semibold">{title}</h2>
+          {action}
+        </header>
+      )}
+      {children}
+    </section>
+  )
+}
+
+/** Whether a page has been shown yet: the first keeps the focus where the browser puts it. */
+let hasShownPage = false
+
+/** The page's heading: it names the browser's tab, and gets the focus when somebody comes from another page. */
+export function PageHeader({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const project = useProject()?.name
+  useEffect(() => {
+    document.title = [title, project, 'Model Proxy'].filter(Boolean).join(' · ')
+  }, [title, project])
+  useEffect(() => {
+    if (hasShownPage) heading.current?.focus({ preventScroll: true })
+    hasShownPage = true
+  }, [])
+  return (
+    <div className="mb-6 flex flex-wrap items-start justify-between gap-3">
+      <div className="min-w-0">
+        <h1 ref={heading} tabIndex={-1} className="text-xl font-semibold tracking-tight outline-none">
+          {title}
+        </h1>
+        {children && <p className="mt-1 max-w-2xl text-muted [overflow-wrap:anywhere]">{children}</p>}
+      </div>
+      {action}
+    </div>
+  )
+}
+
+const BADGES = {
+  good: 'bg-accent-soft text-accent-strong',
+  neutral: 'bg-sunken text-muted',
+  warn: 'bg-warn-soft text-warn',
+  bad: 'bg-danger-soft text-danger',
+}
+
+export function Badge({ look = 'neutral', children }: { look?: keyof typeof BADGES; children: ReactNode }) {
+  return (
+    <span className={`inline-flex max-w-full rounded-md px-2 py-0.5 text-xs font-medium ${BADGES[look]}`}>
+      {typeof children === 'string' ? <bdi>{escapeControlCharacters(children)}</bdi> : children}
+    </span>
+  )
+}
+
+export function ErrorMessage({ error }: { error: Error | null }) {
+  if (error === null) return null
+  return (
+    <p role="alert" className="rounded-lg bg-danger-soft px-3 py-2 text-danger [overflow-wrap:anywhere]">
+      {escapeControlCharacters(error.message)}
+    </p>
+  )
+}
+
+/** What the server warns of in something that it accepted. */
+export function Warnings({ warnings }: { warnings: readonly string[] }) {
+  return warnings.map(warning => (
+    <p
+      key={warning}
+      role="note"
+      className="my-1 min-w-48 rounded-lg bg-warn-soft px-3 py-2 font-normal whitespace-normal text-warn [overflow-wrap:anywhere]"
+    >
+      {escapeControlCharacters(warning)}
+    </p>
+  ))
+}
+
+export function EmptyState({ title, children, action }: { title: string; children: ReactNode; action?: ReactNode }) {
+  return (
+    <div className="flex flex-col items-center gap-2 px-6 py-12 text-center">
+      <p className="font-medium">{title}</p>
+      <p className="max-w-md text-muted">{children}</p>
+      {action && <div className="mt-2">{action}</div>}
+    </div>
+  )
+}
+
+export function Loading() {
+  return (
+    <div role="status" className="space-y-3 p-4">
+      <span className="sr-only">Loading</span>
+      {[70, 90, 55].map(width => (
+        <div key={width} className="h-4 animate-pulse rounded bg-sunken" style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  )
+}
+
+/** Confirms the copy on screen and to screen readers. */
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
+  async function copy() {
+    const copied = await navigator.clipboard.writeText(text).then(
+      () => 'copied' as const,
+      () => 'failed' as const,
+    )
+    setState(copied)
+    setTimeout(() => setState('idle'), 2000)
+  }
+  return (
+    <Button onClick={copy} aria-live="polite">
+      {state === 'copied' ? 'Copied' : state === 'failed' ? 'Select and copy it by hand' : label}
+    </Button>
+  )
+}
+
+/** A name that somebody chose: of any length, in any script, and without effect on the text around it. */
+export function UserText({ children, className = '' }: { children: string; className?: string }) {
+  return (
+    <bdi className={`block max-w-72 min-w-32 [overflow-wrap:anywhere] ${className}`}>
+      {escapeControlCharacters(children)}
+    </bdi>
+  )
+}
+
+/** One large figure. Belongs in a `dl`. */
+export function StatTile({ title, value, note }: { title: string; value: ReactNode; note: ReactNode }) {
+  return (
+    <div className="rounded-xl border border-line bg-surface px-4 py-3.5">
+      <dt className="text-xs font-medium text-muted">{title}</dt>
+      <dd className="mt-1 text-2xl font-semibold tracking-tight tabular-nums">{value ?? '–'}</dd>
+      <dd className="mt-0.5 text-xs text-muted">{note ?? ' '}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,250 @@
+/** The frame around every page: the project, the navigation, and the user. */
+
+import {
+  type ErrorComponentProps,
+  Link,
+  Outlet,
+  useLocation,
+  useNavigate,
+  useParams,
+  useRouter,
+} from '@tanstack/react-router'
+import { Activity, useEffect, useState } from 'react'
+import { Button, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
+import { Select, type SelectOption } from '../components/select.tsx'
+import { escapeControlCharacters } from '../format.ts'
+import { PAGE_ENTRIES } from '../pages.ts'
+import {
+  isAdministrator,
+  logOut,
+  readLastProject,
+  rememberProject,
+  useProject,
+  useProjectQuery,
+  useProjects,
+  useSession,
+} from '../session.ts'
+import { applyTheme, readTheme, type Theme } from '../theme.ts'
+import type { Session } from '../types.ts'
+import { LoginForm, Logo } from './login.tsx'
+
+/** Where a session ends, its page waits out of sight, with all that was typed, until the same person has logged in again. */
+export function AppShell() {
+  const { data: session, error } = useSession()
+  const [shown, setShown] = useState<Session | null>(null)
+  if (session && session !== shown && (shown === null || session.user.id === shown.user.id)) setShown(session)
+  const isAnother = session && shown && session.user.id !== shown.user.id
+  useEffect(() => {
+    if (isAnother) window.location.reload()
+  }, [isAnother])
+  if (session === null && shown === null) return <LoginForm />
+  if (shown === null) {
+    if (!error) return <Loading />
+    return (
+      <main className="mx-auto max-w-md p-8">
+        <ErrorMessage error={error} />
+      </main>
+    )
+  }
+  return (
+    <>
+      {session === null && <LoginForm ended={shown.user.email} />}
+      <Activity mode={session && !isAnother ? 'visible' : 'hidden'}>
+        <Frame session={shown} />
+      </Activity>
+    </>
+  )
+}
+
+function Frame({ session }: { session: Session }) {
+  const [open, setOpen] = useState(false)
+  const { pathname } = useLocation()
+  const { data: project, isUnknown } = useProjectQuery()
+  const { project: id } = useParams({ strict: false })
+  const isRefused =
+    id === undefined &&
+    !isAdministrator(session) &&
+    linksOf('administrators').some(({ path }) => pathname.endsWith(path))
+  // Navigation closes the menu, so that it does not cover the new page; choosing the page that is shown closes it, too.
+  useEffect(() => setOpen(false), [pathname])
+  useEffect(() => {
+    if (project) rememberProject(project.id)
+  }, [project])
+
+  return (
+    <div className="min-h-dvh lg:grid lg:grid-cols-[15.5rem_1fr]">
+      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-surface focus:p-3">
+        Skip to content
+      </a>
+      <header className="sticky top-0 z-10 flex items-center justify-between border-b border-line bg-surface px-4 py-2.5 lg:hidden">
+        <span className="flex items-center gap-2 font-semibold">
+          <Logo /> Model Proxy
+        </span>
+        <Button aria-expanded={open} aria-controls="sidebar" onClick={() => setOpen(!open)}>
+          Menu
+        </Button>
+      </header>
+      <aside
+        id="sidebar"
+        className={`${open ? 'block' : 'hidden'} border-line bg-surface lg:sticky lg:top-0 lg:block lg:h-dvh lg:overflow-y-auto lg:border-r ${open ? 'border-b' : ''}`}
+      >
+        <div className="flex h-full flex-col gap-5 p-4">
+          <Link to="/" className="hidden items-center gap-2.5 px-1 text-base font-semibold lg:flex">
+            <Logo /> Model Proxy
+          </Link>
+          <ProjectSwitch />
+          <Navigation session={session} onChosen={() => setOpen(false)} />
+          <Foot session={session} />
+        </div>
+      </aside>
+      <main id="content" tabIndex={-1} className="min-w-0 px-4 py-6 outline-none sm:px-6 lg:py-8">
+        <div className="mx-auto max-w-6xl">
+          {project?.status === 'archived' && (
+            <p role="note" className="mb-5 rounded-lg bg-warn-soft px-3 py-2 text-warn">
+              This project is archived: its keys are refused, and its records are kept.
+            </p>
+          )}
+          {isRefused ? (
+            <PageHeader title="This page is the administrators’">
+              What you may see and change is in the menu, by project.
+            </PageHeader>
+          ) : isUnknown ? (
+            <PageHeader title="There is no such project">
+              It does not exist, or you are not a member of it. Choose another from the menu.
+            </PageHeader>
+          ) : (
+            <Outlet />
+          )}
+        </div>
+      </main>
+    </div>
+  )
+}
+
+function ProjectSwitch() {
+  const { data } = useProjects()
+  const current = useProject()
+  const { project: id } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const { pathname } = useLocation()
+  if (data === undefined || data.length === 0) return null
+  const shown = current === null || data.some(project => project.id === current.id) ? data : [...data, current]
+  const projects = shown.map(project => [project.id, project.name] as const)
+  return (
+    <label className="block">
+      <span className="mb-1 block px-1 text-xs font-medium text-muted">Project</span>
+      <Select
+        className="min-h-9 w-full rounded-lg border border-line bg-surface px-2.5 font-medium"
+        choices={id === undefined ? [['', 'Choose a project'], ...projects] : projects}
+        value={id ?? ''}
+        onChange={chosen => {
+          const [page = 'overview', ofSettings = ''] =
+            id === undefined ? [] : (pathname.split(`/${id}/`)[1]?.split('/') ?? [])
+          void navigate({ to: `/${chosen}/${page === 'settings' ? `${page}/${ofSettings}` : page}` as never })
+        }}
+      />
+    </label>
+  )
+}
+
+const LINK = 'block rounded-lg px-3 py-1.5 text-muted hover:bg-sunken hover:text-ink'
+const ACTIVE = { className: '!bg-accent-soft !text-accent-strong font-medium', 'aria-current': 'page' } as const
+
+function Navigation({ session, onChosen }: { session: Session; onChosen: () => void }) {
+  const { data } = useProjects()
+  const { project: inAddress } = useParams({ strict: false })
+  const id = inAddress ?? readLastProject(data ?? [])?.id
+  return (
+    <nav aria-label="Pages" className="flex-1 space-y-5">
+      {id !== undefined &&
+        (['project', 'settings'] as const).map(menu => (
+          <PageLinks key={menu} pages={linksOf(menu, id)} onChosen={onChosen} />
+        ))}
+      <PageLinks
+        pages={[...(isAdministrator(session) ? linksOf('administrators') : []), ...linksOf('own')]}
+        onChosen={onChosen}
+      />
+    </nav>
+  )
+}
+
+function linksOf(menu: string, projectId = ''): { path: string; title: string }[] {
+  return PAGE_ENTRIES.flatMap(({ path, link: [of, title] = ['', ''] }) =>
+    of === menu ? [{ path: path.replace('$project', projectId), title }] : [],
+  )
+}
+
+function PageLinks({ pages, onChosen }: { pages: ReturnType<typeof linksOf>; onChosen: () => void }) {
+  return (
+    <ul className="space-y-0.5 border-line not-first:border-t not-first:pt-4">
+      {pages.map(({ path, title }) => (
+        <li key={path}>
+          <Link
+            to={path as never}
+            className={LINK}
+            activeProps={ACTIVE}
+            activeOptions={{ includeSearch: false, exact: path.endsWith('/settings') }}
+            onClick={onChosen}
+          >
+            {title}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const THEMES: readonly SelectOption[] = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+]
+
+function Foot({ session }: { session: Session }) {
+  const [theme, setTheme] = useState(readTheme)
+  return (
+    <div className="space-y-3 border-t border-line pt-4">
+      <label className="flex items-center justify-between gap-2 px-1 text-xs text-muted">
+        Theme
+        <Select
+          className="rounded-md border border-line bg-surface px-1.5 py-1 text-ink"
+          choices={THEMES}
+          value={theme}
+          onChange={chosen => {
+            applyTheme(chosen as Theme)
+            setTheme(chosen as Theme)
+          }}
+        />
+      </label>
+      <div className="flex items-center justify-between gap-2 px-1">
+        <span className="min-w-0 truncate text-xs text-muted" title={escapeControlCharacters(session.user.email)}>
+          <bdi>{escapeControlCharacters(session.user.email)}</bdi>
+        </span>
+        <Button look="quiet" className="!px-2 !py-1 text-xs" onClick={() => void logOut(false)}>
+          Log out
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+export function LoadError({ error }: ErrorComponentProps) {
+  const router = useRouter()
+  return (
+    <>
+      <PageHeader
+        title="This page did not load"
+        action={
+          <Button look="primary" onClick={() => void router.invalidate()}>
+            Try again
+          </Button>
+        }
+      />
+      <ErrorMessage error={error instanceof Error ? error : null} />
+    </>
+  )
+}
+
+export function NotFound() {
+  return <PageHeader title="This page does not exist">Choose one from the menu.</PageHeader>
+}

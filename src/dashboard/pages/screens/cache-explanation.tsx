@@ -1,0 +1,54 @@
+/** What the cache would do with a question and why: the decision, and the nearest stored questions for comparison. */
+import { describeMismatch, describeReason } from '../../../cache/reasons.ts'
+import { Badge, Card } from '../components/elements.tsx'
+import { isolateDirection } from '../format.ts'
+import { type CacheExplanation, listWordingDifferences } from '../send-chat.ts'
+import { QuestionComparison } from './question-comparison.tsx'
+import { ResultBadge } from './result-badge.tsx'
+
+const PROOFS: Record<string, string> = { normalized: 'Equal but for how it is written', verified: 'Verified' }
+const serves = (proof: string) => proof in PROOFS
+
+export function CacheExplanationCard({ explanation, asked }: { explanation: CacheExplanation; asked: string }) {
+  const { decision, nearest, semantic } = explanation
+  return (
+    <Card title="How the cache decides">
+      <div className="space-y-2 p-4">
+        <p className="flex flex-wrap items-center gap-2">
+          <ResultBadge result={decision.cache} />
+          <span>{describeReason(decision.reason)}</span>
+        </p>
+        {semantic && (
+          <p className="text-xs text-muted">
+            Normalized to <q className="text-ink [overflow-wrap:anywhere]">{isolateDirection(semantic.normalized)}</q>;
+            policy {semantic.policy}, similarity threshold {semantic.threshold}.
+          </p>
+        )}
+      </div>
+      {nearest.length > 0 && (
+        <ul className="divide-y divide-line border-t border-line">
+          {nearest.map(row => (
+            <li key={row.id} className="space-y-2.5 px-4 py-3">
+              <p className="flex flex-wrap items-center gap-2">
+                <span className="font-semibold tabular-nums">{row.similarity.toFixed(4)}</span>
+                <Badge look={serves(row.proof) ? 'good' : 'warn'}>
+                  {PROOFS[row.proof] ?? describeMismatch(row.proof)}
+                </Badge>
+                {row.verdict && (
+                  <Badge look={row.verdict.verdict === 'same' ? 'good' : 'bad'}>
+                    {row.verdict.source === 'person' ? 'A person' : 'The judge'}: {row.verdict.verdict}
+                  </Badge>
+                )}
+              </p>
+              {row.text === null ? (
+                <p className="text-xs text-muted">Another key’s question, whose text is not shown.</p>
+              ) : (
+                <QuestionComparison wordings={{ asked, cached: row.text, differences: listWordingDifferences(row) }} />
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}

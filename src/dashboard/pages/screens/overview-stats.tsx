@@ -1,0 +1,255 @@
+/** An overview's figures: each number of requests leads to those that it counts. */
+import { useState } from 'react'
+import { StackedBars } from '../components/chart.tsx'
+import { Card, EmptyState, StatTile } from '../components/elements.tsx'
+import { SegmentedControl } from '../components/segmented-control.tsx'
+import { Table } from '../components/table.tsx'
+import type { Filters } from '../filters.ts'
+import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, formatUsd } from '../format.ts'
+import { MAX_LISTED_KEYS, useAllKeys } from '../session.ts'
+import { formatBucket, formatTick, type TimeRange } from '../time-range.ts'
+import type { Overview as Answer, ApiKey, UsageCounts } from '../types.ts'
+import { RequestCountLink, type RequestSelection } from './request-count-link.tsx'
+import { UsageShares } from './usage-shares.tsx'
+
+const MEASURES = { requests: 'Requests', money: 'Money', tokens: 'Tokens', errors: 'Errors' }
+type Measure = keyof typeof MEASURES
+
+interface FiguresProps {
+  answer: Answer
+  /** Requests in the span before; undefined while they are not known. */
+  before: number | undefined
+  span: TimeRange
+  /** What it counts. */
+  rows: RequestSelection
+  withTests: boolean
+  change(changes: Filters): void
+}
+
+export function OverviewStats({ answer, before, span, rows, withTests, change }: FiguresProps) {
+  const { totals } = answer
+  const { tag } = rows.filters
+  const keys = useAllKeys(rows.projectId)
+  if (totals.requests === 0) {
+    return (
+      <Card>
+        <EmptyState title="No requests in this time">
+          Requests appear here within two seconds of their answer
+          {withTests ? '.' : '; those with test keys if you ask for them.'}
+        </EmptyState>
+      </Card>
+    )
+  }
+  return (
+    <div className="space-y-5">
+      <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        <StatTile
+          title="Requests"
+          value={<RequestCountLink rows={rows}>{formatCount(totals.requests)}</RequestCountLink>}
+          note={
+            <>
+              <RequestCountLink rows={rows} only={{ outcome: 'failed' }}>
+                {formatCount(totals.failed)} failed
+              </RequestCountLink>
+              {before !== undefined && `; ${formatPlural(before, 'request')} in the ${span.title} before`}
+            </>
+          }
+        />
+        <StatTile
+          title="Answered from the cache"
+          value={formatPercent(totals.hit_rate)}
+          note={
+            typeof totals.exact_hits === 'number' && typeof totals.semantic_hits === 'number' ? (
+              <>
+                <RequestCountLink rows={rows} only={{ result: 'HIT' }}>
+                  {formatCount(totals.exact_hits)} exact
+                </RequestCountLink>
+                {', '}
+                <RequestCountLink rows={rows} only={{ result: 'HIT-SEMANTIC' }}>
+                  {formatCount(totals.semantic_hits)} semantic
+                </RequestCountLink>
+              </>
+            ) : (
+              formatPlural(totals.hits, 'hit')
+            )
+          }
+        />
+        <StatTile
+          title="Saved"
+          value={formatUsd(totals.saved_usd)}
+          note={
+            <>
+              {formatUsd(totals.cost_usd)} spent
+              <Estimated answer={answer} rows={rows} />
+            </>
+          }
+        />
+        <StatTile
+          title="Time saved"
+          value={totals.saved_seconds === null ? undefined : formatDuration(totals.saved_seconds)}
+          note={totals.saved_seconds === null ? 'not counted by tag' : `over ${formatPlural(totals.hits, 'hit')}`}
+        />
+      </dl>
+      <Chart answer={answer} span={span} />
+      <div className="grid gap-5 lg:grid-cols-2">
+        <Card title="By model">
+          <UsageShares
+            rows={answer.by_model}
+            what="Model"
+            onPick={model => change({ model })}
+            rowsOf={model => (model === '' ? null : narrowed(rows, { model_name: model }))}
+          />
+        </Card>
+        <Card title="By API key">
+          <UsageShares rows={answer.by_api_key} what="API key" rowsOf={name => rowsOfKey(rows, keys, name)} />
+        </Card>
+        {answer.by_tag.length > 0 && (
+          <Card title="By tag">
+            <UsageShares
+              rows={answer.by_tag}
+              what="Tag"
+              onPick={tag => change({ tag })}
+              // The list takes one tag, and a comma for its end.
+              rowsOf={name =>
+                (tag === undefined || tag === name) && !name.includes(',') ? narrowed(rows, { tag: name }) : null
+              }
+            />
+          </Card>
+        )}
+      </div>
+      <Latency measured={answer.latency} rows={narrowed(rows, { type: '' })} />
+    </div>
+  )
+}
+
+/** How much of the cost nobody reported, and how much more it may be. */
+function Estimated({ answer: { estimated }, rows }: { answer: Answer; rows: RequestSelection }) {
+  const sum = (field: 'requests' | 'cost_usd' | 'doubtful_usd') =>
+    estimated.reduce((total, row) => total + row[field], 0)
+  if (estimated.length === 0) return null
+  return (
+    <>
+      ,{' '}
+      <RequestCountLink rows={rows} only={{ outcome: 'estimated' }}>
+        {formatUsd(sum('cost_usd'))} of it estimated
+      </RequestCountLink>
+      {sum('doubtful_usd') > 0 && ` (up to ${formatUsd(sum('doubtful_usd'))} more)`}
+    </>
+  )
+}
+
+function narrowed({ projectId, filters }: RequestSelection, more: Filters): RequestSelection {
+  return { projectId, filters: { ...filters, ...more } }
+}
+
+/** Null where no key of the list has the name, or several: a name is free again when its key is deactivated. */
+function rowsOfKey(rows: RequestSelection, keys: readonly ApiKey[] | undefined, name: string): RequestSelection | null {
+  const named = keys?.filter(key => key.name === name) ?? []
+  const isWhole = keys !== undefined && keys.length < MAX_LISTED_KEYS
+  return isWhole && named.length === 1 ? narrowed(rows, { key: named[0]?.id, type: '' }) : null
+}
+
+interface Kind {
+  title: string
+  color: string
+  of(counts: UsageCounts): number
+}
+
+const KINDS: Record<Measure, Kind[]> = {
+  requests: [
+    { title: 'Exact hit', color: '--exact', of: counts => counts.exact_hits ?? 0 },
+    { title: 'Semantic hit', color: '--semantic', of: counts => counts.semantic_hits ?? 0 },
+    { title: 'Miss', color: '--miss', of: counts => counts.misses ?? 0 },
+  ],
+  money: [
+    { title: 'Saved', color: '--exact', of: counts => counts.saved_usd },
+    { title: 'Spent', color: '--miss', of: counts => counts.cost_usd },
+  ],
+  tokens: [
+    { title: 'Saved', color: '--exact', of: counts => counts.tokens_saved },
+    { title: 'Prompt', color: '--miss', of: counts => counts.prompt_tokens },
+    { title: 'Completion', color: '--semantic', of: counts => counts.completion_tokens },
+  ],
+  errors: [
+    { title: 'Client (4xx)', color: '--warn', of: counts => counts.client_errors ?? 0 },
+    { title: 'Server or upstream (5xx)', color: '--danger', of: counts => counts.server_errors ?? 0 },
+  ],
+}
+/** Where a tag is chosen: its sums do not tell more. */
+const KINDS_OF_TAG: Record<Measure, Kind[]> = {
+  ...KINDS,
+  requests: [
+    { title: 'Hit', color: '--exact', of: counts => counts.hits },
+    { title: 'Not from the cache', color: '--miss', of: counts => counts.requests - counts.hits },
+  ],
+  errors: [{ title: 'Failed', color: '--danger', of: counts => counts.failed }],
+}
+
+function Chart({ answer, span }: { answer: Answer; span: TimeRange }) {
+  const [measure, setMeasure] = useState<Measure>('requests')
+  const times = span.bucketStarts
+  const byStart = new Map(answer.buckets.map(bucket => [bucket.start_time, bucket]))
+  const kinds = typeof answer.totals.misses === 'number' ? KINDS : KINDS_OF_TAG
+  const series = kinds[measure].map(({ title, color, of }) => ({
+    title,
+    color,
+    values: times.map(start => {
+      const bucket = byStart.get(start)
+      return bucket ? of(bucket) : 0
+    }),
+  }))
+  return (
+    <Card
+      title={`${MEASURES[measure]} over time`}
+      action={
+        <SegmentedControl
+          label="Measure"
+          value={measure}
+          choices={Object.entries(MEASURES)}
+          onChange={value => setMeasure(value as Measure)}
+        />
+      }
+    >
+      <StackedBars
+        label={`${MEASURES[measure]} over time`}
+        times={times}
+        series={series}
+        format={measure === 'money' ? formatUsd : formatCount}
+        formatTick={seconds => formatTick(span, seconds)}
+        formatTime={seconds => formatBucket(span, seconds)}
+      />
+    </Card>
+  )
+}
+
+const RESULTS: Record<string, string> = { HIT: 'Exact hit', 'HIT-SEMANTIC': 'Semantic hit', MISS: 'Miss' }
+
+function Latency({ measured, rows }: { measured: Answer['latency']; rows: RequestSelection }) {
+  return (
+    <Card title="Time to first byte, test keys included">
+      <Table
+        label="Latency percentiles"
+        rows={measured}
+        keyOf={row => row.cache_result}
+        empty={
+          <EmptyState title="Not counted here">Times are counted for all keys, models and tags together.</EmptyState>
+        }
+        columns={[
+          { title: 'Answered by', look: 'line', cell: row => RESULTS[row.cache_result] ?? row.cache_result },
+          {
+            title: 'Requests',
+            numeric: true,
+            cell: row => (
+              <RequestCountLink rows={rows} only={{ result: row.cache_result }}>
+                {formatCount(row.requests)}
+              </RequestCountLink>
+            ),
+          },
+          { title: 'Median', numeric: true, look: 'line', cell: row => formatMs(row.p50_ms) },
+          { title: '95th percentile', numeric: true, look: 'line', cell: row => formatMs(row.p95_ms) },
+          { title: '99th percentile', numeric: true, look: 'line', cell: row => formatMs(row.p99_ms) },
+        ]}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,290 @@
+/** One request in full, at an address of its own: how it was answered, what went wrong, how long each part took, what it cost. */
+
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { describeReason } from '../../../cache/reasons.ts'
+import { Badge, Card, CopyButton, ErrorMessage, Loading, PageHeader, UserText } from '../components/elements.tsx'
+import { escapeControlCharacters, formatMs, formatTime, formatUsd, isolateDirection } from '../format.ts'
+import { useProject } from '../session.ts'
+import type { RequestLogEntry } from '../types.ts'
+import { RequestContent } from './request-content.tsx'
+import { DetailItem, RequestCost } from './request-cost.tsx'
+import { ResultBadge } from './result-badge.tsx'
+
+export default function RequestDetails() {
+  const project = useProject()
+  const { request: id = '' } = useParams({ strict: false })
+  const request = useQuery<RequestLogEntry>({
+    queryKey: [`/v1/requests/${id}`, { project_id: project?.id }],
+    enabled: project !== null,
+    // What has ended does not change.
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <>
+      <PageHeader
+        title="One request"
+        action={
+          <Link
+            to={`/${project?.id}/requests` as never}
+            search={(filters: object) => filters as never}
+            className="font-medium text-accent underline"
+          >
+            All requests
+          </Link>
+        }
+      />
+      <ErrorMessage error={request.error} />
+      {request.data ? <Story request={request.data} projectId={project?.id ?? ''} /> : !request.error && <Loading />}
+    </>
+  )
+}
+
+function explain(request: RequestLogEntry): string {
+  const { provider, status, cache_result: result, cache_reason: reason, asked_model, attempts } = request
+  const from = provider ?? 'nobody'
+  if (status === 499) return 'The client disconnected before the answer was complete.'
+  if (status >= 400 && attempts === null) return `It was refused with ${status}, and no upstream was asked.`
+  if (status >= 400) return `It failed with ${status}; nothing was stored.`
+  if (result === 'HIT') return `It was answered from the cache; ${from} had answered first. No upstream was asked.`
+  if (result === 'HIT-SEMANTIC')
+    return `A question that means the same had been answered before, by ${from}. No upstream was asked.`
+  const why = reason === null ? 'Nothing stored fitted.' : describeReason(reason)
+  const models = [asked_model ?? '', request.model].map(isolateDirection)
+  const hasFallen = asked_model !== null && request.fallbacks !== null
+  const stoodIn = hasFallen ? ` ${models[0]} failed, and ${models[1]} stood in.` : ''
+  return `${why} So ${from} was asked${request.streamed ? ', and its stream passed on as it came' : ''}.${stoodIn}`
+}
+
+function Story({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
+  return (
+    <div className="space-y-5">
+      <Card className="space-y-4 p-4">
+        <p className="flex flex-wrap items-center gap-2">
+          <ResultBadge result={request.cache_result} />
+          {request.status >= 400 && <Badge look="bad">{request.status}</Badge>}
+          <span className="min-w-0 [overflow-wrap:anywhere]">{explain(request)}</span>
+        </p>
+        <WentWrong request={request} />
+        <Timing request={request} />
+      </Card>
+      <Card className="p-4">
+        <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-2 lg:grid-cols-3">
+          <Asked request={request} />
+          <Cached request={request} projectId={projectId} />
+          <RequestCost request={request} projectId={projectId} />
+          <Further request={request} />
+        </dl>
+        <div className="mt-4 flex flex-wrap items-center justify-between gap-2 border-t border-line pt-4">
+          <span className="min-w-0 text-xs text-muted">
+            Request ID <code className="font-mono break-all text-ink">{request.request_id}</code>
+          </span>
+          <CopyButton text={request.request_id} label="Copy ID" />
+        </div>
+      </Card>
+      <RequestContent request={request} projectId={projectId} />
+    </div>
+  )
+}
+
+function WentWrong({ request }: { request: RequestLogEntry }) {
+  const { error_code, error_message, upstream_status, upstream_message } = request
+  if (error_code === null && upstream_status === null) return null
+  return (
+    <div className="space-y-1.5 rounded-lg bg-danger-soft px-3 py-2 text-danger">
+      {error_code !== null && (
+        <p className="[overflow-wrap:anywhere]">
+          <code className="font-mono text-xs font-semibold">{error_code}</code>{' '}
+          <bdi>{escapeControlCharacters(error_message ?? '')}</bdi>
+        </p>
+      )}
+      {upstream_status !== null && (
+        <p className="[overflow-wrap:anywhere]">
+          The upstream said {upstream_status}
+          {upstream_message !== null && (
+            <>
+              : <bdi>{escapeControlCharacters(upstream_message)}</bdi>
+            </>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Asked({ request }: { request: RequestLogEntry }) {
+  const { asked_model, model, streamed } = request
+  const tags = Object.entries(request.tags ?? {}).map(([name, value]) => `${name}=${value}`)
+  return (
+    <>
+      <DetailItem title="Ended">{formatTime(request.recorded_at)}</DetailItem>
+      <DetailItem title="Endpoint">
+        {request.endpoint}
+        {streamed ? ', streamed' : ''}
+      </DetailItem>
+      <DetailItem title="Status">{request.status}</DetailItem>
+      <NamedFact
+        title={asked_model === null ? 'Model' : 'Model that answered'}
+        name={model || 'unknown: it was not read'}
+      />
+      <NamedFact title="Model that was asked for" name={asked_model} />
+      <NamedFact title="Fallbacks asked" name={request.fallbacks} />
+      <DetailItem title="Provider">{request.provider ?? 'none was reached'}</DetailItem>
+      <NamedFact title="Provider keys asked" name={request.provider_keys} />
+      <DetailItem title="Upstream calls">{request.attempts ?? 'none'}</DetailItem>
+      <DetailItem title="API key">
+        {request.key_name !== null && <UserText>{request.key_name}</UserText>}
+        <code className="font-mono text-xs text-muted">{request.api_key_redacted_value}</code>
+      </DetailItem>
+      <NamedFact title="End user" name={request.end_user} look="" />
+      <NamedFact title="Tags" name={tags.join(', ') || null} look="" />
+    </>
+  )
+}
+
+function Cached({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
+  const { cache_reason: reason, cache_id, similarity } = request
+  if (reason === null && cache_id === null) return null
+  const isHit = request.cache_result === 'HIT' || request.cache_result === 'HIT-SEMANTIC'
+  return (
+    <>
+      {reason !== null && (
+        <DetailItem title="The cache’s reason">
+          {describeReason(reason)} <code className="font-mono text-xs text-muted">{reason}</code>
+        </DetailItem>
+      )}
+      {cache_id !== null && (
+        <DetailItem title={isHit ? 'Stored answer' : 'Nearest stored answer'}>
+          <code className="font-mono text-xs break-all">{cache_id}</code>
+        </DetailItem>
+      )}
+      {similarity !== null && (
+        <DetailItem title="Similarity">
+          {similarity.toFixed(4)}{' '}
+          <Link
+            to={`/${projectId}/cache` as never}
+            search={{ ...(isHit ? {} : { view: 'near-misses' }), request: request.request_id } as never}
+            className="font-medium text-accent underline"
+          >
+            Compare the questions
+          </Link>
+        </DetailItem>
+      )}
+    </>
+  )
+}
+
+/** What the page tells in words of its own. */
+const TOLD: ReadonlySet<string> = new Set<keyof RequestLogEntry>([
+  ...([
+    'object',
+    'id',
+    'created_at',
+    'recorded_at',
+    'request_id',
+    'api_key_id',
+    'key_name',
+    'api_key_redacted_value',
+  ] as const),
+  ...([
+    'endpoint',
+    'model',
+    'asked_model',
+    'fallbacks',
+    'provider',
+    'provider_keys',
+    'streamed',
+    'end_user',
+    'tags',
+  ] as const),
+  ...(['status', 'error_code', 'error_message', 'upstream_status', 'upstream_message', 'attempts'] as const),
+  ...(['cache_result', 'cache_reason', 'cache_id', 'similarity'] as const),
+  ...([
+    'prompt_tokens',
+    'cached_prompt_tokens',
+    'completion_tokens',
+    'tokens_saved',
+    'completion_tokens_saved',
+  ] as const),
+  ...(['cost_usd', 'cost_estimated', 'doubtful_usd', 'saved_usd'] as const),
+  ...(['admission_ms', 'lookup_ms', 'embed_ms', 'upstream_ms', 'first_chunk_ms', 'latency_ms', 'duration_ms'] as const),
+])
+
+/** Any other column of the record, by its name. */
+function Further({ request }: { request: RequestLogEntry }) {
+  const others = Object.entries(request).filter(([column, value]) => value !== null && !TOLD.has(column))
+  return others.map(([column, value]) => (
+    <NamedFact key={column} title={titleOf(column)} name={format(column, value)} look="" />
+  ))
+}
+
+function titleOf(column: string): string {
+  const words = column.replace(/_(ms|usd)$/, '').replaceAll('_', ' ')
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+}
+
+function format(column: string, value: unknown): string {
+  if (typeof value === 'number' && column.endsWith('_ms')) return formatMs(value)
+  if (typeof value === 'number' && column.endsWith('_usd')) return formatUsd(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The parts of a request's time, one after the other. What is not known is part of what follows it. */
+function partsOf(request: RequestLogEntry): { title: string; look: string; ms: number }[] {
+  const { admission_ms, lookup_ms, embed_ms, upstream_ms, latency_ms, duration_ms } = request
+  const known = [
+    { title: 'Admission', look: 'bg-miss', ms: admission_ms ?? 0 },
+    {
+      title: embed_ms === null ? 'Lookup' : `Lookup (vector ${formatMs(embed_ms)})`,
+      look: 'bg-semantic',
+      ms: lookup_ms ?? 0,
+    },
+    { title: 'Upstream, to its first byte', look: 'bg-warn', ms: upstream_ms ?? 0 },
+  ]
+  const rest = latency_ms - known.reduce((sum, { ms }) => sum + ms, 0)
+  return [
+    ...known,
+    { title: 'Other, to the first byte', look: 'bg-muted', ms: Math.max(0, rest) },
+    { title: 'To the last byte', look: 'bg-exact', ms: Math.max(0, duration_ms - latency_ms) },
+  ].filter(({ ms }) => ms > 0)
+}
+
+function Timing({ request }: { request: RequestLogEntry }) {
+  const parts = partsOf(request)
+  const total = parts.reduce((sum, { ms }) => sum + ms, 0)
+  return (
+    <div>
+      <div className="flex h-3 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
+        {parts.map(({ title, look, ms }) => (
+          <div key={title} className={look} style={{ width: `${(100 * ms) / total}%` }} />
+        ))}
+      </div>
+      <ul className="mt-1.5 flex flex-wrap gap-x-5 gap-y-1 text-xs text-muted">
+        {parts.map(({ title, look, ms }) => (
+          <li key={title} className="flex items-center gap-1.5">
+            <span className={`size-2.5 rounded-sm ${look}`} />
+            {title} <b className="font-medium text-ink">{formatMs(ms)}</b>
+          </li>
+        ))}
+        <li>
+          In all <b className="font-medium text-ink">{formatMs(request.duration_ms)}</b>
+        </li>
+        {request.first_chunk_ms !== null && (
+          <li>
+            First chunk after <b className="font-medium text-ink">{formatMs(request.first_chunk_ms)}</b>
+          </li>
+        )}
+      </ul>
+    </div>
+  )
+}
+
+/** Nothing, where there is no name. */
+function NamedFact({ title, name, look = 'font-mono text-xs' }: { title: string; name: string | null; look?: string }) {
+  if (name === null) return null
+  return (
+    <DetailItem title={title}>
+      <UserText className={look}>{name}</UserText>
+    </DetailItem>
+  )
+}

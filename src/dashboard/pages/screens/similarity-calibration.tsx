@@ -1,0 +1,126 @@
+/** What a threshold would serve, save and risk: last week's matches by similarity, with a slider for the threshold. */
+import { useQuery } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { Button, Card, EmptyState, ErrorMessage, Loading, StatTile } from '../components/elements.tsx'
+import { formatCount, formatPercent, formatPlural, formatUsd } from '../format.ts'
+import { useSettings, useUpdateSettings } from '../settings.ts'
+import type { Calibration, Project } from '../types.ts'
+import { SimilarityHistogram } from './similarity-histogram.tsx'
+
+export function SimilarityCalibration({ project }: { project: Project }) {
+  const slider = useId()
+  const settings = useSettings(project.id)
+  const answer = useQuery<Calibration>({
+    queryKey: ['/v1/cache/calibration', { project_id: project.id }],
+    refetchInterval: 15_000,
+  })
+  const [chosen, setChosen] = useState<number | null>(null)
+  if (answer.error) return <ErrorMessage error={answer.error} />
+  if (answer.data === undefined || settings.data === undefined) return <Loading />
+  const current = Number(settings.data.settings.semantic_threshold)
+  const threshold = chosen ?? Math.min(0.99, Math.max(0.5, Math.floor(current * 100) / 100))
+  const { histogram } = answer.data
+  const isEmpty = histogram.every(bin => bin.served + bin.stopped + bin.same + bin.different === 0)
+  return (
+    <Card title="What a threshold would serve">
+      {isEmpty ? (
+        <EmptyState title="No similar questions in the last week">
+          When questions are similar to stored ones, this shows how similar they were, and what each threshold would
+          have served, saved and risked.
+        </EmptyState>
+      ) : (
+        <div className="space-y-5 p-4">
+          <Outcome calibration={answer.data} threshold={threshold} />
+          <SimilarityHistogram histogram={histogram} threshold={threshold} />
+          <div>
+            <div className="mb-1 flex items-baseline justify-between gap-3">
+              <label htmlFor={slider} className="font-medium">
+                Threshold
+              </label>
+              <output htmlFor={slider} className="font-semibold tabular-nums">
+                {threshold.toFixed(2)}
+              </output>
+            </div>
+            <input
+              id={slider}
+              type="range"
+              min={0.5}
+              max={0.99}
+              step={0.01}
+              value={threshold}
+              onChange={event => setChosen(Number(event.target.value))}
+              className="w-full accent-(--accent)"
+            />
+          </div>
+          <SetThreshold projectId={project.id} threshold={threshold} isCurrent={threshold === current} />
+          <p className="text-xs text-muted">
+            This project’s threshold is {current}. Of what lies below it, down to 0.80, a sample of one in twenty
+            questions is counted. The risk is estimated from verdicts: the more matches and near misses have one, the
+            better the estimate.
+          </p>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+function SetThreshold({
+  projectId,
+  threshold,
+  isCurrent,
+}: {
+  projectId: string
+  threshold: number
+  isCurrent: boolean
+}) {
+  const saving = useUpdateSettings(projectId)
+  const save = () => saving.mutate({ semantic_threshold: String(threshold) })
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <Button disabled={isCurrent || saving.isPending} onClick={save}>
+        Set this threshold
+      </Button>
+      {saving.error && <ErrorMessage error={saving.error} />}
+    </div>
+  )
+}
+
+/** What the `threshold` policy would have served, saved and got wrong. */
+function Outcome({
+  calibration: { histogram, calibration },
+  threshold,
+}: {
+  calibration: Calibration
+  threshold: number
+}) {
+  const above = histogram.filter(bin => bin.at_least >= threshold - 1e-9)
+  const sum = (bins: typeof above, of: (bin: (typeof above)[number]) => number) =>
+    bins.reduce((total, bin) => total + of(bin), 0)
+  const seen = sum(histogram, bin => bin.served + bin.stopped)
+  const served = sum(above, bin => bin.served + bin.stopped)
+  const stopped = sum(above, bin => bin.stopped)
+  const judged = calibration.find(row => row.difference === 'all' && Math.abs(row.threshold - threshold) < 1e-9)
+  return (
+    <dl className="grid gap-3 sm:grid-cols-3" aria-live="polite">
+      <StatTile
+        title="Would have been served"
+        value={`${formatCount(served)} of ${formatCount(seen)}`}
+        note={`${formatCount(stopped)} of them were not served, as nothing proved them`}
+      />
+      <StatTile
+        title="Would have saved"
+        value={formatUsd(sum(above, bin => bin.saved_usd + bin.missed_usd))}
+        note={`${formatUsd(sum(histogram, bin => bin.saved_usd))} was saved`}
+      />
+      <StatTile
+        title="Would have been wrong"
+        value={judged ? formatPercent(1 - judged.precision) : 'Unknown'}
+        note={
+          judged
+            ? `${formatPlural(judged.served, 'verdict')}; up to ${formatPercent(1 - judged.precision_low)} with 95% confidence`
+            : 'no verdicts above this threshold'
+        }
+      />
+    </dl>
+  )
+}

@@ -1,9 +1,0 @@
-/** Every error of the proxy's own that a client can get, by name. docs/errors.md is generated from it. */
-import { ADMIN_ERRORS } from './admin-errors.ts'
-import { CLIENT_ERRORS } from './client-errors.ts'
-import { PATH_ERRORS } from './path-errors.ts'
-import { SERVER_ERRORS } from './server-errors.ts'
-
-export const ERRORS = { ...CLIENT_ERRORS, ...PATH_ERRORS, ...SERVER_ERRORS, ...ADMIN_ERRORS } as const
-
-export type ErrorName = keyof typeof ERRORS

@@ -1,7 +1,0 @@
-/** An upstream's error in its own words: the one kind that the catalogue cannot list. */
-import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
-
-/** Returns the error to throw, in the same format as the proxy's own errors. */
-export function quoteError(reported: Pick<ProxyErrorOptions, 'status' | 'code' | 'message' | 'type'>): ProxyError {
-  return new ProxyError({ ...reported, isInPlaceOfResponse: true })
-}

@@ -1,0 +1,173 @@
+/** Reads a chat response part by part, streamed or plain. Translations into other formats are built on these parts. */
+
+import { nowSeconds } from '../../event-loop/clock.ts'
+import { asNumber, asObjects, asString, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
+import { type ContentPart, readContentParts } from './content-parts.ts'
+import { PendingExtras } from './provider-extras.ts'
+import { readReasoningText } from './reasoning-text.ts'
+import { ToolCallReader, type ToolCallWriter } from './tool-call-reader.ts'
+import { parseIndex } from './tool-calls.ts'
+
+export interface ResponseMetadata {
+  /** '' when the provider gave none. */
+  id: string
+  model: string
+  createdSeconds: number
+}
+
+/** Writes the parts of a response in another format. Called in the order of the response. */
+export interface PartWriter extends ToolCallWriter {
+  /** Called once, before the first part or at the end of a response without any. */
+  begin(head: ResponseMetadata): void
+  addReasoning(text: string): void
+  /** `logprobs` belong to the tokens of this text; empty when they were not requested. */
+  addText(text: string, logprobs: unknown[]): void
+  addRefusal(text: string): void
+  /** Adds the sources of the text. Returns false when the format has no place for them, as do the next two. */
+  addAnnotations(annotations: JsonObject[]): boolean
+  /** An address, or a data URL. */
+  addImage(url: string): boolean
+  addAudio(audio: JsonObject): boolean
+}
+
+/** Reads only the first choice: the target formats have no others. */
+export class PartReader {
+  readonly #writer: PartWriter
+  readonly #calls: ToolCallReader
+  /** What came between the fragments of a call: it is written behind that. */
+  readonly #waiting: (() => void)[] = []
+  readonly #audio: JsonObject = {}
+  #head: ResponseMetadata = { id: '', model: '', createdSeconds: nowSeconds() }
+  #hasBegun = false
+  #hasToolCalls = false
+  #hasText = false
+  readonly extras = new PendingExtras()
+  /** Kinds of parts that the target format has no place for. */
+  readonly omitted = new Set<string>()
+
+  constructor(writer: PartWriter) {
+    this.#writer = writer
+    this.#calls = new ToolCallReader(writer, this.extras)
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  /** Takes a chunk. */
+  read(chunk: JsonObject): void {
+    if (!this.#hasBegun) this.#head = mergeHead(this.#head, chunk)
+    const choice = firstChoiceOf(chunk)
+    const delta = choice?.delta ?? choice?.message
+    if (choice && isJsonObject(delta)) this.#readDelta(delta, readLogprobs(choice.logprobs))
+  }
+
+  /** Call after the last chunk. */
+  end(): void {
+    this.#begin()
+    this.#endCalls()
+    if (Object.keys(this.#audio).length > 0) this.#writeAudio(this.#audio)
+    if (this.#calls.hasOmittedFragments) this.omitted.add('tool_calls')
+  }
+
+  #begin(): PartWriter {
+    if (!this.#hasBegun) this.#writer.begin(this.#head)
+    this.#hasBegun = true
+    return this.#writer
+  }
+
+  #readDelta(delta: JsonObject, logprobs: unknown[]): void {
+    this.extras.addMessage(delta)
+    const thought = readReasoningText(delta)
+    if (thought !== '') this.#afterCalls(() => this.#writer.addReasoning(thought))
+    for (const part of readContentParts(delta.content)) this.#readPart(part, logprobs)
+    const { refusal, annotations, images, audio } = delta
+    if (typeof refusal === 'string' && refusal !== '') this.#afterCalls(() => this.#writer.addRefusal(refusal))
+    for (const part of readContentParts(images)) this.#readPart(part, [])
+    this.#readCalls(delta)
+    if (isJsonObject(audio)) this.#gatherAudio(audio)
+    const sources = asObjects(annotations)
+    if (sources.length > 0 && !this.#begin().addAnnotations(sources)) this.omitted.add('annotations')
+  }
+
+  /** Some servers send a call in its older form, too: then it counts once. */
+  #readCalls(delta: JsonObject): void {
+    const calls = asObjects(delta.tool_calls)
+    const { function_call: called } = delta
+    if (calls.length > 0) this.#hasToolCalls = true
+    else if (isJsonObject(called) && !this.#hasToolCalls) calls.push({ index: 0, function: called })
+    if (calls.length > 0) this.#begin()
+    for (const fragment of calls) this.#calls.read(fragment)
+  }
+
+  #readPart(part: ContentPart, logprobs: unknown[]): void {
+    if (part.kind === 'text') {
+      this.#hasText = true
+      this.#afterCalls(() => this.#writer.addText(part.text, logprobs))
+    }
+    if (part.kind === 'reasoning') this.#afterCalls(() => this.#writer.addReasoning(part.text))
+    else if (part.kind === 'audio') this.#gatherAudio(part.audio)
+    else if (part.kind === 'image')
+      this.#afterCalls(() => this.#writer.addImage(part.url) || this.omitted.add('images'))
+    else if (part.kind === 'other') this.omitted.add(part.type)
+  }
+
+  /** What follows a complete call ends it. Behind one that is not complete yet, it waits. */
+  #afterCalls(write: () => void): void {
+    this.#begin()
+    this.#waiting.push(write)
+    if (!this.#calls.isOpen) this.#endCalls()
+  }
+
+  #endCalls(): void {
+    this.#calls.end()
+    for (const write of this.#waiting.splice(0)) write()
+  }
+
+  /** Audio comes in pieces of its data and its transcript, and is written once it is whole. */
+  #gatherAudio(audio: JsonObject): void {
+    this.#begin()
+    for (const [field, value] of Object.entries(audio)) {
+      const known = this.#audio[field]
+      const isPiece =
+        (field === 'data' || field === 'transcript') && typeof known === 'string' && typeof value === 'string'
+      this.#audio[field] = isPiece ? known + value : value
+    }
+  }
+
+  /** What was said is text in every format, unless the response has a text of its own. */
+  #writeAudio(audio: JsonObject): void {
+    const transcript = asString(audio.transcript)
+    if (transcript !== '' && !this.#hasText) this.#writer.addText(transcript, [])
+    if (!this.#writer.addAudio(audio)) this.omitted.add('audio')
+  }
+}
+
+/** Where a plain response that was translated to chat has its chunks beside it. No provider has a field of this name. */
+export const CHUNKS_FIELD = 'model_proxy.chunks'
+
+/** Returns a plain response as one chunk that holds all of it, or as the chunks that it has beside it: they keep its order. */
+export function toChunks(answer: JsonObject): JsonObject[] {
+  const { [CHUNKS_FIELD]: chunks } = answer
+  if (Array.isArray(chunks)) return chunks.filter(isJsonObject)
+  const choice = firstChoiceOf(answer)
+  const message = isJsonObject(choice?.message) ? choice.message : {}
+  const numbered = asObjects(message.tool_calls).map((call, index) => ({ ...call, index }))
+  return [{ ...answer, choices: choice ? [{ ...choice, delta: { ...message, tool_calls: numbered } }] : [] }]
+}
+
+export function firstChoiceOf({ choices }: JsonObject): JsonObject | undefined {
+  return asObjects(choices).find(({ index }) => (parseIndex(index) ?? 0) === 0)
+}
+
+function mergeHead(known: ResponseMetadata, chunk: JsonObject): ResponseMetadata {
+  return {
+    id: known.id || asString(readField(chunk, 'id')),
+    model: known.model || asString(readField(chunk, 'model')),
+    createdSeconds: asNumber(chunk.created, known.createdSeconds),
+  }
+}
+
+function readLogprobs(logprobs: unknown): unknown[] {
+  return isJsonObject(logprobs) && Array.isArray(logprobs.content) ? logprobs.content : []
+}

@@ -1,0 +1,57 @@
+/** The answers' format of each operation that is cached as a whole. */
+
+import type { ApiFormat } from './api-format.ts'
+import { chatFormat, completionsFormat } from './chat/chat-format.ts'
+import type { Completeness } from './chat/completeness.ts'
+import { type ExpectedOutput, readExpectedEmbeddings } from './expected-output.ts'
+import { isJsonObject } from './json/canonical.ts'
+import { messagesFormat } from './messages/messages-format.ts'
+import { responsesFormat } from './responses/responses-format.ts'
+
+const FORMATS = {
+  chat: chatFormat,
+  completions: completionsFormat,
+  // Used when inputs are not answered one by one: the response is then cached whole, like a completion.
+  embeddings: {
+    ...completionsFormat,
+    readExpectedOutput: readExpectedEmbeddings,
+    completenessOf: completenessOfEmbeddings,
+  },
+  responses: responsesFormat,
+  messages: messagesFormat,
+} satisfies Record<string, ApiFormat>
+
+/** The operations whose responses have a format of their own. */
+export type FormattedEndpoint = keyof typeof FORMATS
+
+export function apiFormatOf(endpoint: FormattedEndpoint): ApiFormat {
+  return FORMATS[endpoint]
+}
+
+function completenessOfEmbeddings(
+  { data }: Record<string, unknown>,
+  { count = 1, dimensions }: ExpectedOutput,
+): Completeness {
+  if (!Array.isArray(data) || data.length === 0) return 'not_an_answer'
+  if (data.length < count) return 'too_few'
+  const lengths = new Set(data.map(lengthOfVector).filter(length => length !== null))
+  const [length] = lengths
+  const isOther =
+    lengths.has(0) || lengths.size > 1 || (dimensions !== undefined && length !== undefined && length !== dimensions)
+  return isOther ? 'other_dimensions' : 'whole'
+}
+
+const FLOAT_BYTES = 4
+
+/** Null for a form that only its provider knows. */
+function lengthOfVector(datum: unknown): number | null {
+  const embedding = isJsonObject(datum) ? datum.embedding : undefined
+  if (isJsonObject(embedding)) return null
+  if (Array.isArray(embedding)) return embedding.length
+  return typeof embedding === 'string' ? Buffer.from(embedding, 'base64').length / FLOAT_BYTES : 0
+}
+
+/** Whether it is another API than chat completions, which can be translated to it. */
+export function isTranslatableEndpoint(endpoint: string): endpoint is 'responses' | 'messages' {
+  return endpoint === 'responses' || endpoint === 'messages'
+}

@@ -1,0 +1,209 @@
+/** Builds a Messages response from a chat response, event by event: each step continues the open block of its kind, or opens a new one. */
+
+import type { ProxyError } from '../../errors/errors.ts'
+import type { FinishKind } from '../chat/finish-reason.ts'
+import type { PartReader, ResponseMetadata } from '../chat/part-reader.ts'
+import { type ExtrasKeys, packExtras } from '../chat/provider-extras.ts'
+import { type JsonObject, sha256 } from '../json/canonical.ts'
+import type { TypedEvent } from '../sse/sse.ts'
+import type { TranslationWriter } from '../translate-response.ts'
+import { writeAnthropicError } from './message-errors.ts'
+import { toAnthropicUsage } from './message-usage.ts'
+
+export interface MessageTranslationContext {
+  /** The requested model: reported when the provider does not name the model that answered. */
+  model: string
+  /** An estimate, reported before the provider has counted. */
+  inputTokens: number
+  requestId: string
+  /** For the provider extras of the answer. */
+  extrasKeys: ExtrasKeys
+}
+
+export class MessagesTranslationWriter implements TranslationWriter {
+  readonly #writer = createMessageEventWriter()
+  readonly #context: MessageTranslationContext
+  readonly #reader: () => PartReader
+  #open: 'thinking' | 'text' | 'tool_use' | null = null
+  #blocks = 0
+  /** Ids are derived from it. */
+  #base = ''
+  #hasCalls = false
+  /** The text of the model's refusal; null when it did not refuse. */
+  #refusal: string | null = null
+
+  constructor(context: MessageTranslationContext, reader: () => PartReader) {
+    this.#context = context
+    this.#reader = reader
+  }
+
+  begin(head: ResponseMetadata): void {
+    this.#base = sha256(head.id === '' ? this.#context.requestId : head.id).slice(0, 24)
+    this.#writer.write('message_start', { message: this.#writeOpening(head) })
+  }
+
+  addReasoning(text: string): void {
+    if (this.#open !== 'thinking') this.#openBlock('thinking', { type: 'thinking', thinking: '', signature: '' })
+    this.#writer.writeDelta({ type: 'thinking_delta', thinking: text })
+  }
+
+  addText(text: string): void {
+    if (this.#open !== 'text') this.#openBlock('text', { type: 'text', text: '' })
+    this.#writer.writeDelta({ type: 'text_delta', text })
+  }
+
+  addRefusal(text: string): void {
+    this.#refusal = (this.#refusal ?? '') + text
+    this.addText(text)
+  }
+
+  createCallId(): string {
+    return `toolu_${this.#base.slice(0, 20)}${this.#blocks}`
+  }
+
+  startCall(id: string, name: string): void {
+    this.#hasCalls = true
+    this.#openBlock('tool_use', { type: 'tool_use', id, name, input: {}, caller: { type: 'direct' } })
+  }
+
+  addArguments(fragment: string): void {
+    this.#writer.writeDelta({ type: 'input_json_delta', partial_json: fragment })
+  }
+
+  /** Anthropic's citations point into the request's documents; other sources have no counterpart there. */
+  addAnnotations(): boolean {
+    return false
+  }
+
+  addImage(): boolean {
+    return false
+  }
+
+  addAudio(): boolean {
+    return false
+  }
+
+  end(ending: FinishKind, usage: JsonObject | null): void {
+    this.#closeBlocks()
+    const stop_reason = this.#chooseStopReason(ending)
+    const stop_details = { type: 'refusal', category: null, explanation: this.#refusal }
+    this.#writer.write('message_delta', {
+      delta: { stop_reason, stop_sequence: null, ...(stop_reason === 'refusal' ? { stop_details } : {}) },
+      usage: toAnthropicUsage(usage),
+    })
+    this.#writer.write('message_stop')
+  }
+
+  fail(error: ProxyError): void {
+    const { type, error: body } = writeAnthropicError(error, this.#context.requestId)
+    this.#writer.write(type, { error: body })
+  }
+
+  drainEvents(): TypedEvent[] {
+    return this.#writer.drainEvents()
+  }
+
+  /** Clients execute tool calls only for `tool_use`. Some providers report `stop` beside calls, so calls take precedence. */
+  #chooseStopReason(ending: FinishKind): string {
+    if (ending === 'length') return 'max_tokens'
+    if (ending === 'filtered') return 'refusal'
+    if (this.#hasCalls) return 'tool_use'
+    return this.#refusal === null ? 'end_turn' : 'refusal'
+  }
+
+  /** Nothing follows the text that ends a turn: clients take their answer from the last block. */
+  #closeBlocks(): void {
+    if (this.#open === 'thinking') this.#sign()
+    else if (this.#hasCalls || this.#open === null) this.#addCarried()
+    this.#writer.closeBlock()
+  }
+
+  #openBlock(kind: 'thinking' | 'text' | 'tool_use', block: JsonObject): void {
+    if (kind !== 'thinking') this.#writeWhole()
+    this.#open = kind
+    this.#blocks++
+    this.#writer.openBlock(block)
+  }
+
+  /** Writes what has arrived whole. The rest follows at the end, in a block of its own: blocks end before the next one begins. */
+  #writeWhole(): void {
+    const { extras } = this.#reader()
+    if (this.#open === 'thinking') {
+      if (!extras.isSignaturePending) this.#sign()
+    } else if (extras.isComplete) this.#addCarried()
+  }
+
+  #pack(): string | null {
+    return packExtras(this.#reader().extras.take(), this.#context.extrasKeys)
+  }
+
+  #sign(): void {
+    const signature = this.#pack()
+    if (signature !== null) this.#writer.writeDelta({ type: 'signature_delta', signature })
+  }
+
+  /** Without a thought's text, it is a block that clients send back unread. */
+  #addCarried(): void {
+    const data = this.#pack()
+    if (data === null) return
+    this.#writer.openBlock({ type: 'redacted_thinking', data })
+    this.#open = null
+    this.#blocks++
+  }
+
+  #writeOpening({ model }: ResponseMetadata): JsonObject {
+    return {
+      id: `msg_${this.#base}`,
+      type: 'message',
+      role: 'assistant',
+      model: model === '' ? this.#context.model : model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: toAnthropicUsage({ prompt_tokens: this.#context.inputTokens }),
+    }
+  }
+}
+
+export interface MessageEventWriter {
+  write(type: string, fields?: JsonObject): void
+  /** Closes the open block and begins the next. `block` is the block without its content. */
+  openBlock(block: JsonObject): void
+  /** Adds a piece to the open block. */
+  writeDelta(delta: JsonObject): void
+  /** Closes the open block, if there is one. */
+  closeBlock(): void
+  /** Returns the events written since the last call. */
+  drainEvents(): TypedEvent[]
+}
+
+export function createMessageEventWriter(): MessageEventWriter {
+  let written: TypedEvent[] = []
+  let index = -1
+  let isOpen = false
+
+  function write(type: string, fields: JsonObject = {}): void {
+    written.push({ type, ...fields })
+  }
+
+  function close(): void {
+    if (isOpen) write('content_block_stop', { index })
+    isOpen = false
+  }
+
+  return {
+    write,
+    closeBlock: close,
+    openBlock(block) {
+      close()
+      isOpen = true
+      write('content_block_start', { index: ++index, content_block: block })
+    },
+    writeDelta: delta => write('content_block_delta', { index, delta }),
+    drainEvents() {
+      const taken = written
+      written = []
+      return taken
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/** Packed provider extras in a request: omitted for a provider that would reject what it did not sign. */
+import { isPackedExtras } from './chat/provider-extras.ts'
+import { asObjects, isJsonObject, type JsonObject } from './json/canonical.ts'
+
+/** Whether `omitPackedExtrasJob` would omit anything. */
+export function hasPackedExtras({ input, messages }: JsonObject): boolean {
+  return (
+    asObjects(input).some(isPackedPart) ||
+    asObjects(messages).some(({ content }) => asObjects(content).some(isPackedPart))
+  )
+}
+
+/** The request without reasoning items and thinking blocks that were packed here. */
+export function omitPackedExtras(body: JsonObject): JsonObject {
+  const { input, messages } = body
+  return {
+    ...body,
+    ...(Array.isArray(input) && { input: input.filter(item => !isPackedPart(item)) }),
+    ...(Array.isArray(messages) && { messages: messages.flatMap(dropInMessage) }),
+  }
+}
+
+/** Such blocks alone are no message. */
+function dropInMessage(message: unknown): unknown[] {
+  if (!isJsonObject(message) || !Array.isArray(message.content)) return [message]
+  const content = message.content.filter(block => !isPackedPart(block))
+  if (content.length === message.content.length) return [message]
+  return content.length === 0 ? [] : [{ ...message, content }]
+}
+
+function isPackedPart(part: unknown): boolean {
+  if (!isJsonObject(part)) return false
+  if (part.type === 'reasoning') return isPackedExtras(part.encrypted_content)
+  return part.type === 'thinking'
+    ? isPackedExtras(part.signature)
+    : part.type === 'redacted_thinking' && isPackedExtras(part.data)
+}

@@ -1,0 +1,173 @@
+/** Questions that no model answers: how many tokens a prompt has, what the cache would do with a request, feedback on a semantic hit. */
+
+import { readCacheControl } from '../../cache/cache-control.ts'
+import { feedbackScopes, hasCachePermission } from '../../cache/cache-scope.ts'
+import { createError, invalidRequestError } from '../../errors/errors.ts'
+import { decodeUtf8, type JsonObject, parseRequestBody } from '../../formats/json/canonical.ts'
+import { isLargeBody } from '../../formats/large-bodies/read-large-body.ts'
+import { hasPreviousReferences } from '../../formats/responses/item-references.ts'
+import { findStoredObjectReferences } from '../../formats/stored-object-references.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
+import type { ResolvedKey } from '../../postgres/admit-requests.ts'
+import { callFunction } from '../../postgres/call.ts'
+import { toByteaList } from '../../postgres/wire-format.ts'
+import { replaceLongBody } from '../../providers/long-body.ts'
+import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
+import { renameModelInLongBody, renameModelInText } from '../../providers/rename-model.ts'
+import type { Endpoint } from '../../providers/upstream.ts'
+import type { AttemptResult, PipelineServices, RequestContext, UnsharedOperation } from '../context/request-context.ts'
+import { checkReferences } from '../ownership/check-references.ts'
+import { changeModel, resolveAlias } from '../request/change-model.ts'
+import { parseLargeRequest, parseRequest, parseRequestBytes, readModel } from '../request/parse-request.ts'
+import type { CountTokensQuery, ExplainQuery, FeedbackQuery } from '../request/query.ts'
+import type { ProxyRequest, ProxyResponse } from '../request/request.ts'
+import { toResponseHeaders } from '../response/complete-call.ts'
+import { JSON_HEADERS } from '../response/response-headers.ts'
+
+type Question = CountTokensQuery | ExplainQuery | FeedbackQuery
+
+export const auxiliaryOperation: UnsharedOperation = {
+  sharesCalls: false,
+  read,
+  serveHit: () => null,
+  execute: async (context: RequestContext<Question>, stages): Promise<AttemptResult> => ({
+    response: await answer(context, stages),
+  }),
+  price: () => 0,
+}
+
+async function read(
+  { target, headers, body }: ProxyRequest,
+  resolvedKey: ResolvedKey,
+  { largeBodies, conversations }: PipelineServices,
+): Promise<Question> {
+  const bytes = await body.readBytes()
+  const large = isLargeBody(bytes)
+    ? await largeBodies.read(bytes, { owner: resolvedKey.project_id, hold: body.reserveMemory })
+    : null
+  const text = large ? '' : decodeUtf8(bytes)
+  const fields = large?.body ?? parseRequestBody(text)
+  if (target.kind === 'count') {
+    const { endpoint } = target
+    const sent = large?.bytes ?? text
+    const asIs = { model: readModel(fields), stream: false, body: fields, sentBody: sent, references: null }
+    const counted = { kind: 'count', endpoint, ...asIs } as const
+    const query = await resolveAlias<CountTokensQuery>(counted, resolvedKey, async model => {
+      return { ...counted, model, body: { ...fields, model }, sentBody: await renameSent(sent, model, resolvedKey) }
+    })
+    if (endpoint !== 'responses' || !hasPreviousReferences(fields)) return query
+    // What was said earlier counts, too.
+    const asked = { endpoint, headers, body }
+    const named = typeof query.sentBody === 'string' ? new TextEncoder().encode(query.sentBody) : query.sentBody
+    const parsed = await parseRequestBytes(asked, named, largeBodies, resolvedKey.project_id)
+    const whole = await conversations.expandEarlierTurns(
+      Object.assign(parsed, { alias: query.alias }),
+      asked,
+      resolvedKey,
+    )
+    return { ...query, body: whole.body, sentBody: whole.bytes ?? whole.text, references: whole.references }
+  }
+  if (target.kind !== 'cache') throw new Error('This asks nothing')
+  if (target.question === 'feedback') {
+    const { namespace } = readCacheControl(headers)
+    return { kind: 'feedback', endpoint: 'cache/feedback', model: '', stream: false, body: fields, namespace }
+  }
+  const asked = { endpoint: endpointOf(fields), headers }
+  const parsed = large ? parseLargeRequest(asked, large) : parseRequest(asked, text)
+  const query = await resolveAlias(parsed, resolvedKey, model =>
+    changeModel(parsed, model, { resolvedKey, body, largeBodies }),
+  )
+  // Not copied: that would read a long body's text, which nobody asks for.
+  return Object.assign(query, { kind: 'explain' as const })
+}
+
+async function renameSent(
+  sent: string | Uint8Array,
+  model: string,
+  { project_id: owner }: ResolvedKey,
+): Promise<string | Uint8Array> {
+  return typeof sent === 'string'
+    ? renameModelInText(sent, model)
+    : renameModelInLongBody({ bodyBytes: sent, owner }, model)
+}
+
+/** Tells the operation to be explained from its body, because the path does not name it. */
+function endpointOf(body: JsonObject): Endpoint {
+  if ('messages' in body) return 'chat'
+  if ('prompt' in body) return 'completions'
+  throw invalidRequestError('Give the body of a chat completion (with messages) or of a completion (with prompt).')
+}
+
+/** Throws 400, 404 or 503. */
+function answer(context: RequestContext<Question>, stages: PipelineServices): Promise<ProxyResponse> {
+  const { query } = context
+  if (query.kind === 'count') return countTokens({ ...context, query }, stages)
+  return query.kind === 'feedback' ? takeFeedback({ ...context, query }, stages) : explain(context, stages)
+}
+
+/** Uses the provider's own count if it offers one, else an estimate. */
+async function countTokens(
+  { request, query, resolvedKey, provider }: RequestContext<CountTokensQuery>,
+  { database }: PipelineServices,
+): Promise<ProxyResponse> {
+  if (!provider) throw createError('noAggregator')
+  const { endpoint, body, sentBody, references } = query
+  const named = references ?? findStoredObjectReferences(body, null)
+  const keeper = await checkReferences(database, named, resolvedKey, provider)
+  const { headers, signal } = request
+  const asked = { endpoint, headers, stream: false, isCountOnly: true, owner: resolvedKey.project_id, signal }
+  const answer = await keeper.send(
+    typeof sentBody === 'string' ? { ...asked, body, bodyText: sentBody } : replaceLongBody(asked, body, sentBody),
+  )
+  return {
+    status: answer.status,
+    headers: { ...toResponseHeaders(answer), 'x-proxy-provider': provider.name },
+    body: await readAllBytes(answer.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory),
+  }
+}
+
+/** No provider is asked. */
+async function explain(
+  { cacheQuery, recorder }: RequestContext,
+  { explainer }: PipelineServices,
+): Promise<ProxyResponse> {
+  if (!cacheQuery) throw new Error('What is explained is cached as a whole')
+  const explanation = await explainer.explain(cacheQuery)
+  recorder.recordHeadersSent()
+  recorder.finish({ status: 200, isCounted: true, cacheResult: null, usage: NO_USAGE })
+  return answerJson(explanation)
+}
+
+const MAX_ID_LENGTH = 256
+/** Another process may not have written the match yet. */
+const ASK_AGAIN_AFTER_MS = 300
+
+async function takeFeedback(
+  { query, resolvedKey }: RequestContext<FeedbackQuery>,
+  { database, recordVerdict }: PipelineServices,
+): Promise<ProxyResponse> {
+  const { request_id, verdict } = query.body
+  if (typeof request_id !== 'string' || request_id === '' || request_id.length > MAX_ID_LENGTH) {
+    throw invalidRequestError('request_id must be the X-Request-Id of an answer.', 'request_id')
+  }
+  if (verdict !== 'wrong' && verdict !== 'right')
+    throw invalidRequestError('verdict must be wrong or right.', 'verdict')
+  if (!hasCachePermission(resolvedKey, 'judge'))
+    throw createError('feedbackNotAllowed', { setting: resolvedKey.cache_feedback })
+  const within_scopes = toByteaList(feedbackScopes(resolvedKey, query.body, query.namespace))
+  const feedback = { of_project: resolvedKey.project_id, by_request_id: request_id, given: verdict, within_scopes }
+  const give = () => callFunction(database, 'record_feedback', feedback)
+  let outcome = await give()
+  if (outcome === 'unknown') {
+    await Bun.sleep(ASK_AGAIN_AFTER_MS)
+    outcome = await give()
+  }
+  if (outcome === 'unknown') throw createError('hitNotFound')
+  if (outcome === 'gone') throw createError('hitExpired')
+  recordVerdict('person', verdict === 'right' ? 'same' : 'different')
+  return answerJson({ request_id, verdict })
+}
+
+function answerJson(value: unknown): ProxyResponse {
+  return { status: 200, headers: { ...JSON_HEADERS }, body: JSON.stringify(value) }
+}

@@ -1,0 +1,105 @@
+/** Chat and other completions: what a model answers to a whole request. */
+import { apiFormatOf } from '../../../formats/endpoint-formats.ts'
+import { readPlainResponse } from '../../../providers/analyze-response.ts'
+import { replaceLongBody } from '../../../providers/long-body.ts'
+import { isEventStream, type UpstreamResponse } from '../../../providers/upstream.ts'
+import { failedResponseError } from '../../../providers/upstream-failure.ts'
+import { readCompletionRequest } from '../../context/read-request.ts'
+import type { AttemptResult, LeaderContext, PipelineServices, SharedOperation } from '../../context/request-context.ts'
+import { resetEchoedFields } from '../../conversations/echoed-fields.ts'
+import { checkResponse } from '../../hook-checks/check-response.ts'
+import type { CompletionQuery } from '../../request/query.ts'
+import type { ProxyResponse } from '../../request/request.ts'
+import {
+  calculateCost,
+  createResponseHeaders,
+  createSharedEntry,
+  forwardUpstreamError,
+  recordMiss,
+  setStoredResponseId,
+  storeResponse,
+} from '../../response/complete-call.ts'
+import { addOmittedHeader, JSON_HEADERS, SSE_HEADERS } from '../../response/response-headers.ts'
+import { createReplayOptions, replayStream, serveHit } from '../../response/serve-hit.ts'
+import { describePricedCall } from '../../spending/estimate-usage.ts'
+import { maxPriceOf, requestSizeOf } from '../../spending/max-cost.ts'
+import { resolveCallUsage } from '../../spending/resolve-usage.ts'
+import { relayStream } from './relay-stream.ts'
+
+export const completionOperation: SharedOperation = {
+  sharesCalls: true,
+  read: readCompletionRequest,
+  serveHit,
+  execute: ask,
+  price: calculateCost,
+}
+
+/** The call is settled before a plain response is returned; behind a streamed one it settles when the stream ends. */
+async function ask(context: LeaderContext<CompletionQuery>, stages: PipelineServices): Promise<AttemptResult> {
+  const { request, query, resolvedKey, provider, call, recorder } = context
+  const { endpoint, body, bytes, stream } = query
+  const rejectsUnsupportedTools = resolvedKey.unsupported_tools === 'refuse'
+  const addsCacheBreakpoints = resolvedKey.anthropic_cache_marks === 'on'
+  const size = () => requestSizeOf(query, { isLenient: true })
+  const asked = {
+    ...{ endpoint, headers: request.headers, stream, rejectsUnsupportedTools, addsCacheBreakpoints },
+    owner: resolvedKey.project_id,
+    responseMemory: request.responseMemory,
+    signal: call.signal,
+    isClientDisconnected: call.hasNoSubscribers,
+    maxPrice: recorder.spending?.hasBudgets ? maxPriceOf(size, provider, stages.catalogue) : undefined,
+  }
+  const answer = await provider.send(
+    bytes ? replaceLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text },
+  )
+  recorder.recordResponseHead(answer)
+  if (answer.status !== 200) return forwardUpstreamError(context, answer)
+  if (answer.stream || (stream && !answer.plain && isEventStream(answer))) return relayStream(context, answer, stages)
+  return { response: await answerPlain(context, answer, stages) }
+}
+
+async function answerPlain(
+  context: LeaderContext<CompletionQuery>,
+  answer: UpstreamResponse,
+  stages: PipelineServices,
+): Promise<ProxyResponse> {
+  const { request, query, resolvedKey, provider, subscriber } = context
+  const { endpoint, body } = query
+  const owner = resolvedKey.project_id
+  const wanted = apiFormatOf(endpoint).readExpectedOutput(body)
+  const read =
+    answer.plain ??
+    (await readPlainResponse(answer.body, provider.name, {
+      endpoint,
+      expected: wanted,
+      owner,
+      held: request.responseMemory,
+    }))
+  const { completeness, callsTools, failure, usage: reported, omitted } = read
+  if (failure) throw failedResponseError(failure, completeness, reported)
+  const bytes = query.echoedFields ? await resetEchoedFields(read.bytes, resolvedKey) : read.bytes
+  const asked = describePricedCall(query, provider, stages.catalogue)
+  setStoredResponseId(context, read.id)
+  const usage = await resolveCallUsage(asked, read, owner)
+  const passed = await checkResponse(context, bytes, usage)
+  const headers = createResponseHeaders(context, answer, usage, stages)
+  addOmittedHeader(headers, omitted)
+  const response: ProxyResponse = query.stream
+    ? {
+        status: 200,
+        headers: { ...headers, ...SSE_HEADERS },
+        body: replayStream(bytes, createReplayOptions(context), { resolvedKey, held: request.responseMemory }),
+      }
+    : { status: 200, headers: { ...headers, ...JSON_HEADERS }, body: bytes }
+  const isComplete = completeness === 'whole' && answer.isStorable() && passed?.mayStore !== false
+  const kind = { isSemantic: !callsTools, isStreamed: false, policy: passed?.policy ?? null }
+  if (isComplete) await storeResponse(context, { bytes, ...kind }, usage, stages)
+  context.call.settle(
+    isComplete
+      ? { kind: 'complete', entry: createSharedEntry(context, bytes, usage, passed) }
+      : { kind: 'notShareable', failure: null },
+  )
+  subscriber.leave()
+  recordMiss(context, usage)
+  return response
+}

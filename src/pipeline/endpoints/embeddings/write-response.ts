@@ -1,0 +1,66 @@
+/** Writes an embeddings response in OpenAI's form from packed vectors. A long one is written in pieces, with backpressure. */
+import { unpackFloats, unpackNumbers } from '../../../cache/vectors/pack-vector.ts'
+import type { EncodingFormat } from '../../request/embeddings-query.ts'
+
+export interface EmbeddingsOutput {
+  /** In the order of the inputs. */
+  packed: readonly Uint8Array[]
+  form: EncodingFormat
+  model: string
+  promptTokens: number
+}
+
+/** A piece of this size takes a few milliseconds to write. */
+const PIECE_BYTES = 1_048_576
+
+/** Returns the body: bytes if one piece holds it, else a stream. */
+export function writeEmbeddingsResponse(answer: EmbeddingsOutput): Uint8Array | ReadableStream<Uint8Array> {
+  const pieces = writePieces(answer)
+  const first = pieces.next().value ?? new Uint8Array(0)
+  let next = pieces.next()
+  if (next.done) return first
+  return new ReadableStream(
+    {
+      start: controller => controller.enqueue(first),
+      async pull(controller) {
+        // Yields to the event loop between two pieces.
+        await new Promise(setImmediate)
+        if (next.done) return controller.close()
+        controller.enqueue(next.value)
+        next = pieces.next()
+      },
+    },
+    { highWaterMark: 1 },
+  )
+}
+
+function* writePieces({ packed, form, model, promptTokens }: EmbeddingsOutput): Generator<Uint8Array, undefined> {
+  const write = form === 'base64' ? writeBase64 : writeList
+  let parts: Uint8Array[] = [Buffer.from('{"object":"list","data":[')]
+  let bytes = 0
+  for (const [index, vector] of packed.entries()) {
+    const comma = index === 0 ? '' : ','
+    const written = write(vector)
+    parts.push(Buffer.from(`${comma}{"object":"embedding","index":${index},"embedding":`), written, CLOSE)
+    bytes += written.length
+    if (bytes < PIECE_BYTES) continue
+    yield Buffer.concat(parts)
+    parts = []
+    bytes = 0
+  }
+  const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens }
+  parts.push(Buffer.from(`],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`))
+  yield Buffer.concat(parts)
+}
+
+const CLOSE = Buffer.from('}')
+
+function writeBase64(packed: Uint8Array): Uint8Array {
+  const floats = unpackFloats(packed)
+  const text = Buffer.from(floats.buffer, floats.byteOffset, floats.byteLength).toString('base64')
+  return Buffer.from(`"${text}"`, 'latin1')
+}
+
+function writeList(packed: Uint8Array): Uint8Array {
+  return Buffer.from(JSON.stringify(Array.from(unpackNumbers(packed))), 'latin1')
+}

@@ -1,0 +1,154 @@
+/**
+ * Lists the models that a key can use, in the formats of OpenAI's and Anthropic's models endpoints at once. It costs nothing, and does not
+ * count against the month.
+ */
+import type { Admission } from '../../admission/admission.ts'
+import { hashBearerKey } from '../../admission/key-validator.ts'
+import { VENDORS } from '../../config/vendors.ts'
+import { createError, ProxyError } from '../../errors/errors.ts'
+import type { ResolvedKey } from '../../postgres/admit-requests.ts'
+import type { CatalogueModel } from '../../postgres/list-models.ts'
+import type { AvailableModel } from '../../providers/aggregator-models.ts'
+import { findModelAlias, listModelAliases, type ModelAlias } from '../../providers/aliases.ts'
+import { isModelAllowed, type ModelRouter, withoutModelAllowlist } from '../../providers/model-router.ts'
+import { quoteModel } from '../../providers/routing-errors.ts'
+import { createLiteLlmModelInfo, type LiteLlmModelInfo } from './litellm-model-info.ts'
+
+export interface CallerCredentials {
+  /** The Authorization header. */
+  authorization: string | null
+  address: string
+}
+
+/** OpenAI's fields, Anthropic's, and more from the catalogue. */
+export interface DirectoryModel {
+  id: string
+  object: 'model'
+  type: 'model'
+  /** The id: the catalogue has no other name. */
+  display_name: string
+  /** Seconds since the epoch: the date of the catalogue's row; 0 for a model that the catalogue does not have. */
+  created: number
+  /** The same in RFC 3339. */
+  created_at: string
+  /** The direct provider, or the vendor in the model's name. */
+  owned_by: string
+  /** Null where it is not known. */
+  kind: CatalogueModel['kind'] | null
+  context_length: number | null
+  max_output_tokens: number | null
+  capabilities: string[]
+  /** Day from which the provider no longer offers it, `YYYY-MM-DD`, and what it recommends in its place; null while none is known. */
+  retires_on: string | null
+  successor: string | null
+  /** Of an alias: the model that it stands for. */
+  alias_of?: string
+}
+
+/** All models, on one page. */
+export interface DirectoryPage {
+  object: 'list'
+  data: DirectoryModel[]
+  has_more: false
+  first_id: string | null
+  last_id: string | null
+}
+
+export interface ModelDirectory {
+  /** Throws 401, 403 or 503. */
+  list(caller: CallerCredentials): Promise<DirectoryPage>
+  /** Also throws a 404 that says how to make the model usable. */
+  find(caller: CallerCredentials, id: string): Promise<DirectoryModel>
+  /** The same models in LiteLLM's form, or the one of this id. */
+  describeModels(caller: CallerCredentials, id: string | null): Promise<{ data: LiteLlmModelInfo[] }>
+}
+
+export function createModelDirectory(admission: Admission, modelRouter: ModelRouter): ModelDirectory {
+  const identify = ({ authorization, address }: CallerCredentials) =>
+    admission.resolveKey(hashBearerKey(authorization), address)
+
+  /** Null for one that the key may not ask for, or whose model is not there. */
+  function findAliased({ name, model }: ModelAlias, resolvedKey: ResolvedKey): AvailableModel | null {
+    const known = isModelAllowed(name, resolvedKey) && modelRouter.findModel(model, withoutModelAllowlist(resolvedKey))
+    return !known || known instanceof ProxyError ? null : known
+  }
+
+  function describeAlias(alias: ModelAlias, resolvedKey: ResolvedKey): DirectoryModel | null {
+    const { name, model } = alias
+    const known = findAliased(alias, resolvedKey)
+    return known && { ...describe(known), id: name, display_name: name, alias_of: model }
+  }
+
+  return {
+    async list(caller) {
+      const account = await identify(caller)
+      await modelRouter.loadModelNames(account)
+      const models = new Map(modelRouter.listModels(account).map(model => [model.model, describe(model)]))
+      for (const alias of listModelAliases(account)) {
+        const found = describeAlias(alias, account)
+        if (found) models.set(alias.name, found)
+      }
+      const data = [...models.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+      return { object: 'list', data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+    },
+
+    async find(caller, id) {
+      const account = await identify(caller)
+      await modelRouter.loadModelNames(account)
+      const alias = findModelAlias(id, account)
+      const aliased = alias && describeAlias(alias, account)
+      if (aliased) return aliased
+      const model = modelRouter.findModel(id, account)
+      if (!(model instanceof ProxyError)) return { ...describe(model), id, display_name: id }
+      throw model.status < 500 ? model : createError('modelNotListed', { model: quoteModel(id) })
+    },
+
+    async describeModels(caller, id) {
+      const account = await identify(caller)
+      await modelRouter.loadModelNames(account)
+      const models = new Map(modelRouter.listModels(account).map(model => [model.model, model]))
+      for (const alias of listModelAliases(account)) {
+        const found = findAliased(alias, account)
+        if (found) models.set(alias.name, found)
+      }
+      const asked = [...models].filter(([name]) => id === null || name === id).sort(([a], [b]) => (a < b ? -1 : 1))
+      if (id !== null && asked.length === 0) throw createError('modelNotListed', { model: quoteModel(id) })
+      return {
+        data: asked.map(([name, model]) => createLiteLlmModelInfo(name, model, ownerOf(model.provider, model.model))),
+      }
+    },
+  }
+}
+
+const UNKNOWN = { contextTokens: null, maxOutputTokens: null, capabilities: [], retiresOn: null, successor: null }
+
+function describe(offered: AvailableModel): DirectoryModel {
+  const { provider, model, kind } = offered
+  const { contextTokens, maxOutputTokens, capabilities, retiresOn, successor, asOf } = {
+    asOf: 0,
+    ...UNKNOWN,
+    ...offered,
+  }
+  const created = new Date(asOf)
+  return {
+    id: model,
+    object: 'model',
+    type: 'model',
+    display_name: model,
+    created: created.getTime() / 1000,
+    created_at: created.toISOString(),
+    owned_by: ownerOf(provider, model),
+    kind,
+    context_length: contextTokens,
+    max_output_tokens: maxOutputTokens,
+    capabilities,
+    retires_on: retiresOn,
+    successor,
+  }
+}
+
+/** The direct provider; of another's model, the vendor in front of its name, if there is one. */
+function ownerOf(provider: string, model: string): string {
+  const isDirect = VENDORS.some(({ name }) => name === provider)
+  return isDirect || !model.includes('/') ? provider : (model.split('/')[0] ?? provider)
+}

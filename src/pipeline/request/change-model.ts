@@ -1,0 +1,46 @@
+/** The same request for another model than the one that it names: the one that an alias stands for, or a fallback. */
+import type { LargeBodyReader } from '../../formats/large-bodies/read-large-body.ts'
+import type { ResolvedKey } from '../../postgres/admit-requests.ts'
+import { findModelAlias, type ModelAlias } from '../../providers/aliases.ts'
+import { renameModelInLongBody } from '../../providers/rename-model.ts'
+import { parseRequestBytes, replaceModel } from './parse-request.ts'
+import type { CompletionQuery, RecordedQuery } from './query.ts'
+import type { ProxyRequest } from './request.ts'
+
+export interface ModelChangeOptions {
+  resolvedKey: Pick<ResolvedKey, 'project_id'>
+  body: ProxyRequest['body']
+  largeBodies: LargeBodyReader
+}
+
+/** A large body is rewritten and read by a worker. */
+export async function changeModel(
+  query: CompletionQuery,
+  model: string,
+  { resolvedKey: { project_id: owner }, body, largeBodies }: ModelChangeOptions,
+): Promise<CompletionQuery> {
+  if (!query.bytes) return replaceModel(query, model)
+  const { bytes: bodyBytes, endpoint, headers } = query
+  const bytes = await renameModelInLongBody({ bodyBytes, owner }, model)
+  return parseRequestBytes({ endpoint, headers, body }, bytes, largeBodies, owner)
+}
+
+/** Puts the model that an alias stands for in its place, before anything is looked up or asked by it. */
+export async function resolveAlias<Q extends RecordedQuery>(
+  query: Q,
+  resolvedKey: ResolvedKey,
+  rename: (model: string) => Promise<Q>,
+): Promise<Q> {
+  const alias = findModelAlias(query.model, resolvedKey)
+  return alias ? noteAlias(await rename(alias.model), alias) : query
+}
+
+/** The same for a request that was read before it was admitted, which is not large. */
+export function resolveAliasSync(query: CompletionQuery, resolvedKey: ResolvedKey): CompletionQuery {
+  const alias = findModelAlias(query.model, resolvedKey)
+  return alias ? noteAlias(replaceModel(query, alias.model), alias) : query
+}
+
+function noteAlias<Q extends RecordedQuery>(query: Q, alias: ModelAlias): Q {
+  return Object.assign(query, { alias })
+}

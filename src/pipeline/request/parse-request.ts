@@ -1,0 +1,204 @@
+/** Parses and checks a request as far as the proxy relies on it. The provider checks the rest. */
+import { type CacheControl, readCacheControl } from '../../cache/cache-control.ts'
+import { listIrrelevantFields } from '../../cache/cache-query.ts'
+import { invalidRequestError } from '../../errors/errors.ts'
+import { readAlternativeModels } from '../../formats/cost-factors/read-cost-factors.ts'
+import {
+  canonicalizeBody,
+  decodeUtf8,
+  hasInexactNumber,
+  isJsonObject,
+  type JsonObject,
+  parseRequestBody,
+} from '../../formats/json/canonical.ts'
+import { isLargeBody, type LargeBody, type LargeBodyReader } from '../../formats/large-bodies/read-large-body.ts'
+import { planMessagesCaching } from '../../formats/messages/plan-messages.ts'
+import { readEchoedFields } from '../../formats/responses/echoed-fields.ts'
+import { hasPreviousReferences } from '../../formats/responses/item-references.ts'
+import { planResponsesCaching } from '../../formats/responses/plan-responses.ts'
+import { renameModelInText } from '../../providers/rename-model.ts'
+import type { Endpoint } from '../../providers/upstream.ts'
+import { checkResponseSize, readEmbeddingsInput } from './embeddings-query.ts'
+import { type CompletionQuery, MAX_MODEL_LENGTH, type ParsedBody } from './query.ts'
+import type { ProxyRequest } from './request.ts'
+
+/** Control characters have no place in a name that is logged and stored. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/
+
+type Asked = Pick<CompletionQuery, 'endpoint' | 'headers'>
+
+/** Throws a 400 that names the field or header. Messages never quote the body. */
+export function parseRequest({ endpoint, headers }: Asked, text: string): CompletionQuery {
+  return applyHeaders(parseBody(endpoint, text), headers)
+}
+
+export function parseBody(endpoint: Endpoint, text: string): ParsedBody {
+  const body = parseRequestBody(text)
+  const fields = readFields(endpoint, body)
+  const canonicalBody = fields.embeddings ? '' : canonicalizeBody(body, listIrrelevantFields(endpoint))
+  return {
+    ...fields,
+    text,
+    body,
+    canonicalBody,
+    references: null,
+    hasInexactNumber: hasInexactNumber(text),
+    isLarge: false,
+  }
+}
+
+/** The same for a body that a worker has parsed. */
+export function parseLargeRequest({ endpoint, headers }: Asked, read: LargeBody): CompletionQuery {
+  const fields = readFields(endpoint, read.body)
+  return {
+    ...fields,
+    ...read,
+    isLarge: true,
+    get text() {
+      return new TextDecoder().decode(read.bytes)
+    },
+    headers,
+    control: controlOf(fields, headers),
+  }
+}
+
+/** Parses a body of any size; a worker parses a large one. `owner` is the project whose turn it is. */
+export async function parseRequestBytes(
+  asked: Asked & Pick<ProxyRequest, 'body'>,
+  bytes: Uint8Array,
+  largeBodies: LargeBodyReader,
+  owner: number,
+): Promise<CompletionQuery> {
+  if (!isLargeBody(bytes)) return parseRequest(asked, decodeUtf8(bytes))
+  const { endpoint } = asked
+  const options = { endpoint, irrelevant: listIrrelevantFields(endpoint), owner, hold: asked.body.reserveMemory }
+  return parseLargeRequest(asked, await largeBodies.read(bytes, options))
+}
+
+export function applyHeaders(parsed: ParsedBody, headers: Headers): CompletionQuery {
+  return { ...parsed, headers, control: controlOf(parsed, headers) }
+}
+
+function controlOf({ isCacheable }: Pick<ParsedBody, 'isCacheable'>, headers: Headers): CacheControl {
+  const control = readCacheControl(headers)
+  return isCacheable ? control : { ...control, lookup: false, store: false }
+}
+
+/** Reads every field that the proxy relies on. */
+function readFields(endpoint: Endpoint, body: JsonObject) {
+  const { stream } = body
+  const model = readModel(body)
+  if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
+    throw invalidRequestError('stream must be true or false.', 'stream')
+  }
+  checkInput[endpoint](body)
+  const embeddings = endpoint === 'embeddings' ? readEmbeddingsInput(body) : null
+  if (endpoint === 'embeddings') checkResponseSize(body)
+  return {
+    kind: 'completion' as const,
+    endpoint,
+    model,
+    stream: stream === true && endpoint !== 'embeddings',
+    includeUsage: alwaysReportsUsage(endpoint) || asksForUsage(body),
+    isCacheable: isCacheable(endpoint, body),
+    referencesEarlierTurns: endpoint === 'responses' && hasPreviousReferences(body),
+    echoedFields: endpoint === 'responses' ? readEchoedFields(body) : null,
+    canBeStored: MAY_BE_KEPT[endpoint](body),
+    embeddings,
+  }
+}
+
+/** Whether a provider may keep something of the answer, by endpoint. */
+const MAY_BE_KEPT: Record<Endpoint, (body: JsonObject) => boolean> = {
+  // What is made in the background is fetched later, whatever it says.
+  responses: ({ store, background }) => store !== false || background === true,
+  // Sounds, which a later turn names.
+  chat: ({ audio }) => (audio ?? null) !== null,
+  // Containers, in which tools run.
+  messages: ({ container, tools }) => (container ?? tools ?? null) !== null,
+  completions: () => false,
+  embeddings: () => false,
+}
+
+/** In OpenAI’s way, or in OpenRouter’s. */
+function asksForUsage({ stream_options: options, usage }: JsonObject): boolean {
+  return (isJsonObject(options) && options.include_usage === true) || (isJsonObject(usage) && usage.include === true)
+}
+
+/** These operations report usage in their last events without being asked. */
+function alwaysReportsUsage(endpoint: Endpoint): boolean {
+  return endpoint === 'responses' || endpoint === 'messages'
+}
+
+function isCacheable(endpoint: Endpoint, body: JsonObject): boolean {
+  if (endpoint === 'responses') return planResponsesCaching(body).isCacheable
+  return endpoint !== 'messages' || planMessagesCaching(body).isCacheable
+}
+
+/** Returns the same request, which must not be large, for another model. */
+export function replaceModel(query: CompletionQuery, model: string): CompletionQuery {
+  const body = { ...query.body, model }
+  return {
+    ...query,
+    body,
+    model,
+    text: renameModelInText(query.text, model),
+    canonicalBody: canonicalizeBody(body, listIrrelevantFields(query.endpoint)),
+  }
+}
+
+export function readModel({ model }: JsonObject): string {
+  if (model === undefined || model === null) throw invalidRequestError('you must provide a model parameter.', 'model')
+  if (typeof model !== 'string') throw invalidRequestError('model must be a string.', 'model')
+  if (model === '' || model.length > MAX_MODEL_LENGTH || CONTROL_CHARACTERS.test(model) || !model.isWellFormed()) {
+    throw invalidRequestError(`model must be 1 to ${MAX_MODEL_LENGTH} printable characters.`, 'model')
+  }
+  return model
+}
+
+const checkInput: Record<Endpoint, (body: JsonObject) => void> = {
+  chat: checkMessages,
+  messages: checkMessages,
+  responses({ input }) {
+    const isAbsent = input === undefined || input === null
+    if (isAbsent || typeof input === 'string' || Array.isArray(input)) return
+    throw invalidRequestError('input must be a string or an array of items.', 'input')
+  },
+  completions({ prompt }) {
+    if (typeof prompt !== 'string' && !Array.isArray(prompt)) {
+      throw invalidRequestError('prompt must be a string or an array.', 'prompt')
+    }
+  },
+  embeddings({ input }) {
+    if (typeof input !== 'string' && !Array.isArray(input)) {
+      throw invalidRequestError('input must be a string or an array.', 'input')
+    }
+    if (input.length === 0) throw invalidRequestError('input must not be empty.', 'input')
+  },
+}
+
+function checkMessages({ messages }: JsonObject): void {
+  if (!Array.isArray(messages)) throw invalidRequestError('messages must be an array of messages.', 'messages')
+  if (messages.length === 0) throw invalidRequestError('messages must hold at least one message.', 'messages')
+  messages.forEach((message: unknown, i) => {
+    if (!isJsonObject(message)) throw invalidRequestError(`messages[${i}] must be an object.`, `messages[${i}]`)
+    if (typeof message.role !== 'string') {
+      throw invalidRequestError(`messages[${i}].role must be a string.`, `messages[${i}].role`)
+    }
+    const { content } = message
+    if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content)) {
+      throw invalidRequestError(
+        `messages[${i}].content must be a string or an array of parts.`,
+        `messages[${i}].content`,
+      )
+    }
+  })
+}
+
+/** The other models that may answer, in the order in which they are named. */
+export function listAlternativeModels(body: JsonObject): string[] {
+  if (body.models === undefined && body.fallbacks === undefined) return []
+  const { alternatives, fallbacks } = readAlternativeModels(body)
+  return [...alternatives, ...fallbacks]
+}

@@ -1,0 +1,66 @@
+/** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. Those of a hit: serve-hit.ts. */
+import { cacheIdOf } from '../../cache/entry.ts'
+import type { LookupResult } from '../../cache/lookup.ts'
+import { formatUsd } from '../../catalogue/catalogue.ts'
+import { nowMs } from '../../event-loop/clock.ts'
+import { OMITTED_HEADER } from '../../providers/translations/with-translations.ts'
+
+/** `cost` is null when it is not known. `lookup`: what the cache was found to have, if it was asked. */
+export function createMissHeaders(
+  provider: string,
+  cost: number | null,
+  lookup?: Pick<LookupResult, 'missReason' | 'nearMiss'> | null,
+): Record<string, string> {
+  return {
+    ...(lookup && { 'x-proxy-cache-reason': lookup.missReason }),
+    ...(lookup?.nearMiss && { 'x-proxy-cache-near-miss': cacheIdOf(lookup.nearMiss.entryHash) }),
+    'cache-status': 'model-proxy; fwd=miss',
+    'x-proxy-cache': 'MISS',
+    'x-proxy-cache-age': '0',
+    'x-proxy-cost-usd': formatUsd(cost ?? 0),
+    ...(cost === null && { 'x-proxy-cost-unknown': 'true' }),
+    'x-proxy-provider': provider,
+    'x-proxy-tokens-saved': '0',
+  }
+}
+
+/** For an embeddings request whose vectors were all cached. The age is that of the oldest one. */
+export function createEmbeddingsHitHeaders(
+  provider: string,
+  createdAtMs: number,
+  savedPromptTokens: number,
+): Record<string, string> {
+  const age = `${Math.max(0, Math.floor((nowMs() - createdAtMs) / 1000))}`
+  return {
+    ...createMissHeaders(provider, 0),
+    age,
+    'cache-status': 'model-proxy; hit',
+    'x-proxy-cache': 'HIT',
+    'x-proxy-cache-age': age,
+    'x-proxy-tokens-saved': `${savedPromptTokens}`,
+  }
+}
+
+/** For a request that follows another one's stream. */
+export function createCoalescedHeaders(provider: string, estimatedPromptTokens: number): Record<string, string> {
+  return {
+    age: '0',
+    'cache-status': 'model-proxy; fwd=miss; collapsed',
+    'x-proxy-cache': 'HIT',
+    'x-proxy-cache-age': '0',
+    'x-proxy-cache-reason': 'coalesced',
+    'x-proxy-cost-usd': '0',
+    'x-proxy-provider': provider,
+    // The exact count comes at the end of the stream, too late for a header.
+    'x-proxy-tokens-saved': `${estimatedPromptTokens}`,
+  }
+}
+
+/** Names the kinds of output that the client's format has no place for. */
+export function addOmittedHeader(headers: Record<string, string>, omitted: readonly string[]): void {
+  const { [OMITTED_HEADER]: known } = headers
+  if (omitted.length > 0) headers[OMITTED_HEADER] = [...(known ? [known] : []), ...omitted].join(', ')
+}
+
+export const JSON_HEADERS = { 'content-type': 'application/json' }
+export const SSE_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }

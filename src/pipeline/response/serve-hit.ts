@@ -1,0 +1,127 @@
+/** Serves a stored response: its body unchanged, or replayed as the stream it would have been. */
+import { isUserScoped } from '../../cache/cache-query.ts'
+import { resolveCacheScope } from '../../cache/cache-scope.ts'
+import { type CachedResponseMatch, entryAgeSeconds } from '../../cache/entry.ts'
+import { formatUsd } from '../../catalogue/catalogue.ts'
+import { nowMs } from '../../event-loop/clock.ts'
+import { streamInChunks } from '../../event-loop/stream-in-chunks.ts'
+import type { MemoryReservation } from '../../event-loop/stream-memory.ts'
+import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
+import { apiFormatOf } from '../../formats/endpoint-formats.ts'
+import { parseJsonObject } from '../../formats/json/canonical.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
+import type { ResolvedKey } from '../../postgres/admit-requests.ts'
+import type { Endpoint } from '../../providers/upstream.ts'
+import type { PipelineServices, RequestContext, RoutedContext } from '../context/request-context.ts'
+import type { CompletionQuery } from '../request/query.ts'
+import type { ProxyResponse } from '../request/request.ts'
+import { isUsageVisible } from './client-stream.ts'
+import { JSON_HEADERS, SSE_HEADERS } from './response-headers.ts'
+
+export function serveHit(
+  { request, query, resolvedKey, cacheQuery, recorder }: RoutedContext<CompletionQuery>,
+  match: CachedResponseMatch,
+  { parsedBodies }: PipelineServices,
+  judgeUsd = 0,
+): ProxyResponse {
+  const { entry, result } = match
+  const headers = Object.assign(createHitHeaders(match, judgeUsd), query.stream ? SSE_HEADERS : JSON_HEADERS)
+  const body = query.stream
+    ? replayStream(entry.body, createReplayOptions({ request, query }), {
+        resolvedKey,
+        held: request.responseMemory,
+      })
+    : entry.body
+  parsedBodies.store(query)
+  recorder.recordHeadersSent()
+  recorder.recordHit(match)
+  recorder.responseBody = entry.body
+  if (match.result === 'HIT-SEMANTIC' && cacheQuery) recorder.recordSemanticMatch(match, cacheQuery)
+  const usage = { ...NO_USAGE, promptTokens: entry.promptTokens, completionTokens: entry.completionTokens }
+  recorder.finish({ status: 200, isCounted: true, cacheResult: result, usage })
+  return { status: 200, headers, body }
+}
+
+export function createHitHeaders(match: CachedResponseMatch, costUsd: number): Record<string, string> {
+  const now = nowMs()
+  const age = `${entryAgeSeconds(match.entry, now)}`
+  const ttlSeconds = Math.max(0, Math.floor((match.entry.expiresAtMs - now) / 1000))
+  const headers: Record<string, string> = {
+    age,
+    'cache-status': `model-proxy; hit; ttl=${ttlSeconds}`,
+    'x-proxy-cache': match.result,
+    'x-proxy-cache-age': age,
+    'x-proxy-cache-id': match.id,
+    'x-proxy-cache-reason': match.reason,
+    'x-proxy-cost-usd': formatUsd(costUsd),
+    'x-proxy-provider': match.entry.provider,
+    'x-proxy-tokens-saved': `${match.entry.promptTokens}`,
+  }
+  if (match.result === 'HIT-SEMANTIC') {
+    headers['x-proxy-cache-similarity'] = match.similarity.toFixed(4)
+    headers['cache-status'] += '; detail=semantic'
+  }
+  return headers
+}
+
+/** Who shares what was served from the cache: of a question about its asker, its user alone. */
+export function setCacheScopeHeader(
+  headers: Record<string, string>,
+  { query, resolvedKey, cacheQuery }: Pick<RequestContext, 'query' | 'resolvedKey' | 'cacheQuery'>,
+): void {
+  const isAskers = headers['x-proxy-cache'] === 'HIT-SEMANTIC' && cacheQuery && isUserScoped(cacheQuery)
+  headers['x-proxy-cache-scope'] = isAskers ? 'user' : resolveCacheScope(resolvedKey, query.body)
+}
+
+export interface ReplayInput {
+  endpoint: Endpoint
+  includeUsage: boolean
+  body: Uint8Array
+}
+
+const REPLAY = new WorkerJob<ReplayInput, Uint8Array>(new URL('../jobs.ts', import.meta.url), 'replayStreamJob')
+
+type Replays = WeakMap<Uint8Array, Uint8Array | Promise<Uint8Array>>
+
+/** Replays by plain response, with and without usage. Requests that share one call replay the same bytes; both are freed together. */
+const replays: { withUsage: Replays; without: Replays } = { withUsage: new WeakMap(), without: new WeakMap() }
+
+/**
+ * Returns the plain response as an event stream. A worker writes a long one, which counts in `held`, while the client waits for the first
+ * events.
+ */
+export function replayStream(
+  body: Uint8Array,
+  { endpoint, includeUsage }: Omit<ReplayInput, 'body'>,
+  {
+    resolvedKey: { project_id: owner },
+    held,
+  }: { resolvedKey: Pick<ResolvedKey, 'project_id'>; held: MemoryReservation },
+): Uint8Array | ReadableStream<Uint8Array> {
+  const known = includeUsage ? replays.withUsage : replays.without
+  const asked = { endpoint, includeUsage, body }
+  const events =
+    known.get(body) ??
+    (body.length <= MAX_MAIN_THREAD_BYTES ? encodeReplay(asked) : workerPool.run(REPLAY, asked, { owner }))
+  known.set(body, events)
+  if (events instanceof Uint8Array) return events
+  const counted = events.then(bytes => {
+    held.addShared(bytes)
+    return bytes
+  })
+  return streamInChunks(counted)
+}
+
+/** How what a request asks for is replayed to its client. */
+export function createReplayOptions(
+  asked: Pick<RoutedContext<CompletionQuery>, 'request' | 'query'>,
+): Omit<ReplayInput, 'body'> {
+  return { endpoint: asked.query.endpoint, includeUsage: isUsageVisible(asked) }
+}
+
+/** Writes a plain response as the events it would have been streamed in. */
+export function encodeReplay({ endpoint, includeUsage, body }: ReplayInput): Uint8Array {
+  const response = parseJsonObject(new TextDecoder().decode(body))
+  if (!response) throw new Error('A stored response is not a JSON object')
+  return apiFormatOf(endpoint).replay(response, includeUsage)
+}

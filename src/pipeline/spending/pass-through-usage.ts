@@ -1,0 +1,150 @@
+/** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
+import { computeCostUsd } from '../../catalogue/catalogue.ts'
+import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
+import { isJsonObject } from '../../formats/json/canonical.ts'
+import { parseEventData } from '../../formats/sse/sse.ts'
+import { NO_USAGE } from '../../formats/token-usage.ts'
+import { readAmount } from '../../formats/usage/read-count.ts'
+import { readInputUsage } from '../../formats/usage/read-usage.ts'
+import type { CatalogueModel } from '../../postgres/list-models.ts'
+import type { Provider } from '../../providers/upstream.ts'
+import type { PipelineServices, RoutedContext } from '../context/request-context.ts'
+import type { Transcript } from '../endpoints/pass-through/transcript.ts'
+import { estimateAudioSeconds, MAX_AUDIO_SECONDS } from '../request/audio-length.ts'
+import type { PassThroughQuery } from '../request/query.ts'
+import type { CallUsage, UsageEstimate } from './call-usage.ts'
+
+export interface PassThroughUsage extends CallUsage {
+  /** Seconds of audio, when they are what is priced. */
+  seconds?: number
+  /** Whether input tokens are of several kinds, each of which needs a price. */
+  hasMixedInput?: boolean
+}
+
+/** Reads the field names of OpenAI's operations and of aggregators; NO_USAGE when nothing that has a price is reported. */
+export function readPassThroughUsage(usage: unknown): PassThroughUsage {
+  if (!isJsonObject(usage)) return NO_USAGE
+  const seconds = usage.type === 'duration' ? readAmount(usage.seconds, MAX_AUDIO_SECONDS) : null
+  if (seconds !== null) return { ...NO_USAGE, seconds }
+  // Rerank responses report only a total of tokens read.
+  const read = readInputUsage(usage)
+  if (!read) return NO_USAGE
+  const details = usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details
+  return { ...read, hasMixedInput: isMixed(details) }
+}
+
+/** Image tokens beside text, or text tokens beside audio. */
+function isMixed(details: unknown): boolean {
+  if (!isJsonObject(details)) return false
+  const isSome = (tokens: unknown) => typeof tokens === 'number' && tokens > 0
+  return isSome(details.image_tokens) || (isSome(details.audio_tokens) && isSome(details.text_tokens))
+}
+
+/** Reads the usage in a stream's closing event. */
+export function readEventUsage(event: Uint8Array): PassThroughUsage {
+  return readPassThroughUsage(parseEventData(event)?.usage)
+}
+
+/** The same without a cost that is not to be believed; NO_USAGE where nothing else was reported. */
+export function validateReportedUsage(
+  { provider, query }: { provider: Pick<Provider, 'kind' | 'pricedAs'>; query: { model: string } },
+  usage: PassThroughUsage,
+  { catalogue }: Pick<PipelineServices, 'catalogue'>,
+): PassThroughUsage {
+  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const checked = omitImplausibleCost(usage, provider, model)
+  const { promptTokens, completionTokens, seconds, toolCalls, reportedCostUsd } = checked
+  const isSilent = promptTokens + completionTokens === 0 && seconds === undefined && toolCalls === undefined
+  return isSilent && reportedCostUsd === null ? NO_USAGE : checked
+}
+
+/** In US dollars; null when the price is unknown. A free operation need not report usage. */
+export function calculatePassThroughCost(
+  { provider, query }: RoutedContext<PassThroughQuery>,
+  usage: PassThroughUsage,
+  { catalogue }: PipelineServices,
+): number | null {
+  if (provider.pricedAs === null) return 0
+  if (usage.isUnpriced) return null
+  if (usage.reportedCostUsd !== null) return usage.reportedCostUsd
+  const model = catalogue.find(provider.pricedAs, query.model)
+  if (!model) return null
+  if (model.inputUsdPerMillion === 0 && model.outputUsdPerMillion === 0) return 0
+  if (isPaidByCharacter(model)) return spokenUsd(model, query.body.input)
+  return calculateUsageCost(model, usage)
+}
+
+/** What usage by tokens or seconds costs in US dollars; null when the price is unknown. */
+export function calculateUsageCost(model: CatalogueModel, usage: PassThroughUsage): number | null {
+  if (usage === NO_USAGE || (usage.hasMixedInput && !hasUnitPrices(model, usage))) return null
+  if (isModelBilledBySecond(model) !== (usage.seconds !== undefined)) return null
+  if (usage.seconds !== undefined) return (usage.seconds * model.inputUsdPerMillion) / 1_000_000
+  return computeCostUsd(model, usage)
+}
+
+/**
+ * The same usage with the seconds of sound, where they are what is priced: as the answer reports them, else an estimate.
+ */
+export function addAudioSeconds(
+  { provider, query }: RoutedContext<PassThroughQuery>,
+  usage: PassThroughUsage,
+  transcript: Transcript | null,
+  { catalogue }: PipelineServices,
+): PassThroughUsage {
+  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const isKnown = usage.seconds !== undefined || usage.reportedCostUsd !== null
+  if (isKnown || !model || !isModelBilledBySecond(model) || query.audio === null) return usage
+  const reported = transcript?.seconds ?? null
+  if (reported !== null) return { ...usage, seconds: reported }
+  const seconds = estimateAudioSeconds(query.audio, transcript?.estimatedSeconds)
+  return { ...usage, seconds, estimate: MEASURED }
+}
+
+const MEASURED: UsageEstimate = { reason: 'not_reported', doubtfulUsd: 0, doubtfulTokens: 0 }
+
+/** What the request costs, whatever its answer says: speech that is paid by the character of its text. Null where the answer decides. */
+export function resolveUpfrontUsage(
+  { provider, query }: Pick<RoutedContext, 'provider' | 'query'>,
+  { catalogue }: Pick<PipelineServices, 'catalogue'>,
+): CallUsage | null {
+  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const usd = model && isPaidByCharacter(model) ? spokenUsd(model, query.body.input) : null
+  return usd === null ? null : applyCost(NO_USAGE, usd)
+}
+
+/** Usage with the cost worked out here, for records. An unknown cost is recorded as none. */
+export function applyCost(usage: PassThroughUsage, cost: number | null): CallUsage {
+  return { ...usage, reportedCostUsd: cost ?? 0, isUnpriced: cost === null }
+}
+
+/** Whether what is counted apart from text has prices of its own. */
+export function hasUnitPrices({ unitPrices }: CatalogueModel, usage: PassThroughUsage): boolean {
+  const isKnown = (tokens: number | undefined, price: number | undefined) => !tokens || price !== undefined
+  return (
+    isKnown(usage.audioPromptTokens, unitPrices.audio_input) &&
+    isKnown(usage.imagePromptTokens, unitPrices.image_input) &&
+    isKnown(usage.audioCompletionTokens, unitPrices.audio_output)
+  )
+}
+
+/** Whether the response costs what its seconds of audio cost. */
+export function isBilledBySecond(
+  { provider, query }: Pick<RoutedContext<PassThroughQuery>, 'provider' | 'query'>,
+  { catalogue }: Pick<PipelineServices, 'catalogue'>,
+): boolean {
+  const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  return query.audio !== null && model !== undefined && isModelBilledBySecond(model)
+}
+
+/** Sound that is transcribed. */
+export function isModelBilledBySecond({ kind, outputUsdPerMillion }: CatalogueModel): boolean {
+  return kind === 'transcription' && outputUsdPerMillion === 0
+}
+
+function isPaidByCharacter({ kind, outputUsdPerMillion }: CatalogueModel): boolean {
+  return kind === 'speech' && outputUsdPerMillion === 0
+}
+
+function spokenUsd({ inputUsdPerMillion }: CatalogueModel, input: unknown): number | null {
+  return typeof input === 'string' ? ([...input].length * inputUsdPerMillion) / 1_000_000 : null
+}

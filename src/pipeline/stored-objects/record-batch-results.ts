@@ -1,0 +1,121 @@
+/** Records what a message batch used from its results, as its client reads them: Anthropic reports it nowhere else. */
+import { computeCostUsd } from '../../catalogue/catalogue.ts'
+import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
+import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
+import { concatBytes } from '../../formats/sse/split-events.ts'
+import { addUsage, NO_USAGE } from '../../formats/token-usage.ts'
+import { callFunctionForRow } from '../../postgres/call.ts'
+import { batchReservationId, releaseSpending } from '../../postgres/spending.ts'
+import { MAX_PLAIN_RESPONSE_BYTES } from '../../providers/read-bytes.ts'
+import { brokenResponseError } from '../../providers/upstream-failure.ts'
+import type { PipelineServices } from '../context/request-context.ts'
+import { type BatchResult, readBatchResult } from './batches/batch-result.ts'
+import { BATCH_PRICE_FACTOR, type ModelCost, type ObjectOwner, recordBatchCost } from './record-object-state.ts'
+
+const READ = new WorkerJob<Uint8Array, BatchResult | null>(new URL('../jobs.ts', import.meta.url), 'readBatchResultJob')
+const LINE_FEED = 10
+
+/** Returns the results as they come. They are read to their end even if the client leaves, and recorded once. */
+export function recordBatchResults(
+  results: ReadableStream<Uint8Array>,
+  batch: ObjectOwner,
+  stages: PipelineServices,
+): ReadableStream<Uint8Array> {
+  const reader = results.getReader()
+  const tally = createTally(batch, stages)
+
+  async function readNext(): Promise<Uint8Array | null> {
+    const { done, value } = await reader.read()
+    if (!done) {
+      await tally.push(value)
+      return value
+    }
+    await recordOnce(batch, await tally.end(), stages)
+    return null
+  }
+
+  async function readOn(): Promise<void> {
+    while ((await readNext()) !== null);
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const bytes = await readNext()
+        if (bytes === null) controller.close()
+        else controller.enqueue(bytes)
+      },
+      // What breaks off now is recorded when the results are read again.
+      cancel: () => void readOn().catch(() => {}),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** Adds up lines of JSON by model. */
+function createTally({ provider, resolvedKey }: ObjectOwner, { catalogue }: PipelineServices) {
+  const spent = new Map<string, ModelCost>()
+  let parts: Uint8Array[] = []
+  let length = 0
+
+  function add({ model, usage }: BatchResult): void {
+    const before = spent.get(model) ?? { model, usage: NO_USAGE, usd: 0 }
+    const find = (name: string) => catalogue.find(provider.name, name)
+    const usd =
+      usage && !usage.missing
+        ? computeCostUsd(find(model), omitImplausibleCost(usage, provider, find(model)), find)
+        : null
+    spent.set(model, {
+      model,
+      usage: usage ? addUsage(before.usage, usage) : before.usage,
+      usd: usd === null || before.usd === null ? null : before.usd + usd * BATCH_PRICE_FACTOR,
+    })
+  }
+
+  function hold(bytes: Uint8Array): void {
+    length += bytes.length
+    if (length > MAX_PLAIN_RESPONSE_BYTES) throw brokenResponseError(provider.name, 'gave a result that is too long')
+    if (bytes.length > 0) parts.push(bytes.slice())
+  }
+
+  async function endLine(): Promise<void> {
+    const line = concatBytes(parts)
+    parts = []
+    length = 0
+    const owner = resolvedKey.project_id
+    const isLong = line.length > MAX_MAIN_THREAD_BYTES
+    const result = isLong
+      ? await workerPool.run(READ, line, { owner, transfer: [line.buffer as ArrayBuffer] })
+      : readBatchResult(line)
+    if (result) add(result)
+  }
+
+  return {
+    async push(bytes: Uint8Array): Promise<void> {
+      let start = 0
+      for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
+        hold(bytes.subarray(start, end))
+        await endLine()
+        start = end + 1
+      }
+      hold(bytes.subarray(start))
+    },
+    async end(): Promise<ModelCost[]> {
+      await endLine()
+      return [...spent.values()]
+    },
+  }
+}
+
+/** One record for each model, by the one request that first read all results. */
+async function recordOnce(batch: ObjectOwner, spent: readonly ModelCost[], stages: PipelineServices): Promise<void> {
+  const { resolvedKey, id } = batch
+  const settled = await callFunctionForRow(stages.database, 'claim_batch_settlement', {
+    of_project: resolvedKey.project_id,
+    batch_id: id,
+  })
+  if (!settled) return
+  const reservation = batchReservationId(resolvedKey.project_id, id)
+  if (resolvedKey.has_budgets && spent.length === 0) await releaseSpending(stages.database, [reservation])
+  for (const each of spent) recordBatchCost(batch, each, { reservation, ...settled }, stages)
+}

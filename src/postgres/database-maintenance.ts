@@ -1,0 +1,21 @@
+/** The database's time, and upkeep that takes more than a call. */
+import { setDatabaseTime } from '../event-loop/clock.ts'
+import type { Database } from './database.ts'
+
+/** At the start, and every minute; each write of records tells the time again. */
+export async function syncDatabaseTime(database: Database): Promise<void> {
+  const [row] = await database.call<{ now: Date }>('select clock_timestamp() as now', [])
+  if (row) setDatabaseTime(row.now)
+}
+
+/** Rebuilding takes longer than the usual statement timeout. */
+const REBUILD_LISTS = `
+  set local statement_timeout = '10min';
+  set local maintenance_work_mem = '256MB';
+  select model_proxy.rebuild_cache_lists();
+`
+
+/** Drops unused lists, and rebuilds the ones with the most deleted entries, if any. */
+export function rebuildCacheLists(database: Database): Promise<void> {
+  return database.runScript(REBUILD_LISTS)
+}

@@ -1,0 +1,60 @@
+/** The ledger of what of sql/ a database has seen: by name, the checksum of its text then. */
+import type { Database } from './database.ts'
+
+export type MigrationLedger = ReadonlyMap<string, string>
+
+/** The row of the ledger that names the latest release that has deployed its functions. */
+export const RELEASE_ROW = 'release'
+
+/** The row of the ledger with the fingerprint of the schema when it was last compared as a whole. */
+export const FINGERPRINT_ROW = 'schema'
+
+export async function recordSchemaFingerprint(database: Database, fingerprint: string): Promise<void> {
+  await database.call(
+    `insert into model_proxy.schema_migrations (name, checksum, applied_at) values ('${FINGERPRINT_ROW}', $1, clock_timestamp())
+    on conflict (name) do update set checksum = excluded.checksum, applied_at = clock_timestamp()`,
+    [fingerprint],
+  )
+}
+
+export function buildLedgerInsert(name: string, checksum: string): string {
+  return `insert into schema_migrations (name, checksum, applied_at) values ('${name}', '${checksum}', clock_timestamp())
+    on conflict (name) do update set checksum = excluded.checksum, applied_at = clock_timestamp();`
+}
+
+/** Fails if another proxy has migrated since the ledger was read. */
+export function buildLedgerAssertion(ledger: MigrationLedger): string {
+  const read = Array.from(ledger, ([name, checksum]) => `${name} ${checksum}`)
+  return `do $$ begin
+    if (select coalesce(array_agg(name || ' ' || checksum order by name collate "C"), '{}') from schema_migrations)
+        <> '{${read.map(line => `"${line}"`).join(',')}}'::text[]
+    then
+        raise exception 'another proxy has migrated' using errcode = 'serialization_failure';
+    end if;
+end $$;`
+}
+
+/** Tables without a ledger, or with an empty one, were restored without their rows. */
+export async function hasTables(database: Database): Promise<boolean> {
+  const [found] = await database.call<{ has: boolean }>(
+    `select to_regclass('model_proxy.projects') is not null as has`,
+    [],
+  )
+  return found?.has === true
+}
+
+export async function isLedgerPresent(database: Database): Promise<boolean> {
+  const [found] = await database.call<{ known: boolean }>(
+    `select to_regclass('model_proxy.schema_migrations') is not null as known`,
+    [],
+  )
+  return found?.known === true
+}
+
+export async function readLedger(database: Database): Promise<MigrationLedger> {
+  const rows = await database.call<{ name: string; checksum: string }>(
+    `select name, checksum from model_proxy.schema_migrations order by name collate "C"`,
+    [],
+  )
+  return new Map(rows.map(row => [row.name, row.checksum]))
+}

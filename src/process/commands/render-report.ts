@@ -1,0 +1,151 @@
+/** A month's report as one page of HTML: no script, and nothing that is fetched from elsewhere. */
+import { describeMissForReport } from '../../cache/reasons.ts'
+import type { JsonRowOf } from '../../postgres/admin/call-as.ts'
+
+/** As monthly_report() gives it. */
+type OverviewRow = JsonRowOf<'usage_overview'>
+type ShareRow = JsonRowOf<'usage_shares'>
+
+export interface MonthlyReport {
+  /** `2026-10`. */
+  month: string
+  projects: string[]
+  /** In UTC; days without requests are left out. */
+  days: OverviewRow[]
+  models: ShareRow[]
+  keys: ShareRow[]
+  /** `team=search`. */
+  tags: ShareRow[]
+  /** By the cache's reason; empty where none was recorded. The dearest first. */
+  misses: { name: string; requests: number; cost_usd: number }[]
+  /** Hits that people called wrong. */
+  wrong_hits: number
+}
+
+const SPENT = '#b45309'
+const SAVED = '#0f766e'
+const WIDTH = 760
+const HEIGHT = 180
+
+export function renderReport(report: MonthlyReport): string {
+  const { month, projects, days, models, keys, tags, misses, wrong_hits } = report
+  const teams = tags.filter(({ name }) => name.startsWith('team='))
+  const others = tags.filter(tag => !teams.includes(tag))
+  const who = projects.length === 1 ? (projects[0] ?? '') : `${projects.length} projects`
+  const title = `${who}, ${month}`
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${Bun.escapeHTML(title)}</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<style>
+body { font: 14px/1.5 system-ui, sans-serif; color: #1c1917; margin: 2rem auto; max-width: ${WIDTH}px; padding: 0 1rem }
+h1 { font-size: 1.5rem } h2 { font-size: 1.1rem; margin-top: 2rem; break-after: avoid }
+dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: .75rem }
+dl div { border: 1px solid #d6d3d1; border-radius: .5rem; padding: .5rem .75rem } dt { color: #57534e } dd { margin: 0; font-size: 1.3rem; font-weight: 600 }
+table { border-collapse: collapse; width: 100%; break-inside: avoid } th, td { padding: .3rem .5rem; border-bottom: 1px solid #e7e5e4; text-align: right }
+th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere } th { color: #57534e; font-weight: 500 }
+svg { width: 100%; height: auto } svg text { font-size: 11px; fill: #57534e } .spent { color: ${SPENT} } .saved { color: ${SAVED} }
+</style></head><body>
+<h1>Model Proxy: ${Bun.escapeHTML(title)}</h1>
+${writeTotals(days, wrong_hits)}
+${section('Spent and saved, by day', days.length === 0 ? NOTHING : plotDays(month, days))}
+${section('By model', tableOf('Model', models))}
+${section('By team', teams.length === 0 ? '<p>No request was tagged with its team (<code>X-Proxy-Tags: team=…</code>).</p>' : tableOf('Team', teams.map(withoutName)))}
+${others.length === 0 ? '' : section('By other tags', tableOf('Tag', others))}
+${section('By key', tableOf('Key', keys))}
+${section('What the cache did not save, and why', tableOfMisses(misses))}
+<p>Dollars are what the catalogue’s prices, or the providers themselves, say that requests cost. Saved is what the answers of hits had cost. Times are UTC.</p>
+</body></html>
+`
+}
+
+const NOTHING = '<p>Nothing was asked.</p>'
+const section = (title: string, content: string) => `<section><h2>${title}</h2>${content}</section>`
+const withoutName = (tag: ShareRow): ShareRow => ({ ...tag, name: tag.name.slice('team='.length) })
+const sum = (days: readonly OverviewRow[], field: Exclude<keyof OverviewRow, 'bucket_start'>) =>
+  days.reduce((total, day) => total + day[field], 0)
+
+function writeTotals(days: readonly OverviewRow[], wrongHits: number): string {
+  const hits = sum(days, 'exact_hits') + sum(days, 'semantic_hits')
+  const failed = sum(days, 'client_errors') + sum(days, 'server_errors')
+  const tiles = {
+    Spent: dollars(sum(days, 'cost_usd')),
+    Saved: dollars(sum(days, 'saved_usd')),
+    'Hit rate': share(hits, hits + sum(days, 'misses')),
+    Requests: count(sum(days, 'requests')),
+    'Exact hits': count(sum(days, 'exact_hits')),
+    'Semantic hits': count(sum(days, 'semantic_hits')),
+    'Called wrong': count(wrongHits),
+    Failed: count(failed),
+  }
+  const written = Object.entries(tiles).map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`)
+  return `<dl>${written.join('')}</dl>`
+}
+
+/** Two bars a day: spent, and saved. */
+function plotDays(month: string, days: readonly OverviewRow[]): string {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  const inMonth = new Date(Date.UTC(year, number, 0)).getUTCDate()
+  const most = Math.max(...days.flatMap(day => [day.cost_usd, day.saved_usd])) || 1
+  const step = (WIDTH - 60) / inMonth
+  const byDay = new Map(days.map(day => [new Date(day.bucket_start).getUTCDate(), day]))
+  const bars = Array.from({ length: inMonth }, (_, at) => {
+    const day = byDay.get(at + 1)
+    const x = 60 + at * step
+    const bar = (usd: number, offset: number, colour: string, what: string) => {
+      const height = (usd / most) * (HEIGHT - 40)
+      const box = `x="${(x + offset).toFixed(1)}" y="${(HEIGHT - 20 - height).toFixed(1)}" width="${(step * 0.38).toFixed(1)}"`
+      return `<rect ${box} height="${height.toFixed(1)}" fill="${colour}"><title>${month}-${pad(at + 1)}: ${what} ${dollars(usd)}</title></rect>`
+    }
+    const label = at % 5 === 0 ? `<text x="${x.toFixed(1)}" y="${HEIGHT - 5}">${at + 1}</text>` : ''
+    if (!day) return label
+    return `${bar(day.cost_usd, 0, SPENT, 'spent')}${bar(day.saved_usd, step * 0.4, SAVED, 'saved')}${label}`
+  })
+  return `<p><span class="spent">■ spent</span> <span class="saved">■ saved</span></p>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Dollars spent and saved on each day">
+<text x="0" y="24">${dollars(most)}</text><text x="0" y="${HEIGHT - 20}">0</text>
+<line x1="60" x2="${WIDTH}" y1="${HEIGHT - 20}" y2="${HEIGHT - 20}" stroke="#d6d3d1"/>${bars.join('')}</svg>`
+}
+
+function tableOf(title: string, shares: readonly ShareRow[]): string {
+  if (shares.length === 0) return NOTHING
+  const most = Math.max(...shares.map(each => each.cost_usd + each.saved_usd)) || 1
+  const rows = shares.map(each => [
+    Bun.escapeHTML(each.name),
+    plotShare(each, most),
+    count(each.requests),
+    share(each.hits, each.requests),
+    dollars(each.cost_usd),
+    dollars(each.saved_usd),
+  ])
+  return tableOfRows([title, 'Spent, saved', 'Requests', 'Hits', 'Spent', 'Saved'], rows)
+}
+
+function plotShare({ cost_usd, saved_usd }: ShareRow, most: number): string {
+  const [spent, saved] = [(cost_usd / most) * 160, (saved_usd / most) * 160]
+  return `<svg viewBox="0 0 160 10" style="width:160px" aria-hidden="true"><rect width="${spent.toFixed(1)}" height="10" fill="${SPENT}"/><rect x="${spent.toFixed(1)}" width="${saved.toFixed(1)}" height="10" fill="${SAVED}"/></svg>`
+}
+
+function tableOfMisses(misses: MonthlyReport['misses']): string {
+  if (misses.length === 0) return NOTHING
+  const rows = misses.map(({ name, requests, cost_usd }) => [
+    Bun.escapeHTML(describeMissForReport(name)),
+    count(requests),
+    dollars(cost_usd),
+  ])
+  return tableOfRows(['Why', 'Requests', 'Spent'], rows)
+}
+
+function tableOfRows(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const head = titles.map(title => `<th scope="col">${title}</th>`).join('')
+  const body = rows.map(row => `<tr>${row.map(cell => `<td>${cell}</td>`).join('')}</tr>`).join('')
+  return `<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>`
+}
+
+const count = (value: number) => value.toLocaleString('en')
+const share = (part: number, whole: number) => (whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`)
+const pad = (value: number) => String(value).padStart(2, '0')
+
+/** Cents, and more digits of what is less than a dollar. */
+function dollars(usd: number): string {
+  return `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: usd < 1 ? 4 : 2 })}`
+}

@@ -1,0 +1,85 @@
+/** Wires the cache, and what learns in the background which of its entries may be served. */
+
+import { createCache } from '../cache/cache.ts'
+import type { Embedder } from '../cache/embedders/embedder.ts'
+import { createLookupExplainer } from '../cache/explain.ts'
+import { createJudge } from '../cache/judge/judge.ts'
+import { createJudgeQueue } from '../cache/judge/judge-queue.ts'
+import { createJudgeWorker } from '../cache/judge/judge-worker.ts'
+import { PendingWrites } from '../cache/pending-writes.ts'
+import { createPromptEmbedder } from '../cache/prompt-embedder.ts'
+import { createEmbedderPricing, createEmbedderVectorNamer } from '../cache/vectors/embedder-vector-names.ts'
+import { createVectorStore } from '../cache/vectors/vector-store.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Config } from '../config/config.ts'
+import { createStoredResponses } from '../pipeline/conversations/stored-responses.ts'
+import { createJudgeModelCaller } from '../pipeline/upstream/judge-model.ts'
+import type { Database } from '../postgres/database.ts'
+import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
+import type { ModelRouter } from '../providers/model-router.ts'
+import { type ContentSeal, createContentSeal } from '../stores/content-seal.ts'
+import type { FastStore } from '../stores/fast-store.ts'
+import type { ProcessBus } from '../stores/redis/process-bus.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { ProxyMetrics } from '../telemetry/proxy-metrics.ts'
+import type { Tracing } from '../telemetry/tracing/request-trace.ts'
+
+interface CachingOptions {
+  config: Config
+  database: Database
+  store: FastStore
+  bus?: ProcessBus | null
+  embedder: Embedder
+  tracing: Tracing | null
+  log: Log
+}
+
+export async function createCacheServices(
+  { config, database, store, bus = null, embedder, tracing, log }: CachingOptions,
+  catalogue: Catalogue,
+  modelRouter: ModelRouter,
+  { recordVerdict, recordEmbedderCall }: ProxyMetrics,
+) {
+  const seal = await openSeal(config)
+  const vectors = createVectorStore({ database, store, log })
+  const nameVector = createEmbedderVectorNamer(embedder, config, catalogue.directProvidersOf)
+  const priceEmbedded = createEmbedderPricing(embedder, config, catalogue)
+  const promptVectors = await createPromptEmbedder({
+    database,
+    embedder,
+    vectors,
+    nameVector,
+    onEmbedded: promptTokens => recordEmbedderCall(priceEmbedded(promptTokens)),
+    log,
+  })
+  const prepareCall = createJudgeModelCaller(modelRouter, catalogue, log)
+  const judge = createJudge(database, prepareCall, log, recordVerdict)
+  const learner = createJudgeWorker({ database, seal, prepareCall, tracing, log, recordVerdict })
+  const judgeQueue = createJudgeQueue({ database, seal, log, onQueued: learner.wake })
+  const unfinished = new PendingWrites()
+  const isOnlyProcess = bus ? bus.isOnlyProcess : () => database.backend === 'embedded'
+  const cache = createCache({
+    database,
+    store,
+    unfinished,
+    vectors: promptVectors,
+    judge,
+    judgeQueue,
+    isOnlyProcess,
+    seal,
+    log,
+  })
+  return {
+    recordVerdict,
+    vectors,
+    cache,
+    learner,
+    storedResponses: createStoredResponses({ database, seal }),
+    explainer: createLookupExplainer({ database, unfinished, vectors: promptVectors, seal }),
+  }
+}
+
+/** Where the key cannot be read, what needs it says so. */
+async function openSeal(config: Config): Promise<ContentSeal> {
+  return createContentSeal(await readEncryptionKeys(config).catch(() => ({ current: null, others: [] })))
+}

@@ -1,0 +1,59 @@
+/** Marks for prompt caching, in Anthropic's form and in OpenAI's. */
+import type { CacheControlEphemeral, ContentBlockParam } from '@anthropic-ai/sdk/resources/messages'
+import type { JsonObject } from '../../../formats/json/canonical.ts'
+import { readEnum, readObject, readOptional } from '../../../formats/json/read-fields.ts'
+import type { MessagesRequest } from '../messages-request.ts'
+
+export interface CacheBreakpoint {
+  cache_control?: CacheControlEphemeral
+}
+
+/** Returns the mark of a message, part or tool as fields for its block; empty when it has none. */
+export function readCacheBreakpoint(marked: JsonObject, param: string): CacheBreakpoint {
+  const own = readOptional(marked, 'cache_control')
+  if (own !== undefined) return { cache_control: readOwnMark(own, `${param}.cache_control`) }
+  const breakpoint = readOptional(marked, 'prompt_cache_breakpoint')
+  if (breakpoint === undefined) return {}
+  const { ttl } = readObject(breakpoint, `${param}.prompt_cache_breakpoint`)
+  // OpenAI's shortest lifetime is half an hour, Anthropic's longer one an hour.
+  return { cache_control: typeof ttl === 'string' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }
+}
+
+/** Moves a whole message's mark to the last block that can have one. */
+export function addMessageBreakpoint(
+  blocks: ContentBlockParam[],
+  message: JsonObject,
+  param: string,
+): ContentBlockParam[] {
+  markBlock(blocks, readCacheBreakpoint(message, param))
+  return blocks
+}
+
+function markBlock(blocks: ContentBlockParam[], mark: CacheBreakpoint): void {
+  const last = blocks.findLast(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
+  if (last) Object.assign(last, mark)
+}
+
+/** Anthropic's own block for it, for five minutes. */
+const MARK: CacheControlEphemeral = { type: 'ephemeral' }
+
+/**
+ * Marks where prompts of one conversation part: behind the tools, the system prompt, and the last turn. A request that has marks of its own
+ * keeps them alone, as there may be four.
+ */
+export function addPromptBreakpoints({ tools = [], system = [], messages, ...own }: MessagesRequest): void {
+  const turns = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
+  const isMarked = [own, ...tools, ...system, ...turns].some(block => 'cache_control' in block)
+  const last = messages.at(-1)
+  if (isMarked || !last) return
+  if (typeof last.content === 'string') last.content = [{ type: 'text', text: last.content }]
+  for (const block of [tools.at(-1), system.at(-1)]) if (block) Object.assign(block, { cache_control: MARK })
+  markBlock(last.content, { cache_control: MARK })
+}
+
+function readOwnMark(value: unknown, param: string): CacheControlEphemeral {
+  const mark = readObject(value, param)
+  const type = readEnum(mark.type, `${param}.type`, ['ephemeral'])
+  const ttl = readOptional(mark, 'ttl')
+  return ttl === undefined ? { type } : { type, ttl: readEnum(ttl, `${param}.ttl`, ['5m', '1h']) }
+}

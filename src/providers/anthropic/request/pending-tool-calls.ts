@@ -1,0 +1,64 @@
+/** Tracks the calls of a conversation that still lack their results. */
+import { invalidRequestError } from '../../../errors/errors.ts'
+import { readString } from '../../../formats/json/read-fields.ts'
+import type { ClientToolCall } from './assistant-message.ts'
+import { createToolIdAssigner } from './tool-call-ids.ts'
+
+export interface PendingToolCalls {
+  /** Adds a call; returns the id under which it is sent. */
+  add(call: ClientToolCall, param: string): string
+  /** Returns the sent id of the call that a `tool` message answers; throws a 400 when there is none. */
+  resolve(clientId: unknown, param: string): string
+  /** The same for a legacy `function` message, which has only a name. */
+  resolveByName(name: unknown, param: string): string
+  /** Throws OpenAI's own 400 when a result is missing. */
+  checkAllResolved(): void
+  /** Names of all called functions. */
+  readonly names: ReadonlySet<string>
+}
+
+interface OpenCall {
+  clientId: string
+  name: string
+  id: string
+  param: string
+}
+
+export function createPendingToolCalls(): PendingToolCalls {
+  const assignId = createToolIdAssigner()
+  const names = new Set<string>()
+  let waiting: OpenCall[] = []
+
+  function take(matches: (call: OpenCall) => boolean, param: string): string {
+    const found = waiting.find(matches)
+    if (!found) throw invalidRequestError(`${param} answers no call of the assistant message before it.`, param)
+    waiting = waiting.filter(call => call !== found)
+    return found.id
+  }
+
+  return {
+    names,
+    add({ clientId, name }, param) {
+      const id = assignId(clientId)
+      names.add(name)
+      waiting.push({ clientId, name, id, param })
+      return id
+    },
+    resolve(value, param) {
+      const clientId = readString(value, `${param}.tool_call_id`)
+      return take(call => call.clientId === clientId, `${param}.tool_call_id`)
+    },
+    resolveByName(value, param) {
+      const name = readString(value, `${param}.name`)
+      return take(call => call.name === name, `${param}.name`)
+    },
+    checkAllResolved() {
+      const [missing] = waiting
+      if (!missing) return
+      throw invalidRequestError(
+        `${missing.param} calls functions, and must be followed by a tool message with the result of each call.`,
+        missing.param,
+      )
+    },
+  }
+}

@@ -1,0 +1,191 @@
+/** Translates Anthropic's stream of events into OpenAI's stream of chunks. */
+import type { ContentBlock, RawContentBlockDelta, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
+import { toProxyError } from '../../../formats/errors/client-error.ts'
+import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
+import { type AnthropicUsage, toChatUsage } from '../../../formats/messages/message-usage.ts'
+import { parseStreamFrame, type StreamFrame } from '../../../formats/sse/stream-frame.ts'
+import { mergeUsage } from '../../../formats/usage/merge-usage.ts'
+import { emptyResponseError } from '../../upstream-failure.ts'
+import { type ChunkEnvelope, createChunkEnvelope } from './chunk-envelope.ts'
+import { describeRefusal, translateStopReason } from './finish-reason.ts'
+import { createCodeFenceRemover } from './remove-code-fence.ts'
+import { type AnthropicResponseContext, providerNameOf } from './response-context.ts'
+import { createStopSequenceFilter } from './stop-sequence-filter.ts'
+import { createTextJoiner } from './text-joiner.ts'
+import { type IndexedThinkingBlock, readThinkingBlock } from './thinking-blocks.ts'
+import { createToolCallTranslator, type ToolCallTranslator } from './tool-call-translator.ts'
+
+export type AnthropicEvent = RawMessageStreamEvent | { type: 'error' } | { type: 'ping' }
+
+export class StreamTranslator {
+  readonly #context: AnthropicResponseContext
+  readonly #text = createTextJoiner()
+  readonly #thinking = createTextJoiner()
+  readonly #unfencer: ReturnType<typeof createCodeFenceRemover> | null
+  readonly #stopper: ReturnType<typeof createStopSequenceFilter>
+  readonly #calls: ToolCallTranslator
+  /** Unfinished thinking blocks, by block number. */
+  readonly #thoughts = new Map<number, IndexedThinkingBlock>()
+  #envelope: ChunkEnvelope | null = null
+  #usage: AnthropicUsage = {}
+  #hasStopped = false
+  #isDone = false
+
+  constructor(context: AnthropicResponseContext) {
+    this.#context = context
+    this.#unfencer = context.isJsonObject ? createCodeFenceRemover() : null
+    this.#stopper = createStopSequenceFilter(context.localStopSequences)
+    this.#calls = createToolCallTranslator(context)
+  }
+
+  /** Whether `[DONE]` was among the payloads. */
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  /** The payloads for a stream that breaks off: what it had used by then, as far as that was reported. */
+  flushOnError(): string[] {
+    return this.#isDone ? [] : this.#writeUsage().map(chunk => JSON.stringify(chunk))
+  }
+
+  /** The payloads of the chunks for one event's data; `[DONE]` behind the last. Throws a ProxyError also for data that is no event. */
+  push(data: string, event?: string | null): string[] {
+    if (this.#isDone) return []
+    const frame = parseStreamFrame(data, event)
+    if (frame.kind === 'empty' || frame.kind === 'done') return []
+    if (frame.kind === 'error') throw toProxyError({ error: frame.error })
+    const payloads = this.translate(readEvent(frame, this.#context)).map(chunk => JSON.stringify(chunk))
+    return this.#isDone ? [...payloads, '[DONE]'] : payloads
+  }
+
+  /** Call when the stream has ended. It is complete with a reason for its end, even without its last event; else throws a ProxyError. */
+  end(): string[] {
+    if (!this.#hasStopped)
+      throw emptyResponseError(providerNameOf(this.#context), 'ended its answer before it was whole')
+    const usage = this.flushOnError()
+    this.#isDone = true
+    return [...usage, '[DONE]']
+  }
+
+  /** Returns the event's chunks: none for pings and unknown events. The last one has the usage, if it was reported. Throws a ProxyError for an error event. */
+  translate(event: AnthropicEvent): JsonObject[] {
+    // Output after the stop sequence is billed, but is not part of the response.
+    if (this.#stopper.isStopped && event.type.startsWith('content_block')) return []
+    switch (event.type) {
+      case 'message_start':
+        this.#envelope = createChunkEnvelope(event.message, this.#context)
+        this.#addUsage(event.message.usage)
+        return [this.#writeChunk({ role: 'assistant', content: null, refusal: null })]
+      case 'content_block_start':
+        return this.#startBlock(event.index, event.content_block)
+      case 'content_block_delta':
+        return this.#continueBlock(event.index, event.delta)
+      case 'content_block_stop':
+        return this.#writeChunks([...this.#stopThought(event.index), ...this.#calls.stop(event.index)])
+      case 'message_delta':
+        return this.#endMessage(event)
+      case 'message_stop':
+        this.#isDone = true
+        return this.#writeUsage()
+      case 'error':
+        throw toProxyError(event)
+      // Pings, and events that Anthropic may add.
+      default:
+        return []
+    }
+  }
+
+  #startBlock(index: number, block: ContentBlock): JsonObject[] {
+    // Anthropic splits text into blocks where a citation begins; each thinking block stands alone.
+    if (block.type !== 'text') this.#text.startBlock()
+    this.#thinking.startBlock()
+    const thought = readThinkingBlock(block, index)
+    if (thought) this.#thoughts.set(index, thought)
+    if (block.type === 'text') return this.#writeText(block.text)
+    if (block.type === 'thinking') return this.#think(block.thinking)
+    return block.type === 'tool_use' ? this.#writeChunks(this.#calls.start(index, block)) : []
+  }
+
+  #continueBlock(index: number, delta: RawContentBlockDelta): JsonObject[] {
+    const thought = this.#thoughts.get(index)
+    switch (delta.type) {
+      case 'text_delta':
+        return this.#writeText(delta.text)
+      case 'thinking_delta':
+        if (thought?.type === 'thinking') thought.thinking += delta.thinking
+        return this.#think(delta.thinking)
+      case 'signature_delta':
+        if (thought?.type === 'thinking') thought.signature = delta.signature
+        return []
+      case 'input_json_delta':
+        return this.#writeChunks(this.#calls.continue(index, delta.partial_json))
+      // Citations have no counterpart.
+      default:
+        return []
+    }
+  }
+
+  /** Each block is sent whole, as soon as it is: what follows it in the response may need the proof before it. */
+  #stopThought(index: number): JsonObject[] {
+    const thought = this.#thoughts.get(index)
+    this.#thoughts.delete(index)
+    return thought ? [{ thinking_blocks: [thought] }] : []
+  }
+
+  #writeText(piece: string): JsonObject[] {
+    const added = this.#text.add(piece)
+    const passed = this.#stopper.push(this.#unfencer ? this.#unfencer.push(added) : added)
+    return passed === '' ? [] : [this.#writeChunk({ content: passed })]
+  }
+
+  #think(piece: string): JsonObject[] {
+    const passed = this.#thinking.add(piece)
+    return passed === '' ? [] : [this.#writeChunk({ reasoning_content: passed })]
+  }
+
+  #endMessage({ delta, usage }: RawMessageStreamEvent & { type: 'message_delta' }): JsonObject[] {
+    this.#addUsage(usage)
+    const finishReason = translateStopReason(delta.stop_reason, this.#context)
+    if (finishReason === null) return []
+    this.#hasStopped = true
+    const refusal = describeRefusal(delta.stop_reason, delta.stop_details)
+    const held = this.#stopper.push(this.#unfencer?.end() ?? '') + this.#stopper.end()
+    const last: JsonObject[] = []
+    if (held !== '') last.push({ content: held })
+    if (refusal !== null) last.push({ refusal })
+    for (const index of [...this.#thoughts.keys()]) last.push(...this.#stopThought(index))
+    return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopper.isStopped ? 'stop' : finishReason)]
+  }
+
+  #addUsage(usage: unknown): void {
+    const merged = mergeUsage(this.#usage, usage, { isCumulative: true })
+    if (isJsonObject(merged)) this.#usage = merged
+  }
+
+  #writeUsage(): JsonObject[] {
+    const usage = toChatUsage(this.#usage)
+    return usage ? [{ ...this.#envelope, choices: [], usage }] : []
+  }
+
+  #writeChunks(deltas: readonly JsonObject[]): JsonObject[] {
+    return deltas.map(delta => this.#writeChunk(delta))
+  }
+
+  #writeChunk(delta: JsonObject, finishReason: string | null = null): JsonObject {
+    return { ...this.#envelope, choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }] }
+  }
+}
+
+function readEvent(frame: StreamFrame, context: AnthropicResponseContext): AnthropicEvent {
+  if (frame.kind !== 'chunk' || !isWellFormed(frame.chunk))
+    throw emptyResponseError(providerNameOf(context), 'sent an event that cannot be read')
+  return frame.chunk as unknown as AnthropicEvent
+}
+
+/** Checks the fields that are then read without a check. */
+function isWellFormed(event: JsonObject): boolean {
+  if (event.type === 'message_start') return isJsonObject(event.message)
+  if (event.type === 'content_block_start') return isJsonObject(event.content_block)
+  if (event.type === 'content_block_delta' || event.type === 'message_delta') return isJsonObject(event.delta)
+  return true
+}

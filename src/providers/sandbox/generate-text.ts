@@ -1,0 +1,140 @@
+/** Texts of a format, and texts that match a pattern. */
+
+const address = (nth: number) => `sandbox${nth + 1}@example.com`
+const host = (nth: number) => `sandbox${nth + 1}.example.com`
+const link = (nth: number) => `https://example.com/sandbox/${nth + 1}`
+const two = (number: number) => `${number}`.padStart(2, '0')
+
+/** Of names and addresses that RFC 2606, 3849 and 5737 reserve for examples. Items of a list differ by their number. */
+export const FORMAT_SAMPLES: Record<string, (nth: number) => string> = {
+  __proto__: null as never,
+  email: address,
+  'idn-email': address,
+  hostname: host,
+  'idn-hostname': host,
+  uri: link,
+  url: link,
+  iri: link,
+  'uri-reference': link,
+  'uri-template': nth => `/sandbox/${nth + 1}/{id}`,
+  ipv4: nth => `192.0.2.${nth % 256}`,
+  ipv6: nth => `2001:db8::${(0x1000 + (nth % 0xefff)).toString(16)}`,
+  date: nth => `${2024 + Math.floor(nth / 28)}-01-${two((nth % 28) + 1)}`,
+  time: nth => `${two(nth % 24)}:${two(Math.floor(nth / 24) % 60)}:00Z`,
+  'date-time': nth => `${2024 + Math.floor(nth / 28)}-01-${two((nth % 28) + 1)}T00:00:00Z`,
+  duration: nth => `P${nth + 1}D`,
+  uuid: nth => `00000000-0000-4000-8000-${`${nth}`.padStart(12, '0')}`,
+  regex: nth => `^sandbox${nth + 1}$`,
+  byte: nth => btoa(`sandbox ${nth + 1}`),
+  base64: nth => btoa(`sandbox ${nth + 1}`),
+}
+
+/** Characters that samples are made of, the plainest first. */
+const POOL = [
+  ...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. @/:#+,;!?%&()[]{}<>=*~^$|\\"\'`\tαβγéß😀',
+]
+const LONGEST_PATTERN_CHARS = 1_000
+const LONGEST_SAMPLE_CHARS = 10_000
+/** More repetitions than a pattern demands, tried one by one for the sake of a length. */
+const MOST_EXTRA = 600
+
+/** One of several characters, one of several sequences, or a repetition. */
+type Part = { options: string[] } | { sequences: Part[][] } | { part: Part; least: number; most: number }
+
+/**
+ * Returns a text of at least `least` characters that matches; undefined for an invalid pattern, and where only trying would tell: with
+ * lookarounds, references back, anchors inside. Never runs the pattern, which could take for ever.
+ */
+export function generateMatchingText(pattern: string, nth: number, least: number): string | undefined {
+  if (pattern.length > LONGEST_PATTERN_CHARS) return undefined
+  try {
+    new RegExp(pattern, 'u')
+    const sequences = new PatternReader(pattern).read()
+    for (let extra = 0; extra <= MOST_EXTRA; extra++) {
+      const text = write(sequences, nth, extra)
+      if (text.length >= least) return text
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  return undefined
+}
+
+function write(sequences: Part[][], nth: number, extra: number): string {
+  let text = ''
+  let left = nth
+  const add = (part: Part): void => {
+    if (text.length > LONGEST_SAMPLE_CHARS) throw new SyntaxError('too long')
+    if ('options' in part) {
+      text += part.options[left % part.options.length]
+      left = Math.floor(left / part.options.length)
+    } else if ('sequences' in part) part.sequences[0]?.forEach(add)
+    else for (let count = Math.min(part.most, part.least + extra); count > 0; count--) add(part.part)
+  }
+  sequences[0]?.forEach(add)
+  return text
+}
+
+/** Reads a valid pattern. Throws a SyntaxError for what no sample is made of. */
+class PatternReader {
+  #at = 0
+  readonly #pattern: string
+
+  constructor(pattern: string) {
+    this.#pattern = pattern
+  }
+
+  read(): Part[][] {
+    const sequences = this.#readSequences(true)
+    if (this.#at < this.#pattern.length) throw new SyntaxError('unbalanced')
+    return sequences
+  }
+
+  #take(form: RegExp): RegExpExecArray | null {
+    form.lastIndex = this.#at
+    const found = form.exec(this.#pattern)
+    if (found) this.#at += found[0].length
+    return found
+  }
+
+  /** Alternatives up to a closing bracket or the end. Anchors may stand at the ends of the whole pattern's alternatives. */
+  #readSequences(isWhole: boolean): Part[][] {
+    const sequences: Part[][] = []
+    do {
+      if (isWhole) this.#take(/\^/y)
+      const parts: Part[] = []
+      while (!this.#take(/(?=$|[|)])/y)) {
+        if (isWhole && this.#take(/\$(?=\||$)/y)) break
+        parts.push(this.#readRepeated())
+      }
+      sequences.push(parts)
+    } while (this.#take(/\|/y))
+    return sequences
+  }
+
+  #readRepeated(): Part {
+    const part = this.#readPart()
+    const [sign, from, comma, to] = this.#take(/(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/y) ?? []
+    if (sign === undefined) return part
+    if (from !== undefined)
+      return { part, least: Number(from), most: to ? Number(to) : comma ? Infinity : Number(from) }
+    return { part, least: sign.startsWith('+') ? 1 : 0, most: sign.startsWith('?') ? 1 : Infinity }
+  }
+
+  #readPart(): Part {
+    if (this.#take(/\((?:\?:|\?<[^=!>]+>)?(?!\?)/y)) {
+      const sequences = this.#readSequences(false)
+      this.#take(/\)/y)
+      return { sequences }
+    }
+    const literal = this.#take(/[^\\[(^$.]/uy)
+    if (literal) return { options: [literal[0]] }
+    const set = this.#take(
+      /\.|\[(?:\\.|[^\]\\])*\]|\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Za-z]|[^bBk1-9])/uy,
+    )
+    const isOf = new RegExp(`^${set?.[0]}$`, 'u')
+    const options = set ? POOL.filter(character => isOf.test(character)) : []
+    if (options.length === 0) throw new SyntaxError('only trying would tell')
+    return { options }
+  }
+}

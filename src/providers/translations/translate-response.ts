@@ -1,0 +1,78 @@
+/** Translates a chat provider's bytes, streamed or plain, into another operation's; a long plain response in a worker. */
+
+import { WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
+import { apiFormatOf } from '../../formats/endpoint-formats.ts'
+import { readPlainResponseBody } from '../../formats/read-plain-response-body.ts'
+import { concatBytes } from '../../formats/sse/split-events.ts'
+import { encodeTypedEvents, type TypedEvent } from '../../formats/sse/sse.ts'
+import type { ChatStreamTranslator } from '../../formats/translate-response.ts'
+import { createResponseTranslator, type TranslationContext } from '../../formats/translation.ts'
+import { analyzeResponse, encodeJson, type PlainResponseAnalysis } from '../analyze-response.ts'
+import type { ResponseBytes } from '../read-bytes.ts'
+import { translateEvents } from '../translate-events.ts'
+import { attachUsage } from '../upstream-failure.ts'
+
+/** As `translateEvents`. A failure after the first part is reported in the stream. */
+export function translateStream(
+  upstream: ReadableStream<Uint8Array>,
+  translation: ChatStreamTranslator,
+): Promise<ReadableStream<Uint8Array>> {
+  const encode = (events: readonly TypedEvent[]) => (events.length > 0 ? encodeTypedEvents(events) : null)
+  function end(): Uint8Array {
+    const events = encodeTypedEvents(translation.end())
+    const { omitted } = translation.finishSource()
+    // The headers have been sent.
+    return omitted.length > 0
+      ? concatBytes([encoder.encode(`: x-proxy-omitted: ${omitted.join(', ')}\n\n`), events])
+      : events
+  }
+  return translateEvents(upstream, {
+    push(event) {
+      const events = translation.push(event)
+      if (!translation.isDone) return encode(events)
+      return concatBytes([encodeTypedEvents(events), end()])
+    },
+    get isDone() {
+      return translation.isDone
+    },
+    end,
+    encodeError: error => encodeTypedEvents(translation.fail(error)),
+  }).catch(error => {
+    const { usage, body } = translation.finishSource()
+    throw attachUsage(error, apiFormatOf('chat').readUsage(usage, body))
+  })
+}
+
+const encoder = new TextEncoder()
+
+export interface PlainChatResponse {
+  parts: readonly Uint8Array[]
+  context: TranslationContext
+}
+
+const TRANSLATE = new WorkerJob<PlainChatResponse, PlainResponseAnalysis>(
+  new URL('../jobs.ts', import.meta.url),
+  'translateResponseJob',
+)
+
+/** Reads a chat provider's plain response, and translates it. */
+export async function translatePlainChatResponse(
+  answer: ResponseBytes,
+  translated: TranslationContext,
+  owner: number,
+): Promise<PlainResponseAnalysis> {
+  if ('whole' in answer) return translateResponseBytes(answer.whole, translated)
+  const { parts, buffers } = answer.gathered
+  return workerPool.run(TRANSLATE, { parts, context: translated }, { owner, transfer: buffers })
+}
+
+/** A failure is not translated: its reading says what the client gets. */
+export function translateResponseBytes(bytes: Uint8Array, translated: TranslationContext): PlainResponseAnalysis {
+  const { wanted } = translated
+  const format = apiFormatOf('chat')
+  const read = readPlainResponseBody(bytes, () => format.createAssembler(wanted))
+  const reading = analyzeResponse(format, read, wanted)
+  if (!read || reading.failure) return { ...reading, bytes }
+  const { body, source } = createResponseTranslator(translated).translateResponse(read.body)
+  return { ...reading, ...source, id: body.id ?? null, bytes: encodeJson(body) }
+}

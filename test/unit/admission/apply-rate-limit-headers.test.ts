@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { applyRateLimitHeaders } from '../../../src/admission/admission.ts'
+
+const account = { requests_per_minute: 60 }
+const REQUESTS = {
+  'x-ratelimit-limit-requests': '60',
+  'x-ratelimit-remaining-requests': '7',
+  'x-ratelimit-reset-requests': '60s',
+}
+
+test('what is left replaces what a provider said of its own limits, but not a budget that a refusal named', () => {
+  const headers = { 'x-ratelimit-remaining-requests': '9999', 'x-proxy-budget-remaining-usd': '0.1' }
+  applyRateLimitHeaders(
+    { resolvedKey: account, remaining: 7, spending: { remainingUsd: 2, tokens: { limit: 500, remaining: 80 } } },
+    headers,
+  )
+  expect(headers).toEqual({
+    ...REQUESTS,
+    'x-proxy-budget-remaining-usd': '0.1',
+    'x-ratelimit-limit-tokens': '500',
+    'x-ratelimit-remaining-tokens': '80',
+    'x-ratelimit-reset-tokens': '60s',
+  })
+})
+
+test.each([
+  ['nothing for what is free', null, null, {}],
+  ['requests alone without budgets', 7, null, REQUESTS],
+  [
+    'no tokens where they are not limited',
+    null,
+    { remainingUsd: 1.5, tokens: null },
+    { 'x-proxy-budget-remaining-usd': '1.5' },
+  ],
+])('tells %s', (_, remaining, spending, told) => {
+  const headers = {}
+  applyRateLimitHeaders({ resolvedKey: account, remaining, spending }, headers)
+  expect(headers).toEqual(told)
+})

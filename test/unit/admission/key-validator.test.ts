@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { createKeyValidator, hashBearerKey, isAddressAllowed } from '../../../src/admission/key-validator.ts'
+import type { ResolvedKey, UnknownKey } from '../../../src/postgres/admit-requests.ts'
+import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
+
+const ADDRESS = '198.51.100.7'
+const LIMIT = 120
+
+/** Validation of keys whose names begin with their verdicts. */
+function openValidation() {
+  const asked: string[] = []
+  const keys = createKeyValidator(createInProcessStore(), {
+    async validate(keyHash) {
+      asked.push(keyHash)
+      return { verdict: keyHash.split(' ')[0] } as ResolvedKey | UnknownKey
+    },
+  })
+  const codeOf = (keyHash: string, address = ADDRESS) =>
+    keys.validateUnknown(keyHash, address).then(
+      () => null,
+      ({ code }: { code: string }) => code,
+    )
+  return { keys, asked, codeOf }
+}
+
+test('a key is read from its header, whatever the case of the scheme', () => {
+  const key = 'lgw_proj_0123456789'
+  expect(hashBearerKey(`bearer  ${key} `)).toBe(Bun.SHA256.hash(key, 'hex'))
+  for (const missing of [null, '', '  ']) expect(() => hashBearerKey(missing)).toThrow('Missing API key')
+  for (const bad of [key, `Basic ${key}`, 'Bearer lgw_x_0123456789', 'Bearer lgw_proj_1', `Bearer ${key} ${key}`]) {
+    expect(() => hashBearerKey(bad)).toThrow('Invalid API key')
+  }
+})
+
+test('each verdict has its refusal, and only an active key is remembered', async () => {
+  const { keys, codeOf } = openValidation()
+  expect(await codeOf('unknown')).toBe('invalid_api_key')
+  expect(await codeOf('expired')).toBe('invalid_api_key')
+  expect(await codeOf('disabled')).toBe('api_key_disabled')
+  expect(await codeOf('active')).toBeNull()
+  const known = ['unknown', 'expired', 'disabled', 'active'].map(key => keys.findCached(key) !== null)
+  expect(known).toEqual([false, false, false, true])
+  keys.setCached('active', { verdict: 'unknown' })
+  expect(keys.findCached('active')).toBeNull()
+})
+
+test('keys that exist are not counted with those that are guessed', async () => {
+  const { codeOf } = openValidation()
+  for (let i = 0; i < LIMIT; i++) {
+    expect([await codeOf(`active ${i}`), await codeOf(`disabled ${i}`)]).toEqual([null, 'api_key_disabled'])
+  }
+  for (let i = 0; i < LIMIT; i++) expect(await codeOf(`unknown ${i}`)).toBe('invalid_api_key')
+  expect(await codeOf('unknown and one more')).toBe('rate_limit_exceeded')
+  // A good key from there still passes, and other addresses notice nothing.
+  expect(await codeOf('active late')).toBeNull()
+  expect(await codeOf('unknown elsewhere', '203.0.113.5')).toBe('invalid_api_key')
+})
+
+test('requests with one key from one address share a call', async () => {
+  const { asked, codeOf } = openValidation()
+  await Promise.all(Array.from({ length: 20 }, () => codeOf('active 1')))
+  expect(asked).toEqual(['active 1'])
+  // An address counts its own.
+  await Promise.all([ADDRESS, '203.0.113.5'].map(address => codeOf('active 2', address)))
+  expect(asked).toEqual(['active 1', 'active 2', 'active 2'])
+})
+
+test('an address is in a network of a key whatever zone it is told with, and each form of address in its own', () => {
+  const mayCome = (address: string, networks: string[]) => isAddressAllowed(address, { allowed_addresses: networks })
+  expect([mayCome('fe80::1%eth0', ['fe80::/10']), mayCome('fe80::1', ['fe80::/10'])]).toEqual([true, true])
+  expect(mayCome('fe80::1%eth0', ['fec0::/10'])).toBe(false)
+  expect([mayCome('10.0.0.1', ['10.0.0.0/8']), mayCome('::a00:1', ['10.0.0.0/8'])]).toEqual([true, false])
+  expect([mayCome('192.0.2.7', ['192.0.2.7/32']), mayCome('192.0.2.8', ['192.0.2.7/32'])]).toEqual([true, false])
+})

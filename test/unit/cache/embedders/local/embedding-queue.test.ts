@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { createEmbeddingQueue } from '../../../../../src/cache/embedders/local/embedding-queue.ts'
+import type { ModelChildProcess } from '../../../../../src/cache/embedders/local/model-child-process.ts'
+
+const VECTOR = Float32Array.of(1)
+
+/** A model that answers when it is told to. */
+function start() {
+  const queue = createEmbeddingQueue()
+  const sent: { id: number; text: string }[] = []
+  const model = {
+    send: (ask: { id: number; text: string }) => sent.push(ask),
+    kill() {},
+  } as unknown as ModelChildProcess
+  queue.setProcess(model)
+  const answer = (at: number) => queue.settle(sent[at]?.id ?? 0, VECTOR)
+  const texts = () => sent.map(({ text }) => text).join(' ')
+  return { queue, answer, texts }
+}
+
+test('what somebody waits for by now comes before what nobody waits for, if it is that very owner’s', () => {
+  const { queue, answer, texts } = start()
+  for (const text of ['a', 'b', 'c', 'd', 'e']) void queue.addLowPriority(text, `owner ${text}`)
+  queue.raisePriority('owner e')
+  queue.raisePriority('another owner d')
+  answer(0)
+  answer(1)
+  expect(texts()).toBe('a b e c')
+  queue.clear()
+})
+
+test('what nobody waits for is kept within bounds', async () => {
+  const { queue } = start()
+  const made = Array.from({ length: 10_003 }, (_, at) => queue.addLowPriority(`${at}`, `${at}`))
+  expect(await Promise.race([made[10_002], 'waits'])).toBeNull()
+  expect(await Promise.race([made[10_001], Bun.sleep(5).then(() => 'waits')])).toBe('waits')
+  queue.clear()
+  expect(await Promise.all(made)).not.toContain(VECTOR)
+})

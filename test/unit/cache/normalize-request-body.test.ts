@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { normalizeRequestBody } from '../../../src/cache/normalize-request-body.ts'
+
+type Fields = Record<string, unknown>
+
+const user = (content: unknown, more: Fields = {}) => ({ role: 'user', content, ...more })
+const answer = (content: unknown, more: Fields = {}) => ({ role: 'assistant', content, ...more })
+const text = (said: string, more: Fields = {}) => ({ type: 'text', text: said, ...more })
+const input = (said: string, more: Fields = {}) => ({ type: 'input_text', text: said, ...more })
+const image = (more: Fields = {}) => ({ type: 'image_url', image_url: { url: 'u', ...more } })
+const document = (more: Fields = {}) => ({ type: 'document', source: { type: 'url', url: 'u' }, ...more })
+const result = (more: Fields) => user([{ type: 'tool_result', tool_use_id: 'a', ...more }])
+const output = (said: unknown) => ({ type: 'function_call_output', call_id: 'a', output: said })
+const MARK = { cache_control: { type: 'ephemeral' } }
+
+const chat = (...messages: unknown[]) => normalizeRequestBody('chat', { model: 'm', messages })
+const messages = (...said: unknown[]) => normalizeRequestBody('messages', { model: 'm', messages: said })
+const responses = (said: unknown) => normalizeRequestBody('responses', { model: 'm', input: said })
+
+describe('one spelling is written for', () => {
+  test.each([
+    ['a text and a list of it', chat(user('a')), chat(user([text('a')]))],
+    ['a mark for the vendor’s cache', chat(user('a')), chat(user([text('a', MARK)]))],
+    ['OpenAI’s mark', chat(user('a')), chat(user([text('a', { prompt_cache_breakpoint: { ttl: '30m' } })]))],
+    ['a mark on a message', chat(user('a')), chat(user('a', MARK))],
+    ['a marked text of several', chat(user([text('a'), text('b')])), chat(user([text('a', MARK), text('b')]))],
+    ['a system prompt', chat({ role: 'system', content: 'a' }), chat({ role: 'system', content: [text('a')] })],
+    ['an answer as SDKs hand it back', chat(answer('a')), chat(answer('a', { refusal: null, annotations: [] }))],
+    ['an answer without text', chat({ role: 'assistant', tool_calls: [1] }), chat(answer(null, { tool_calls: [1] }))],
+    ['an image’s default detail', chat(user([image(), text('a')])), chat(user([image({ detail: 'auto' }), text('a')]))],
+    ['a Messages text', messages(user('a')), messages(user([text('a', { citations: null, ...MARK })]))],
+    [
+      'a document',
+      messages(user([document()])),
+      messages(user([document({ citations: { enabled: false }, ...MARK })])),
+    ],
+    [
+      'a tool’s result',
+      messages(result({ content: 'a' })),
+      messages(result({ content: [text('a')], is_error: false })),
+    ],
+    ['a Responses input', responses('a'), responses([user('a')])],
+    ['an input’s message', responses('a'), responses([user([input('a')], { type: 'message' })])],
+    ['chat’s name of a part', responses('a'), responses([user([text('a')])])],
+    [
+      'an earlier output',
+      responses([answer('a')]),
+      responses([answer([{ type: 'output_text', text: 'a', annotations: [], logprobs: [] }], { type: 'message' })]),
+    ],
+    ['a function’s output', responses([output('a')]), responses([output([input('a')])])],
+  ])('%s', (_, one, other) => {
+    expect(other).toEqual(one)
+  })
+
+  test('a system prompt of Messages, and the mark of a whole request', () => {
+    const said = [user('a')]
+    const plain = normalizeRequestBody('messages', { model: 'm', system: 'b', messages: said })
+    expect(
+      normalizeRequestBody('messages', { model: 'm', system: [text('b', MARK)], messages: said, ...MARK }),
+    ).toEqual(plain)
+    expect(normalizeRequestBody('messages', { model: 'm', system: null, messages: said })).toEqual(messages(...said))
+  })
+})
+
+describe('another is written for', () => {
+  test.each([
+    ['two texts, joined by nothing', chat(user('ab')), chat(user([text('a'), text('b')]))],
+    ['two texts, joined by a line break', chat(user('a\nb')), chat(user([text('a'), text('b')]))],
+    ['two texts in another order', chat(user([text('b'), text('a')])), chat(user([text('a'), text('b')]))],
+    ['an empty text more', chat(user('a')), chat(user([text('a'), text('')]))],
+    ['a text that says more', chat(user('a')), chat(user([text('a', { weight: 2 })]))],
+    ['another kind of part', chat(user('a')), chat(user([{ type: 'note', text: 'a' }]))],
+    ['a part of another door', chat(user('a')), chat(user([input('a')]))],
+    ['a part that is no text', chat(user('a')), chat(user(['a']))],
+    ['a name', chat(user('a')), chat(user('a', { name: 'b' }))],
+    ['a type of a chat message', chat(user('a')), chat(user('a', { type: 'message' }))],
+    ['a refusal', chat(answer('a')), chat(answer('a', { refusal: 'b' }))],
+    ['annotations', chat(answer('a')), chat(answer('a', { annotations: [1] }))],
+    ['an empty answer', chat(answer('')), chat(answer(null))],
+    ['an image’s detail', chat(user([image()])), chat(user([image({ detail: 'low' })]))],
+    ['a mark that is none', chat(user('a')), chat(user([text('a', { cache_control: 'b' })]))],
+    ['citations', messages(user([document()])), messages(user([document({ citations: { enabled: true } })]))],
+    ['a tool that failed', messages(result({ content: 'a' })), messages(result({ content: 'a', is_error: true }))],
+    ['a tool without a result', messages(result({})), messages(result({ content: [] }))],
+    ['what a tool was given', messages(answer([{ input: { a: null } }])), messages(answer([{ input: {} }]))],
+    ['two items', responses('a\nb'), responses([user('a'), user('b')])],
+    ['another role', responses('a'), responses([{ role: 'developer', content: 'a' }])],
+    ['an item of another type', responses('a'), responses([user('a', { type: 'other' })])],
+    ['a function’s two outputs', responses([output('a\nb')]), responses([output([input('a'), input('b')])])],
+  ])('%s', (_, one, other) => {
+    expect(other).not.toEqual(one)
+  })
+})
+
+test('what is no conversation stays as it is, and a body of another operation is none', () => {
+  for (const odd of [null, 1, 'a', {}, [null, 1, []]]) expect(chat(odd)).toEqual({ model: 'm', messages: [odd] })
+  expect(normalizeRequestBody('chat', { messages: 'a' })).toEqual({ messages: 'a' })
+  expect(normalizeRequestBody('completions', { prompt: 'a' })).toBeNull()
+})
+
+test('a body is never changed, nor read for what it has inherited', () => {
+  const body = { model: 'm', messages: [Object.freeze(user(Object.freeze([Object.freeze(text('a', MARK))])))] }
+  expect(normalizeRequestBody('chat', body)).toEqual(chat(user('a')))
+  const named = JSON.parse('{"role":"user","content":"a","constructor":[],"__proto__":{"name":"b"}}')
+  expect(chat(named)).toEqual({ model: 'm', messages: [named] })
+})

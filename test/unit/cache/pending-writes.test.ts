@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import type { CacheQuery, SemanticQuery } from '../../../src/cache/cache-query.ts'
+import { PendingWrites } from '../../../src/cache/pending-writes.ts'
+
+/** Of a project’s one context, with what its question shares with those that it may be compared with. */
+function query(exactKey: string, anchorHash = 'anchor', projectId = 1) {
+  const semantic = { contextHash: 'context', normalizedHash: exactKey, anchorHash } as SemanticQuery
+  const asked = { exactKey, resolvedKey: { project_id: projectId }, semantic: () => semantic } as unknown as CacheQuery
+  return { asked, semantic, anyAnchor: { ...semantic, anchorHash: null } }
+}
+
+const [one, two, other] = [query('one'), query('two'), query('other')]
+const never = new Promise<void>(() => {})
+/** A write whose vector is stored with it. */
+const whole = (stored: Promise<void>) => ({ stored, vectorStored: stored })
+const isOver = (waiting: Promise<void> | null, withinMs = 20) =>
+  Promise.race([waiting?.then(() => true), Bun.sleep(withinMs).then(() => false)])
+
+test.each(['first', 'last'] as const)('every write of a group is waited for, whichever ends %s', async ends => {
+  const writes = new PendingWrites()
+  const [first, last] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  writes.add(one.asked, whole(first.promise))
+  writes.add(two.asked, whole(last.promise))
+  const [sooner, later] = ends === 'first' ? [first, last] : [last, first]
+  const waiting = [
+    writes.waitFor(other.asked, other.semantic, 'vector'),
+    writes.waitFor(other.asked, other.anyAnchor, 'vector'),
+  ]
+  sooner.resolve()
+  expect(await Promise.all(waiting.map(each => isOver(each)))).toEqual([false, false])
+  expect(await isOver(writes.waitFor(other.asked, other.semantic, 'vector'))).toBe(false)
+  later.resolve()
+  await Promise.all(waiting)
+  expect(writes.waitFor(one.asked, one.semantic, 'vector')).toBeNull()
+})
+
+test('what began later is not waited for', async () => {
+  const writes = new PendingWrites()
+  const first = Promise.withResolvers<void>()
+  writes.add(one.asked, whole(first.promise))
+  const waiting = writes.waitFor(other.asked, other.semantic, 'vector')
+  writes.add(two.asked, whole(never))
+  first.resolve()
+  expect(await isOver(waiting, 10_000)).toBe(true)
+})
+
+test('one that takes long is waited for no longer than a lookup may take', async () => {
+  const writes = new PendingWrites()
+  writes.add(one.asked, whole(never))
+  const waiting = [writes.waitFor(other.asked, other.semantic, 'vector'), writes.waitFor(one.asked, null, 'name')]
+  expect(await Promise.all(waiting.map(each => isOver(each, 10_000)))).toEqual([true, true])
+})
+
+test('nothing is waited for that could not be found: another project’s, another anchor’s, another request’s', () => {
+  const writes = new PendingWrites()
+  writes.add(one.asked, whole(never))
+  for (const { asked, semantic } of [query('other', 'anchor', 2), query('other', 'another')]) {
+    expect(writes.waitFor(asked, semantic, 'vector')).toBeNull()
+    expect(writes.isWriting(asked, semantic)).toBe(false)
+  }
+  expect(writes.waitFor(other.asked, null, 'vector')).toBeNull()
+  expect(writes.waitFor(other.asked, other.semantic, 'name')).toBeNull()
+  expect(writes.waitFor(query('other', 'anchor', 2).asked, one.semantic, 'name')).toBeNull()
+  expect(writes.waitFor(other.asked, { ...one.semantic, contextHash: 'another' }, 'name')).toBeNull()
+  expect(writes.waitFor(query('other', 'another').asked, query('other', 'another').anyAnchor, 'vector')).not.toBeNull()
+})
+
+test('a vector that is late is waited for by those alone who compare vectors', async () => {
+  const writes = new PendingWrites()
+  const [stored, comparable] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  writes.add(one.asked, { stored: stored.promise, vectorStored: comparable.promise })
+  const byName = () => writes.waitFor(other.asked, one.semantic, 'name')
+  const waiting = [byName(), writes.waitFor(other.asked, other.semantic, 'vector')] as const
+  expect(await isOver(waiting[0])).toBe(false)
+  stored.resolve()
+  await waiting[0]
+  expect([byName(), await isOver(waiting[1])]).toEqual([null, false])
+  expect(writes.isWriting(other.asked, other.semantic)).toBe(true)
+  comparable.resolve()
+  await waiting[1]
+  expect(writes.isWriting(other.asked, other.semantic)).toBe(false)
+})

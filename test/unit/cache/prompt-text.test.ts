@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { extractPromptText, normalizePromptText } from '../../../src/cache/prompt-text.ts'
+
+const chat = (...messages: unknown[]) => extractPromptText('chat', { model: 'm', messages })
+
+test("the last user message's text is what is asked; the rest is context", () => {
+  const system = { role: 'system', content: 'Be brief.' }
+  const one = chat(system, { role: 'user', content: 'What is it?' })
+  const other = chat(system, { role: 'user', content: 'What was it?' })
+  expect(one?.text).toBe('What is it?')
+  expect(one?.contextBody).toEqual(other?.contextBody)
+  expect(JSON.stringify(one?.contextBody)).not.toContain('What is it')
+})
+
+test('images stay in the context, texts beside them are asked', () => {
+  const image = (url: string) => ({ type: 'image_url', image_url: { url } })
+  const asked = (url: string) => chat({ role: 'user', content: [{ type: 'text', text: 'What is this?' }, image(url)] })
+  expect(asked('a')?.text).toBe('What is this?')
+  expect(asked('a')?.contextBody).not.toEqual(asked('b')?.contextBody)
+})
+
+test('texts are not joined: what comes before the last one is context, and may say what to do with it', () => {
+  const texts = (...all: string[]) => chat({ role: 'user', content: all.map(text => ({ type: 'text', text })) })
+  const [one, other] = [texts('Count words.', 'One\nTwo'), texts('Count words.\nOne', 'Two')]
+  expect([one?.text, other?.text, one?.message]).toEqual(['One\nTwo', 'Two', other?.message])
+  expect(one?.contextBody).not.toEqual(other?.contextBody)
+  const beside = texts('Is this a good headline?', 'How do I bake bread?')
+  expect(beside && normalizePromptText(beside, 'after a text', '').normalized).toBe('How do I bake bread?')
+})
+
+test('a name, or another role beside the text, is context', () => {
+  expect(chat({ role: 'user', content: 'x', name: 'a' })?.contextBody).not.toEqual(
+    chat({ role: 'user', content: 'x', name: 'b' })?.contextBody,
+  )
+})
+
+test.each([
+  ['the assistant spoke last', [{ role: 'assistant', content: 'x' }]],
+  ['a tool answered last', [{ role: 'tool', tool_call_id: 'c', content: 'x' }]],
+  ['there is only an image', [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'a' } }] }]],
+  ['the text is blank', [{ role: 'user', content: ' \n' }]],
+  ['the text is a document', [{ role: 'user', content: 'x'.repeat(16_001) }]],
+  ['the database could not hold it', [{ role: 'user', content: 'a\0b' }]],
+  [
+    'a document stands beside it',
+    [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'x'.repeat(16_001) },
+          { type: 'text', text: 'x' },
+        ],
+      },
+    ],
+  ],
+  ['half a surrogate pair is in it', [{ role: 'user', content: 'a\ud800b' }]],
+])('nothing is matched by similarity where %s', (_, messages) => {
+  expect(chat(...messages)).toBeNull()
+})
+
+describe('of a Responses request', () => {
+  test('takes an input that is one text, and the last text of a last user message', () => {
+    expect(extractPromptText('responses', { model: 'm', input: 'x' })).toEqual({
+      text: 'x',
+      message: 'x',
+      contextBody: { model: 'm', input: [{ role: 'user', content: { taken: true } }] },
+    })
+    const first = { role: 'user', content: 'a' }
+    const image = { type: 'input_image', image_url: 'u' }
+    const last = {
+      role: 'user',
+      content: [{ type: 'input_text', text: 'b' }, image, { type: 'input_text', text: 'c' }],
+    }
+    const content = [{ type: 'text', text: 'b' }, image, { type: 'text', text: { taken: true } }]
+    expect(extractPromptText('responses', { model: 'm', input: [first, last] })).toEqual({
+      text: 'c',
+      message: 'b\nc',
+      contextBody: { model: 'm', input: [first, { role: 'user', content }] },
+    })
+  })
+
+  test.each([
+    [[{ role: 'assistant', content: 'x' }]],
+    [[{ type: 'function_call_output', call_id: 'c', output: 'x', role: 'user' }]],
+    [[{ type: 'of the future', role: 'user', content: 'x' }]],
+    [[{ role: 'user', content: [{ type: 'input_image', image_url: 'u' }] }]],
+    [[]],
+    [null],
+  ])('finds none in %j', input => {
+    expect(extractPromptText('responses', { model: 'm', input })).toBeNull()
+  })
+})

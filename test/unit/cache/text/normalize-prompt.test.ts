@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  MAX_SEMANTIC_CHARS,
+  normalizeInSameContext,
+  normalizePrompt,
+} from '../../../../src/cache/text/normalize-prompt.ts'
+import { processorMs } from '../../../harness/processor-time.ts'
+
+describe('writes prose one way', () => {
+  test.each([
+    ["Hi, could you please tell me what's the capital of France?", 'what is capital of france'],
+    ['How can I reset my password?', 'how to reset my password'],
+    ['What is five times 6?', 'what is 5 × 6'],
+    ['Explain recursion.', 'what is recursion'],
+    ['Who is Bill?', 'who is Bill'],
+    ['What is "a  b"?', 'what is "a  b"'],
+  ])('%j is %j', (text, normalized) => {
+    expect(normalizePrompt(text).normalized).toBe(normalized)
+  })
+})
+
+describe('leaves the rest as it stands, less outer white space', () => {
+  test.each([
+    'git log --oneline',
+    'Translate: Please come',
+    'a\tb c',
+    'Schreibe den Satz um ?',
+    'Summarize the following text',
+    'x = 5;',
+    `What is ${'a very '.repeat(80)} long text?`,
+  ])('%j', text => {
+    expect(normalizePrompt(`\n ${text} `)).toMatchObject({ normalized: text, isProse: false })
+  })
+})
+
+test('texts beyond the limit are never matched by meaning', () => {
+  expect(normalizePrompt('a'.repeat(MAX_SEMANTIC_CHARS)).isSemantic).toBe(true)
+  expect(normalizePrompt('a'.repeat(MAX_SEMANTIC_CHARS + 1)).isSemantic).toBe(false)
+})
+
+test('what is written one way stays so', () => {
+  const words = fc.constantFrom(
+    ..."what is the how do I can you best books of cost does mean meaning five 6 times × plus percent US in France colour please hi thanks ? . ! , 'a' difference between to reset".split(
+      ' ',
+    ),
+  )
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 12 }), parts => {
+      const once = normalizePrompt(parts.join(' ')).normalized
+      expect(normalizePrompt(once).normalized.length).toBeLessThanOrEqual(once.length)
+    }),
+  )
+})
+
+/** Longer by far than any prompt; quadratic work over it would not end in time. */
+const MEGABYTE = 1_000_000
+const units = [
+  'I ',
+  ')',
+  '(',
+  "'",
+  '"',
+  '`',
+  'x ',
+  '5 times ',
+  'a\u0301\u0323',
+  'please ',
+  'a-',
+  "a'",
+  '1,',
+  '?',
+  ' ',
+  '\n',
+  'thanks ',
+  '\ud800',
+  '“',
+  'é',
+  'a.',
+]
+
+/** The best of several: processor time, as other processes run beside the tests. */
+function fastestMs(text: string): number {
+  return Math.min(...Array.from({ length: 5 }, () => processorMs(() => normalizePrompt(text))))
+}
+
+describe('reads any text in linear time', () => {
+  test.each(units.map(unit => [unit]))('of %j over and over', unit => {
+    const text = unit.repeat(Math.ceil(MEGABYTE / unit.length))
+    // The longest of each manner of reading, and one far beyond.
+    for (const length of [600, MAX_SEMANTIC_CHARS, 16_000, MEGABYTE]) {
+      expect(fastestMs(text.slice(0, length))).toBeLessThan(20)
+    }
+  })
+
+  test.each([' x times 5', ')))', '?', '"'])('that ends in %j', end => {
+    expect(fastestMs(`${'I '.repeat(MEGABYTE / 2)}${end}`)).toBeLessThan(20)
+    expect(fastestMs(`${'I '.repeat(290)}${end}`)).toBeLessThan(20)
+  })
+})
+
+test('what was read for some is read anew for others', () => {
+  const read = (owner: string) => normalizePrompt('How do I boil an egg?', 'none', owner)
+  expect(read('1 ')).toBe(read('1 '))
+  expect(read('2 ')).not.toBe(read('1 '))
+  expect(normalizeInSameContext(read('2 '), 'How do I boil an egg?')).toBe(read('2 '))
+  expect({ ...read('2 '), owner: '1 ' }).toEqual(read('1 '))
+})

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { createApiEmbedder } from '../../../../src/cache/embedders/api-embedder.ts'
+import { createBuiltinEmbedder } from '../../../../src/cache/embedders/builtin-embedder.ts'
+import { createEmbedderVectorNamer } from '../../../../src/cache/vectors/embedder-vector-names.ts'
+import { createVectorNamer } from '../../../../src/cache/vectors/pack-vector.ts'
+import { readConfig } from '../../../../src/config/config.ts'
+
+const config = readConfig({ AGGREGATOR_NAME: 'hub', AGGREGATOR_BASE_URL: 'https://hub.example/v1' })
+const directProvidersOf = (model: string) => (model === 'text-embedding-3-small' ? ['openai'] : [])
+
+function nameWith(baseUrl: string, model: string): string {
+  const embedder = createApiEmbedder({ kind: 'api', baseUrl, apiKey: 'k', model, dimensions: 512 })
+  return createEmbedderVectorNamer(embedder, config, directProvidersOf)('text')
+}
+
+/** As a client's request is named. */
+function nameFor(route: string, model: string, dimensions: number | null): string {
+  return createVectorNamer({ namespace: '', route, model, dimensions, otherFields: {} })('text')
+}
+
+describe('nameEmbedderVectors', () => {
+  test('names what the aggregator embeds as its clients’ requests, with the vendor before a native name', () => {
+    const expected = nameFor('aggregator/hub', 'openai/text-embedding-3-small', 512)
+    expect(nameWith('https://hub.example/v1', 'openai/text-embedding-3-small')).toBe(expected)
+    expect(nameWith('https://hub.example/v1', 'text-embedding-3-small')).toBe(expected)
+  })
+
+  test('names what OpenAI itself embeds as requests under a project’s own key', () => {
+    expect(nameWith(config.direct.openai.baseUrl, 'text-embedding-3-small')).toBe(
+      nameFor('openai/openai', 'text-embedding-3-small', 512),
+    )
+  })
+
+  test('leaves dimensions out where the model does not take them', () => {
+    expect(nameWith('https://hub.example/v1', 'mistralai/mistral-embed')).toBe(
+      nameFor('aggregator/hub', 'mistralai/mistral-embed', null),
+    )
+  })
+
+  test('keeps any other address, and the built-in embedder, apart', () => {
+    const names = [
+      nameWith('https://hub.example/v1', 'text-embedding-3-small'),
+      nameWith('https://one.example/v1', 'text-embedding-3-small'),
+      nameWith('https://other.example/v1', 'text-embedding-3-small'),
+      createEmbedderVectorNamer(createBuiltinEmbedder(), config, directProvidersOf)('text'),
+    ]
+    expect(new Set(names).size).toBe(names.length)
+  })
+})

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { ERROR_CATALOGUE } from '../../../src/errors/error-catalogue.ts'
+import type { ErrorDefinition } from '../../../src/errors/error-definition.ts'
+
+const entries: [string, ErrorDefinition][] = Object.entries(ERROR_CATALOGUE)
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+test.each(entries)('%s has a status of an error, a code, a message and one sentence of cause', (_, entry) => {
+  expect(entry.status).toBeGreaterThanOrEqual(400)
+  expect(entry.status).toBeLessThan(600)
+  expect(entry.code).toMatch(/^[a-z_]+$/)
+  expect(entry.message).not.toBe('')
+  expect(entry.description).toMatch(/^[A-Z`].*\.$/)
+})
+
+test('no two errors of one status and code say the same thing but for their headers', () => {
+  const told = entries.map(([, { status, code, message, param, headers }]) =>
+    JSON.stringify([status, code, message, param, headers]),
+  )
+  expect(new Set(told).size).toBe(told.length)
+})
+
+/** Who reads a provider's own errors. */
+const QUOTING = ['src/formats/errors/client-error.ts']
+
+test('no error is made outside its room, and every entry is used', () => {
+  const files = [...new Bun.Glob('src/**/*.ts').scanSync(root)].filter(file => !file.startsWith('src/errors/'))
+  const sources = files.map(file => [file, readFileSync(`${root}${file}`, 'utf8')] as const)
+  const filesWith = (pattern: RegExp) => sources.filter(([, text]) => pattern.test(text)).map(([file]) => file)
+  expect(filesWith(/new ProxyError\(/)).toEqual([])
+  expect(filesWith(/extends ProxyError/)).toEqual(['src/hooks/hook-response.ts', 'src/providers/upstream-failure.ts'])
+  expect(filesWith(/createUpstreamError\(/).sort()).toEqual(QUOTING)
+  const all = [...sources.map(([, text]) => text), readFileSync(`${root}src/errors/create-error.ts`, 'utf8')].join('\n')
+  expect(entries.map(([name]) => name).filter(name => !all.includes(`('${name}'`))).toEqual([])
+})

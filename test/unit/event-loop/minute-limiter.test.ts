@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { createMinuteLimiter } from '../../../src/event-loop/minute-limiter.ts'
+
+test('of one group so many are taken, and each group has its own', () => {
+  const take = createMinuteLimiter(20)
+  const takeMany = (group: string) => Array.from({ length: 30 }, () => take(group))
+  expect(takeMany('1 a').filter(Boolean)).toHaveLength(20)
+  expect(take('1 b')).toBe(true)
+  expect(take('2 a')).toBe(true)
+  expect(take('1 a')).toBe(false)
+})

@@ -1,0 +1,129 @@
+/** What a body names that a provider keeps. */
+
+import { describe, expect, test } from 'vitest'
+import { canonicalizeBody, type JsonObject } from '../../../src/formats/json/canonical.ts'
+import { findStoredObjectReferences, referenceKindOf } from '../../../src/formats/stored-object-references.ts'
+
+const find = (body: JsonObject) => {
+  const found = findStoredObjectReferences(body, canonicalizeBody(body))
+  expect(findStoredObjectReferences(body, null)).toEqual(found)
+  return found.map(({ kind, id, field }) => `${kind} ${id} ${field}`)
+}
+const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+const item = (part: JsonObject) => ({ input: [{ role: 'user', content: [part] }] })
+const tool = (given: JsonObject) => ({ tools: [given] })
+
+test('an approval of a request in the same body names nothing that is stored', () => {
+  const approval = { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true }
+  const request = { type: 'mcp_approval_request', id: 'mcpr_1', name: 'drop', arguments: '{}', server_label: 's' }
+  expect(find({ input: [request, approval] })).toEqual([])
+  // One without its content stands for a stored item.
+  expect(find({ input: [{ type: 'mcp_approval_request', id: 'mcpr_1' }, approval] })).toEqual([
+    'item mcpr_1 input[0].id',
+    'other mcpr_1 input[1].approval_request_id',
+  ])
+})
+
+describe('found', () => {
+  test.each<[string, JsonObject, string]>([
+    [
+      'a file of a chat',
+      user([{ type: 'file', file: { file_id: 'f' } }]),
+      'file f messages[0].content[0].file.file_id',
+    ],
+    [
+      'an assistant’s picture',
+      user([{ type: 'image_file', image_file: { file_id: 'f' } }]),
+      'file f messages[0].content[0].image_file.file_id',
+    ],
+    ['an input file', item({ type: 'input_file', file_id: 'f' }), 'file f input[0].content[0].file_id'],
+    ['an input picture', item({ type: 'input_image', file_id: 'f' }), 'file f input[0].content[0].file_id'],
+    [
+      'what a tool came to',
+      { input: [{ type: 'function_call_output', output: [{ type: 'input_file', file_id: 'f' }] }] },
+      'file f input[0].output[0].file_id',
+    ],
+    [
+      'a document of a message',
+      user([{ type: 'document', source: { type: 'file', file_id: 'f' } }]),
+      'file f messages[0].content[0].source.file_id',
+    ],
+    [
+      'within a tool’s result',
+      user([{ type: 'tool_result', content: [{ type: 'image', source: { file_id: 'f' } }] }]),
+      'file f messages[0].content[0].content[0].source.file_id',
+    ],
+    ['into a container', user([{ type: 'container_upload', file_id: 'f' }]), 'file f messages[0].content[0].file_id'],
+    [
+      'a container’s files',
+      tool({ type: 'code_interpreter', container: { type: 'auto', file_ids: ['f'] } }),
+      'file f tools[0].container.file_ids',
+    ],
+    [
+      'what a person approves',
+      { input: [{ type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true }] },
+      'other mcpr_1 input[0].approval_request_id',
+    ],
+    ['parts of an upload', { part_ids: ['part_1'] }, 'other part_1 part_ids'],
+    ['a container', tool({ type: 'code_interpreter', container: 'cntr_1' }), 'other cntr_1 tools[0].container'],
+    ['a message’s container', { container: { id: 'c', skills: [] } }, 'other c container'],
+    [
+      'a mask',
+      tool({ type: 'image_generation', input_image_mask: { file_id: 'f' } }),
+      'file f tools[0].input_image_mask.file_id',
+    ],
+    ['a picture to edit', { images: [{ file_id: 'f' }] }, 'file f images[0].file_id'],
+    [
+      'a prompt’s variable',
+      { prompt: { variables: { doc: { file_id: 'f' } } } },
+      'file f prompt.variables.doc.file_id',
+    ],
+    ['vector stores', tool({ type: 'file_search', vector_store_ids: ['v'] }), 'other v tools[0].vector_store_ids'],
+    ['an earlier response', { previous_response_id: 'r' }, 'other r previous_response_id'],
+    ['a conversation', { conversation: { id: 'c' } }, 'other c conversation'],
+    ['a stored prompt', { prompt: { id: 'p', version: '2' } }, 'other p prompt'],
+    [
+      'an earlier spoken answer',
+      { messages: [{ role: 'assistant', audio: { id: 'a' } }] },
+      'other a messages[0].audio',
+    ],
+    ['a voice', { input: 'Hello.', voice: { id: 'v' } }, 'other v voice'],
+    ['a skill', { container: { skills: [{ type: 'custom', skill_id: 's' }] } }, 'other s container.skills[0].skill_id'],
+    ['a reasoning without its content', { input: [{ type: 'reasoning', id: 'r', summary: [] }] }, 'item r input[0].id'],
+    [
+      'a picture without its bytes',
+      { input: [{ type: 'image_generation_call', id: 'i', status: 'completed', result: null }] },
+      'item i input[0].id',
+    ],
+    ['an earlier item', { input: [{ type: 'item_reference', id: 'm' }] }, 'other m input[0].id'],
+    ['an earlier item that does not say so', { input: [{ id: 'm' }] }, 'other m input[0].id'],
+    ['under a name of the client’s own', { 'secret words': { file_id: 'f' } }, 'file f ….file_id'],
+  ])('%s', (_, body, reference) => expect(find(body)).toEqual([reference]))
+})
+
+describe('not taken for any', () => {
+  test.each<[string, JsonObject]>([
+    ['text', user('{"file_id": "f"}')],
+    ['a model’s words to a tool', user([{ type: 'tool_use', id: 't', name: 'n', input: { file_id: 'f' } }])],
+    [
+      'a tool’s schema',
+      tool({ name: 'n', input_schema: { properties: { file_id: { default: 'f', file_ids: ['f'] } } } }),
+    ],
+    ['a function’s schema', tool({ type: 'function', parameters: { examples: [{ file_id: 'f' }] } })],
+    ['what an answer cited', item({ type: 'output_text', annotations: [{ type: 'file_citation', file_id: 'f' }] })],
+    ['what was searched', { input: [{ type: 'file_search_call', id: 'fs', results: [{ file_id: 'f' }] }] }],
+    ['none', item({ type: 'input_file', file_id: null })],
+    ['a prompt and a voice in words', { prompt: 'p', voice: 'alloy', audio: { voice: 'alloy', format: 'mp3' } }],
+    ['a reasoning with its content', { input: [{ type: 'reasoning', id: 'r', summary: [], encrypted_content: 'c' }] }],
+    ['a picture with its bytes', { input: [{ type: 'image_generation_call', id: 'i', result: 'AAAA' }] }],
+    ['a call', { input: [{ type: 'function_call', id: 'fc', call_id: 'c', name: 'n', arguments: '{}' }] }],
+    ['a message with an id', { input: [{ id: 'm', role: 'assistant', content: [] }] }],
+  ])('%s', (_, body) => expect(find(body)).toEqual([]))
+})
+
+test('fields of forms', () => {
+  expect(['file_id', 'mask[file_id]', 'images[0][file_id]', 'file_ids[]'].map(referenceKindOf)).toEqual(
+    Array(4).fill('file'),
+  )
+  expect(['file', 'model', 'profile', 'image[]'].map(referenceKindOf)).toEqual(Array(4).fill(null))
+})

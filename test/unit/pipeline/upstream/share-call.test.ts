@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import { ClientDisconnected, createError } from '../../../../src/errors/errors.ts'
+import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
+import { type CallFailure, SharedCalls } from '../../../../src/pipeline/coalescing/shared-call.ts'
+import type {
+  AttemptResult,
+  PipelineServices,
+  RequestContext,
+} from '../../../../src/pipeline/context/request-context.ts'
+import { executeOperation } from '../../../../src/pipeline/upstream/share-call.ts'
+import { freeRecorder } from '../../../harness/free-recorder.ts'
+
+const ROOM_BYTES = 1_000_000
+const RESPONSE = { status: 200, headers: {}, body: 'its own' }
+const MISS = { match: null, missReason: 'no-candidate', vector: null }
+
+/** A request that follows `calls`, whose first call another request leads; asked for itself, it gets `RESPONSE`. */
+function follow(calls: SharedCalls, control = {}): Promise<AttemptResult> {
+  const context = {
+    request: { signal: new AbortController().signal },
+    query: { kind: 'passed', body: {} },
+    control: { lookup: true, store: true, ...control },
+    cacheQuery: { sharedCallName: 'name' },
+    resolvedKey: { cache_mode: 'all' },
+    operation: { sharesCalls: true, execute: async () => ({ response: RESPONSE }) },
+    recorder: freeRecorder(),
+  }
+  const stages = {
+    sharedCalls: calls,
+    cache: { lookUp: async () => MISS, isLookupFree: () => true },
+    callLeases: { acquire: () => new Promise(() => {}) },
+  }
+  return executeOperation(context as unknown as RequestContext, stages as unknown as PipelineServices)
+}
+
+const failed = createError('upstreamInterrupted')
+
+/** `next`: the second call's end, as the request that follows it sees it; without one, its only client has left, and it is about to end. */
+async function followTwo(first: CallFailure, next?: CallFailure): Promise<AttemptResult> {
+  const calls = new SharedCalls(new StreamMemory(ROOM_BYTES))
+  const call = calls.join('name', false)?.call
+  const second = call?.settled.then(() => calls.join('name', false))
+  const followed = follow(calls)
+  call?.settle({ kind: 'notShareable', failure: first })
+  const joined = await second
+  if (!next) joined?.subscriber.leave()
+  // By then, the other request has joined it.
+  await Bun.sleep(1)
+  if (next) joined?.call.settle({ kind: 'notShareable', failure: next })
+  return followed
+}
+
+test.each([
+  ['a call that failed, then one that cannot be joined', failed, undefined],
+  ['a call that failed, then one whose client left', failed, new ClientDisconnected()],
+])('after %s, a request asks alone', async (_, first, next) => {
+  expect(await followTwo(first, next)).toEqual({ response: RESPONSE })
+})
+
+test.each([{ lookup: false }, { store: false }])('with %j, a request follows no call', async control => {
+  const calls = new SharedCalls(new StreamMemory(ROOM_BYTES))
+  calls.join('name', false)
+  expect(await follow(calls, control)).toEqual({ response: RESPONSE })
+})
+
+test('after two calls that failed, it fails', async () => {
+  expect(await followTwo(failed, failed)).toEqual({ failure: failed })
+})
+
+/** A request that leads, with its call: `more` of its context. */
+function leadCall(more: { signal?: AbortSignal; reserve?: () => Promise<void> }) {
+  const calls = new SharedCalls(new StreamMemory(ROOM_BYTES))
+  let asked = 0
+  const context = {
+    request: { signal: more.signal ?? new AbortController().signal },
+    query: { kind: 'passed', body: {}, passThroughBody: { form: null, bytes: new Uint8Array(0) }, text: '' },
+    control: { lookup: true, store: true },
+    cacheQuery: { sharedCallName: 'name' },
+    provider: { pricedAs: null },
+    operation: {
+      sharesCalls: true,
+      async execute() {
+        asked++
+        return { response: RESPONSE }
+      },
+    },
+    recorder: freeRecorder(more.reserve && { spending: { reserve: more.reserve } }),
+  }
+  const stages = {
+    sharedCalls: calls,
+    cache: { lookUp: async () => MISS, isLookupFree: () => true, readRecentEntry: () => null, readExact: () => null },
+    callLeases: { acquire: async () => ({ isAcquired: true, entry: null }) },
+  }
+  const led = executeOperation(context as unknown as RequestContext, stages as unknown as PipelineServices)
+  const followed = calls.join('name', false)
+  return { led, settled: followed?.call.settled, leave: followed?.subscriber.leave, asked: () => asked }
+}
+
+test.each([
+  [
+    'its own key’s limit',
+    createError('budgetExceeded', { budget: '1 USD', until: '', most: '2 USD', left: '1 USD' }),
+    null,
+  ],
+  ['what concerns all', failed, failed],
+])('a call that ends for %s tells its followers so', async (_, failure, told) => {
+  const { led, settled, asked } = leadCall({ reserve: () => Promise.reject(failure) })
+  expect(await led).toEqual({ failure })
+  expect([await settled, asked()]).toEqual([{ kind: 'notShareable', failure: told }, 0])
+})
+
+test('a call that nobody waits for any more asks nobody', async () => {
+  const { led, leave, asked } = leadCall({ signal: AbortSignal.abort() })
+  leave?.()
+  expect([await led, asked()]).toEqual([{ failure: expect.any(ClientDisconnected) }, 0])
+})
+
+test('in a full room no stream is asked for; anything else is', async () => {
+  const calls = new SharedCalls(new StreamMemory(1))
+  calls.memory.reserve({}).set(2)
+  const asked: string[] = []
+  const lead = async (query: object) => {
+    const operation = { sharesCalls: true, execute: async () => ({ response: RESPONSE }) }
+    const context = {
+      request: { signal: new AbortController().signal },
+      query: { body: {}, text: '', ...query },
+      resolvedKey: {},
+      control: { lookup: true, store: false },
+      cacheQuery: null,
+      operation,
+      recorder: freeRecorder({ beginCall: () => asked.push(JSON.stringify(query)) }),
+    }
+    return executeOperation(context as unknown as RequestContext, { sharedCalls: calls } as unknown as PipelineServices)
+  }
+  const plain = { kind: 'completion', stream: false }
+  expect(await lead({ kind: 'completion', stream: true })).toMatchObject({
+    failure: { code: 'too_many_unread_streams' },
+  })
+  expect(await lead(plain)).toEqual({ response: RESPONSE })
+  expect(asked).toEqual([JSON.stringify(plain)])
+})

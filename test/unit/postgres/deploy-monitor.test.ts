@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import type { Database } from '../../../src/postgres/database.ts'
+import { createDeployMonitor } from '../../../src/postgres/deploy-monitor.ts'
+
+/** One that answers when it is told to, each question in its turn. */
+function createBusyDatabase() {
+  const asked: ((isOn: boolean) => void)[] = []
+  const call = () => new Promise(resolve => asked.push(isOn => resolve([{ result: isOn }])))
+  return { database: { call } as unknown as Database, asked }
+}
+
+test('what was asked ahead is heard where the database takes long to say it', async () => {
+  const { database, asked } = createBusyDatabase()
+  const deploys = createDeployMonitor(database)
+  const startedAtMs = performance.now()
+  deploys.startCheck()
+  asked[0]?.(true)
+  await Bun.sleep(60)
+  expect(await deploys.isDeploying(startedAtMs)).toBe(true)
+  // Nobody had to be asked again.
+  expect(asked).toHaveLength(1)
+})
+
+test('what was heard before a request came says nothing of it', async () => {
+  const { database, asked } = createBusyDatabase()
+  const deploys = createDeployMonitor(database)
+  deploys.startCheck()
+  asked[0]?.(true)
+  await Bun.sleep(60)
+  const later = deploys.isDeploying(performance.now())
+  asked[1]?.(false)
+  expect(await later).toBe(false)
+})
+
+test('a database that does not answer is not being deployed to', async () => {
+  const { database } = createBusyDatabase()
+  expect(await createDeployMonitor(database).isDeploying(performance.now())).toBe(false)
+})

@@ -1,0 +1,85 @@
+import { describe, expect, test, vi } from 'vitest'
+import { createSessionLock } from '../../../../src/postgres/embedded/session-lock.ts'
+
+describe('turns', () => {
+  test('come one at a time, first come, first served', async () => {
+    const turns = createSessionLock()
+    const order: string[] = []
+    const end = await turns.acquire({ limitMs: 100 })
+    const others = ['a', 'b', 'c'].map(async name => {
+      const endOther = await turns.acquire({ limitMs: 1_000 })
+      order.push(name)
+      await Bun.sleep(1)
+      order.push(`${name} ended`)
+      endOther()
+    })
+    expect(turns.longestWaitMs()).toBeGreaterThan(0)
+    end()
+    await Promise.all(others)
+    expect(order).toEqual(['a', 'a ended', 'b', 'b ended', 'c', 'c ended'])
+    expect(turns.longestWaitMs()).toBe(0)
+  })
+
+  test('are awaited for as long as the present owner has had its own', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      const turns = createSessionLock()
+      const end = await turns.acquire({ limitMs: 60_000 })
+      vi.advanceTimersByTime(100)
+      const [second, third] = [turns.acquire({ limitMs: 60_000 }), turns.acquire({ limitMs: 60_000 })]
+      vi.advanceTimersByTime(500)
+      expect(turns.longestWaitMs()).toBe(500)
+      end()
+      const endSecond = await second
+      expect(turns.longestWaitMs()).toBe(0)
+      vi.advanceTimersByTime(200)
+      expect(turns.longestWaitMs()).toBe(200)
+      endSecond()
+      ;(await third)()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('come to the urgent before the others', async () => {
+    const turns = createSessionLock()
+    const order: string[] = []
+    const end = await turns.acquire({ limitMs: 100 })
+    const wishes = [
+      ['a', false],
+      ['b', false],
+      ['c', true],
+      ['d', true],
+    ] as const
+    const others = wishes.map(async ([name, isUrgent]) => {
+      const endOther = await turns.acquire({ limitMs: 1_000, isUrgent })
+      order.push(name)
+      endOther()
+    })
+    end()
+    await Promise.all(others)
+    expect(order).toEqual(['c', 'd', 'a', 'b'])
+  })
+
+  test('are not waited for longer than the limit', async () => {
+    const turns = createSessionLock()
+    const end = await turns.acquire({ limitMs: 100 })
+    await expect(turns.acquire({ limitMs: 10 })).rejects.toMatchObject({ code: '55P03' })
+    expect(turns.longestWaitMs()).toBe(0)
+    const patient = turns.acquire({ limitMs: Number.POSITIVE_INFINITY })
+    end()
+    ;(await patient)()
+    ;(await turns.acquire({ limitMs: 0 }))()
+  })
+
+  test('end once, however often that is said', async () => {
+    const turns = createSessionLock()
+    const end = await turns.acquire({ limitMs: 100 })
+    const second = turns.acquire({ limitMs: 100 })
+    end()
+    end()
+    const endSecond = await second
+    await expect(turns.acquire({ limitMs: 10 })).rejects.toThrow('The embedded database is busy')
+    endSecond()
+  })
+})

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { PrimaryTracker } from '../../../src/postgres/primary-tracker.ts'
+
+let started = 0
+const server = (timeline: number, system = 'a') => ({ identity: { system, timeline, instance: `${++started}` } })
+
+test('of several, the highest timeline is chosen, whichever answers first', () => {
+  const [old, promoted] = [server(1), server(2)]
+  for (const found of [
+    [old, promoted],
+    [promoted, old],
+  ]) {
+    const primary = new PrimaryTracker()
+    expect(primary.choosePrimary(found)).toBe(promoted)
+    expect(primary.problem).toBe('two primaries')
+  }
+})
+
+test('one that was left behind is refused, whoever has seen the other', () => {
+  const primary = new PrimaryTracker()
+  const old = server(1)
+  expect(primary.choosePrimary([old])).toBe(old)
+  expect(primary.isOutdated(old.identity)).toBe(false)
+  primary.advance({ system: 'a', timeline: 3 })
+  expect(primary.isOutdated(old.identity)).toBe(true)
+  expect(() => primary.choosePrimary([old])).toThrow('it is on timeline 1, and timeline 3 has been used')
+  expect(primary.problem).toBe('old primary')
+  primary.advance({ system: 'a', timeline: 2 })
+  expect(() => primary.choosePrimary([server(2)])).toThrow()
+  expect(primary.choosePrimary([server(3)]).identity.timeline).toBe(3)
+  expect(primary.problem).toBe(null)
+})
+
+test('servers of another system are not compared: ours is preferred, and another is used where it is the only one', () => {
+  const primary = new PrimaryTracker()
+  const [ours, other] = [server(2), server(7, 'b')]
+  primary.choosePrimary([ours])
+  expect(primary.choosePrimary([other, ours])).toBe(ours)
+  primary.advance({ system: 'b', timeline: 9 })
+  expect(primary.choosePrimary([other])).toBe(other)
+  expect(primary.position).toMatchObject({ system: 'b', timeline: 7 })
+})
+
+test('two addresses of one server are no two primaries, and one that does not tell is used', () => {
+  const primary = new PrimaryTracker()
+  const one = server(1)
+  primary.choosePrimary([one, { ...one }])
+  expect(primary.problem).toBe(null)
+  const silent = { identity: null }
+  expect(new PrimaryTracker().choosePrimary([silent])).toBe(silent)
+})
+
+test('problems are told when they come and go', () => {
+  const primary = new PrimaryTracker()
+  const told: (string | null)[] = []
+  primary.onProblem = problem => told.push(problem)
+  for (const found of [[server(1)], [server(1), server(2)], [server(1), server(2)], [server(2)]])
+    primary.choosePrimary(found)
+  expect(told).toEqual(['two primaries', null])
+})
+
+test('a problem stands until every server was heard', () => {
+  const primary = new PrimaryTracker()
+  const [old, promoted] = [server(1), server(2)]
+  primary.choosePrimary([old, promoted])
+  primary.choosePrimary([promoted], false)
+  expect(primary.problem).toBe('two primaries')
+  expect(() => primary.choosePrimary([old], false)).toThrow()
+  expect(primary.problem).toBe('old primary')
+  primary.choosePrimary([promoted])
+  expect(primary.problem).toBe(null)
+})

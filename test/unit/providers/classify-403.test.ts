@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest'
+import { classify403, read403 } from '../../../src/providers/classify-403.ts'
+
+const openRouter = (message: string, metadata?: unknown) => ({
+  error: { code: 403, message, ...(metadata ? { metadata } : {}) },
+})
+const REGION = {
+  error: {
+    code: 'unsupported_country_region_territory',
+    message: 'Country, region, or territory not supported',
+    param: null,
+    type: 'request_forbidden',
+  },
+}
+
+describe('a 403 about the request', () => {
+  test.each<[string, unknown]>([
+    [
+      'OpenRouter’s moderation',
+      openRouter(
+        'anthropic/claude-haiku-4.5 requires moderation on Anthropic. Your input was flagged for "violence". No credits were charged.',
+        {
+          reasons: ['violence'],
+          flagged_input: 'How do I',
+          provider_name: 'Anthropic',
+          model_slug: 'anthropic/claude-haiku-4.5',
+        },
+      ),
+    ],
+    ['its moderation in few words', openRouter('Refused', { reasons: ['S1'], flagged_input: '', provider_name: 'X' })],
+    [
+      'its terms',
+      {
+        ...openRouter('The request is prohibited due to a violation of provider Terms Of Service.', {
+          provider_name: null,
+        }),
+        user_id: 'user_1',
+      },
+    ],
+    ['its regions', openRouter('This model is not available in your region.')],
+    [
+      'a provider’s region behind it',
+      openRouter('Provider returned error', { raw: JSON.stringify(REGION), provider_name: 'OpenAI' }),
+    ],
+    [
+      'the same in an object',
+      openRouter('Provider returned error', {
+        raw: { __kind: 'OK', data: JSON.stringify(REGION) },
+        provider_name: 'OpenAI',
+      }),
+    ],
+    [
+      'its guardrails',
+      openRouter('Request blocked: prompt injection patterns detected', { error_type: 'permission_denied' }),
+    ],
+    ['its content filter', openRouter('Output was cut', { error_type: 'content_policy_violation' })],
+    ['a refusal', openRouter('I cannot help', { error_type: 'refusal', provider_name: 'Z' })],
+    [
+      'its guardrails at /messages',
+      {
+        type: 'error',
+        error: { type: 'permission_error', message: 'Request blocked: prompt injection patterns detected' },
+      },
+    ],
+    ['OpenAI’s countries', REGION],
+    [
+      'OpenAI’s models',
+      {
+        error: {
+          message: 'Project `proj_a` does not have access to model `gpt-4o`',
+          type: 'invalid_request_error',
+          param: null,
+          code: 'model_not_found',
+        },
+      },
+    ],
+    [
+      'xAI’s guidelines, which names the key',
+      {
+        code: 'The caller does not have permission to execute the specified operation',
+        error:
+          'Content violates usage guidelines. Team: a, API key ID: b, Model: grok-4-0709, Failed check: SAFETY_CHECK_TYPE_BIO',
+      },
+    ],
+    ['xAI’s in short', { code: 'permission-denied', error: 'Content violates usage guidelines. ' }],
+    [
+      'Google’s places',
+      {
+        error: { code: 403, message: 'User location is not supported for the API use.', status: 'FAILED_PRECONDITION' },
+      },
+    ],
+    ['moderation that says what was not charged', openRouter('Your input was flagged. No credits were charged.')],
+    [
+      'terms to accept',
+      { error: { code: 'model_terms_required', message: 'The model `m` requires terms acceptance by an admin.' } },
+    ],
+    ['a gated model', { error: 'Access to model acme/large is restricted. Ask for access.' }],
+    [
+      'a model for some',
+      { error: { message: 'You are not allowed to sample from this model', type: 'invalid_request_error' } },
+    ],
+    [
+      'a model for verified ones',
+      { error: { message: 'Your organization must be verified to use the model `gpt-5`.' } },
+    ],
+    ['an inner detail', { detail: { error: 'Input data may contain inappropriate content.' } }],
+    ['Azure’s filter', { error: { code: 'content_filter', message: 'The response was filtered' } }],
+  ])('%s', (_, body) => {
+    expect(classify403(JSON.stringify(body))).toBe('request')
+  })
+})
+
+describe('a 403 about the key', () => {
+  test.each<[string, unknown]>([
+    [
+      'OpenRouter’s limit',
+      openRouter('Key limit exceeded (total limit). Manage it using https://openrouter.ai/settings/keys'),
+    ],
+    ['its budgets', openRouter('Budget limit exceeded', { limit_source: 'openrouter_key_limit', limit_usd: 5 })],
+    ['its guardrail budgets', openRouter('Request rejected', { limit_source: 'openrouter_guardrail_budget' })],
+    ['its permissions', openRouter('Only management keys can perform this operation')],
+    [
+      'Anthropic’s',
+      {
+        type: 'error',
+        error: {
+          type: 'permission_error',
+          message: 'Your API key does not have permission to use the specified resource.',
+        },
+      },
+    ],
+    [
+      'xAI’s',
+      {
+        code: 'permission-denied',
+        error: 'Access to the chat endpoint is denied. Please ensure you’re using the correct credentials.',
+      },
+    ],
+    [
+      'xAI’s purse',
+      {
+        code: 'The caller does not have permission to execute the specified operation',
+        error: 'Your newly created team doesn’t have any credits yet.',
+      },
+    ],
+    [
+      'OpenAI’s scopes',
+      {
+        error: {
+          message: 'You have insufficient permissions for this operation. Missing scopes: model.request.',
+          type: 'invalid_request_error',
+        },
+      },
+    ],
+    [
+      'Google’s',
+      {
+        error: {
+          code: 403,
+          message: 'Your API key was reported as leaked. Please use another API key.',
+          status: 'PERMISSION_DENIED',
+        },
+      },
+    ],
+    [
+      'an account that was closed for what it asked',
+      { error: { message: 'Your account has been suspended for violating our terms of service.' } },
+    ],
+    [
+      'a user who was',
+      {
+        error: { code: 'user_blocked', message: 'Your access has been restricted due to repeated policy violations.' },
+      },
+    ],
+    [
+      'the aggregator’s own key at a provider',
+      openRouter('Provider returned error', {
+        raw: '{"error":{"message":"This API key is disabled"}}',
+        provider_name: 'Z',
+      }),
+    ],
+  ])('%s', (_, body) => {
+    expect(classify403(JSON.stringify(body))).toBe('key')
+  })
+})
+
+test.each([
+  '',
+  'Forbidden',
+  '<html>403 Forbidden</html>',
+  '{"error":"no"}',
+  'null',
+  '[]',
+  '{"error":{"message":"Forbidden","code":403}}',
+  JSON.stringify({ error: { type: 'forbidden', message: 'Request not allowed' } }),
+])('of %j nobody knows', body => {
+  expect(classify403(body)).toBe('unknown')
+})
+
+test('it is returned unread', async () => {
+  const text = JSON.stringify(REGION)
+  const answer = { status: 403, headers: new Headers(), body: new Blob([text]).stream(), isStorable: () => true }
+  const [blamed, again] = await read403(answer, 'openai')
+  expect([blamed, again.status, await new Response(again.body).text()]).toEqual(['request', 403, text])
+})

@@ -1,0 +1,158 @@
+import { afterEach, expect, test } from 'vitest'
+import { createFallbackStore, type FallbackStore } from '../../../src/stores/fallback-store.ts'
+import type { CountResult, FastStore } from '../../../src/stores/fast-store.ts'
+import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
+
+type Mood = 'well' | 'failing' | 'hanging' | 'late'
+
+let guarded: FallbackStore | null = null
+afterEach(() => guarded?.close())
+
+/** A store that can be made to fail or hang, behind the guard. */
+function openGuarded() {
+  const inner = createInProcessStore()
+  let mood: Mood = 'well'
+  let calls = 0
+  const changes: boolean[] = []
+  /** What the store was told with each count that passed without it. */
+  const told: (number | undefined)[] = []
+  /** What a late store's callers wait for. */
+  const thaw = Promise.withResolvers<void>()
+  const behave = <T>(work: () => Promise<T>): Promise<T> => {
+    calls++
+    if (mood === 'well') return work()
+    if (mood === 'late') return thaw.promise.then(work)
+    return mood === 'failing' ? Promise.reject(new Error('gone')) : new Promise(() => {})
+  }
+  const moody: FastStore = {
+    ...inner,
+    count(batch) {
+      told.push(batch.windows[0]?.unreported)
+      return behave(() => inner.count(batch))
+    },
+    uncount: (...asked) => behave(() => inner.uncount(...asked)),
+    writeEntry: (...asked) => behave(() => inner.writeEntry(...asked)),
+  }
+  guarded = createFallbackStore(moody, { onAvailabilityChange: up => changes.push(up) })
+  const store = guarded
+  return {
+    store,
+    inner,
+    changes,
+    told,
+    calls: () => calls,
+    become: (next: Mood) => {
+      mood = next
+    },
+    thaw: () => thaw.resolve(),
+    pass: (limit: number): Promise<CountResult> =>
+      store.count({ requests: 1, windows: [{ name: 'w', limit }], entries: ['e'] }),
+    /** In the store itself. */
+    countInside: async () =>
+      (await inner.count({ requests: 0, windows: [{ name: 'w', limit: 100 }], entries: [] })).totals[0],
+  }
+}
+
+test('a store that fails is replaced at once, and tried again half a second later', async () => {
+  const { store, changes, calls, become, pass } = openGuarded()
+  expect((await pass(2)).granted).toBe(1)
+  become('failing')
+  // The process counts by itself now: its window is empty.
+  expect((await pass(2)).granted).toBe(1)
+  expect((await pass(2)).granted).toBe(1)
+  expect((await pass(2)).granted).toBe(0)
+  expect([calls(), store.isUp()]).toEqual([2, false])
+  become('well')
+  expect((await pass(2)).granted).toBe(0)
+  await Bun.sleep(550)
+  expect((await pass(2)).granted).toBe(1)
+  expect((await pass(2)).granted).toBe(0)
+  expect(store.isUp()).toBe(true)
+  expect(changes).toEqual([false, true])
+})
+
+test('what passed without the store is told it when it is back, though it failed once more meanwhile', async () => {
+  const { told, become, pass } = openGuarded()
+  become('failing')
+  await pass(10)
+  await Bun.sleep(550)
+  await pass(10)
+  become('well')
+  await Bun.sleep(550)
+  await pass(10)
+  expect(told).toEqual([undefined, 1, 2])
+})
+
+test('a store that hangs holds one caller at a time, and none for long', async () => {
+  const { calls, become, pass } = openGuarded()
+  become('hanging')
+  // It never answers: that this one is let go is the limit's doing.
+  expect((await pass(100)).granted).toBe(1)
+  await Bun.sleep(550)
+  const before = calls()
+  await Promise.all(Array.from({ length: 20 }, () => pass(100)))
+  expect(calls() - before).toBe(1)
+})
+
+test('what was counted is taken back where it was counted', async () => {
+  const { store, inner, become, pass } = openGuarded()
+  const counted = await pass(10)
+  become('failing')
+  const countedHere = await pass(10)
+  expect(countedHere.totals).toEqual([1])
+  // The store that counted it is away; this process's own count is not touched.
+  await store.uncount(['w'], 1, counted.receipt)
+  expect((await pass(10)).totals).toEqual([2])
+  become('well')
+  await Bun.sleep(550)
+  expect((await pass(10)).totals).toEqual([2])
+  await store.uncount(['w'], 1, countedHere.receipt)
+  expect((await inner.count({ requests: 1, windows: [{ name: 'w', limit: 10 }], entries: [] })).totals).toEqual([3])
+})
+
+test('a count that the store makes too late is taken back: the request was counted here meanwhile', async () => {
+  const { calls, become, thaw, pass, countInside } = openGuarded()
+  await pass(10)
+  expect(await countInside()).toBe(1)
+  become('late')
+  // The store does not answer in time; this process counts the request.
+  expect(await pass(10)).toMatchObject({ granted: 1, totals: [1] })
+  become('well')
+  thaw()
+  // The late call counts one, and what it counted is taken back, before anything else is read.
+  await new Promise(setImmediate)
+  expect(calls()).toBe(3)
+  expect(await countInside()).toBe(1)
+})
+
+test('each shard has a guard of its own: names of another are served meanwhile', async () => {
+  const inner = createInProcessStore()
+  const changes: [boolean, string][] = []
+  const shards = new Map([
+    ['a', 'first'],
+    ['b', 'second'],
+  ])
+  guarded = createFallbackStore(
+    {
+      ...inner,
+      shardOf: name => shards.get(name) ?? '',
+      writeEntry: (name, ...rest) =>
+        shards.get(name) === 'first' ? Promise.reject(new Error('gone')) : inner.writeEntry(name, ...rest),
+    },
+    { onAvailabilityChange: (up, shard) => changes.push([up, shard]) },
+  )
+  const store = guarded
+  const write = (name: string) => store.writeEntry(name, new Uint8Array(1), 60_000)
+  expect([await write('b'), await write('a'), await write('b')]).toEqual([true, false, true])
+  expect(changes).toEqual([[false, 'first']])
+  await expect(store.runGuarded('a', async () => 'asked')).rejects.toThrow('did not answer')
+  expect(await store.runGuarded('b', async () => 'asked')).toBe('asked')
+  // A replica takes the place of the lost one, under an address of its own.
+  shards.set('a', 'third')
+  expect(await write('a')).toBe(true)
+  expect(store.isUp()).toBe(true)
+  expect(changes).toEqual([
+    [false, 'first'],
+    [true, 'first'],
+  ])
+})

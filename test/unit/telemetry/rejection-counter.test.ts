@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createRejectionCounter } from '../../../src/telemetry/rejection-counter.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test('each reason is told once a second at most, with how many and from where', () => {
+  const info = vi.fn()
+  const refusals = createRejectionCounter({ info })
+  refusals.record('invalid_api_key', '192.0.2.1')
+  for (let i = 0; i < 30; i++) refusals.record('invalid_api_key', i % 3 === 0 ? '192.0.2.1' : '2001:db8:0:1::/64')
+  refusals.record('rate_limit_exceeded', '192.0.2.1')
+  expect(info.mock.calls.map(([fields]) => [fields.reason, fields.count])).toEqual([
+    ['invalid_api_key', 1],
+    ['rate_limit_exceeded', 1],
+  ])
+  vi.advanceTimersByTime(1_000)
+  expect(info.mock.calls.slice(2).map(([fields]) => fields)).toEqual([
+    {
+      reason: 'invalid_api_key',
+      count: 30,
+      total: 31,
+      addresses: { '2001:db8:0:1::/64': 20, '192.0.2.1': 10 },
+    },
+  ])
+  // A second of silence, and the next is told at once.
+  vi.advanceTimersByTime(2_000)
+  refusals.record('invalid_api_key', '192.0.2.1')
+  expect(info).toHaveBeenCalledTimes(4)
+  expect(refusals.totals()).toEqual({ invalid_api_key: 32, rate_limit_exceeded: 1 })
+})
+
+test('addresses beyond what is kept are counted together', () => {
+  const info = vi.fn()
+  const refusals = createRejectionCounter({ info })
+  for (let i = 0; i < 12_000; i++) refusals.record('missing_api_key', `address ${i}`)
+  vi.advanceTimersByTime(1_000)
+  expect(info.mock.calls[1]?.[0].addresses).toMatchObject({ others: 1_999 })
+})
