@@ -11,7 +11,7 @@ import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './op
 import { addAdministrator } from './seed.ts'
 
 /** Checked apart, with a browser's types: the compiler does not follow an address. */
-const { PAGES }: { PAGES: { path: string }[] } = await import(
+const { PAGE_ENTRIES }: { PAGE_ENTRIES: { path: string }[] } = await import(
   fileURLToPath(new URL('../../src/dashboard/pages/pages.ts', import.meta.url))
 )
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
@@ -96,7 +96,7 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     const VIEWS = ['near-misses', 'verdicts', 'similarity', 'answers'].map(view => `/$project/cache?view=${view}`)
     const EVERY = [
-      ...PAGES.map(({ path }) => path),
+      ...PAGE_ENTRIES.map(({ path }) => path),
       '/$',
       ...VIEWS,
       '/$project/settings/keys?all=true',

@@ -47,7 +47,7 @@ export default function Users() {
 
 /** The same link sets a first password and another one. */
 const INVITATION = {
-  at: '/invitation',
+  path: '/invitation',
   look: 'plain',
   showOnce: ({ invitation }: { invitation: string }, { email }: User) => describeInvitation({ email, invitation }),
 } as const
