@@ -8,51 +8,19 @@ import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { pickCacheKeyHeaders } from '../../providers/forwarded-headers.ts'
 import { type ModelRouter, routeIdOf } from '../../providers/model-router.ts'
 import type { Provider } from '../../providers/upstream.ts'
-import { auxiliaryOperation } from '../endpoints/auxiliary.ts'
-import { completionOperation } from '../endpoints/completions/completion.ts'
-import { embeddingsOperation } from '../endpoints/embeddings/embeddings.ts'
-import { passThroughOperation } from '../endpoints/pass-through/pass-through.ts'
 import { listAlternativeModels } from '../request/parse-request.ts'
 import type { CompletionQuery, ExplainQuery, PassThroughQuery, Query } from '../request/query.ts'
-import type { PipelineTarget } from '../request/request.ts'
-import { storedObjectOperation } from '../stored-objects/stored-objects.ts'
-import type { Operation, PlannedRequest, RoutedContext } from './request-context.ts'
+import type { Operation, PlannedRequest, RequestContext, RoutedContext } from './request-context.ts'
 
-const BY_TARGET: Record<PipelineTarget['kind'], Operation> = {
-  // Embeddings, too: only their body says whether they are answered input by input.
-  endpoint: completionOperation,
-  operation: passThroughOperation,
-  kept: storedObjectOperation,
-  bound: storedObjectOperation,
-  response: storedObjectOperation,
-  count: auxiliaryOperation,
-  cache: auxiliaryOperation,
-}
-
-const BY_QUERY: Record<Query['kind'], Operation> = {
-  completion: completionOperation,
-  passed: passThroughOperation,
-  kept: storedObjectOperation,
-  bound: storedObjectOperation,
-  response: storedObjectOperation,
-  count: auxiliaryOperation,
-  explain: auxiliaryOperation,
-  feedback: auxiliaryOperation,
-}
-
-/** The operation that reads the body. */
-export function operationForTarget({ kind }: PipelineTarget): Operation {
-  return BY_TARGET[kind]
-}
-
-/** The operation that answers. */
-export function operationForQuery(query: Query): Operation {
-  return query.kind === 'completion' && query.embeddings ? embeddingsOperation : BY_QUERY[query.kind]
-}
-
-/** Whether the client wants the call's events as they come. What is passed on is followed whole. */
+/** Whether the client receives the call's events as they arrive. Pass-through responses are never streamed live. */
 export function isStreamedLive(context: RoutedContext): context is RoutedContext<CompletionQuery> {
-  return context.query.kind === 'completion' && context.query.stream
+  return isStreamed(context)
+}
+
+/** Whether a provider streams a completion for the request. */
+export function isStreamed(context: RequestContext): context is RequestContext<CompletionQuery> {
+  const { query, provider } = context
+  return query.kind === 'completion' && query.stream && provider !== null
 }
 
 export type RequestPlan =
@@ -64,10 +32,15 @@ export type RequestPlan =
   /** No provider may answer. */
   | { error: ProxyError; exactKey: null; cacheQuery: null }
 
-export function planRequest(query: Query, resolvedKey: ResolvedKey, modelRouter: ModelRouter): RequestPlan {
+/** Does not throw: a request that no provider may respond to has a plan with `error`. */
+export function planRequest(
+  query: Query,
+  operation: Operation,
+  resolvedKey: ResolvedKey,
+  modelRouter: ModelRouter,
+): RequestPlan {
   const provider = findProvider(query, resolvedKey, modelRouter)
   if (provider instanceof ProxyError) return { error: provider, exactKey: null, cacheQuery: null }
-  const operation = operationForQuery(query)
   if (!provider || !('control' in query)) {
     return { error: null, operation, provider, control: null, cacheQuery: null, exactKey: null }
   }

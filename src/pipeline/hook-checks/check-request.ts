@@ -42,10 +42,10 @@ export function describeForHook({ request, query, resolvedKey }: Asking): JsonOb
   }
 }
 
-/** What is planned, without storing what must not be. */
-export function applyHookDecision<P extends PlannedRequest>(plan: P, check: HookCheck): P {
+/** Returns the plan; without storing the response if the hook forbids it. */
+export function applyHookDecision<P extends PlannedRequest>(plan: P, check: HookCheck | null): P {
   const { control, cacheQuery } = plan
-  if (!control || check.mayStore) return plan
+  if (!control || !check || check.mayStore) return plan
   const unstored = { ...control, store: false }
   return { ...plan, control: unstored, cacheQuery: cacheQuery && { ...cacheQuery, control: unstored } }
 }

@@ -32,15 +32,16 @@ export async function resolveAlias<Q extends RecordedQuery>(
   rename: (model: string) => Promise<Q>,
 ): Promise<Q> {
   const alias = findModelAlias(query.model, resolvedKey)
-  return alias ? noteAlias(await rename(alias.model), alias) : query
+  return alias ? setAlias(await rename(alias.model), alias) : query
 }
 
-/** The same for a request that was read before it was admitted, which is not large. */
+/** Like `resolveAlias`, for a request that was read before it was admitted; such a request is never large. */
 export function resolveAliasSync(query: CompletionQuery, resolvedKey: ResolvedKey): CompletionQuery {
+  if (resolvedKey.aliases.length === 0) return query
   const alias = findModelAlias(query.model, resolvedKey)
-  return alias ? noteAlias(replaceModel(query, alias.model), alias) : query
+  return alias ? setAlias(replaceModel(query, alias.model), alias) : query
 }
 
-function noteAlias<Q extends RecordedQuery>(query: Q, alias: ModelAlias): Q {
+function setAlias<Q extends RecordedQuery>(query: Q, alias: ModelAlias): Q {
   return Object.assign(query, { alias })
 }

@@ -3,9 +3,14 @@
  * Until its first part has been sent, the response may still come from any model; a failure then becomes an event of the stream.
  */
 import { ClientDisconnected, createError, ProxyError } from '../../errors/errors.ts'
+import { apiFormatOf } from '../../formats/endpoint-formats.ts'
 import { toProxyError } from '../../formats/errors/client-error.ts'
 import { parseJson } from '../../formats/json/canonical.ts'
+import { type AdmittedRequest, setRateLimitHeaders } from '../context/admit-request.ts'
+import type { RequestContext } from '../context/request-context.ts'
+import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
+import { createMissHeaders, SSE_HEADERS } from './response-headers.ts'
 
 /** Silence before the head is sent, unless an option says otherwise. */
 export const EARLY_HEADERS_AFTER_MS = 10_000
@@ -17,6 +22,24 @@ export interface EarlyHeadersOptions {
   writeHeaders(): Promise<Record<string, string>>
   /** Returns the events that report a failure. */
   writeFailure(error: ProxyError): Uint8Array
+}
+
+export function createEarlyHeaders(
+  { request, query, provider, recorder }: RequestContext<CompletionQuery>,
+  admitted: AdmittedRequest,
+  afterMs: number,
+): EarlyHeadersOptions {
+  const { writeFailure } = apiFormatOf(query.endpoint)
+  return {
+    afterMs,
+    async writeHeaders() {
+      recorder.recordHeadersSent()
+      const headers = { ...createMissHeaders(provider?.name ?? '', 0), ...SSE_HEADERS }
+      await setRateLimitHeaders(admitted, { headers })
+      return headers
+    },
+    writeFailure: error => writeFailure(error, request.id, null),
+  }
 }
 
 /** Returns the response, or its head with a body that goes on with the response. Rejects with a failure that comes before the head. */

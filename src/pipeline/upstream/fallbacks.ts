@@ -75,7 +75,7 @@ async function substituteFor(
   const renaming = { resolvedKey: own, body: request.body, largeBodies: stages.largeBodies }
   const query = await changeModel(context.query, model, renaming)
   await stages.modelRouter.loadModelNames(own, model)
-  const plan = planRequest(query, withoutModelAllowlist(own), stages.modelRouter)
+  const plan = planRequest(query, context.operation, withoutModelAllowlist(own), stages.modelRouter)
   if (plan.error) return null
   if (plan.provider) context.recorder.setProvider(plan.provider, model)
   return { ...context, ...plan, query }
