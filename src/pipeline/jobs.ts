@@ -1,4 +1,4 @@
-/** The worker's jobs for the pipeline: long requests and responses. */
+/** Worker jobs of the pipeline, for long requests and responses. */
 import type { JobResult } from '../event-loop/worker-pool.ts'
 import { type ResponseRewrite, writeEchoedFields } from '../formats/responses/echoed-fields.ts'
 import {
@@ -16,26 +16,26 @@ import {
   type PassThroughResponse,
   readPassThroughResponse,
 } from './endpoints/pass-through/read-response.ts'
-import { encodeHookPayload as writeForHook } from './hook-checks/hook-payload.ts'
+import { encodeHookPayload } from './hook-checks/hook-payload.ts'
 import { encodeReplay, type ReplayInput } from './response/serve-hit.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './stored-objects/batches/batch-line.ts'
 import { type BatchResult, readBatchResult } from './stored-objects/batches/batch-result.ts'
 import { type MessageBatch, type MessageBatchInput, parseMessageBatch } from './stored-objects/batches/message-batch.ts'
 
-/** Writes a request anew with all that it refers to. */
+/** Rewrites a request with the content of the responses and items that it refers to. */
 export function expandConversationJob(input: RequestToResolve): JobResult<ResolvedRequest> {
   const output = resolveRequestReferences(input)
   return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
 }
 
-/** Reads what a response is kept as. */
+/** Reads the details of a response that are stored with it. */
 export function readStoredResponseJob(response: string): JobResult<StoredResponseDetails | null> {
   return { output: readStoredResponse(response) }
 }
 
-/** Writes what the hook is shown. */
-export function encodeHookPayloadJob(input: Parameters<typeof writeForHook>[0]): JobResult<Uint8Array> {
-  return { output: writeForHook(input) }
+/** Encodes the payload for the hook. */
+export function encodeHookPayloadJob(input: Parameters<typeof encodeHookPayload>[0]): JobResult<Uint8Array> {
+  return { output: encodeHookPayload(input) }
 }
 
 /** Reads one request of a batch. */
@@ -56,15 +56,15 @@ export function readBatchResultJob(line: Uint8Array): JobResult<BatchResult | nu
 /** Joins and reads a pass-through operation's response. */
 export function readPassThroughResponseJob({
   parts,
-  ...wanted
+  ...expected
 }: ExpectedPassThroughResponse & { parts: readonly Uint8Array[] }): JobResult<PassThroughResponse> {
   const bytes = concatBytes(parts)
-  return { output: readPassThroughResponse(bytes, wanted), transfer: [bytes.buffer as ArrayBuffer] }
+  return { output: readPassThroughResponse(bytes, expected), transfer: [bytes.buffer as ArrayBuffer] }
 }
 
-/** Writes a stored response as the stream it would have been. */
-export function replayStreamJob(asked: ReplayInput): JobResult<Uint8Array> {
-  const output = encodeReplay(asked)
+/** Encodes a cached response as a stream. */
+export function replayStreamJob(input: ReplayInput): JobResult<Uint8Array> {
+  const output = encodeReplay(input)
   return { output, transfer: output.byteLength === output.buffer.byteLength ? [output.buffer as ArrayBuffer] : [] }
 }
 
@@ -86,7 +86,7 @@ export function readEmbeddingsJob({ parts, inputs }: EmbeddingsReadInput): JobRe
   }
 }
 
-/** Writes the fields that a response repeats of its request. */
-export function writeEchoedFieldsJob(asked: ResponseRewrite): JobResult<Uint8Array> {
-  return { output: writeEchoedFields(asked) }
+/** Writes the request's fields that a response repeats. */
+export function writeEchoedFieldsJob(input: ResponseRewrite): JobResult<Uint8Array> {
+  return { output: writeEchoedFields(input) }
 }

@@ -57,9 +57,8 @@ export function createPipeline(services: PipelineServices, keepAliveAfterMs = EA
       if (exactEntry !== null || !isStreamed(context)) return await responding
       return await sendHeadersEarly(responding, createEarlyHeaders(context, admitted, keepAliveAfterMs))
     } catch (raised) {
-      throw admitted
-        ? await recordFailure(admitted, raised)
-        : recordRejection(request, { keyHash, early }, raised, services)
+      if (admitted) throw await recordFailure(admitted, raised)
+      throw recordRejection(request, { keyHash, early }, raised, services)
     }
   }
 }
