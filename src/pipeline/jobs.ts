@@ -1,13 +1,5 @@
-/** Worker jobs of the pipeline, for long requests and responses. */
+/** Worker jobs for long responses of embeddings and pass-through operations, and for batches. */
 import type { JobResult } from '../event-loop/worker-pool.ts'
-import { type ResponseRewrite, writeEchoedFields } from '../formats/responses/echoed-fields.ts'
-import {
-  type RequestToResolve,
-  type ResolvedRequest,
-  readStoredResponse,
-  resolveRequestReferences,
-  type StoredResponseDetails,
-} from '../formats/responses/resolve-references.ts'
 import { concatBytes } from '../formats/sse/split-events.ts'
 import type { EmbeddingsReadInput, EmbeddingsReadResult } from './endpoints/embeddings/fetch-batches.ts'
 import { readEmbeddingsResponse } from './endpoints/embeddings/read-response.ts'
@@ -16,27 +8,9 @@ import {
   type PassThroughResponse,
   readPassThroughResponse,
 } from './endpoints/pass-through/read-response.ts'
-import { encodeHookPayload } from './hook-checks/hook-payload.ts'
-import { encodeReplay, type ReplayInput } from './response/serve-hit.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './stored-objects/batches/batch-line.ts'
 import { type BatchResult, readBatchResult } from './stored-objects/batches/batch-result.ts'
 import { type MessageBatch, type MessageBatchInput, parseMessageBatch } from './stored-objects/batches/message-batch.ts'
-
-/** Rewrites a request with the content of the responses and items that it refers to. */
-export function expandConversationJob(input: RequestToResolve): JobResult<ResolvedRequest> {
-  const output = resolveRequestReferences(input)
-  return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
-}
-
-/** Reads the details of a response that are stored with it. */
-export function readStoredResponseJob(response: string): JobResult<StoredResponseDetails | null> {
-  return { output: readStoredResponse(response) }
-}
-
-/** Encodes the payload for the hook. */
-export function encodeHookPayloadJob(input: Parameters<typeof encodeHookPayload>[0]): JobResult<Uint8Array> {
-  return { output: encodeHookPayload(input) }
-}
 
 /** Reads one request of a batch. */
 export function readBatchLineJob(input: BatchLineInput): JobResult<BatchLine | null> {
@@ -62,12 +36,6 @@ export function readPassThroughResponseJob({
   return { output: readPassThroughResponse(bytes, expected), transfer: [bytes.buffer as ArrayBuffer] }
 }
 
-/** Encodes a cached response as a stream. */
-export function replayStreamJob(input: ReplayInput): JobResult<Uint8Array> {
-  const output = encodeReplay(input)
-  return { output, transfer: output.byteLength === output.buffer.byteLength ? [output.buffer as ArrayBuffer] : [] }
-}
-
 /** Reads an embeddings response. */
 export function readEmbeddingsJob({ parts, inputs }: EmbeddingsReadInput): JobResult<EmbeddingsReadResult> {
   const bytes = concatBytes(parts)
@@ -84,9 +52,4 @@ export function readEmbeddingsJob({ parts, inputs }: EmbeddingsReadInput): JobRe
     output: { bytes, answer: { ...answer, packed } },
     transfer: [bytes.buffer as ArrayBuffer, all.buffer as ArrayBuffer],
   }
-}
-
-/** Writes the request's fields that a response repeats. */
-export function writeEchoedFieldsJob(input: ResponseRewrite): JobResult<Uint8Array> {
-  return { output: writeEchoedFields(input) }
 }

@@ -29,7 +29,7 @@ export type BackgroundResponseRequest = Omit<StorageRequest, 'path'> & {
 }
 
 const READ = new WorkerJob<string, StoredResponseDetails | null>(
-  new URL('../jobs.ts', import.meta.url),
+  new URL('./jobs.ts', import.meta.url),
   'readStoredResponseJob',
 )
 /** The start of a response that the proxy translated. Such a response is always complete. */

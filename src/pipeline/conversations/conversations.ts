@@ -46,7 +46,7 @@ export interface ConversationsOptions extends ResponseStoreOptions {
 }
 
 const EXPAND = new WorkerJob<RequestToResolve, ResolvedRequest>(
-  new URL('../jobs.ts', import.meta.url),
+  new URL('./jobs.ts', import.meta.url),
   'expandConversationJob',
 )
 

@@ -13,7 +13,7 @@ import type { ProxyResponse } from '../request/request.ts'
 
 type Owner = Pick<ResolvedKey, 'project_id'>
 
-const WRITE = new WorkerJob<ResponseRewrite, Uint8Array>(new URL('../jobs.ts', import.meta.url), 'writeEchoedFieldsJob')
+const WRITE = new WorkerJob<ResponseRewrite, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'writeEchoedFieldsJob')
 
 /** A worker rewrites a long response. */
 function rewriteFields(rewrite: ResponseRewrite, owner: number): Uint8Array | Promise<Uint8Array> {

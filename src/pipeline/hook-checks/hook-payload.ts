@@ -14,7 +14,7 @@ import { createSseParser } from '../../formats/sse/sse.ts'
 import type { PassThroughBody } from '../../providers/upstream.ts'
 import type { Query } from '../request/query.ts'
 
-const ENCODE = new WorkerJob<PayloadInput, Uint8Array>(new URL('../jobs.ts', import.meta.url), 'encodeHookPayloadJob')
+const ENCODE = new WorkerJob<PayloadInput, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'encodeHookPayloadJob')
 
 interface PayloadOptions {
   /** The id of the project. */

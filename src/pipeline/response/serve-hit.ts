@@ -79,7 +79,7 @@ export interface ReplayInput {
   body: Uint8Array
 }
 
-const REPLAY = new WorkerJob<ReplayInput, Uint8Array>(new URL('../jobs.ts', import.meta.url), 'replayStreamJob')
+const REPLAY = new WorkerJob<ReplayInput, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'replayStreamJob')
 
 type Replays = WeakMap<Uint8Array, Uint8Array | Promise<Uint8Array>>
 
