@@ -1,4 +1,4 @@
-/** The life of a request, top to bottom: parse, plan, admit, hit or shared call, respond, account. */
+/** The life of a request, in order: parse, plan, admit, check with the hook, serve a hit or call a provider, finish, record. */
 import { hashBearerKey } from '../admission/key-validator.ts'
 import { ProxyError } from '../errors/errors.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
@@ -53,8 +53,7 @@ export function createPipeline(services: PipelineServices, keepAliveAfterMs = EA
       if (planned.cacheQuery) recorder.setDetails({ asked_id: planned.cacheQuery.askedId })
       const context = { request, query, resolvedKey, recorder, check, ...applyHookDecision(planned, check) }
       const responding = complete(context, admitted, exactEntry, services)
-      // An exact hit responds at once.
-      if (exactEntry !== null || !isStreamed(context)) return await responding
+      if (exactEntry !== null || !isStreamed(context)) return await responding // An exact hit responds at once.
       return await sendHeadersEarly(responding, createEarlyHeaders(context, admitted, keepAliveAfterMs))
     } catch (raised) {
       if (admitted) throw await recordFailure(admitted, raised)

@@ -71,7 +71,7 @@ function createQuery(
   return {
     ...(json ?? NO_JSON),
     ...controlled,
-    kind: 'passed',
+    kind: 'passThroughBody',
     endpoint: operation,
     model,
     stream,
@@ -146,8 +146,8 @@ async function parseBody(
   if (/^\s*multipart\/form-data/i.test(contentType)) return readFormBody(bytes, contentType)
   if (isLargeBody(bytes)) {
     const large = await largeBodies.read(bytes, { owner: resolvedKey.project_id, hold: reserveMemory })
-    const passed = { bytes: large.bytes, contentType: JSON_TYPE, fields: large.body, form: null }
-    return { passThroughBody: passed, json: { ...large, isLarge: true }, references: large.references }
+    const passThroughBody = { bytes: large.bytes, contentType: JSON_TYPE, fields: large.body, form: null }
+    return { passThroughBody, json: { ...large, isLarge: true }, references: large.references }
   }
   const text = decodeUtf8(bytes)
   const fields = parseRequestBody(text)

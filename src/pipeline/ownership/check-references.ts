@@ -27,14 +27,14 @@ export async function checkReferences(
 ): Promise<Provider> {
   // A translation to chat completions drops the ids of items.
   const sendsItems = provider.nativeEndpoints?.includes('responses') ?? true
-  const named = references.filter(({ kind }) => kind !== 'item' || sendsItems)
-  const malformed = named.find(({ id }) => id === '' || id.length > MAX_ID_LENGTH)
+  const sentReferences = references.filter(({ kind }) => kind !== 'item' || sendsItems)
+  const malformed = sentReferences.find(({ id }) => id === '' || id.length > MAX_ID_LENGTH)
   if (malformed) throw createError('invalidId', { param: malformed.field })
-  const foreignIds = await findForeign(database, named, resolvedKey, provider)
-  const first = named.find(({ id }) => foreignIds.includes(id))
-  if (!first) return withOwningKey(database, named, resolvedKey, provider)
-  const param = first.field
-  if (first.kind === 'file') throw createError('fileOfAnotherProject', { param })
+  const foreignIds = await findForeign(database, sentReferences, resolvedKey, provider)
+  const foreign = sentReferences.find(({ id }) => foreignIds.includes(id))
+  if (!foreign) return withOwningKey(database, sentReferences, resolvedKey, provider)
+  const param = foreign.field
+  if (foreign.kind === 'file') throw createError('fileOfAnotherProject', { param })
   const error =
     provider.kind === AGGREGATOR
       ? createError('objectOwnerUnknown', { param })
@@ -56,12 +56,12 @@ export async function canReference(
 /** Returns the provider with the key that created the objects, because only that key's account at the provider can access them. */
 export async function withOwningKey(
   database: Database,
-  named: readonly Pick<StoredObjectReference, 'id'>[],
+  references: readonly Pick<StoredObjectReference, 'id'>[],
   { project_id: projectId }: Owner,
   provider: Provider,
 ): Promise<Provider> {
-  if (!provider.withKey || provider.pricedAs === null || named.length === 0) return provider
-  const lookup = { projectId, provider: provider.pricedAs, ids: named.map(({ id }) => id) }
+  if (!provider.withKey || provider.pricedAs === null || references.length === 0) return provider
+  const lookup = { projectId, provider: provider.pricedAs, ids: references.map(({ id }) => id) }
   const key = await findStorageKeyName(database, lookup).catch(throwDatabaseError)
   return key === null ? provider : provider.withKey(key)
 }
@@ -72,13 +72,13 @@ function throwDatabaseError(error: unknown): never {
 
 async function findForeign(
   database: Database,
-  named: readonly Pick<StoredObjectReference, 'id'>[],
+  references: readonly Pick<StoredObjectReference, 'id'>[],
   { project_id: projectId }: Owner,
   { kind, pricedAs: provider }: StorageProvider,
 ): Promise<string[]> {
   // The sandbox stores no objects.
-  if (named.length === 0 || provider === null) return []
-  const claim = { of_project: projectId, of_provider: provider, ids: named.map(({ id }) => id) }
+  if (references.length === 0 || provider === null) return []
+  const claim = { of_project: projectId, of_provider: provider, ids: references.map(({ id }) => id) }
   const result = callFunction(database, 'claim_referenced_ids', { ...claim, under_shared_key: kind === AGGREGATOR })
   return (await result.catch(throwDatabaseError)).map(({ id }) => id)
 }

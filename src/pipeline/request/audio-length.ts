@@ -30,9 +30,12 @@ export function measureFormAudio(form: MultipartForm | null): AudioLength {
   return { maxSeconds: Math.min(MAX_AUDIO_SECONDS, seconds), bytes: files.reduce((sum, { length }) => sum + length, 0) }
 }
 
-/** Returns the longer of how long the transcript takes to say and how long the files are at the lowest usual bit rate. */
+/**
+ * Returns the longer of how long the transcript takes to say and how long the files are at the lowest usual bit rate; at most
+ * `maxSeconds`.
+ */
 export function estimateAudioSeconds({ maxSeconds, bytes }: AudioLength, transcriptSeconds = 0): number {
-  // Without files, the estimate depends on the transcript alone.
+  // If the files are unknown, the estimate depends on the transcript alone.
   const unknownBytes = transcriptSeconds > 0 ? 0 : MAX_FILE_BYTES
   return Math.min(maxSeconds, Math.max(transcriptSeconds, (bytes ?? unknownBytes) / MIN_MP3_BYTES_PER_SECOND))
 }

@@ -10,7 +10,7 @@ import { hasInexactNumber, type JsonObject, pickRelevantFields } from '../../for
 export type EncodingFormat = 'float' | 'base64'
 
 export interface EmbeddingsInput {
-  /** In order; at least one. */
+  /** The inputs in the order of the request; at least one. */
   inputs: readonly EmbeddingInput[]
   form: EncodingFormat
   dimensions: unknown

@@ -30,7 +30,7 @@ export async function storeResponse(
   await cache.store(cacheQuery, response, lookup?.vector ?? null)
 }
 
-/** The cache entry that followers are served. */
+/** Creates the cache entry that is served to followers. */
 export function createSharedEntry(
   { provider }: Pick<RoutedContext, 'provider'>,
   body: Uint8Array,
