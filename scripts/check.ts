@@ -1,7 +1,7 @@
 /** `bun run check`: format, lint and dependency rule, types, generated types against the schema, patterns, dead code, migrations. Runs all, then says what failed. */
 
 const checks: Record<string, string[]> = {
-  'dependency rule': ['bun', 'scripts/check-rooms.ts'],
+  'dependency rule': ['bun', 'scripts/check-modules.ts'],
   'format, lint': ['biome', 'check', '--error-on-warnings', '.'],
   types: ['tsc', '--noEmit'],
   'types of the dashboard’s pages': ['tsc', '--noEmit', '-p', 'src/dashboard/pages'],

@@ -1,13 +1,5 @@
-/** The worker's jobs for the pipeline: long requests and responses. */
+/** Worker jobs for long responses of embeddings and pass-through operations, and for batches. */
 import type { JobResult } from '../event-loop/worker-pool.ts'
-import { type ResponseRewrite, writeEchoedFields } from '../formats/responses/echoed-fields.ts'
-import {
-  type RequestToResolve,
-  type ResolvedRequest,
-  readStoredResponse,
-  resolveRequestReferences,
-  type StoredResponseDetails,
-} from '../formats/responses/resolve-references.ts'
 import { concatBytes } from '../formats/sse/split-events.ts'
 import type { EmbeddingsReadInput, EmbeddingsReadResult } from './endpoints/embeddings/fetch-batches.ts'
 import { readEmbeddingsResponse } from './endpoints/embeddings/read-response.ts'
@@ -16,27 +8,9 @@ import {
   type PassThroughResponse,
   readPassThroughResponse,
 } from './endpoints/pass-through/read-response.ts'
-import { encodeHookPayload as writeForHook } from './hook-checks/hook-payload.ts'
-import { encodeReplay, type ReplayInput } from './response/serve-hit.ts'
 import { type BatchLine, type BatchLineInput, readBatchLine } from './stored-objects/batches/batch-line.ts'
 import { type BatchResult, readBatchResult } from './stored-objects/batches/batch-result.ts'
 import { type MessageBatch, type MessageBatchInput, parseMessageBatch } from './stored-objects/batches/message-batch.ts'
-
-/** Writes a request anew with all that it refers to. */
-export function expandConversationJob(input: RequestToResolve): JobResult<ResolvedRequest> {
-  const output = resolveRequestReferences(input)
-  return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
-}
-
-/** Reads what a response is kept as. */
-export function readStoredResponseJob(response: string): JobResult<StoredResponseDetails | null> {
-  return { output: readStoredResponse(response) }
-}
-
-/** Writes what the hook is shown. */
-export function encodeHookPayloadJob(input: Parameters<typeof writeForHook>[0]): JobResult<Uint8Array> {
-  return { output: writeForHook(input) }
-}
 
 /** Reads one request of a batch. */
 export function readBatchLineJob(input: BatchLineInput): JobResult<BatchLine | null> {
@@ -56,16 +30,10 @@ export function readBatchResultJob(line: Uint8Array): JobResult<BatchResult | nu
 /** Joins and reads a pass-through operation's response. */
 export function readPassThroughResponseJob({
   parts,
-  ...wanted
+  ...expected
 }: ExpectedPassThroughResponse & { parts: readonly Uint8Array[] }): JobResult<PassThroughResponse> {
   const bytes = concatBytes(parts)
-  return { output: readPassThroughResponse(bytes, wanted), transfer: [bytes.buffer as ArrayBuffer] }
-}
-
-/** Writes a stored response as the stream it would have been. */
-export function replayStreamJob(asked: ReplayInput): JobResult<Uint8Array> {
-  const output = encodeReplay(asked)
-  return { output, transfer: output.byteLength === output.buffer.byteLength ? [output.buffer as ArrayBuffer] : [] }
+  return { output: readPassThroughResponse(bytes, expected), transfer: [bytes.buffer as ArrayBuffer] }
 }
 
 /** Reads an embeddings response. */
@@ -84,9 +52,4 @@ export function readEmbeddingsJob({ parts, inputs }: EmbeddingsReadInput): JobRe
     output: { bytes, answer: { ...answer, packed } },
     transfer: [bytes.buffer as ArrayBuffer, all.buffer as ArrayBuffer],
   }
-}
-
-/** Writes the fields that a response repeats of its request. */
-export function writeEchoedFieldsJob(asked: ResponseRewrite): JobResult<Uint8Array> {
-  return { output: writeEchoedFields(asked) }
 }

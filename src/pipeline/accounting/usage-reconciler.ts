@@ -16,7 +16,6 @@ import type { ModelRouter, RoutingContext } from '../../providers/model-router.t
 import { readAllBytes } from '../../providers/read-bytes.ts'
 import type { Provider, UpstreamResponse } from '../../providers/upstream.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { passThroughTo } from '../stored-objects/forward-object-request.ts'
 import { isGenerationId, readGenerationUsage } from './openrouter-generation.ts'
 
 export type ReconciliationRequest = ArgumentsOf<'queue_reconciliation'>
@@ -153,7 +152,7 @@ const CHAT_COMPLETIONS = createStoredSource('chat', '/chat/completions', true)
 const READ = { method: 'GET', body: null, hasSideEffects: false, isDownload: false } as const
 const GENERATIONS: Source = {
   request: (provider, id, signal) =>
-    passThroughTo(provider, { ...READ, path: `/generation?id=${id}`, headers: new Headers(), signal }),
+    provider.passThrough?.({ ...READ, path: `/generation?id=${id}`, headers: new Headers(), signal }),
   isLate: true,
   read: async ({ body }, { name }) => readGenerationUsage(await readAllBytes(body, name)),
 }

@@ -1,4 +1,4 @@
-/** Which requests count, and their admission. */
+/** Admits requests, and decides which of them count against the quota. */
 import { applyRateLimitHeaders } from '../../admission/admission.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { RequestRecorder } from '../accounting/request-recorder.ts'
@@ -8,37 +8,35 @@ import type { PipelineServices } from './request-context.ts'
 
 export interface AdmittedRequest {
   resolvedKey: ResolvedKey
-  /** The exact entry of the plan that was guessed, if it was found. */
+  /** The exact entry of the early plan, if there is one. */
   exactEntry: Uint8Array | null
-  /** Requests that the key may still make in its window; null for a request that is free. */
+  /** Requests that the key may still send in its window; null for a request that does not count. */
   remainingRequests: number | null
   recorder: RequestRecorder
 }
 
-/** Only what counts against the month is accounted for. A lookup may begin before that has been counted. */
+/**
+ * Throws 401, 403, 429 or 503. Only a request that counts against the quota is recorded. The semantic lookup may begin before the request is
+ * counted.
+ */
 export async function admitRequest(
   request: ProxyRequest,
   keyHash: string,
-  guessed: RequestPlan | null,
+  earlyPlan: RequestPlan | null,
   { admission, accounting, cache, explainer }: PipelineServices,
 ): Promise<AdmittedRequest> {
-  if (!isCountedAgainstQuota(request) && !(explainer.isMetered && isExplained(request))) {
-    const account = await admission.admitWithoutQuota(keyHash, request)
-    return {
-      resolvedKey: account,
-      exactEntry: null,
-      remainingRequests: null,
-      recorder: accounting.open(request, account, null),
-    }
+  if (!isCountedAgainstQuota(request) && !(explainer.isMetered && isExplanation(request))) {
+    const resolvedKey = await admission.admitWithoutQuota(keyHash, request)
+    const recorder = accounting.open(request, resolvedKey, null)
+    return { resolvedKey, exactEntry: null, remainingRequests: null, recorder }
   }
   const { address } = request
-  const { exactKey, cacheQuery } = guessed ?? NO_PLAN
-  const onNone = () => cacheQuery && cache.prefetch(cacheQuery)
+  const { exactKey, cacheQuery } = earlyPlan ?? NO_PLAN
   const { resolvedKey, entry, remaining, release } = await admission.admit({
     keyHash,
     address,
     exactKey,
-    onEntryMissing: onNone,
+    onEntryMissing: () => cacheQuery && cache.prefetch(cacheQuery),
   })
   return {
     resolvedKey,
@@ -50,29 +48,22 @@ export async function admitRequest(
 
 const NO_PLAN = { exactKey: null, cacheQuery: null }
 
-/** Whether the request counts against the month, and is recorded. Reading what a provider keeps, and questions, are free. */
+/** Whether the request counts against the monthly quota and is recorded. Reading stored objects, token counts and explanations are free. */
 export function isCountedAgainstQuota({ target, method }: Pick<ProxyRequest, 'target' | 'method'>): boolean {
   if (target.kind === 'kept') return target.id === null && method === 'POST'
   if (target.kind === 'bound') return method === 'POST'
   return target.kind === 'endpoint' || target.kind === 'operation'
 }
 
-function isExplained({ target }: ProxyRequest): boolean {
+function isExplanation({ target }: ProxyRequest): boolean {
   return target.kind === 'cache' && target.question === 'explain'
 }
 
-/** Tells the client what is left of its limits. */
+/** Sets the headers that report what is left of the client's limits. */
 export async function setRateLimitHeaders(
-  { recorder, ...counted }: AdmittedRequest,
+  { resolvedKey, remainingRequests: remaining, recorder }: AdmittedRequest,
   { headers }: Pick<ProxyResponse, 'headers'>,
-) {
-  const { spending } = recorder
-  applyRateLimitHeaders(
-    {
-      resolvedKey: counted.resolvedKey,
-      remaining: counted.remainingRequests,
-      spending: spending && (await spending.readRemaining()),
-    },
-    headers,
-  )
+): Promise<void> {
+  const spending = recorder.spending && (await recorder.spending.readRemaining())
+  applyRateLimitHeaders({ resolvedKey, remaining, spending }, headers)
 }

@@ -1,4 +1,4 @@
-/** Plans a request from its query and account. Pure, so that a guessed account can be planned with too. */
+/** Plans a request from its query and key. It is pure, so that a request can also be planned with a cached key record. */
 import { type CacheControl, isCacheableInMode, isRefreshRequest } from '../../cache/cache-control.ts'
 import { type CacheQuery, createCacheQuery, hashRequest } from '../../cache/cache-query.ts'
 import { hasCachePermission, sharingScope } from '../../cache/cache-scope.ts'
@@ -8,66 +8,39 @@ import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { pickCacheKeyHeaders } from '../../providers/forwarded-headers.ts'
 import { type ModelRouter, routeIdOf } from '../../providers/model-router.ts'
 import type { Provider } from '../../providers/upstream.ts'
-import { auxiliaryOperation } from '../endpoints/auxiliary.ts'
-import { completionOperation } from '../endpoints/completions/completion.ts'
-import { embeddingsOperation } from '../endpoints/embeddings/embeddings.ts'
-import { passThroughOperation } from '../endpoints/pass-through/pass-through.ts'
 import { listAlternativeModels } from '../request/parse-request.ts'
 import type { CompletionQuery, ExplainQuery, PassThroughQuery, Query } from '../request/query.ts'
-import type { PipelineTarget } from '../request/request.ts'
-import { storedObjectOperation } from '../stored-objects/stored-objects.ts'
-import type { Operation, PlannedRequest, RoutedContext } from './request-context.ts'
+import type { Operation, PlannedRequest, RequestContext, RoutedContext } from './request-context.ts'
 
-const BY_TARGET: Record<PipelineTarget['kind'], Operation> = {
-  // Embeddings, too: only their body says whether they are answered input by input.
-  endpoint: completionOperation,
-  operation: passThroughOperation,
-  kept: storedObjectOperation,
-  bound: storedObjectOperation,
-  response: storedObjectOperation,
-  count: auxiliaryOperation,
-  cache: auxiliaryOperation,
-}
-
-const BY_QUERY: Record<Query['kind'], Operation> = {
-  completion: completionOperation,
-  passed: passThroughOperation,
-  kept: storedObjectOperation,
-  bound: storedObjectOperation,
-  response: storedObjectOperation,
-  count: auxiliaryOperation,
-  explain: auxiliaryOperation,
-  feedback: auxiliaryOperation,
-}
-
-/** The operation that reads the body. */
-export function operationForTarget({ kind }: PipelineTarget): Operation {
-  return BY_TARGET[kind]
-}
-
-/** The operation that answers. */
-export function operationForQuery(query: Query): Operation {
-  return query.kind === 'completion' && query.embeddings ? embeddingsOperation : BY_QUERY[query.kind]
-}
-
-/** Whether the client wants the call's events as they come. What is passed on is followed whole. */
+/** Whether the client receives the call's events as they arrive. Pass-through responses are never streamed live. */
 export function isStreamedLive(context: RoutedContext): context is RoutedContext<CompletionQuery> {
-  return context.query.kind === 'completion' && context.query.stream
+  return isStreamed(context)
+}
+
+/** Whether a provider streams a completion for the request. */
+export function isStreamed(context: RequestContext): context is RequestContext<CompletionQuery> {
+  const { query, provider } = context
+  return query.kind === 'completion' && query.stream && provider !== null
 }
 
 export type RequestPlan =
   | (PlannedRequest & {
       error: null
-      /** The exact entry to read during admission; null when none is wanted. */
+      /** The key of the exact entry to read during admission; null if none is read. */
       exactKey: string | null
     })
-  /** No provider may answer. */
+  /** No provider may respond. */
   | { error: ProxyError; exactKey: null; cacheQuery: null }
 
-export function planRequest(query: Query, resolvedKey: ResolvedKey, modelRouter: ModelRouter): RequestPlan {
+/** Does not throw: a request that no provider may respond to has a plan with `error`. */
+export function planRequest(
+  query: Query,
+  operation: Operation,
+  resolvedKey: ResolvedKey,
+  modelRouter: ModelRouter,
+): RequestPlan {
   const provider = findProvider(query, resolvedKey, modelRouter)
   if (provider instanceof ProxyError) return { error: provider, exactKey: null, cacheQuery: null }
-  const operation = operationForQuery(query)
   if (!provider || !('control' in query)) {
     return { error: null, operation, provider, control: null, cacheQuery: null, exactKey: null }
   }
@@ -77,7 +50,7 @@ export function planRequest(query: Query, resolvedKey: ResolvedKey, modelRouter:
   return { error: null, operation, provider, control, cacheQuery, exactKey }
 }
 
-/** The provider, or why there is none; null where none is asked, or which one it is can only be looked up. */
+/** Returns the provider, or the error that explains why there is none. Returns null if no provider is called, or if finding it needs a lookup. */
 function findProvider(query: Query, resolvedKey: ResolvedKey, modelRouter: ModelRouter): Provider | ProxyError | null {
   if (query.kind === 'response' || query.kind === 'bound') return modelRouter.findResponseStorage(resolvedKey)
   if (query.kind === 'kept' || query.kind === 'feedback') return null
@@ -97,23 +70,23 @@ function planCacheQuery(
   control: CacheControl,
 ): CacheQuery {
   const { endpoint, body, canonicalBody, model } = query
-  const route = routeIdOf(provider) + boundKey(query, resolvedKey)
+  const route = routeIdOf(provider) + keyBinding(query, resolvedKey)
   const headers = pickCacheKeyHeaders(query.headers, provider.kind)
   const identity = { namespace: control.namespace, endpoint, route, headers, body, canonicalBody, source: query }
   return createCacheQuery({ resolvedKey, control, identity, model }, hashRequest(identity))
 }
 
-/** The client's cache control, within what the project allows: a client may have less served from the cache than others, never more. */
+/** Returns the client's cache control, limited to what the project allows. A client may only narrow what the cache serves. */
 function controlFor(query: CacheableQuery, resolvedKey: ResolvedKey): CacheControl {
   const { control } = query
   const scope = sharingScope(resolvedKey, query.body)
-  const asked = control.threshold
-  const threshold = asked !== null && asked > resolvedKey.semantic_threshold ? asked : null
+  const requested = control.threshold
+  const threshold = requested !== null && requested > resolvedKey.semantic_threshold ? requested : null
   const isAllowed = isCachingAllowed(query, resolvedKey)
-  const mayReplace = hasCachePermission(resolvedKey, 'refresh') || !isRefreshRequest(control)
-  if (isAllowed && mayReplace && threshold === asked && scope === control.sharingScope) return control
+  const mayRefresh = hasCachePermission(resolvedKey, 'refresh') || !isRefreshRequest(control)
+  if (isAllowed && mayRefresh && threshold === requested && scope === control.sharingScope) return control
   const lookup = control.lookup && isAllowed
-  const store = control.store && isAllowed && mayReplace
+  const store = control.store && isAllowed && mayRefresh
   return { ...control, sharingScope: scope, threshold, lookup, store }
 }
 
@@ -123,14 +96,14 @@ export function isCachingAllowed(query: CacheableQuery, { cache_mode }: Resolved
   return isCacheableInMode(query.body, !isSampled && cache_mode === 'deterministic' ? 'all' : cache_mode)
 }
 
-/** Names the provider key of a response that only works with the key it was made with; else ''. */
-function boundKey({ endpoint, body }: CacheableQuery, { provider_keys_version: version }: ResolvedKey): string {
+/** Names the version of the provider key for a response that is only usable with the key that created it; else returns ''. */
+function keyBinding({ endpoint, body }: CacheableQuery, { provider_keys_version: version }: ResolvedKey): string {
   if (endpoint !== 'responses') return ''
   const plan = planResponsesCaching(body)
   return plan.isCacheable && plan.isBoundToKey ? ` under key ${version}` : ''
 }
 
-/** Whether a plan made for one account holds for the other. They change so seldom that a plan may depend on all that they say. */
-export function isPlanReusable(guess: ResolvedKey, resolvedKey: ResolvedKey): boolean {
-  return guess === resolvedKey || Bun.deepEquals(guess, resolvedKey)
+/** Whether a plan made with the cached key record is valid for the resolved key. Records change rarely, so all of their fields are compared. */
+export function isPlanReusable(cachedKey: ResolvedKey, resolvedKey: ResolvedKey): boolean {
+  return cachedKey === resolvedKey || Bun.deepEquals(cachedKey, resolvedKey)
 }

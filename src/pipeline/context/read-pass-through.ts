@@ -1,4 +1,4 @@
-/** Reads a request that is passed on: its bytes are kept as they came, and the fields that decide are read. */
+/** Reads a pass-through request. Its bytes stay as the client sent them; the proxy reads the fields that it relies on. */
 import { readCacheControl } from '../../cache/cache-control.ts'
 import { invalidRequestError } from '../../errors/errors.ts'
 import {
@@ -26,27 +26,32 @@ import type { PassThroughQuery } from '../request/query.ts'
 import type { ProxyRequest } from '../request/request.ts'
 import type { PipelineServices } from './request-context.ts'
 
-/** Throws what reading a body throws, and a 400 that names the field or header. */
+/** Throws the errors of reading a body, and a 400 that names the invalid field or header. */
 export async function readPassThroughRequest(
   request: ProxyRequest,
   resolvedKey: ResolvedKey,
-  stages: PipelineServices,
+  services: PipelineServices,
 ): Promise<PassThroughQuery> {
   const { target, headers, body } = request
-  if (target.kind !== 'operation') throw new Error('Only operations are passed on')
+  if (target.kind !== 'operation') throw new Error('readPassThroughRequest: target must be an operation')
   const { operation, vendor } = target
   const control = readCacheControl(headers)
-  // What is meant without a model is OpenAI's.
+  // OpenAI's default applies only to requests that do not name a vendor.
   const defaultModel = vendor === undefined ? PASS_THROUGH_OPERATIONS[operation].defaultModel : null
-  const describe = (read: ParsedPassThroughBody) => describePassed(operation, read, { headers, control, defaultModel })
-  const read = await readPassThroughBody(request, PASS_THROUGH_OPERATIONS[operation].acceptsForms, resolvedKey, stages)
-  const query = await resolveAlias(describe(read), resolvedKey, async model => {
-    const bytes = await renamePassed(read, model, resolvedKey)
-    return describe(
-      await parsePassedBody(bytes, read.passThroughBody.contentType, {
+  const toQuery = (read: ParsedPassThroughBody) => createQuery(operation, read, { headers, control, defaultModel })
+  const read = await readPassThroughBody(
+    request,
+    PASS_THROUGH_OPERATIONS[operation].acceptsForms,
+    resolvedKey,
+    services,
+  )
+  const query = await resolveAlias(toQuery(read), resolvedKey, async model => {
+    const bytes = await renameModel(read, model, resolvedKey)
+    return toQuery(
+      await parseBody(bytes, read.passThroughBody.contentType, {
         reserveMemory: body.reserveMemory,
         resolvedKey,
-        ...stages,
+        ...services,
       }),
     )
   })
@@ -54,7 +59,7 @@ export async function readPassThroughRequest(
   return query
 }
 
-function describePassed(
+function createQuery(
   operation: PassThroughOperation,
   { passThroughBody, json, references }: ParsedPassThroughBody,
   { defaultModel, ...controlled }: Pick<PassThroughQuery, 'headers' | 'control'> & { defaultModel: string | null },
@@ -66,7 +71,7 @@ function describePassed(
   return {
     ...(json ?? NO_JSON),
     ...controlled,
-    kind: 'passed',
+    kind: 'passThroughBody',
     endpoint: operation,
     model,
     stream,
@@ -81,8 +86,8 @@ function describePassed(
   }
 }
 
-/** The same bytes with another model. */
-async function renamePassed(
+/** Returns the body's bytes with another model. */
+async function renameModel(
   { passThroughBody, json }: ParsedPassThroughBody,
   model: string,
   { project_id: owner }: ResolvedKey,
@@ -93,7 +98,7 @@ async function renamePassed(
 
 const NO_JSON = { canonicalBody: '', hasInexactNumber: false, isLarge: false }
 
-/** In a form, booleans are text. */
+/** Booleans in a form are text. */
 function isStreamed({ stream, stream_format }: JsonObject): boolean {
   if (![undefined, null, true, false, 'true', 'false'].some(known => known === stream)) {
     throw invalidRequestError('stream must be true or false.', 'stream')
@@ -103,33 +108,33 @@ function isStreamed({ stream, stream_format }: JsonObject): boolean {
 
 export interface ParsedPassThroughBody {
   passThroughBody: PassThroughBody
-  /** For JSON only: the fields that count, and whether serializing them again could change a number. */
+  /** For JSON only: the relevant fields in canonical form, and whether serializing them again could change a number. */
   json: { canonicalBody: string; hasInexactNumber: boolean; isLarge: boolean } | null
-  /** Objects kept by a provider that the body names. */
+  /** Stored objects that the body refers to. */
   references: StoredObjectReference[]
 }
 
-/** As the body was read, whatever else its client called it. */
+/** The body is read as JSON unless it is a form, whatever content type the client sent. */
 const JSON_TYPE = 'application/json'
-/** No name, number or boolean in a form is longer than this. */
+/** Longer values in a form are treated as content, not as names, numbers or booleans. */
 const MAX_VALUE_BYTES = 8_192
-/** Fields that decide here, or what it costs. A provider could read a repeated one, or a variant such as `model[]`, differently. */
-const DECISIVE =
+/** Fields that decide about routing or cost. A provider could read a repeated field, or a variant such as `model[]`, differently. */
+const UNIQUE_FIELDS =
   /^\s*(model|purpose|n|size|quality|partial_images|frame_count|output_format|response_format)\s*(?:\[.*)?$/
 
 /** Throws 400, 408, 413, 415 or 503. */
 export async function readPassThroughBody(
   { body, headers }: Pick<ProxyRequest, 'body' | 'headers'>,
-  takesForms: boolean,
+  acceptsForms: boolean,
   resolvedKey: ResolvedKey,
   { largeBodies }: Pick<PipelineServices, 'largeBodies'>,
 ): Promise<ParsedPassThroughBody> {
-  const bytes = await body.readBytes(takesForms)
+  const bytes = await body.readBytes(acceptsForms)
   const contentType = headers.get('content-type') ?? JSON_TYPE
-  return parsePassedBody(bytes, contentType, { reserveMemory: body.reserveMemory, resolvedKey, largeBodies })
+  return parseBody(bytes, contentType, { reserveMemory: body.reserveMemory, resolvedKey, largeBodies })
 }
 
-async function parsePassedBody(
+async function parseBody(
   bytes: Uint8Array,
   contentType: string,
   {
@@ -141,8 +146,8 @@ async function parsePassedBody(
   if (/^\s*multipart\/form-data/i.test(contentType)) return readFormBody(bytes, contentType)
   if (isLargeBody(bytes)) {
     const large = await largeBodies.read(bytes, { owner: resolvedKey.project_id, hold: reserveMemory })
-    const passed = { bytes: large.bytes, contentType: JSON_TYPE, fields: large.body, form: null }
-    return { passThroughBody: passed, json: { ...large, isLarge: true }, references: large.references }
+    const passThroughBody = { bytes: large.bytes, contentType: JSON_TYPE, fields: large.body, form: null }
+    return { passThroughBody, json: { ...large, isLarge: true }, references: large.references }
   }
   const text = decodeUtf8(bytes)
   const fields = parseRequestBody(text)
@@ -153,15 +158,15 @@ async function parsePassedBody(
 
 function readFormBody(bytes: Uint8Array, contentType: string): ParsedPassThroughBody {
   const form = parseMultipartForm(bytes, contentType)
-  // Null prototype: a field called __proto__ is a field like any other.
+  // The prototype is null because a field may be called __proto__.
   const fields: JsonObject = Object.create(null)
   const references: StoredObjectReference[] = []
   for (const part of form.parts) {
     const { name, isFile, start, end } = part
     const isValue = !isFile && end - start <= MAX_VALUE_BYTES
-    const decisive = DECISIVE.exec(name)?.[1]
-    if (decisive !== undefined && !(isValue && name === decisive && !(name in fields)))
-      throw invalidRequestError(`The form must name one ${decisive}, as text.`, decisive)
+    const uniqueName = UNIQUE_FIELDS.exec(name)?.[1]
+    if (uniqueName !== undefined && !(isValue && name === uniqueName && !(name in fields)))
+      throw invalidRequestError(`The form must have exactly one ${uniqueName}, as text.`, uniqueName)
     const kind = referenceKindOf(name)
     if (kind && !isValue) throw invalidRequestError(`${name} must be an id.`, name)
     if (!isValue) continue

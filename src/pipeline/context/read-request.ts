@@ -1,4 +1,4 @@
-/** Reads a request's body when its turn comes: a small one before the request is admitted, any other after. */
+/** Reads request bodies: a small one before the request is admitted, any other after. */
 
 import { LRUCache } from 'lru-cache'
 import { decodeUtf8 } from '../../formats/json/canonical.ts'
@@ -13,13 +13,13 @@ import type { PipelineServices } from './request-context.ts'
 /** A body that was read before the request was admitted. */
 export interface EarlyBody {
   bytes: Uint8Array
-  /** Null when a worker has to parse the body, or it names what is kept for its key: after the request is admitted. */
+  /** Null if the body can only be parsed after admission: it needs a worker, or refers to responses that are stored for its key. */
   query: CompletionQuery | null
 }
 
 /**
- * Returns null when the body was not announced as small, or is of an operation whose bodies are large. Throws as `parseRequest` does, but
- * 401 or 403 first.
+ * Returns null if the body was not announced as small, or the operation usually has large bodies. Throws a 401 or 403 for an invalid key,
+ * else the errors of `parseRequest`.
  */
 export async function readBodyEarly(
   request: ProxyRequest,
@@ -42,61 +42,61 @@ export async function readBodyEarly(
   }
 }
 
-/** Reads the body after the request is admitted. */
+/** Reads the body after the request is admitted. `early`: its bytes, if they were read before. */
 export async function readCompletionRequest(
   { target, headers, body }: ProxyRequest,
   resolvedKey: ResolvedKey,
   { largeBodies, conversations }: PipelineServices,
   early?: Uint8Array,
 ): Promise<CompletionQuery> {
-  if (target.kind !== 'endpoint') throw new Error('Only endpoints are completions')
-  const asked = { endpoint: target.endpoint, headers, body }
+  if (target.kind !== 'endpoint') throw new Error('readCompletionRequest: target must be an endpoint')
+  const requestInput = { endpoint: target.endpoint, headers, body }
   const bytes = early ?? (await body.readBytes())
-  const named = await parseRequestBytes(asked, bytes, largeBodies, resolvedKey.project_id)
-  const query = await resolveAlias(named, resolvedKey, model =>
-    changeModel(named, model, { resolvedKey, body, largeBodies }),
+  const parsed = await parseRequestBytes(requestInput, bytes, largeBodies, resolvedKey.project_id)
+  const query = await resolveAlias(parsed, resolvedKey, model =>
+    changeModel(parsed, model, { resolvedKey, body, largeBodies }),
   )
-  return conversations.expandEarlierTurns(query, asked, resolvedKey)
+  return conversations.expandEarlierTurns(query, requestInput, resolvedKey)
 }
 
-const MOST_BYTES = 16 * 1_048_576
-const LONGEST_CHARS = 16_384
-/** What a body takes beside its text, which it holds about three times: as it came, canonical, and in its values. */
-const BYTES_A_BODY = 2_400
+const MAX_BYTES = 16 * 1_048_576
+const MAX_TEXT_LENGTH = 16_384
+/** Memory of a body beside its text, which it holds about three times: as sent, in canonical form, and in its values. */
+const OVERHEAD_BYTES = 2_400
 
 export function createParsedBodyCache(): ParsedBodyCache {
   const bodies = new LRUCache<string, ParsedBody>({
-    maxSize: MOST_BYTES,
-    sizeCalculation: (_, text) => 3 * text.length + BYTES_A_BODY,
+    maxSize: MAX_BYTES,
+    sizeCalculation: (_, text) => 3 * text.length + OVERHEAD_BYTES,
   })
 
   return {
     find(endpoint, text) {
-      if (text.length > LONGEST_CHARS) return undefined
+      if (text.length > MAX_TEXT_LENGTH) return undefined
       const parsed = bodies.get(text)
       return parsed?.endpoint === endpoint ? parsed : undefined
     },
     store(query) {
-      if (query.isLarge || query.text.length > LONGEST_CHARS) return
+      if (query.isLarge || query.text.length > MAX_TEXT_LENGTH) return
       if (bodies.peek(query.text)?.endpoint === query.endpoint) return
-      bodies.set(query.text, freeze(pickParsed(query)))
+      bodies.set(query.text, deepFreeze(omitRequestFields(query)))
     },
   }
 }
 
-/** Leaves out what belongs to a single request, which would otherwise stay in memory as long. */
-function pickParsed({ headers, control, alias, ...parsed }: CompletionQuery): ParsedBody {
+/** Omits the fields of a single request, which would otherwise stay in memory with the body. */
+function omitRequestFields({ headers, control, alias, ...parsed }: CompletionQuery): ParsedBody {
   return parsed
 }
 
-/** Frozen, because later requests share it: code that changed it throws at once. */
-function freeze<T>(value: T): T {
-  const waiting: unknown[] = [value]
-  while (waiting.length > 0) {
-    const next = waiting.pop()
+/** Freezes a value that later requests share, so that code that changes it throws. */
+function deepFreeze<T>(value: T): T {
+  const pending: unknown[] = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()
     if (typeof next !== 'object' || next === null) continue
     Object.freeze(next)
-    for (const part of Object.values(next)) waiting.push(part)
+    for (const part of Object.values(next)) pending.push(part)
   }
   return value
 }

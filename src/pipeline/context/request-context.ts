@@ -1,4 +1,4 @@
-/** An admitted request with all that is known about it, and the operations that answer it. */
+/** The context of an admitted request, and the interface of the operations that execute it. */
 import type { Admission } from '../../admission/admission.ts'
 import type { Cache } from '../../cache/cache.ts'
 import type { CacheControl } from '../../cache/cache-control.ts'
@@ -31,7 +31,7 @@ import type { ProxyRequest, ProxyResponse } from '../request/request.ts'
 export interface PipelineServices {
   recordVerdict: VerdictRecorder
   admission: Admission
-  /** Says what may pass; null where nobody is asked. */
+  /** Decides which requests and responses may pass; null if no hook is configured. */
   hook: Hook | null
   largeBodies: LargeBodyReader
   parsedBodies: ParsedBodyCache
@@ -41,36 +41,36 @@ export interface PipelineServices {
   explainer: LookupExplainer
   /** Shared calls of this process. */
   sharedCalls: SharedCalls
-  /** Decides, across processes, which one leads a call. */
+  /** Leases that decide which process leads a call. */
   callLeases: CallLeases
   /** Shared calls for the vectors of single inputs. */
   inFlightVectors: InFlightVectors
   vectors: VectorStore
   catalogue: Catalogue
-  /** Of /v1/responses, with models whose providers keep none. */
+  /** Conversations at /v1/responses with models whose providers do not store responses. */
   conversations: Conversations
   storedResponses: StoredResponses
   database: Database
   store: Pick<FastStore, 'deleteEntry'>
 }
 
-/** What one request is going to do. */
+/** The plan of one request. */
 export interface PlannedRequest {
   operation: Operation
-  /** The provider that would answer; null where none is asked, or which one it is can only be looked up. */
+  /** The provider that is called on a miss; null if none is called, or if finding it needs a lookup. */
   provider: Provider | null
-  /** The client's cache control, within what the project's cache mode allows; null for what is never cached. */
+  /** The client's cache control, limited to what the project's cache mode allows; null for a request that is never cached. */
   control: CacheControl | null
-  /** What the cache is asked; its call name is also the shared call's name. Null for what is not cached as a whole. */
+  /** The query for the cache. Its `sharedCallName` is the name of the shared call. Null for a request that is not cached as a whole. */
   cacheQuery: CacheQuery | null
 }
 
-/** The request has passed the hook. */
+/** The hook's decision about a request that passed. */
 export interface HookCheck extends HookDecision {
-  /** Whether a stream waits until its answer has passed. */
+  /** Whether a stream is held until the hook has checked the whole response. */
   holdsStreams: boolean
-  /** Asks about an answer, in JSON; null: it is too long to be at hand. Throws as `Hook.ask` does. */
-  checkResponse(answer: Uint8Array | null, isStored: boolean): Promise<HookDecision>
+  /** Sends a response, in JSON, to the hook. Null stands for a response that is too long to be in memory. Throws like `Hook.decide`. */
+  checkResponse(response: Uint8Array | null, isStored: boolean): Promise<HookDecision>
   decideOnce: Hook['decideOnce']
 }
 
@@ -79,52 +79,52 @@ export interface RequestContext<Q extends Query = Query> extends PlannedRequest 
   query: Q
   resolvedKey: ResolvedKey
   recorder: RequestRecorder
-  /** Null where no hook is asked. */
+  /** Null if no hook checked the request. */
   check: HookCheck | null
 }
 
-/** A request that a model answers, and whose answer may be cached. */
+/** A request that goes to a model and whose response may be cached. */
 export interface RoutedContext<Q extends Query = CompletionQuery | PassThroughQuery> extends RequestContext<Q> {
   provider: Provider
   control: CacheControl
 }
 
-/** A request that leads its call: it asks the provider, and settles the call for every subscriber. */
+/** A request that leads its call: it calls the provider and settles the call for every subscriber. */
 export interface LeaderContext<Q extends Query = CompletionQuery | PassThroughQuery> extends RoutedContext<Q> {
   call: SharedCall
   subscriber: Subscriber
-  /** What the cache said; null when it was not asked. */
+  /** The cache's lookup result; null if there was no lookup. */
   lookup: Pick<LookupResult, 'missReason' | 'nearMiss' | 'vector'> | null
 }
 
-/** The response, or why there is none. Without one, nothing was sent and the request is not accounted for. */
+/** The response, or a failure: then nothing was sent and the request is not recorded yet. */
 export type AttemptResult = { response: ProxyResponse } | { failure: CallFailure }
 
-interface Answering {
-  /** Reads what is asked, once the request is admitted. Throws a ProxyError. `bytes` is the body, if it was read before. */
-  read(request: ProxyRequest, resolvedKey: ResolvedKey, stages: PipelineServices, bytes?: Uint8Array): Promise<Query>
-  /** Serves a stored response. Null when it cannot be served after all. `judgeUsd` is the price of deciding that it may be. */
+interface BaseOperation {
+  /** Reads the request after it is admitted. Throws a ProxyError. `bytes` is the body, if it was read before. */
+  read(request: ProxyRequest, resolvedKey: ResolvedKey, services: PipelineServices, bytes?: Uint8Array): Promise<Query>
+  /** Serves a cached response; returns null if it cannot be served. `judgeUsd` is the price of the judge's verdict on it. */
   serveHit(
     context: RequestContext,
     match: CachedResponseMatch,
-    stages: PipelineServices,
+    services: PipelineServices,
     judgeUsd?: number,
   ): ProxyResponse | null
-  /** What this usage costs, in US dollars; null when that is not known. */
-  price(context: RoutedContext, usage: TokenUsage, stages: PipelineServices): number | null
+  /** Returns the cost of the usage in US dollars; null if it is not known. */
+  price(context: RoutedContext, usage: TokenUsage, services: PipelineServices): number | null
 }
 
-/** An operation whose calls identical requests share: chat and other completions, and what is passed on. */
-export interface SharedOperation extends Answering {
+/** An operation whose calls are shared by identical requests: completions and pass-through operations. */
+export interface SharedOperation extends BaseOperation {
   sharesCalls: true
-  /** Asks the provider, and settles the call. Throws a ProxyError when nothing was sent; the caller must then settle the call. */
-  execute(context: LeaderContext, stages: PipelineServices): Promise<AttemptResult>
+  /** Calls the provider, and settles the call. Throws a ProxyError if nothing was sent; the caller must then settle the call. */
+  execute(context: LeaderContext, services: PipelineServices): Promise<AttemptResult>
 }
 
-/** An operation that each request asks for by itself: embeddings by input, objects that providers keep, questions. */
-export interface UnsharedOperation extends Answering {
+/** An operation whose calls are not shared as a whole: embeddings by input, stored objects, token counts, explanations, feedback. */
+export interface UnsharedOperation extends BaseOperation {
   sharesCalls: false
-  execute(context: RequestContext, stages: PipelineServices): Promise<AttemptResult>
+  execute(context: RequestContext, services: PipelineServices): Promise<AttemptResult>
 }
 
 export type Operation = SharedOperation | UnsharedOperation

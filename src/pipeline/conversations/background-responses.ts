@@ -1,4 +1,4 @@
-/** Responses that a provider makes in the background, under a key that projects share: asked for until they are whole, then kept here. */
+/** Requests background responses from a provider under a shared key, and stores them here once they are complete. */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { createError } from '../../errors/errors.ts'
 import type { MemoryReservation } from '../../event-loop/stream-memory.ts'
@@ -22,88 +22,91 @@ export interface BackgroundResponseOptions {
 }
 
 export type BackgroundResponseRequest = Omit<StorageRequest, 'path'> & {
-  /** Counts the response until its client has read it. */
+  /** Memory reservation that counts the response until its client has read it. */
   held?: MemoryReservation
-  /** '' for the response itself. */
+  /** A part of the response, with a leading slash; '' for the response itself. */
   part: string
 }
 
 const READ = new WorkerJob<string, StoredResponseDetails | null>(
-  new URL('../jobs.ts', import.meta.url),
+  new URL('./jobs.ts', import.meta.url),
   'readStoredResponseJob',
 )
-/** A translated response begins with its id, and is whole. */
-const OWN_ID_FIRST = /^\{"id":"(resp_[0-9a-f]{44})"/
+/** The start of a response that the proxy translated. Such a response is always complete. */
+const PROXY_RESPONSE_START = /^\{"id":"(resp_[0-9a-f]{44})"/
 
-/** A long one is read by a worker. Null for what is no response. */
+/** Returns null for JSON that is not a response. A worker parses a long one. */
 export function parseStoredResponse(
   response: string,
   { project_id: owner }: Pick<ResolvedKey, 'project_id'>,
 ): StoredResponseDetails | null | Promise<StoredResponseDetails | null> {
-  // raw text: the proxy has written it; any other is parsed.
-  const id = OWN_ID_FIRST.exec(response)?.[1]
+  // raw text: the proxy wrote this text; any other text is parsed.
+  const id = PROXY_RESPONSE_START.exec(response)?.[1]
   if (id !== undefined) return { id, itemIds: [], isUnfinished: false, isStored: true }
   return response.length > MAX_MAIN_THREAD_BYTES
     ? workerPool.run(READ, response, { owner })
     : readStoredResponse(response)
 }
 
-/** Asks its provider about it. Throws a 404 where that is not reached any more, and what `askStored` does. */
+/** Requests a background response from its provider. Throws a 404 if the provider is not configured any more, and the errors of `sendStored`. */
 export async function requestBackgroundResponse(
   { id, previous_id: previous }: StoredResponse,
-  { part, held, ...asked }: BackgroundResponseRequest,
+  { part, held, ...request }: BackgroundResponseRequest,
   resolvedKey: ResolvedKey,
   { responses, modelRouter }: BackgroundResponseOptions,
 ): Promise<ProxyResponse> {
   const provider = modelRouter.findResponseStorage(resolvedKey, AGGREGATOR)
   if (!provider?.sendStored) throw createError('responseNotFound', { id })
-  const answer = await provider.sendStored({ ...asked, path: `/responses/${encodeURIComponent(id)}${part}` })
-  const { status, headers, body } = answer
+  const upstreamResponse = await provider.sendStored({
+    ...request,
+    path: `/responses/${encodeURIComponent(id)}${part}`,
+  })
+  const { status, headers, body } = upstreamResponse
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false
-  const given: ProxyResponse = {
+  const response: ProxyResponse = {
     status,
     headers: { ...Object.fromEntries(headers), 'x-proxy-provider': provider.name },
     body: isStream ? body : await readAllBytes(body, provider.name, MAX_PLAIN_RESPONSE_BYTES, held),
   }
-  const own = await restoreEchoedFields({ previous_response_id: previous }, given, resolvedKey)
-  if (status !== 200) return own
+  const restored = await restoreEchoedFields({ previous_response_id: previous }, response, resolvedKey)
+  if (status !== 200) return restored
 
-  async function keep(response: string): Promise<void> {
-    const as = await parseStoredResponse(response, resolvedKey)
-    if (as?.id !== id || as.isUnfinished || !as.isStored) return
-    // What is not kept now is asked for again.
-    await responses.finish({ id, response, itemIds: as.itemIds }, resolvedKey).catch(() => {})
+  async function store(text: string): Promise<void> {
+    const details = await parseStoredResponse(text, resolvedKey)
+    if (details?.id !== id || details.isUnfinished || !details.isStored) return
+    // If this fails, the next request for the response stores it.
+    await responses.finish({ id, response: text, itemIds: details.itemIds }, resolvedKey).catch(() => {})
   }
 
   if (!isStream) {
-    const text = await new Response(own.body).text()
-    await keep(text)
-    return { ...own, body: text }
+    const text = await new Response(restored.body).text()
+    await store(text)
+    return { ...restored, body: text }
   }
-  const stream = own.body instanceof ReadableStream ? own.body : new Blob([own.body]).stream()
-  const keepLast = async (event: Uint8Array) => {
-    const ended = parseEventData(event)?.response
-    if (isJsonObject(ended)) await keep(JSON.stringify(ended))
+  const stream = restored.body instanceof ReadableStream ? restored.body : new Blob([restored.body]).stream()
+  const storeLastEvent = async (event: Uint8Array) => {
+    const finished = parseEventData(event)?.response
+    if (isJsonObject(finished)) await store(JSON.stringify(finished))
     return event
   }
-  const keeping = transformEvents(stream, event => (responsesFormat.isLastEvent(event) ? keepLast(event) : event))
-  return { ...own, body: keeping }
+  const storing = transformEvents(stream, event => (responsesFormat.isLastEvent(event) ? storeLastEvent(event) : event))
+  return { ...restored, body: storing }
 }
 
-const ASK_TIME_LIMIT_MS = 30_000
+const TIME_LIMIT_MS = 30_000
 
-/** The response as it is by now. Throws a 409 where it is not whole yet. */
+/** Returns the completed response. Throws a 409 if it is not complete yet. */
 export async function completeBackgroundResponse(
-  turn: StoredResponse,
+  stored: StoredResponse,
   resolvedKey: ResolvedKey,
   options: BackgroundResponseOptions,
 ): Promise<StoredResponse> {
-  if (!turn.unfinished) return turn
-  const signal = AbortSignal.timeout(ASK_TIME_LIMIT_MS)
-  const asked = { method: 'GET' as const, part: '', query: '', headers: new Headers(), signal }
-  const { status, body } = await requestBackgroundResponse(turn, asked, resolvedKey, options)
+  if (!stored.unfinished) return stored
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS)
+  const request = { method: 'GET' as const, part: '', query: '', headers: new Headers(), signal }
+  const { status, body } = await requestBackgroundResponse(stored, request, resolvedKey, options)
   const response = await new Response(body).text()
-  const as = status === 200 ? await parseStoredResponse(response, resolvedKey) : null
-  if (as?.id !== turn.id || as.isUnfinished) throw createError('responseUnfinished', { id: turn.id })
-  return { ...turn, response, unfinished: false }
+  const details = status === 200 ? await parseStoredResponse(response, resolvedKey) : null
+  if (details?.id !== stored.id || details.isUnfinished) throw createError('responseUnfinished', { id: stored.id })
+  return { ...stored, response, unfinished: false }
 }

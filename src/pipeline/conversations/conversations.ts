@@ -1,6 +1,6 @@
 /**
- * Conversations at /v1/responses with all models but those whose provider keeps responses under the project's own key: each response is kept
- * for the key that asked, so that a later request can name it, or its items, in place of what was said.
+ * Conversations at /v1/responses with models whose providers do not store responses under the project's own key. The proxy stores each
+ * response for the calling key, so that a later request can refer to it, or to its items, instead of repeating them.
  */
 import { createError, ProxyError } from '../../errors/errors.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
@@ -32,11 +32,11 @@ import {
 } from './store-response.ts'
 import type { StoredResponse } from './stored-responses.ts'
 
-type Asked = Parameters<typeof parseRequestBytes>[0]
+type RequestInput = Parameters<typeof parseRequestBytes>[0]
 
 export interface Conversations {
-  /** Puts what was said in place of references to it. Throws a 404 for what is not kept for this key. */
-  expandEarlierTurns(query: CompletionQuery, asked: Asked, resolvedKey: ResolvedKey): Promise<CompletionQuery>
+  /** Replaces references to stored responses and items by their content. Throws a 404 for references that are not stored for this key. */
+  expandEarlierTurns(query: CompletionQuery, input: RequestInput, resolvedKey: ResolvedKey): Promise<CompletionQuery>
   storeResponse: StoreResponse
 }
 
@@ -45,8 +45,8 @@ export interface ConversationsOptions extends ResponseStoreOptions {
   largeBodies: LargeBodyReader
 }
 
-const CONTINUE = new WorkerJob<RequestToResolve, ResolvedRequest>(
-  new URL('../jobs.ts', import.meta.url),
+const EXPAND = new WorkerJob<RequestToResolve, ResolvedRequest>(
+  new URL('./jobs.ts', import.meta.url),
   'expandConversationJob',
 )
 
@@ -54,53 +54,53 @@ export function createConversations(options: ConversationsOptions): Conversation
   const { modelRouter, largeBodies } = options
 
   return {
-    async expandEarlierTurns(query, asked, account) {
+    async expandEarlierTurns(query, input, resolvedKey) {
       if (!query.referencesEarlierTurns) return query
-      const provider = modelRouter.resolve(query.model, account, [], query.alias?.name)
+      const provider = modelRouter.resolve(query.model, resolvedKey, [], query.alias?.name)
       if (provider instanceof ProxyError) return query
-      const leaves = leavesOf(provider)
-      const found = await findEarlier(query, account, { ...options, leaves })
+      const unresolvedPolicy = unresolvedPolicyOf(provider)
+      const earlier = await findEarlierTurns(query, resolvedKey, { ...options, unresolvedPolicy })
       const bytes = query.bytes ?? new TextEncoder().encode(query.text)
-      if (leaves !== 'nothing' && !found.isAny) return query
-      const written = await write({ ...found, bytes, unresolvedPolicy: leaves }, account)
-      if (written.missingReference) {
-        const { id, index } = written.missingReference
+      if (unresolvedPolicy !== 'nothing' && !earlier.hasStoredItems) return query
+      const resolved = await resolveReferences({ ...earlier, bytes, unresolvedPolicy }, resolvedKey)
+      if (resolved.missingReference) {
+        const { id, index } = resolved.missingReference
         throw createError('itemNotFound', { id, param: `input[${index}].id` })
       }
       const { body, alias } = query
-      const whole = await parseRequestBytes(asked, written.bytes, largeBodies, account.project_id)
-      const made = new Set(written.createdIds)
-      const references = storedObjectReferencesOf(whole).filter(({ id }) => !made.has(id))
-      const previousId = found.previousTurns.length > 0 ? asString(body.previous_response_id) : null
-      const continued = { previousId, ownInput: limitInputLength(written.ownInput) }
-      const resumed = Object.assign(whole, { references, continued, ...(alias && { alias }) })
-      return previousId === null ? resumed : asContinued(resumed, previousId)
+      const expanded = await parseRequestBytes(input, resolved.bytes, largeBodies, resolvedKey.project_id)
+      const createdIds = new Set(resolved.createdIds)
+      const references = storedObjectReferencesOf(expanded).filter(({ id }) => !createdIds.has(id))
+      const previousId = earlier.previousTurns.length > 0 ? asString(body.previous_response_id) : null
+      const continued = { previousId, ownInput: limitInputLength(resolved.ownInput) }
+      const resumedQuery = Object.assign(expanded, { references, continued, ...(alias && { alias }) })
+      return previousId === null ? resumedQuery : withPreviousResponse(resumedQuery, previousId)
     },
 
     storeResponse: createResponseStore(options),
   }
 }
 
-/** What such a provider has made itself is left to it. */
-function leavesOf(provider: Provider): UnresolvedReferencePolicy {
+/** Returns which references are left to the provider: those to responses that it stores itself. */
+function unresolvedPolicyOf(provider: Provider): UnresolvedReferencePolicy {
   if (storesResponses(provider)) return 'all'
   return provider.nativeEndpoints?.includes('responses') ? 'nothing' : 'foreign'
 }
 
-/** A long one by a worker. */
-function write(
+/** A worker resolves the references of a long request. */
+function resolveReferences(
   input: RequestToResolve,
   { project_id: owner }: ResolvedKey,
 ): ResolvedRequest | Promise<ResolvedRequest> {
   const earlier = [...input.previousTurns, ...input.referencedResponses]
   const chars = earlier.reduce((sum, { input: own, response }) => sum + (own?.length ?? 0) + response.length, 0)
   return input.bytes.length + chars > MAX_MAIN_THREAD_BYTES
-    ? workerPool.run(CONTINUE, input, { owner })
+    ? workerPool.run(EXPAND, input, { owner })
     : resolveRequestReferences(input)
 }
 
-/** Its response names the one before; and it depends on what is stored, as far as its client can tell. */
-function asContinued(query: CompletionQuery, previousId: string): CompletionQuery {
+/** Makes the response name the previous one, and the request uncacheable, because it depends on stored responses. */
+function withPreviousResponse(query: CompletionQuery, previousId: string): CompletionQuery {
   return Object.assign(query, {
     isCacheable: false,
     control: { ...query.control, lookup: false, store: false },
@@ -108,35 +108,35 @@ function asContinued(query: CompletionQuery, previousId: string): CompletionQuer
   })
 }
 
-interface Earlier {
+interface EarlierTurns {
   previousTurns: StoredResponse[]
   referencedResponses: StoredResponse[]
-  /** Whether it names anything that is kept here, or would be. */
-  isAny: boolean
+  /** Whether the request refers to anything that the proxy stores or has stored. */
+  hasStoredItems: boolean
 }
 
-/** Throws a 404 for a conversation that is not kept as a whole, under another key for example. */
-async function findEarlier(
+/** Throws a 404 for a conversation that is not completely stored for this key. */
+async function findEarlierTurns(
   { body }: CompletionQuery,
   resolvedKey: ResolvedKey,
-  options: Pick<ConversationsOptions, 'responses' | 'modelRouter'> & { leaves: UnresolvedReferencePolicy },
-): Promise<Earlier> {
-  const { responses, leaves } = options
+  options: Pick<ConversationsOptions, 'responses' | 'modelRouter'> & { unresolvedPolicy: UnresolvedReferencePolicy },
+): Promise<EarlierTurns> {
+  const { responses, unresolvedPolicy } = options
   const { previous_response_id: previous } = body
-  const isNamed = typeof previous === 'string'
+  const hasPrevious = typeof previous === 'string'
   const items = findItemReferences(body)
-  const calls = leaves === 'all' ? [] : findCallsWithoutReasoning(body)
+  const calls = unresolvedPolicy === 'all' ? [] : findCallsWithoutReasoning(body)
   const [turns, named] = await Promise.all([
-    isNamed ? responses.find(previous, resolvedKey) : [],
+    hasPrevious ? responses.find(previous, resolvedKey) : [],
     responses.findReferenced([...items, ...calls], resolvedKey),
   ])
-  const isOurs = leaves === 'nothing' || isProxyResponseId(previous) || turns.at(-1)?.id === previous
-  const isWhole = turns[0]?.previous_id === null && turns.every(({ input }) => input !== null)
-  if (isNamed && isOurs && !isWhole) throw createError('previousResponseNotFound', { id: previous })
-  const isAny = turns.length + named.length > 0 || items.some(({ isProxyId }) => isProxyId)
+  const isStoredHere = unresolvedPolicy === 'nothing' || isProxyResponseId(previous) || turns.at(-1)?.id === previous
+  const isComplete = turns[0]?.previous_id === null && turns.every(({ input }) => input !== null)
+  if (hasPrevious && isStoredHere && !isComplete) throw createError('previousResponseNotFound', { id: previous })
+  const hasStoredItems = turns.length + named.length > 0 || items.some(({ isProxyId }) => isProxyId)
   return {
     previousTurns: await Promise.all(turns.map(turn => completeBackgroundResponse(turn, resolvedKey, options))),
     referencedResponses: named,
-    isAny,
+    hasStoredItems,
   }
 }

@@ -1,4 +1,4 @@
-/** Gives what is stored and shared the default fields, and each client its own: only in requests that have such fields. */
+/** Sets echoed fields: to defaults in responses that are stored and shared, and to the request's values in what its client gets. */
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import {
@@ -11,51 +11,53 @@ import { transformEvents } from '../../formats/sse/split-events.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { ProxyResponse } from '../request/request.ts'
 
-type Asking = Pick<ResolvedKey, 'project_id'>
+type Owner = Pick<ResolvedKey, 'project_id'>
 
-const WRITE = new WorkerJob<ResponseRewrite, Uint8Array>(new URL('../jobs.ts', import.meta.url), 'writeEchoedFieldsJob')
+const WRITE = new WorkerJob<ResponseRewrite, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'writeEchoedFieldsJob')
 
-/** A long one is written by a worker. */
-function write(asked: ResponseRewrite, owner: number): Uint8Array | Promise<Uint8Array> {
-  return asked.bytes.length > MAX_MAIN_THREAD_BYTES ? workerPool.run(WRITE, asked, { owner }) : writeEchoedFields(asked)
+/** A worker rewrites a long response. */
+function rewriteFields(rewrite: ResponseRewrite, owner: number): Uint8Array | Promise<Uint8Array> {
+  return rewrite.bytes.length > MAX_MAIN_THREAD_BYTES
+    ? workerPool.run(WRITE, rewrite, { owner })
+    : writeEchoedFields(rewrite)
 }
 
-function writeInEvents(
+function rewriteEvents(
   stream: ReadableStream<Uint8Array>,
   fields: JsonObject,
   owner: number,
 ): ReadableStream<Uint8Array> {
   return transformEvents(stream, bytes =>
-    mayContainResponse(bytes) ? write({ bytes, isEvent: true, fields }, owner) : bytes,
+    mayContainResponse(bytes) ? rewriteFields({ bytes, isEvent: true, fields }, owner) : bytes,
   )
 }
 
-/** A provider's answer as it is stored and shared. */
-export function resetEchoedFields(bytes: Uint8Array, { project_id: owner }: Asking): Uint8Array | Promise<Uint8Array> {
-  return write({ bytes, isEvent: false, fields: ECHOED_FIELDS }, owner)
+/** Returns a provider's response as it is stored and shared. */
+export function resetEchoedFields(bytes: Uint8Array, { project_id: owner }: Owner): Uint8Array | Promise<Uint8Array> {
+  return rewriteFields({ bytes, isEvent: false, fields: ECHOED_FIELDS }, owner)
 }
 
-/** The same for an event of a stream. */
+/** Like `resetEchoedFields`, for an event of a stream. */
 export function resetEchoedFieldsInEvent(
   bytes: Uint8Array,
-  { project_id: owner }: Asking,
+  { project_id: owner }: Owner,
 ): Uint8Array | Promise<Uint8Array> {
-  return mayContainResponse(bytes) ? write({ bytes, isEvent: true, fields: ECHOED_FIELDS }, owner) : bytes
+  return mayContainResponse(bytes) ? rewriteFields({ bytes, isEvent: true, fields: ECHOED_FIELDS }, owner) : bytes
 }
 
-/** The response as its client gets it. */
+/** Returns the response with the fields that its client gets. Responses with errors are unchanged. */
 export async function restoreEchoedFields(
   fields: JsonObject,
   response: ProxyResponse,
-  { project_id: owner }: Asking,
+  { project_id: owner }: Owner,
 ): Promise<ProxyResponse> {
   const { status, headers } = response
   if (status !== 200) return response
   const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body
   if (headers['content-type']?.includes('text/event-stream')) {
     const stream = body instanceof ReadableStream ? body : new Blob([body]).stream()
-    return { ...response, body: writeInEvents(stream, fields, owner) }
+    return { ...response, body: rewriteEvents(stream, fields, owner) }
   }
   const bytes = body instanceof ReadableStream ? new Uint8Array(await new Response(body).arrayBuffer()) : body
-  return { ...response, body: await write({ bytes, isEvent: false, fields }, owner) }
+  return { ...response, body: await rewriteFields({ bytes, isEvent: false, fields }, owner) }
 }

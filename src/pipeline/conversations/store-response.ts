@@ -1,4 +1,4 @@
-/** Keeps what a client may continue, or read by its id, where its provider keeps none under the project's own key. */
+/** Stores responses that a client may continue or read by id, unless their provider stores them under the project's own key. */
 import { ProxyError } from '../../errors/errors.ts'
 import { streamInChunks } from '../../event-loop/stream-in-chunks.ts'
 import { MAX_MAIN_THREAD_BYTES } from '../../event-loop/worker-pool.ts'
@@ -17,13 +17,13 @@ import type { ProxyResponse } from '../request/request.ts'
 import { parseStoredResponse } from './background-responses.ts'
 import type { StoredResponses } from './stored-responses.ts'
 
-interface KeptFor {
+interface ResponseContext {
   query: CompletionQuery
   resolvedKey: ResolvedKey
 }
 
-/** Keeps the response, before its client knows its end; one that is made in the background, before its client knows its id. */
-export type StoreResponse = (asked: KeptFor, response: ProxyResponse) => Promise<ProxyResponse>
+/** Stores a response before its client gets its end; a background response before its client gets its id. */
+export type StoreResponse = (context: ResponseContext, response: ProxyResponse) => Promise<ProxyResponse>
 
 export interface ResponseStoreOptions {
   responses: StoredResponses
@@ -31,68 +31,68 @@ export interface ResponseStoreOptions {
   log: Pick<Log, 'failures'>
 }
 
-/** Tell the id of what is made in the background. */
+/** Events that contain the id of a background response. */
 const FIRST_EVENTS = ['response.created', 'response.queued', 'response.in_progress']
 
 export function createResponseStore({ responses, modelRouter, log }: ResponseStoreOptions): StoreResponse {
-  async function keep({ query, resolvedKey }: KeptFor, response: string): Promise<void> {
-    const as = await parseStoredResponse(response, resolvedKey)
-    if (!as) return
-    const { id, isUnfinished } = as
+  async function store({ query, resolvedKey }: ResponseContext, response: string): Promise<void> {
+    const details = await parseStoredResponse(response, resolvedKey)
+    if (!details) return
+    const { id, isUnfinished } = details
     const isStored = query.body.store !== false
     if (!isStored && !isUnfinished) return
-    const { previousId, ownInput } = query.continued ?? { previousId: null, ownInput: writeInput(query) }
-    // Of what may not be stored, its id leads to its provider.
-    const said = isStored ? { ownInput, response } : { ownInput: null, response: JSON.stringify({ id }) }
-    const askedFor = recordedEndUserOf(query.body)
+    const { previousId, ownInput } = query.continued ?? { previousId: null, ownInput: serializeInput(query) }
+    // If the response must not be stored, its id still leads to its provider.
+    const content = isStored ? { ownInput, response } : { ownInput: null, response: JSON.stringify({ id }) }
+    const endUser = recordedEndUserOf(query.body)
     await responses
-      .store({ ...as, ...said, previousId, askedFor }, resolvedKey)
-      .catch(error => log.failures.report('stored_objects', error, 'a response could not be kept', { part: 'keep' }))
+      .store({ ...details, ...content, previousId, askedFor: endUser }, resolvedKey)
+      .catch(error => log.failures.report('stored_objects', error, 'a response could not be stored', { part: 'keep' }))
   }
 
-  /** Whether its provider keeps it for the project. */
-  function isKeptThere({ query, resolvedKey }: KeptFor, { headers }: ProxyResponse): boolean {
+  /** Whether the provider stores the response for the project. */
+  function isStoredByProvider({ query, resolvedKey }: ResponseContext, { headers }: ProxyResponse): boolean {
     const provider = modelRouter.resolve(headers['x-proxy-model'] ?? query.model, withoutModelAllowlist(resolvedKey))
     return !(provider instanceof ProxyError) && storesResponses(provider)
   }
 
-  /** Keeps what its events hold: the last one, and of what is made in the background the first. */
-  function keepEvents(asked: KeptFor, stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    let isAwaited = asked.query.body.background === true
-    async function keepHeld(event: Uint8Array): Promise<Uint8Array> {
-      const held = parseEventData(event)?.response
-      if (isJsonObject(held)) await keep(asked, JSON.stringify(held))
+  /** Stores the response of the last event; for a background response, also that of the first. */
+  function storeEvents(context: ResponseContext, stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    let needsFirstEvent = context.query.body.background === true
+    async function storeResponseOf(event: Uint8Array): Promise<Uint8Array> {
+      const response = parseEventData(event)?.response
+      if (isJsonObject(response)) await store(context, JSON.stringify(response))
       return event
     }
     return transformEvents(stream, event => {
-      const isFirst = isAwaited && hasEventName(event, FIRST_EVENTS)
-      if (isFirst) isAwaited = false
-      return isFirst || responsesFormat.isLastEvent(event) ? keepHeld(event) : event
+      const isFirst = needsFirstEvent && hasEventName(event, FIRST_EVENTS)
+      if (isFirst) needsFirstEvent = false
+      return isFirst || responsesFormat.isLastEvent(event) ? storeResponseOf(event) : event
     })
   }
 
-  return async (asked, response) => {
-    const { endpoint, body: request } = asked.query
-    const isKept = request.store !== false || request.background === true
-    if (endpoint !== 'responses' || !isKept || response.status !== 200) return response
-    if (isKeptThere(asked, response)) return response
+  return async (context, response) => {
+    const { endpoint, body: request } = context.query
+    const isStorable = request.store !== false || request.background === true
+    if (endpoint !== 'responses' || !isStorable || response.status !== 200) return response
+    if (isStoredByProvider(context, response)) return response
     const { body, headers } = response
     if (headers['content-type']?.includes('text/event-stream')) {
       const stream = body instanceof ReadableStream ? body : new Blob([body]).stream()
-      return { ...response, body: keepEvents(asked, stream) }
+      return { ...response, body: storeEvents(context, stream) }
     }
     const isStreamed = body instanceof ReadableStream
-    const whole = isStreamed ? new Uint8Array(await new Response(body).arrayBuffer()) : body
-    await keep(asked, typeof whole === 'string' ? whole : new TextDecoder().decode(whole))
-    return isStreamed ? { ...response, body: streamInChunks(whole as Uint8Array) } : response
+    const complete = isStreamed ? new Uint8Array(await new Response(body).arrayBuffer()) : body
+    await store(context, typeof complete === 'string' ? complete : new TextDecoder().decode(complete))
+    return isStreamed ? { ...response, body: streamInChunks(complete as Uint8Array) } : response
   }
 }
 
-function writeInput({ body, isLarge }: CompletionQuery): string | null {
+function serializeInput({ body, isLarge }: CompletionQuery): string | null {
   return isLarge ? null : limitInputLength(serializeInputItems(body.input))
 }
 
-/** A longer one is not kept: the response's items can still be named. */
+/** Returns null for input that is too long to be stored. Later requests can still refer to the response's items. */
 export function limitInputLength(input: string): string | null {
   return input.length > MAX_MAIN_THREAD_BYTES ? null : input
 }

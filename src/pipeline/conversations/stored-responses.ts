@@ -1,4 +1,4 @@
-/** Responses that are kept here for the key that asked, as the database has them: sealed where the project wants that. */
+/** Responses that the database stores for the calling key; sealed if the project requires it. */
 import { createError } from '../../errors/errors.ts'
 import type { PreviousItem } from '../../formats/responses/item-references.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
@@ -11,72 +11,78 @@ export type StoredResponse = RowOf<'find_conversation'>
 interface NewResponse {
   id: string
   previousId: string | null
-  /** Null: too long to be kept. */
+  /** Null if it is too long to be stored. */
   ownInput: string | null
   response: string
-  /** The end user, as records name it; null: nobody was named. */
+  /** The end user as in records; null if the request names none. */
   askedFor: string | null
   itemIds: string[]
   isUnfinished: boolean
 }
 
 export interface StoredResponses {
-  /** A response and those before it, as far as they are kept for this key; the first one first. Throws a 503. */
+  /** Returns a response and the previous ones that are stored for this key, oldest first. Throws a 503. */
   find(id: string, resolvedKey: ResolvedKey): Promise<StoredResponse[]>
-  /** Those that items may belong to. Throws a 503. */
+  /** Returns the responses that the items may belong to. Throws a 503. */
   findReferenced(items: readonly PreviousItem[], resolvedKey: ResolvedKey): Promise<StoredResponse[]>
-  /** Rejects where it is not kept. */
-  store(kept: NewResponse, resolvedKey: ResolvedKey): Promise<void>
-  /** Keeps what has become of one that was unfinished. Rejects as `keep` does. */
-  finish(whole: Pick<NewResponse, 'id' | 'response' | 'itemIds'>, resolvedKey: ResolvedKey): Promise<void>
+  /** Rejects if the response could not be stored. */
+  store(response: NewResponse, resolvedKey: ResolvedKey): Promise<void>
+  /** Stores the completed form of an unfinished response. Rejects if it could not be stored. */
+  finish(response: Pick<NewResponse, 'id' | 'response' | 'itemIds'>, resolvedKey: ResolvedKey): Promise<void>
 }
 
-/** The key that may reach a response. */
+/** Returns the key that may access a response, as arguments of SQL functions. */
 export function responseOwnerOf({ project_id, key_id }: Pick<ResolvedKey, 'project_id' | 'key_id'>) {
   return { of_project: project_id, of_key: key_id }
 }
 
 export function createStoredResponses({ database, seal }: { database: Database; seal: ContentSeal }): StoredResponses {
   async function open(reading: Promise<StoredResponse[]>, { project_id }: ResolvedKey): Promise<StoredResponse[]> {
-    const kept = await reading.catch(error => {
+    const rows = await reading.catch(error => {
       throw createError('databaseUnavailable', null, error)
     })
-    return kept.flatMap(turn => {
-      const response = seal.openText(turn.response, project_id)
-      const input = turn.input === null ? null : seal.openText(turn.input, project_id)
-      // No key opens it any more.
-      return response === null ? [] : { ...turn, response, input }
+    return rows.flatMap(row => {
+      const response = seal.openText(row.response, project_id)
+      const input = row.input === null ? null : seal.openText(row.input, project_id)
+      // The encryption key of this response is no longer configured.
+      return response === null ? [] : { ...row, response, input }
     })
   }
 
-  function sealed(response: string, resolvedKey: ResolvedKey): string {
+  function sealResponse(response: string, resolvedKey: ResolvedKey): string {
     const text = seal.sealText(response, resolvedKey)
-    if (text === null) throw new Error('seal_answers is on, and there is no ENCRYPTION_KEY')
+    if (text === null)
+      throw new Error('response cannot be sealed: seal_answers is on, but ENCRYPTION_KEY is not set; set it')
     return text
   }
 
   return {
-    find: (response_id, account) =>
-      open(callFunction(database, 'find_conversation', { ...responseOwnerOf(account), response_id }), account),
-    async findReferenced(items, account) {
+    find: (response_id, resolvedKey) =>
+      open(callFunction(database, 'find_conversation', { ...responseOwnerOf(resolvedKey), response_id }), resolvedKey),
+    async findReferenced(items, resolvedKey) {
       if (items.length === 0) return []
       const names = [...new Set(items.flatMap(item => item.lookupNames))]
-      const holder = responseOwnerOf(account)
+      const owner = responseOwnerOf(resolvedKey)
       const found = await Promise.all([
-        open(callFunction(database, 'find_stored_responses', { ...holder, response_ids: names }), account),
-        open(callFunction(database, 'find_responses_by_item', { ...holder, names }), account),
+        open(callFunction(database, 'find_stored_responses', { ...owner, response_ids: names }), resolvedKey),
+        open(callFunction(database, 'find_responses_by_item', { ...owner, names }), resolvedKey),
       ])
       return found.flat()
     },
-    async store({ id, previousId, ownInput, response, askedFor, itemIds, isUnfinished }, account) {
-      const own_input = ownInput === null ? null : seal.sealText(ownInput, account)
-      const asked = { continued_id: previousId, own_input, asked_for: askedFor }
-      const made = { response_id: id, response: sealed(response, account), item_ids: itemIds, unfinished: isUnfinished }
-      await callFunction(database, 'store_response', { ...responseOwnerOf(account), ...asked, ...made })
+    async store({ id, previousId, ownInput, response, askedFor, itemIds, isUnfinished }, resolvedKey) {
+      const own_input = ownInput === null ? null : seal.sealText(ownInput, resolvedKey)
+      const origin = { continued_id: previousId, own_input, asked_for: askedFor }
+      const content = {
+        response_id: id,
+        response: sealResponse(response, resolvedKey),
+        item_ids: itemIds,
+        unfinished: isUnfinished,
+      }
+      await callFunction(database, 'store_response', { ...responseOwnerOf(resolvedKey), ...origin, ...content })
     },
-    async finish({ id, response, itemIds }, account) {
-      const whole = { response_id: id, response: sealed(response, account), item_ids: itemIds }
-      await callFunction(database, 'complete_stored_response', { ...responseOwnerOf(account), ...whole })
+    async finish({ id, response, itemIds }, resolvedKey) {
+      const completed = { response_id: id, response: sealResponse(response, resolvedKey), item_ids: itemIds }
+      await callFunction(database, 'complete_stored_response', { ...responseOwnerOf(resolvedKey), ...completed })
     },
   }
 }

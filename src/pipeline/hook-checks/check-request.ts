@@ -1,4 +1,4 @@
-/** Asks the installation's hook about a request before anything answers it, and about what would answer it. */
+/** Sends a request to the installation's hook before any response, and lets its response be checked too. */
 import { endUserOf } from '../../formats/end-user.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { Hook } from '../../hooks/hook.ts'
@@ -7,31 +7,38 @@ import type { HookCheck, PlannedRequest, RequestContext } from '../context/reque
 import type { Query } from '../request/query.ts'
 import { createJsonPayload, createQueryPayload, type HookPayloadFormat } from './hook-payload.ts'
 
-type Asking = Pick<RequestContext, 'request' | 'query' | 'resolvedKey'>
+type HookSubject = Pick<RequestContext, 'request' | 'query' | 'resolvedKey'>
 
-/** Null where there is nothing to ask. Throws as `Hook.ask` does. */
-export async function checkRequest(context: Asking, hook: Hook): Promise<HookCheck | null> {
+/** Returns null for a request without content for the hook. Throws like `Hook.decide`. */
+export async function checkRequest(context: HookSubject, hook: Hook): Promise<HookCheck | null> {
   const { request, query, resolvedKey } = context
   const options = { owner: resolvedKey.project_id, maxBytes: hook.maxBytes }
-  const sent = await createQueryPayload(query, options)
-  if (sent === undefined) return null
-  request.body.reserveMemory(sent?.length ?? 0)
-  const about = describeForHook(context)
+  const requestPayload = await createQueryPayload(query, options)
+  if (requestPayload === undefined) return null
+  request.body.reserveMemory(requestPayload?.length ?? 0)
+  const metadata = describeForHook(context)
   const { trace } = request
-  const passed = await hook.decide({ phase: 'before', metadata: about, request: sent, trace })
+  const decision = await hook.decide({ phase: 'before', metadata, request: requestPayload, trace })
   return {
-    ...passed,
+    ...decision,
     holdsStreams: hook.streams === 'hold',
     decideOnce: hook.decideOnce,
-    async checkResponse(given, stored) {
-      const answer = given && (await createJsonPayload(given, { ...options, form: formOfAnswer(query) }))
-      return hook.decide({ phase: 'after', metadata: { ...about, stored }, request: sent, response: answer, trace })
+    async checkResponse(response, isStored) {
+      const responsePayload =
+        response && (await createJsonPayload(response, { ...options, form: responseFormat(query) }))
+      return hook.decide({
+        phase: 'after',
+        metadata: { ...metadata, stored: isStored },
+        request: requestPayload,
+        response: responsePayload,
+        trace,
+      })
     },
   }
 }
 
-/** What the hook is told of a request besides what it asks. */
-export function describeForHook({ request, query, resolvedKey }: Asking): JsonObject {
+/** Returns the metadata that the hook gets beside a request's body. */
+export function describeForHook({ request, query, resolvedKey }: HookSubject): JsonObject {
   return {
     request_id: request.id,
     operation: query.endpoint,
@@ -42,20 +49,20 @@ export function describeForHook({ request, query, resolvedKey }: Asking): JsonOb
   }
 }
 
-/** What is planned, without storing what must not be. */
-export function applyHookDecision<P extends PlannedRequest>(plan: P, check: HookCheck): P {
+/** Returns the plan; without storing the response if the hook forbids it. */
+export function applyHookDecision<P extends PlannedRequest>(plan: P, check: HookCheck | null): P {
   const { control, cacheQuery } = plan
-  if (!control || check.mayStore) return plan
-  const unstored = { ...control, store: false }
-  return { ...plan, control: unstored, cacheQuery: cacheQuery && { ...cacheQuery, control: unstored } }
+  if (!control || !check || check.mayStore) return plan
+  const unstoredControl = { ...control, store: false }
+  return { ...plan, control: unstoredControl, cacheQuery: cacheQuery && { ...cacheQuery, control: unstoredControl } }
 }
 
-/** Whether an answer to it has text: vectors, scores and sound have none. */
+/** Whether the response has text. Vectors, scores and audio have none. */
 export function hasTextResponse(query: Query): boolean {
   if (query.kind === 'passed') return PASS_THROUGH_OPERATIONS[query.endpoint].outputKind !== null
   return query.kind === 'completion' && query.embeddings === null
 }
 
-function formOfAnswer({ kind, endpoint }: Query): HookPayloadFormat {
+function responseFormat({ kind, endpoint }: Query): HookPayloadFormat {
   return kind === 'passed' && PASS_THROUGH_OPERATIONS[endpoint].outputKind === 'pictures' ? 'pictures' : 'json'
 }

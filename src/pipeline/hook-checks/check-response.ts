@@ -1,4 +1,4 @@
-/** An answer passes the hook before it is given to anybody: a provider's, and a stored one where the rules have changed since. */
+/** Checks responses with the hook before they are served: providers' responses, and cached ones if the hook's policy has changed since. */
 import type { CacheQuery } from '../../cache/cache-query.ts'
 import type { CachedResponseMatch } from '../../cache/entry.ts'
 import type { LookupResult } from '../../cache/lookup.ts'
@@ -9,39 +9,39 @@ import type { CallUsage } from '../spending/call-usage.ts'
 import { hasTextResponse } from './check-request.ts'
 
 /**
- * Asks about a provider's answer. Null where nothing is asked. Throws where it may not pass: the provider has been paid, and what was refused
- * counts.
+ * Sends a provider's response to the hook. Returns null if there is no hook or no text. Throws if the response is rejected; the request is then
+ * recorded with its cost, and counts.
  */
 export async function checkResponse(
   { check, query, recorder }: RoutedContext,
-  answer: Uint8Array | null,
+  response: Uint8Array | null,
   usage: CallUsage,
 ): Promise<HookDecision | null> {
   if (!check || !hasTextResponse(query)) return null
   try {
-    return await check.checkResponse(answer, false)
+    return await check.checkResponse(response, false)
   } catch (error) {
     recorder.finishFailed(error, { usage, isCounted: error instanceof HookRejection })
     throw error
   }
 }
 
-/** The stored answer; null where it may not be given any more. It is asked about unless it passed under the rules that the request did. */
+/** Returns the cached response; null if the hook rejects it. The hook is not called if the response passed under the request's policy. */
 export async function checkCachedResponse(
   { check, query, cacheQuery }: Pick<RequestContext, 'check' | 'query' | 'cacheQuery'>,
   match: CachedResponseMatch,
   { cache }: Pick<PipelineServices, 'cache'>,
 ): Promise<CachedResponseMatch | null> {
   if (!check || !cacheQuery || match.entry.policy === check.policy || !hasTextResponse(query)) return match
-  const decided = `${cacheQuery.exactKey} ${match.id} ${check.policy} ${Bun.SHA256.hash(match.entry.body, 'hex')}`
-  const policy = await check.decideOnce(decided, () => recheck(check, cacheQuery, match, cache))
+  const decisionName = `${cacheQuery.exactKey} ${match.id} ${check.policy} ${Bun.SHA256.hash(match.entry.body, 'hex')}`
+  const policy = await check.decideOnce(decisionName, () => checkAgain(check, cacheQuery, match, cache))
   return policy === REJECTED ? null : { ...match, entry: { ...match.entry, policy } }
 }
 
 const REJECTED = Symbol('rejected')
 
-/** The policy under which it passes now; null: the hook was not heard. */
-async function recheck(
+/** Returns the policy under which the response passes now; null if the hook was unreachable. */
+async function checkAgain(
   check: HookCheck,
   cacheQuery: CacheQuery,
   match: CachedResponseMatch,
@@ -59,13 +59,13 @@ async function recheck(
   }
 }
 
-/** The same of what a lookup found. */
+/** Checks the match of a lookup result. A rejected match becomes a miss. */
 export async function checkLookupResult(
   context: Pick<RequestContext, 'check' | 'query' | 'cacheQuery'>,
   lookup: LookupResult,
-  stages: Pick<PipelineServices, 'cache'>,
+  services: Pick<PipelineServices, 'cache'>,
 ): Promise<LookupResult> {
   if (!lookup.match) return lookup
-  const match = await checkCachedResponse(context, lookup.match, stages)
+  const match = await checkCachedResponse(context, lookup.match, services)
   return match ? { ...lookup, match } : { ...lookup, match, missReason: 'refused' }
 }

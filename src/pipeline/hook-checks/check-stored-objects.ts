@@ -1,4 +1,4 @@
-/** Asks the hook about what providers keep: the requests of a batch before it gets them, a kept response before it is read. */
+/** Sends requests for stored objects to the hook: the requests of a batch before it is created, a stored response before it is served. */
 import { createYielder } from '../../event-loop/work-scheduler.ts'
 import { HookRejection } from '../../hooks/hook-response.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readAllBytes } from '../../providers/read-bytes.ts'
@@ -8,18 +8,18 @@ import type { ProxyResponse } from '../request/request.ts'
 import { describeForHook } from './check-request.ts'
 import { createBodyPayload, createJsonPayload, type HookPayloadFormat } from './hook-payload.ts'
 
-/** Lines that are under way at once. */
-const AT_ONCE = 16
+/** Maximum number of batch requests that are checked at once. */
+const MAX_IN_FLIGHT = 16
 const NO_REQUEST = Buffer.from('{}')
 
-/** One request of a batch, or all of them, in JSON. */
+/** One request of a batch, or all of them, as JSON. */
 export interface BatchRequest {
   bytes: Uint8Array
-  /** Before what is said of one that is refused. */
+  /** Prefix of the error message if the hook rejects the request. */
   errorPrefix: string
 }
 
-/** Each by itself. Throws as `Hook.ask` does. */
+/** Checks each request separately. Throws like `Hook.decide`. */
 export async function checkBatchRequests(
   context: RequestContext,
   lines: Iterable<BatchRequest>,
@@ -30,27 +30,27 @@ export async function checkBatchRequests(
     request: { trace },
     resolvedKey,
   } = context
-  const about = describeForHook(context)
-  const yieldTurn = createYielder()
-  const underWay = new Set<Promise<void>>()
+  const metadata = describeForHook(context)
+  const yieldIfDue = createYielder()
+  const inFlight = new Set<Promise<void>>()
   for (const { bytes, errorPrefix } of lines) {
     const request = await createJsonPayload(bytes, { owner: resolvedKey.project_id, maxBytes: hook.maxBytes })
-    const asking: Promise<void> = hook.decide({ phase: 'before', metadata: about, request, trace }).then(
-      () => void underWay.delete(asking),
+    const decision: Promise<void> = hook.decide({ phase: 'before', metadata, request, trace }).then(
+      () => void inFlight.delete(decision),
       error => {
         throw error instanceof HookRejection ? error.withPrefix(errorPrefix) : error
       },
     )
-    // The first that may not pass ends the loop; the others' failures are the same to it.
-    asking.catch(() => {})
-    underWay.add(asking)
-    if (underWay.size >= AT_ONCE) await Promise.race(underWay)
-    await yieldTurn()
+    // The first rejection ends the loop, so later ones are ignored.
+    decision.catch(() => {})
+    inFlight.add(decision)
+    if (inFlight.size >= MAX_IN_FLIGHT) await Promise.race(inFlight)
+    await yieldIfDue()
   }
-  await Promise.all(underWay)
+  await Promise.all(inFlight)
 }
 
-/** A body that a storage provider gets, without the content of files. Throws as `Hook.ask` does. */
+/** Checks a body for a storage provider, without the content of files. Throws like `Hook.decide`. */
 export async function checkStoredObjectBody(
   context: RequestContext,
   body: PassThroughBody,
@@ -62,7 +62,7 @@ export async function checkStoredObjectBody(
   await hook.decide({ phase: 'before', metadata: describeForHook(context), request, trace: context.request.trace })
 }
 
-/** A query string that goes to a provider with the request, decoded. Throws as `Hook.ask` does. */
+/** Checks the decoded query string that is forwarded with the request. Throws like `Hook.decide`. */
 export async function checkQueryString(
   context: RequestContext,
   { hook }: Pick<PipelineServices, 'hook'>,
@@ -76,7 +76,7 @@ export async function checkQueryString(
   await hook.decide({ phase: 'before', metadata: describeForHook(context), request, trace })
 }
 
-/** The response, read whole. Throws as `Hook.ask` does. */
+/** Checks a stored response and returns it with its whole body in memory. Throws like `Hook.decide`. */
 export async function checkStoredResponse(
   context: RequestContext,
   response: ProxyResponse,
@@ -85,23 +85,23 @@ export async function checkStoredResponse(
   if (!hook || response.status !== 200) return response
   const { body } = response
   const name = context.provider?.name ?? ''
-  const whole =
+  const bytes =
     body instanceof ReadableStream
       ? await readAllBytes(body, name, MAX_PLAIN_RESPONSE_BYTES, context.request.responseMemory)
       : Buffer.from(body)
   const form: HookPayloadFormat = response.headers['content-type']?.includes('text/event-stream') ? 'events' : 'json'
-  const answer = await createJsonPayload(whole, {
+  const payload = await createJsonPayload(bytes, {
     owner: context.resolvedKey.project_id,
     maxBytes: hook.maxBytes,
     form,
   })
-  const about = { ...describeForHook(context), stored: true }
+  const metadata = { ...describeForHook(context), stored: true }
   await hook.decide({
     phase: 'after',
-    metadata: about,
+    metadata,
     request: NO_REQUEST,
-    response: answer,
+    response: payload,
     trace: context.request.trace,
   })
-  return { ...response, body: whole }
+  return { ...response, body: bytes }
 }

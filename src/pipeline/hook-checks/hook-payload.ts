@@ -1,6 +1,6 @@
 /**
- * Writes the JSON that the hook is shown, from parsed values alone, so that no escape hides anything: of a request or an answer, without the
- * credentials of MCP servers, and with packed provider extras unpacked; of a form, its texts.
+ * Encodes the JSON that the hook gets. It is written from parsed values, so that escapes cannot hide text. Credentials of MCP servers are
+ * omitted, provider extras are unpacked, and a form is reduced to its texts.
  */
 import { isUtf8 } from 'node:buffer'
 import { copyInChunks } from '../../event-loop/copy-in-chunks.ts'
@@ -14,25 +14,28 @@ import { createSseParser } from '../../formats/sse/sse.ts'
 import type { PassThroughBody } from '../../providers/upstream.ts'
 import type { Query } from '../request/query.ts'
 
-const SHOW = new WorkerJob<ToShow, Uint8Array>(new URL('../jobs.ts', import.meta.url), 'encodeHookPayloadJob')
+const ENCODE = new WorkerJob<PayloadInput, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'encodeHookPayloadJob')
 
-interface ShowOptions {
-  /** The project. */
+interface PayloadOptions {
+  /** The id of the project. */
   owner: number
   maxBytes: number
   form?: HookPayloadFormat
 }
 
-/** Answers with pictures are shown without them, whatever their length; a stream as the list of its events. */
+/** `pictures`: a response whose pictures are omitted. `events`: a stream, encoded as the list of its events. */
 export type HookPayloadFormat = 'json' | 'pictures' | 'events'
 
-interface ToShow {
+interface PayloadInput {
   bytes: Uint8Array
   form: HookPayloadFormat
 }
 
-/** Undefined for a request that says nothing to a model; null for one of more than `maxBytes`. */
-export async function createQueryPayload(query: Query, options: ShowOptions): Promise<Uint8Array | null | undefined> {
+/** Returns undefined for a request that sends nothing to a model; null if the payload is longer than `maxBytes`. */
+export async function createQueryPayload(
+  query: Query,
+  options: PayloadOptions,
+): Promise<Uint8Array | null | undefined> {
   switch (query.kind) {
     case 'completion':
     case 'explain':
@@ -46,35 +49,35 @@ export async function createQueryPayload(query: Query, options: ShowOptions): Pr
   }
 }
 
-/** Null for one of more than `maxBytes`. `omitsFiles`: a file of a form is omitted even where it is text. */
+/** Returns null if the payload is longer than `maxBytes`. `omitsFiles`: whether files of a form are omitted even if they are text. */
 export async function createBodyPayload(
   { form, bytes }: PassThroughBody,
-  { omitsFiles = false, ...options }: ShowOptions & { omitsFiles?: boolean },
+  { omitsFiles = false, ...options }: PayloadOptions & { omitsFiles?: boolean },
 ): Promise<Uint8Array | null> {
   if (!form) return createJsonPayload(bytes, options)
   const parts = form.parts.filter(part => !isFile(part) || !(omitsFiles || isBinary(form, part)))
   const length = parts.reduce((sum, { start, end }) => sum + end - start, 0)
-  return length > options.maxBytes ? null : Buffer.from(JSON.stringify(showValue(textsOf(form, parts))))
+  return length > options.maxBytes ? null : Buffer.from(JSON.stringify(expandValue(readTexts(form, parts))))
 }
 
-/** Null for JSON of more than `maxBytes`. */
+/** Returns null if the JSON is longer than `maxBytes`. */
 export async function createJsonPayload(
   json: string | Uint8Array,
-  { owner, maxBytes, form = 'json' }: ShowOptions,
+  { owner, maxBytes, form = 'json' }: PayloadOptions,
 ): Promise<Uint8Array | null> {
-  // A text has at least as many bytes.
+  // A string has at least as many bytes as code units.
   if (json.length > maxBytes && form !== 'pictures') return null
   const bytes = typeof json === 'string' ? Buffer.from(json) : json
   if (bytes.length <= MAX_MAIN_THREAD_BYTES) return encodeHookPayload({ bytes, form })
   const copy = await copyInChunks(bytes)
-  return workerPool.run(SHOW, { bytes: copy, form }, { owner, transfer: [copy.buffer] })
+  return workerPool.run(ENCODE, { bytes: copy, form }, { owner, transfer: [copy.buffer] })
 }
 
-/** Text that is no JSON is shown as one text. */
-export function encodeHookPayload({ bytes, form }: ToShow): Uint8Array {
+/** Text that is not JSON is encoded as one string. */
+export function encodeHookPayload({ bytes, form }: PayloadInput): Uint8Array {
   const value = form === 'events' ? readEvents(bytes) : parseOrText(new TextDecoder().decode(bytes))
-  const shown = form === 'pictures' ? withoutPictures(value) : value
-  return Buffer.from(JSON.stringify(showValue(redact(shown))))
+  const shown = form === 'pictures' ? omitPictures(value) : value
+  return Buffer.from(JSON.stringify(expandValue(redact(shown))))
 }
 
 function parseOrText(text: string): unknown {
@@ -89,29 +92,29 @@ function readEvents(bytes: Uint8Array): unknown[] {
   return events
 }
 
-function withoutPictures(answer: unknown): unknown {
-  if (!isJsonObject(answer) || !Array.isArray(answer.data)) return answer
+function omitPictures(response: unknown): unknown {
+  if (!isJsonObject(response) || !Array.isArray(response.data)) return response
   return {
-    ...answer,
-    data: answer.data.map(picture => (isJsonObject(picture) ? { ...picture, b64_json: undefined } : picture)),
+    ...response,
+    data: response.data.map(picture => (isJsonObject(picture) ? { ...picture, b64_json: undefined } : picture)),
   }
 }
 
 /** The fields that providers read files from. */
 const FILE_FIELD = /^(?:file|image|mask|data|input_reference)(?:\[.*)?$/
 
-/** A provider may read any other part as text, even one with a file name. */
+/** Whether the part is a file. A provider may read any other part as text, even one with a file name. */
 function isFile({ name, isFile: hasFileName }: FormPart): boolean {
   return hasFileName && FILE_FIELD.test(name)
 }
 
-/** Pictures and sound, but no text that is sent in their place. */
+/** Whether the part is binary, such as a picture or audio, and not text sent as a file. */
 function isBinary({ bytes }: MultipartForm, { start, end }: FormPart): boolean {
   const value = bytes.subarray(start, end)
   return value.indexOf(0) >= 0 || !isUtf8(value)
 }
 
-function textsOf(form: MultipartForm, parts: readonly FormPart[]): JsonObject {
+function readTexts(form: MultipartForm, parts: readonly FormPart[]): JsonObject {
   const texts = Map.groupBy(parts, ({ name }) => name)
   return Object.fromEntries(
     Array.from(texts, ([name, [first, ...more]]) => {
@@ -121,23 +124,23 @@ function textsOf(form: MultipartForm, parts: readonly FormPart[]): JsonObject {
   )
 }
 
-function showValue(value: unknown): unknown {
-  if (typeof value === 'string') return showText(value)
-  if (Array.isArray(value)) return value.map(showValue)
+function expandValue(value: unknown): unknown {
+  if (typeof value === 'string') return expandText(value)
+  if (Array.isArray(value)) return value.map(expandValue)
   // Numbers that JavaScript cannot hold are objects without fields of their own.
   if (!isJsonObject(value) || Object.isFrozen(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, showValue(each)]))
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, expandValue(each)]))
 }
 
 /** Throws a 400 for JSON within a text that is nested too deeply. */
-function showText(text: string): string {
+function expandText(text: string): string {
   const extras = unpackExtras(text, null)
-  if (extras) return JSON.stringify(showValue(extras))
+  if (extras) return JSON.stringify(expandValue(extras))
   const nested = mayBeEscapedJson(text) ? tryParseLosslessJson(text) : undefined
   if (nested === undefined) return text
   measureJson(Buffer.from(text))
-  const shown = JSON.stringify(showValue(nested))
-  // Readers differ in which of two equal keys they take.
+  const shown = JSON.stringify(expandValue(nested))
+  // Parsers differ in which of two equal keys they use.
   return hasDuplicateKeys(text, nested) ? `${shown}\n${decodeEscapes(text)}` : shown
 }
 
@@ -145,13 +148,13 @@ function decodeEscapes(text: string): string {
   return text.replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
-/** JSON within a text, such as a call's arguments, has escapes of its own: a translation reads it, or the model. */
+/** Whether the text may be JSON with escapes, such as a call's arguments. A translation or the model decodes them. */
 function mayBeEscapedJson(text: string): boolean {
-  // raw text: a value that was parsed, which may hold JSON of its own.
+  // raw text: a parsed value, which may itself contain JSON.
   return text.includes('\\u') && /^\s*[[{"]/.test(text)
 }
 
-/** Removes what an MCP server is told to know the client by, which no model reads: in a request, in one of a batch, in an answer. */
+/** Omits credentials for MCP servers, which no model reads, from a request, a batch's request or a response. */
 function redact(body: unknown): unknown {
   if (!isJsonObject(body)) return body
   const { tools, mcp_servers: servers, body: line, requests } = body

@@ -1,4 +1,4 @@
-/** Prevents a project from naming another project's objects to a provider, whatever they are: files, responses, containers, voices. */
+/** Prevents requests that refer to another project's objects at a provider: files, responses, containers, voices. */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { addErrorDetails, createError } from '../../errors/errors.ts'
 import type { StoredObjectReference } from '../../formats/stored-object-references.ts'
@@ -8,71 +8,77 @@ import { type Database, isNulCharacterError } from '../../postgres/database.ts'
 import { findStorageKeyName } from '../../postgres/stored-objects.ts'
 import type { Provider } from '../../providers/upstream.ts'
 
-type Keeper = Pick<Provider, 'kind' | 'pricedAs' | 'nativeEndpoints'>
+type StorageProvider = Pick<Provider, 'kind' | 'pricedAs' | 'nativeEndpoints'>
 type Owner = Pick<ResolvedKey, 'project_id'>
 
-/** What `stored_objects.id` takes. */
-const LONGEST_ID = 256
+/** The limit of `stored_objects.id`. */
+const MAX_ID_LENGTH = 256
 
 /**
- * Runs before a provider is asked. What was made through the proxy belongs to the project that made it; what was made elsewhere, under a
- * key of the project's own, to the first project that names it. Returns the provider with the key that made it. Throws 400, 404 or 503.
+ * Runs before a provider is called. An object that was created through the proxy belongs to the project that created it. An object that was
+ * created elsewhere, under the project's provider key, belongs to the first project that refers to it. Returns the provider with the key
+ * that created the objects. Throws 400, 404 or 503.
  */
 export async function checkReferences(
   database: Database,
   references: readonly StoredObjectReference[],
-  account: Owner,
+  resolvedKey: Owner,
   provider: Provider,
 ): Promise<Provider> {
   // A translation to chat completions drops the ids of items.
-  const keepsItems = provider.nativeEndpoints?.includes('responses') ?? true
-  const named = references.filter(({ kind }) => kind !== 'item' || keepsItems)
-  const malformed = named.find(({ id }) => id === '' || id.length > LONGEST_ID)
+  const sendsItems = provider.nativeEndpoints?.includes('responses') ?? true
+  const sentReferences = references.filter(({ kind }) => kind !== 'item' || sendsItems)
+  const malformed = sentReferences.find(({ id }) => id === '' || id.length > MAX_ID_LENGTH)
   if (malformed) throw createError('invalidId', { param: malformed.field })
-  const foreign = await findForeign(database, named, account, provider)
-  const first = named.find(({ id }) => foreign.includes(id))
-  if (!first) return withOwningKey(database, named, account, provider)
-  const param = first.field
-  if (first.kind === 'file') throw createError('fileOfAnotherProject', { param })
-  const refusal =
+  const foreignIds = await findForeign(database, sentReferences, resolvedKey, provider)
+  const foreign = sentReferences.find(({ id }) => foreignIds.includes(id))
+  if (!foreign) return withOwningKey(database, sentReferences, resolvedKey, provider)
+  const param = foreign.field
+  if (foreign.kind === 'file') throw createError('fileOfAnotherProject', { param })
+  const error =
     provider.kind === AGGREGATOR
       ? createError('objectOwnerUnknown', { param })
       : createError('objectOfAnotherProject', { param })
-  // Anthropic's clients then begin another.
-  throw param === 'thread' ? addErrorDetails(refusal, { error_code: 'thread_not_found' }) : refusal
+  // Anthropic's clients then start a new thread.
+  throw param === 'thread' ? addErrorDetails(error, { error_code: 'thread_not_found' }) : error
 }
 
-/** Whether the project may ask the provider for what has this id. */
-export async function canReference(database: Database, id: string, account: Owner, provider: Keeper): Promise<boolean> {
-  return (await findForeign(database, [{ id }], account, provider)).length === 0
+/** Whether the project may refer to this id at the provider. */
+export async function canReference(
+  database: Database,
+  id: string,
+  resolvedKey: Owner,
+  provider: StorageProvider,
+): Promise<boolean> {
+  return (await findForeign(database, [{ id }], resolvedKey, provider)).length === 0
 }
 
-/** What was made with one of a project's keys is known to that key's account alone. */
+/** Returns the provider with the key that created the objects, because only that key's account at the provider can access them. */
 export async function withOwningKey(
   database: Database,
-  named: readonly Pick<StoredObjectReference, 'id'>[],
+  references: readonly Pick<StoredObjectReference, 'id'>[],
   { project_id: projectId }: Owner,
   provider: Provider,
 ): Promise<Provider> {
-  if (!provider.withKey || provider.pricedAs === null || named.length === 0) return provider
-  const asked = { projectId, provider: provider.pricedAs, ids: named.map(({ id }) => id) }
-  const key = await findStorageKeyName(database, asked).catch(unavailable)
+  if (!provider.withKey || provider.pricedAs === null || references.length === 0) return provider
+  const lookup = { projectId, provider: provider.pricedAs, ids: references.map(({ id }) => id) }
+  const key = await findStorageKeyName(database, lookup).catch(throwDatabaseError)
   return key === null ? provider : provider.withKey(key)
 }
 
-function unavailable(error: unknown): never {
+function throwDatabaseError(error: unknown): never {
   throw isNulCharacterError(error) ? createError('nullCharacter') : createError('databaseUnavailable', null, error)
 }
 
 async function findForeign(
   database: Database,
-  named: readonly Pick<StoredObjectReference, 'id'>[],
+  references: readonly Pick<StoredObjectReference, 'id'>[],
   { project_id: projectId }: Owner,
-  { kind, pricedAs: provider }: Keeper,
+  { kind, pricedAs: provider }: StorageProvider,
 ): Promise<string[]> {
-  // The sandbox keeps nothing of any project.
-  if (named.length === 0 || provider === null) return []
-  const claimed = { of_project: projectId, of_provider: provider, ids: named.map(({ id }) => id) }
-  const asked = callFunction(database, 'claim_referenced_ids', { ...claimed, under_shared_key: kind === AGGREGATOR })
-  return (await asked.catch(unavailable)).map(({ id }) => id)
+  // The sandbox stores no objects.
+  if (references.length === 0 || provider === null) return []
+  const claim = { of_project: projectId, of_provider: provider, ids: references.map(({ id }) => id) }
+  const result = callFunction(database, 'claim_referenced_ids', { ...claim, under_shared_key: kind === AGGREGATOR })
+  return (await result.catch(throwDatabaseError)).map(({ id }) => id)
 }

@@ -1,6 +1,6 @@
 /**
- * Binds what a provider keeps of an answer (the response, its items, containers, sounds) to the project, before its client learns the ids:
- * when it is made, and when it is read where it was made later, in the background or by a batch.
+ * Claims the ids that a provider created for a response (the response, its items, containers, audio) for the project, before its client gets
+ * them. Ids of background responses and batches are claimed when their content is read.
  */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import { createYielder } from '../../event-loop/work-scheduler.ts'
@@ -16,38 +16,38 @@ import type { Endpoint, Provider } from '../../providers/upstream.ts'
 import type { ProxyResponse } from '../request/request.ts'
 
 const ID = /"(?:id|container_id|file_id)"\s*:\s*"([\w-]{1,256})"/g
-/** Of the piece before, so that an id which is cut in two is found. */
+/** Bytes of the previous chunk that are searched again, so that an id across two chunks is found. */
 const OVERLAP_BYTES = 320
 
-interface Asked {
+interface ClaimContext {
   query: { endpoint: Endpoint; body: JsonObject }
   resolvedKey: Pick<ResolvedKey, 'project_id'>
   provider: Pick<Provider, 'name' | 'kind' | 'pricedAs' | 'nativeEndpoints'> | null
 }
 
-/** For a provider that speaks the endpoint itself, a fallback too: what the proxy translates, the proxy keeps. */
+/** Claims ids only if the provider, or a fallback, supports the endpoint natively: the proxy stores the responses that it translates. */
 export async function claimCreatedIds(
-  { query, resolvedKey, provider }: Asked,
+  { query, resolvedKey, provider }: ClaimContext,
   response: ProxyResponse,
   database: Database,
 ): Promise<ProxyResponse> {
   const {
     'x-proxy-cache': cached,
-    'x-proxy-provider': answeredBy,
+    'x-proxy-provider': responseProvider,
     [PROVIDER_KEY_HEADER]: key = null,
   } = response.headers
   if (response.status !== 200 || cached !== 'MISS') return response
-  const asked = answeredBy === provider?.name ? provider : null
-  const speaksIt = query.endpoint === 'chat' || (asked?.nativeEndpoints?.includes(query.endpoint) ?? true)
+  const requestedProvider = responseProvider === provider?.name ? provider : null
+  const isNative = query.endpoint === 'chat' || (requestedProvider?.nativeEndpoints?.includes(query.endpoint) ?? true)
   const keeper = storageProviderNameOf(
-    asked ?? { pricedAs: DIRECT_PROVIDERS.find(name => name === answeredBy) ?? null },
+    requestedProvider ?? { pricedAs: DIRECT_PROVIDERS.find(name => name === responseProvider) ?? null },
     key,
   )
-  if (!keeper || !speaksIt) return response
+  if (!keeper || !isNative) return response
   return { ...response, body: await claimIdsInBody(response.body, { database, resolvedKey, keeper }) }
 }
 
-/** Under a key that projects share nothing can be named again, so nothing needs to be bound. `key` is the one that was used, if it has a name. */
+/** Returns null under a shared key: requests cannot refer to its objects, so they need no claim. `key` is the name of the provider key, if it has one. */
 export function storageProviderNameOf(
   { kind, pricedAs }: Pick<Provider, 'kind' | 'pricedAs'>,
   key: string | null,
@@ -55,40 +55,40 @@ export function storageProviderNameOf(
   return kind === AGGREGATOR || pricedAs === null ? null : storageProviderName(pricedAs, key)
 }
 
-/** Returns the body, whose ids are bound to the project as it is read; those of another project stay its own. */
+/** Returns the body. Its ids are claimed for the project as it is read; ids of other projects are unchanged. */
 export async function claimIdsInBody(
   body: ProxyResponse['body'],
-  { database, resolvedKey, keeper }: Pick<Asked, 'resolvedKey'> & { database: Database; keeper: string | null },
+  { database, resolvedKey, keeper }: Pick<ClaimContext, 'resolvedKey'> & { database: Database; keeper: string | null },
 ): Promise<ProxyResponse['body']> {
   if (keeper === null) return body
-  const bound = new Set<string>()
-  let before = ''
+  const claimed = new Set<string>()
+  let overlap = ''
 
-  async function bindPiece(bytes: Uint8Array): Promise<void> {
-    const text = before + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
-    before = text.slice(-OVERLAP_BYTES)
-    // raw text: an id that an escape hides belongs to the first project that names it.
-    const found = Array.from(text.matchAll(ID), ([, id = '']) => id).filter(id => !bound.has(id))
+  async function claimChunk(bytes: Uint8Array): Promise<void> {
+    const text = overlap + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+    overlap = text.slice(-OVERLAP_BYTES)
+    // raw text: an id with JSON escapes is missed; it belongs to the first project that refers to it.
+    const found = Array.from(text.matchAll(ID), ([, id = '']) => id).filter(id => !claimed.has(id))
     if (found.length === 0) return
-    for (const id of found) bound.add(id)
-    // What is not bound now belongs to the first project that names it.
-    const made = { of_project: resolvedKey.project_id, of_provider: keeper as string, ids: found }
-    await callFunction(database, 'claim_created_ids', made).catch(() => {})
+    for (const id of found) claimed.add(id)
+    // An id that could not be claimed belongs to the first project that refers to it.
+    const claim = { of_project: resolvedKey.project_id, of_provider: keeper as string, ids: found }
+    await callFunction(database, 'claim_created_ids', claim).catch(() => {})
   }
 
-  if (body instanceof ReadableStream) return bindStream(body, bindPiece)
+  if (body instanceof ReadableStream) return claimIdsInStream(body, claimChunk)
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const yieldTurn = createYielder()
+  const yieldIfDue = createYielder()
   for (let at = 0; at < bytes.length; at += MAX_MAIN_THREAD_BYTES) {
-    await bindPiece(bytes.subarray(at, at + MAX_MAIN_THREAD_BYTES))
-    await yieldTurn()
+    await claimChunk(bytes.subarray(at, at + MAX_MAIN_THREAD_BYTES))
+    await yieldIfDue()
   }
   return body
 }
 
-function bindStream(
+function claimIdsInStream(
   stream: ReadableStream<Uint8Array>,
-  bind: (bytes: Uint8Array) => Promise<void>,
+  claimChunk: (bytes: Uint8Array) => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const reader = stream.getReader()
   return new ReadableStream<Uint8Array>(
@@ -96,7 +96,7 @@ function bindStream(
       async pull(controller) {
         const { done, value } = await reader.read()
         if (done) return controller.close()
-        await bind(value)
+        await claimChunk(value)
         controller.enqueue(value)
       },
       cancel: reason => reader.cancel(reason),

@@ -1,38 +1,41 @@
-/** How long the audio of a request may be, and the estimate that is charged where its response does not report it. */
+/** Bounds the length of a request's audio, and estimates it if the response does not report it. */
 import { MIN_MP3_BYTES_PER_SECOND, minBytesPerSecondOf } from '../../formats/min-audio-rate.ts'
 import type { MultipartForm } from '../../formats/multipart-form.ts'
 
 export interface AudioLength {
-  /** At most, whatever its files say of themselves. */
+  /** Upper bound that does not trust the files' headers. */
   maxSeconds: number
-  /** Of its files; null where the audio may be elsewhere. */
+  /** Size of the request's files; null if the request may refer to audio elsewhere. */
   bytes: number | null
 }
 
-/** A month: nobody is believed to have transcribed more in one request. */
+/** Upper bound for one request: 31 days. */
 export const MAX_AUDIO_SECONDS = 2_678_400
 
-/** Named by its address, or in no field of a form: nothing is known of it. */
-const ELSEWHERE: AudioLength = { maxSeconds: MAX_AUDIO_SECONDS, bytes: null }
-/** Fields that name audio, if they are no files. */
-const NAMES_SOUND = /^file$|url$/i
+/** For audio that is given by its URL, or outside a form. */
+const UNKNOWN_LENGTH: AudioLength = { maxSeconds: MAX_AUDIO_SECONDS, bytes: null }
+/** Fields that refer to audio elsewhere if they are not files. */
+const AUDIO_FIELD = /^file$|url$/i
 /** The largest file that OpenAI accepts. */
-const LARGEST_FILE_BYTES = 25 * 1_024 * 1_024
+const MAX_FILE_BYTES = 25 * 1_024 * 1_024
 
-/** `form` is null for JSON. */
+/** Measures the files of a form. `form` is null for a JSON body. */
 export function measureFormAudio(form: MultipartForm | null): AudioLength {
   const { parts = [], bytes: body = new Uint8Array() } = form ?? {}
   const files = parts
     .filter(({ isFile }) => isFile)
     .map(({ start, end }) => Buffer.from(body.buffer, body.byteOffset + start, end - start))
-  if (files.length === 0 || parts.some(({ name, isFile }) => !isFile && NAMES_SOUND.test(name))) return ELSEWHERE
+  if (files.length === 0 || parts.some(({ name, isFile }) => !isFile && AUDIO_FIELD.test(name))) return UNKNOWN_LENGTH
   const seconds = files.reduce((sum, file) => sum + file.length / minBytesPerSecondOf(file), 0)
   return { maxSeconds: Math.min(MAX_AUDIO_SECONDS, seconds), bytes: files.reduce((sum, { length }) => sum + length, 0) }
 }
 
-/** An estimate: as long as the transcript takes to say, or as the file at the lowest usual rate. */
-export function estimateAudioSeconds({ maxSeconds, bytes }: AudioLength, toldSeconds = 0): number {
-  // Of a file that was not seen, the transcript alone says something.
-  const unseen = toldSeconds > 0 ? 0 : LARGEST_FILE_BYTES
-  return Math.min(maxSeconds, Math.max(toldSeconds, (bytes ?? unseen) / MIN_MP3_BYTES_PER_SECOND))
+/**
+ * Returns the longer of how long the transcript takes to say and how long the files are at the lowest usual bit rate; at most
+ * `maxSeconds`.
+ */
+export function estimateAudioSeconds({ maxSeconds, bytes }: AudioLength, transcriptSeconds = 0): number {
+  // If the files are unknown, the estimate depends on the transcript alone.
+  const unknownBytes = transcriptSeconds > 0 ? 0 : MAX_FILE_BYTES
+  return Math.min(maxSeconds, Math.max(transcriptSeconds, (bytes ?? unknownBytes) / MIN_MP3_BYTES_PER_SECOND))
 }

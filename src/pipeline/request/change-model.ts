@@ -1,4 +1,4 @@
-/** The same request for another model than the one that it names: the one that an alias stands for, or a fallback. */
+/** Replaces a request's model: by the model of an alias, or by a fallback. */
 import type { LargeBodyReader } from '../../formats/large-bodies/read-large-body.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { findModelAlias, type ModelAlias } from '../../providers/aliases.ts'
@@ -13,7 +13,7 @@ export interface ModelChangeOptions {
   largeBodies: LargeBodyReader
 }
 
-/** A large body is rewritten and read by a worker. */
+/** Returns the request with another model. A worker rewrites and parses a large body. */
 export async function changeModel(
   query: CompletionQuery,
   model: string,
@@ -25,22 +25,23 @@ export async function changeModel(
   return parseRequestBytes({ endpoint, headers, body }, bytes, largeBodies, owner)
 }
 
-/** Puts the model that an alias stands for in its place, before anything is looked up or asked by it. */
+/** Replaces an alias by its model. `rename` returns the request with another model. Runs before any lookup or call. */
 export async function resolveAlias<Q extends RecordedQuery>(
   query: Q,
   resolvedKey: ResolvedKey,
   rename: (model: string) => Promise<Q>,
 ): Promise<Q> {
   const alias = findModelAlias(query.model, resolvedKey)
-  return alias ? noteAlias(await rename(alias.model), alias) : query
+  return alias ? setAlias(await rename(alias.model), alias) : query
 }
 
-/** The same for a request that was read before it was admitted, which is not large. */
+/** Like `resolveAlias`, for a request that was read before it was admitted; such a request is never large. */
 export function resolveAliasSync(query: CompletionQuery, resolvedKey: ResolvedKey): CompletionQuery {
+  if (resolvedKey.aliases.length === 0) return query
   const alias = findModelAlias(query.model, resolvedKey)
-  return alias ? noteAlias(replaceModel(query, alias.model), alias) : query
+  return alias ? setAlias(replaceModel(query, alias.model), alias) : query
 }
 
-function noteAlias<Q extends RecordedQuery>(query: Q, alias: ModelAlias): Q {
+function setAlias<Q extends RecordedQuery>(query: Q, alias: ModelAlias): Q {
   return Object.assign(query, { alias })
 }

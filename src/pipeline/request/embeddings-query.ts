@@ -10,7 +10,7 @@ import { hasInexactNumber, type JsonObject, pickRelevantFields } from '../../for
 export type EncodingFormat = 'float' | 'base64'
 
 export interface EmbeddingsInput {
-  /** In order; at least one. */
+  /** The inputs in the order of the request; at least one. */
   inputs: readonly EmbeddingInput[]
   form: EncodingFormat
   dimensions: unknown
@@ -18,19 +18,18 @@ export interface EmbeddingsInput {
   otherFields: JsonObject
 }
 
-const MOST_INPUTS = 2_048
-/** What a model gives where the request does not say. */
+const MAX_INPUTS = 2_048
+/** Used if the request does not state its dimensions. */
 const DEFAULT_DIMENSIONS = 1_536
 const LARGE_DIMENSIONS = 3_072
-/** The numbers of one response, by their encoding: some 96 MiB of text, of which a double takes up to 22 bytes and a 32-bit float in base64 5⅓. */
-const MOST_NUMBERS: Record<EncodingFormat, number> = { float: 4_500_000, base64: 18_000_000 }
-/** Fields that have a place of their own in the query, or do not change a vector, such as its encoding. */
-const PLACED_FIELDS = ['model', 'input', 'dimensions', 'encoding_format']
+/** Upper bound on the numbers of one response, by encoding. About 96 MiB of text: a double takes up to 22 bytes, a 32-bit float in base64 5⅓. */
+const MAX_NUMBERS: Record<EncodingFormat, number> = { float: 4_500_000, base64: 18_000_000 }
+/** Fields that the query stores separately, or that do not change a vector, such as its encoding. */
+const SEPARATE_FIELDS = ['model', 'input', 'dimensions', 'encoding_format']
 
 /**
- * Returns null when inputs cannot be told apart with certainty: images, or an encoding that is not OpenAI's; and when one is longer than
- * any model takes: naming it would block the event loop. Such a request is cached as a whole. Throws a 400 for what OpenAI refuses: no
- * input, an empty one, too many.
+ * Returns null for a request that can only be cached as a whole: one with images or an encoding that is not OpenAI's, or with an input so long
+ * that hashing it would block the event loop. Throws a 400 for input that OpenAI rejects: no input, an empty input, too many inputs.
  */
 export function readEmbeddingsInput(body: JsonObject): EmbeddingsInput | null {
   const form = readForm(body.encoding_format)
@@ -38,19 +37,19 @@ export function readEmbeddingsInput(body: JsonObject): EmbeddingsInput | null {
   if (form === null || inputs === null || inputs.some(({ length }) => length > MAX_MAIN_THREAD_BYTES)) return null
   checkInputs(inputs)
   const otherFields = readOtherFields(body)
-  // A batch is written anew, and writing such a number anew could change it.
+  // A batch is serialized again, which could change such a number.
   if (hasInexactNumber(JSON.stringify({ ...otherFields, dimensions: body.dimensions }))) return null
-  // With unknown fields, base64 may encode something other than 32-bit floats. Each encoding is then cached by itself.
+  // With unknown fields, base64 may encode something other than 32-bit floats. Each encoding is then cached separately.
   if (Object.keys(otherFields).length > 0) otherFields.encoding_format = form
   return { inputs, form, dimensions: body.dimensions ?? null, otherFields }
 }
 
-/** Throws a 400 for vectors that would make too large a response: before anything is asked for. */
+/** Throws a 400 if the response with the requested vectors would be too large. */
 export function checkResponseSize(body: JsonObject): void {
   const { count: inputs = 1, dimensions = defaultDimensions(body.model) } = readExpectedEmbeddings(body)
   const format = body.encoding_format === 'base64' ? 'base64' : 'float'
-  const [count, most] = [inputs * dimensions, MOST_NUMBERS[format]]
-  if (count > most) throw createError('embeddingsTooLarge', { inputs, dimensions, count, most, format })
+  const [count, max] = [inputs * dimensions, MAX_NUMBERS[format]]
+  if (count > max) throw createError('embeddingsTooLarge', { inputs, dimensions, count, most: max, format })
 }
 
 const defaultDimensions = (model: unknown) =>
@@ -65,8 +64,8 @@ function readInputs(input: unknown): EmbeddingInput[] | null {
   if (typeof input === 'string') return [input]
   if (!Array.isArray(input)) return null
   if (input.length > 0 && isTokens(input)) return [input]
-  const isOfOneKind = input.every(item => typeof item === 'string') || input.every(item => isTokens(item))
-  return isOfOneKind ? input : null
+  const isUniform = input.every(item => typeof item === 'string') || input.every(item => isTokens(item))
+  return isUniform ? input : null
 }
 
 function isTokens(items: unknown): items is number[] {
@@ -75,16 +74,16 @@ function isTokens(items: unknown): items is number[] {
 
 function checkInputs(inputs: readonly EmbeddingInput[]): void {
   if (inputs.length === 0) throw invalidRequestError("Invalid 'input': input cannot be an empty array.", 'input')
-  if (inputs.length > MOST_INPUTS) throw createError('tooManyInputs', { count: inputs.length, most: MOST_INPUTS })
+  if (inputs.length > MAX_INPUTS) throw createError('tooManyInputs', { count: inputs.length, most: MAX_INPUTS })
   const empty = inputs.findIndex(input => input.length === 0)
   if (empty < 0) return
-  const place = inputs.length > 1 ? `input[${empty}]` : 'input'
-  const what = typeof inputs[empty] === 'string' ? 'an empty string' : 'an empty array'
-  throw invalidRequestError(`Invalid '${place}': input cannot be ${what}.`, 'input')
+  const param = inputs.length > 1 ? `input[${empty}]` : 'input'
+  const description = typeof inputs[empty] === 'string' ? 'an empty string' : 'an empty array'
+  throw invalidRequestError(`Invalid '${param}': input cannot be ${description}.`, 'input')
 }
 
 function readOtherFields(body: JsonObject): JsonObject {
   const fields = pickRelevantFields(body)
-  for (const field of PLACED_FIELDS) delete fields[field]
+  for (const field of SEPARATE_FIELDS) delete fields[field]
   return fields
 }

@@ -1,4 +1,4 @@
-/** Parses and checks a request as far as the proxy relies on it. The provider checks the rest. */
+/** Parses requests, and validates the fields that the proxy relies on. The provider validates the rest. */
 import { type CacheControl, readCacheControl } from '../../cache/cache-control.ts'
 import { listIrrelevantFields } from '../../cache/cache-query.ts'
 import { invalidRequestError } from '../../errors/errors.ts'
@@ -22,14 +22,14 @@ import { checkResponseSize, readEmbeddingsInput } from './embeddings-query.ts'
 import { type CompletionQuery, MAX_MODEL_LENGTH, type ParsedBody } from './query.ts'
 import type { ProxyRequest } from './request.ts'
 
-/** Control characters have no place in a name that is logged and stored. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Model names are logged and stored, so they must not contain control characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/
 
-type Asked = Pick<CompletionQuery, 'endpoint' | 'headers'>
+type RequestInput = Pick<CompletionQuery, 'endpoint' | 'headers'>
 
 /** Throws a 400 that names the field or header. Messages never quote the body. */
-export function parseRequest({ endpoint, headers }: Asked, text: string): CompletionQuery {
+export function parseRequest({ endpoint, headers }: RequestInput, text: string): CompletionQuery {
   return applyHeaders(parseBody(endpoint, text), headers)
 }
 
@@ -48,39 +48,39 @@ export function parseBody(endpoint: Endpoint, text: string): ParsedBody {
   }
 }
 
-/** The same for a body that a worker has parsed. */
-export function parseLargeRequest({ endpoint, headers }: Asked, read: LargeBody): CompletionQuery {
-  const fields = readFields(endpoint, read.body)
+/** Like `parseRequest`, for a body that a worker has parsed. */
+export function parseLargeRequest({ endpoint, headers }: RequestInput, largeBody: LargeBody): CompletionQuery {
+  const fields = readFields(endpoint, largeBody.body)
   return {
     ...fields,
-    ...read,
+    ...largeBody,
     isLarge: true,
     get text() {
-      return new TextDecoder().decode(read.bytes)
+      return new TextDecoder().decode(largeBody.bytes)
     },
     headers,
-    control: controlOf(fields, headers),
+    control: readControl(fields, headers),
   }
 }
 
-/** Parses a body of any size; a worker parses a large one. `owner` is the project whose turn it is. */
+/** Parses a body of any size; a worker parses a large one. `owner` is the id of the project. */
 export async function parseRequestBytes(
-  asked: Asked & Pick<ProxyRequest, 'body'>,
+  input: RequestInput & Pick<ProxyRequest, 'body'>,
   bytes: Uint8Array,
   largeBodies: LargeBodyReader,
   owner: number,
 ): Promise<CompletionQuery> {
-  if (!isLargeBody(bytes)) return parseRequest(asked, decodeUtf8(bytes))
-  const { endpoint } = asked
-  const options = { endpoint, irrelevant: listIrrelevantFields(endpoint), owner, hold: asked.body.reserveMemory }
-  return parseLargeRequest(asked, await largeBodies.read(bytes, options))
+  if (!isLargeBody(bytes)) return parseRequest(input, decodeUtf8(bytes))
+  const { endpoint } = input
+  const options = { endpoint, irrelevant: listIrrelevantFields(endpoint), owner, hold: input.body.reserveMemory }
+  return parseLargeRequest(input, await largeBodies.read(bytes, options))
 }
 
 export function applyHeaders(parsed: ParsedBody, headers: Headers): CompletionQuery {
-  return { ...parsed, headers, control: controlOf(parsed, headers) }
+  return { ...parsed, headers, control: readControl(parsed, headers) }
 }
 
-function controlOf({ isCacheable }: Pick<ParsedBody, 'isCacheable'>, headers: Headers): CacheControl {
+function readControl({ isCacheable }: Pick<ParsedBody, 'isCacheable'>, headers: Headers): CacheControl {
   const control = readCacheControl(headers)
   return isCacheable ? control : { ...control, lookup: false, store: false }
 }
@@ -92,7 +92,7 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
     throw invalidRequestError('stream must be true or false.', 'stream')
   }
-  checkInput[endpoint](body)
+  validateInput[endpoint](body)
   const embeddings = endpoint === 'embeddings' ? readEmbeddingsInput(body) : null
   if (endpoint === 'embeddings') checkResponseSize(body)
   return {
@@ -100,33 +100,33 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
     endpoint,
     model,
     stream: stream === true && endpoint !== 'embeddings',
-    includeUsage: alwaysReportsUsage(endpoint) || asksForUsage(body),
+    includeUsage: alwaysReportsUsage(endpoint) || requestsUsage(body),
     isCacheable: isCacheable(endpoint, body),
     referencesEarlierTurns: endpoint === 'responses' && hasPreviousReferences(body),
     echoedFields: endpoint === 'responses' ? readEchoedFields(body) : null,
-    canBeStored: MAY_BE_KEPT[endpoint](body),
+    canBeStored: CAN_BE_STORED[endpoint](body),
     embeddings,
   }
 }
 
-/** Whether a provider may keep something of the answer, by endpoint. */
-const MAY_BE_KEPT: Record<Endpoint, (body: JsonObject) => boolean> = {
-  // What is made in the background is fetched later, whatever it says.
+/** Whether the provider may store parts of the response, by endpoint. */
+const CAN_BE_STORED: Record<Endpoint, (body: JsonObject) => boolean> = {
+  // A background response is fetched later, whatever `store` is.
   responses: ({ store, background }) => store !== false || background === true,
-  // Sounds, which a later turn names.
+  // Audio, which a later turn can refer to.
   chat: ({ audio }) => (audio ?? null) !== null,
-  // Containers, in which tools run.
+  // Containers in which tools run.
   messages: ({ container, tools }) => (container ?? tools ?? null) !== null,
   completions: () => false,
   embeddings: () => false,
 }
 
-/** In OpenAI’s way, or in OpenRouter’s. */
-function asksForUsage({ stream_options: options, usage }: JsonObject): boolean {
+/** Whether the request asks for usage with OpenAI's field or OpenRouter's. */
+function requestsUsage({ stream_options: options, usage }: JsonObject): boolean {
   return (isJsonObject(options) && options.include_usage === true) || (isJsonObject(usage) && usage.include === true)
 }
 
-/** These operations report usage in their last events without being asked. */
+/** Whether the endpoint's streams always report usage in their last event. */
 function alwaysReportsUsage(endpoint: Endpoint): boolean {
   return endpoint === 'responses' || endpoint === 'messages'
 }
@@ -157,9 +157,9 @@ export function readModel({ model }: JsonObject): string {
   return model
 }
 
-const checkInput: Record<Endpoint, (body: JsonObject) => void> = {
-  chat: checkMessages,
-  messages: checkMessages,
+const validateInput: Record<Endpoint, (body: JsonObject) => void> = {
+  chat: validateMessages,
+  messages: validateMessages,
   responses({ input }) {
     const isAbsent = input === undefined || input === null
     if (isAbsent || typeof input === 'string' || Array.isArray(input)) return
@@ -178,7 +178,7 @@ const checkInput: Record<Endpoint, (body: JsonObject) => void> = {
   },
 }
 
-function checkMessages({ messages }: JsonObject): void {
+function validateMessages({ messages }: JsonObject): void {
   if (!Array.isArray(messages)) throw invalidRequestError('messages must be an array of messages.', 'messages')
   if (messages.length === 0) throw invalidRequestError('messages must hold at least one message.', 'messages')
   messages.forEach((message: unknown, i) => {
@@ -196,7 +196,7 @@ function checkMessages({ messages }: JsonObject): void {
   })
 }
 
-/** The other models that may answer, in the order in which they are named. */
+/** Returns the other models that may respond, in the order of the request. */
 export function listAlternativeModels(body: JsonObject): string[] {
   if (body.models === undefined && body.fallbacks === undefined) return []
   const { alternatives, fallbacks } = readAlternativeModels(body)

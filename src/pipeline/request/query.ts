@@ -1,4 +1,4 @@
-/** What a request asks, once its body is read: as far as the proxy relies on it. */
+/** The types of parsed requests. They hold the fields that the proxy relies on. */
 import type { CacheControl } from '../../cache/cache-control.ts'
 import type { ContentSummary } from '../../formats/cost-factors/summarize-content.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
@@ -9,81 +9,81 @@ import type { Endpoint, PassThroughBody } from '../../providers/upstream.ts'
 import type { AudioLength } from './audio-length.ts'
 import type { EmbeddingsInput } from './embeddings-query.ts'
 
-/** In characters. */
+/** In UTF-16 code units. */
 export const MAX_MODEL_LENGTH = 256
 
-/** What is recorded about any request. */
+/** The fields that are recorded for every request. */
 export interface RecordedQuery {
   /** The operation's name in records. */
   endpoint: RecordedEndpoint | 'cache/feedback'
   model: string
   stream: boolean
   body: JsonObject
-  /** What the client asked for, where that was no model's name. `model` and `body` then have the model that it stands for. */
+  /** The alias that the client sent as the model. `model` and `body` then name the alias's model. */
   alias?: ModelAlias
 }
 
-/** A request that a model answers, from which the cache makes its key. */
+/** A request to a model, with the fields from which its cache key is computed. */
 interface CacheableQuery extends RecordedQuery {
-  /** The body as it was sent. A large body is decoded on first use. */
+  /** The body as the client sent it. A large body is decoded on first use. */
   readonly text: string
   /** Whether serializing the body again could change a number in it. */
   hasInexactNumber: boolean
-  /** Whether the body was too large to be parsed on the event loop. Such a request gets no semantic match. */
+  /** Whether the body was too large to be parsed on the event loop. Such a request has no semantic lookup. */
   isLarge: boolean
-  /** The fields that count, in canonical JSON. */
+  /** The relevant fields, in canonical JSON. */
   canonicalBody: string
-  /** Objects kept by a provider that the body names; null until a provider is to be asked. */
+  /** Stored objects that the body refers to; null until they are read before the provider is called. */
   references: readonly StoredObjectReference[] | null
   /** Whether the response depends on the request alone and the request has no side effects. */
   isCacheable: boolean
 }
 
-/** What a body says, independent of the client. */
+/** A parsed body, independent of the client. */
 export interface ParsedBody extends CacheableQuery {
   kind: 'completion'
   endpoint: Endpoint
   /** A large body's bytes. */
   bytes?: Uint8Array
-  /** What is in a large body, as far as it bounds its cost. */
+  /** A summary of a large body's content, from which the upper bound of its cost is computed. */
   contentSummary?: ContentSummary
   /** Whether the client asked for usage at the end of its stream. */
   includeUsage: boolean
-  /** Whether it names what may be kept here: then its account must be known before it is planned. */
+  /** Whether the body may refer to responses that the proxy stores. Its key must then be resolved before the request is planned. */
   referencesEarlierTurns: boolean
-  /** Whether something of its answer is kept, by its provider or by the proxy itself. */
+  /** Whether the provider or the proxy may store parts of the response. */
   canBeStored: boolean
-  /** What its response repeats of it and another's does not; null for nothing. */
+  /** Fields of the request that its response repeats; null if all have their default values. */
   echoedFields: JsonObject | null
-  /** Inputs that are looked up one by one; null for a request that is cached as a whole. */
+  /** Inputs that are looked up separately; null for a request that is cached as a whole. */
   embeddings: EmbeddingsInput | null
 }
 
-/** What the client's headers say about the cache. */
-interface Controlled {
+/** The client's headers, and the cache control that they request. */
+interface RequestHeaders {
   headers: Headers
-  /** What the client asked for. The context's control is what the project allows of it. */
+  /** The cache control that the client requested. The context's control is limited to what the project allows. */
   control: CacheControl
 }
 
-export interface CompletionQuery extends ParsedBody, Controlled {
-  /** Set when the request continues a conversation that is kept here: `body` holds all of it. */
+export interface CompletionQuery extends ParsedBody, RequestHeaders {
+  /** Set if the request continues a conversation that the proxy stores. `body` then holds the whole conversation. */
   continued?: {
     previousId: string | null
-    /** JSON list of the request's own input items; null when they are too long to be kept. */
+    /** JSON list of the request's own input items; null if they are too long to be stored. */
     ownInput: string | null
   }
 }
 
-/** A completion that is not answered: the cache is asked what it would do with it. */
+/** A completion that is not executed: the response explains what the cache would do with it. */
 export type ExplainQuery = Omit<CompletionQuery, 'kind'> & { kind: 'explain' }
 
-/** For an operation that is passed on as it is. */
-export interface PassThroughQuery extends CacheableQuery, Controlled {
+/** A request that is forwarded as it is. */
+export interface PassThroughQuery extends CacheableQuery, RequestHeaders {
   kind: 'passed'
   endpoint: PassThroughOperation
   passThroughBody: PassThroughBody
-  /** That it is asked about; null for other operations. */
+  /** The audio to be transcribed; null for other operations. */
   audio: AudioLength | null
 }
 
@@ -91,13 +91,13 @@ export interface PassThroughQuery extends CacheableQuery, Controlled {
 export interface CountTokensQuery extends RecordedQuery {
   kind: 'count'
   endpoint: Endpoint
-  /** The body as it was sent: text, or bytes for a large one. */
+  /** The body as the client sent it: text, or bytes if it is large. */
   sentBody: string | Uint8Array
-  /** Objects kept by a provider that the body names, where what it continues was put in place; else null. */
+  /** Stored objects that the body refers to, if its earlier turns were expanded; else null. */
   references: readonly StoredObjectReference[] | null
 }
 
-/** For objects that providers keep: the target says all that is known before they are asked. */
+/** A request for stored objects. Only the request's target describes it. */
 export interface StoredObjectQuery extends RecordedQuery {
   kind: 'kept' | 'bound' | 'response'
 }
@@ -119,6 +119,6 @@ export type Query =
 /** Remembers the parsed bodies of recent cache hits, so that a repeat is not parsed again. */
 export interface ParsedBodyCache {
   find(endpoint: Endpoint, text: string): ParsedBody | undefined
-  /** Call it for a request answered from the cache: other bodies are rarely sent again. */
+  /** Called only for cache hits, because other bodies are rarely sent again. */
   store(query: CompletionQuery): void
 }

@@ -1,4 +1,4 @@
-/** What goes into the pipeline and what comes out, independent of any HTTP framework. */
+/** The pipeline's requests and responses, independent of any HTTP framework. */
 import type { MemoryReservation } from '../../event-loop/stream-memory.ts'
 import type { ObjectCollection } from '../../postgres/stored-objects.ts'
 import type { OpenAiObjectPath } from '../../providers/openai-collections.ts'
@@ -6,7 +6,7 @@ import type { ClientVendor, PassThroughOperation } from '../../providers/pass-th
 import type { Endpoint } from '../../providers/upstream.ts'
 import type { RequestTrace } from '../../telemetry/tracing/request-trace.ts'
 
-/** What a path asks for. `model` is the one in the path, `vendor` whose API the client speaks, if that is said. */
+/** The target of a path. `model` is the model in the path; `vendor` is whose API the client uses, if the path tells. */
 export type RouteTarget =
   | { kind: 'endpoint'; endpoint: Endpoint; model: string | null; vendor?: ClientVendor }
   /** Passed through to a provider. */
@@ -16,27 +16,27 @@ export type RouteTarget =
    * itself.
    */
   | { kind: 'kept'; collection: ObjectCollection; id: string | null; part: string; vendor?: ClientVendor }
-  /** What OpenAI keeps besides, for a project with a key of its own. */
+  /** OpenAI's other stored objects, for a project with its own provider key. */
   | ({ kind: 'bound'; vendor?: ClientVendor } & OpenAiObjectPath)
-  /** `part` is a part of a kept response, with a leading slash; '' for the response itself. */
+  /** `part` is a part of a stored response, with a leading slash; '' for the response itself. */
   | { kind: 'response'; id: string; part: string; vendor?: ClientVendor }
   /** Counts a prompt's tokens. */
   | { kind: 'count'; endpoint: Endpoint }
-  /** A question about the cache itself. */
+  /** Cache feedback or explanation. */
   | { kind: 'cache'; question: CacheEndpoint }
-  /** `id` is one model's name as in the path, escaped; null for all models. */
+  /** `id` is one model's name as encoded in the path; null for all models. */
   | { kind: 'models'; id: string | null }
-  /** What aggregators tell of a key and of models. */
+  /** Information about the key or about models, in the formats of aggregators. */
   | { kind: 'told'; about: 'key' | 'credits' | 'model/info' }
   /** A session over WebSocket. */
   | { kind: 'realtime' }
   | { kind: 'health' }
-  /** Whether the process lives, and whether it should get requests. */
+  /** Whether the process is alive, and whether it is ready for requests. */
   | { kind: 'probe'; probe: 'livez' | 'readyz' }
 
 export type CacheEndpoint = 'feedback' | 'explain'
 
-/** What the pipeline answers. Health, probes and what is told of models and keys have no body, and count nowhere; sessions have no one answer. */
+/** The targets that the pipeline serves. Other targets have no body and never count, or are sessions without a single response. */
 export type PipelineTarget = Exclude<RouteTarget, { kind: 'models' | 'told' | 'health' | 'probe' | 'realtime' }>
 
 export type HttpMethod = 'GET' | 'POST' | 'DELETE'
@@ -50,36 +50,36 @@ export interface ProxyRequest {
   search: string
   /** The Authorization header. */
   authorization: string | null
-  /** The client's address, as far as it can be trusted. */
+  /** The client's IP address; from a forwarding header only if the sender is a trusted proxy. */
   address: string
   headers: Headers
   body: RequestBody
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
   /** `performance.now()` at arrival. */
   arrivedAtMs: number
-  /** Its spans, where requests are traced. */
+  /** The request's spans, if requests are traced. */
   trace?: RequestTrace | undefined
-  /** Its record ends its trace and is counted; without one, whoever answers does both. */
+  /** Whether the request's record ends its trace and counts it. If not, the HTTP layer does both. */
   isRecorded?: boolean
-  /** What its response takes of the memory budget, until its client has read it. */
+  /** Memory that the response reserves in the memory budget until its client has read it. */
   responseMemory: MemoryReservation
-  /** Registers a callback for when the response was sent, or the client has left. */
-  onFinished(act: () => void): void
+  /** Registers a callback that runs when the response was sent or the client has disconnected. */
+  onFinished(callback: () => void): void
 }
 
-/** A request body that is not read yet. */
+/** An unread request body. */
 export interface RequestBody {
-  /** From Content-Length, before decoding; 0 when there is no body, null when it is chunked. */
+  /** From Content-Length, before decoding; 0 without a body, null if it is chunked. */
   contentLength: number | null
-  /** Announced, with 64 KiB at most, and not compressed: small enough to be read before the request is admitted. */
+  /** Whether Content-Length is at most 64 KiB and the body is not compressed, so that it can be read before admission. */
   isSmall: boolean
   /**
-   * May be called once. Throws a ProxyError when the body is too large or too slow. `takesForms`: whether a form is accepted besides
+   * May be called once. Throws a ProxyError if the body is too large or too slow. `acceptsForms`: whether a form is accepted besides
    * JSON.
    */
-  readBytes(takesForms?: boolean): Promise<Uint8Array>
-  /** Reserves memory for what parsing made of the body, until the request is answered. Throws a 503 when there is none left. */
+  readBytes(acceptsForms?: boolean): Promise<Uint8Array>
+  /** Reserves memory for the parsed body until the request is finished. Throws a 503 if there is none left. */
   reserveMemory(bytes: number): void
 }
 

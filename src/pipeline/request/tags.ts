@@ -1,20 +1,20 @@
-/** What a client says its request is for: names and values, from X-Proxy-Tags and the body's `metadata`. */
+/** Reads the tags of a request, names and values, from X-Proxy-Tags and the body's `metadata`. */
 import { LRUCache } from 'lru-cache'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
 import type { RecordedQuery } from './query.ts'
 
-const MOST_TAGS = 8
-/** OpenAI takes no more. */
-const MOST_METADATA = 16
+const MAX_TAGS = 8
+/** OpenAI's limit. */
+const MAX_METADATA_FIELDS = 16
 const HEADER = 'X-Proxy-Tags'
 const NAME = /^[A-Za-z][\w.-]{0,31}$/
 /** Letters, digits and a few signs, with single spaces between them. */
 const VALUE = /^(?=.{1,64}$)[\w.:/@+-]+(?: [\w.:/@+-]+)*$/
 
 /**
- * Throws a 400 for a header that is not `name=value, …`. `metadata` belongs to the provider: of it, what is a name and a value is taken,
- * as far as there is room, and the rest is only passed on. Returns a JSON object with sorted names; null for none.
+ * Returns a JSON object with sorted names; null if there are no tags. Throws a 400 for a header that is not `name=value, …`. `metadata` belongs
+ * to the provider: its valid tags are used up to the limit, and all of it is forwarded.
  */
 export function readTags(
   headers: Headers,
@@ -23,33 +23,33 @@ export function readTags(
   const header = headers.get(HEADER)
   const { metadata } = body
   // Anthropic's field names the end user.
-  const isTagged = endpoint !== 'messages' && isJsonObject(metadata)
-  if (!isTagged) return (header && read.memo(header)) || null
+  const hasMetadataTags = endpoint !== 'messages' && isJsonObject(metadata)
+  if (!hasMetadataTags) return (header && headerCache.memo(header)) || null
   const tags = new Map(header === null ? [] : readHeader(header))
   const names = Object.keys(metadata)
-  for (const name of names.length > MOST_METADATA ? [] : names.sort()) {
+  for (const name of names.length > MAX_METADATA_FIELDS ? [] : names.sort()) {
     const value = metadata[name]
-    if (tags.size < MOST_TAGS && !tags.has(name) && isTag(name, value)) tags.set(name, value)
+    if (tags.size < MAX_TAGS && !tags.has(name) && isTag(name, value)) tags.set(name, value)
   }
-  return write(tags) || null
+  return serializeTags(tags) || null
 }
 
-/** Clients send the same few again and again. */
-const read = new LRUCache<string, string>({
+/** Clients repeat the same few headers. */
+const headerCache = new LRUCache<string, string>({
   max: 500,
   maxEntrySize: 2_000,
   sizeCalculation: (_, header) => header.length,
-  memoMethod: header => write(new Map(readHeader(header))),
+  memoMethod: header => serializeTags(new Map(readHeader(header))),
 })
 
-/** Returns '' for none. */
-function write(tags: ReadonlyMap<string, string>): string {
+/** Returns '' if there are no tags. */
+function serializeTags(tags: ReadonlyMap<string, string>): string {
   return tags.size === 0 ? '' : JSON.stringify(Object.fromEntries([...tags].sort(([a], [b]) => (a < b ? -1 : 1))))
 }
 
 function readHeader(header: string): [name: string, value: string][] {
   const tags = header.split(',').flatMap(tag => (tag.trim() === '' ? [] : [readTag(tag)]))
-  if (tags.length > MOST_TAGS) throw invalidRequestError(`${HEADER} must have at most ${MOST_TAGS} tags.`, HEADER)
+  if (tags.length > MAX_TAGS) throw invalidRequestError(`${HEADER} must have at most ${MAX_TAGS} tags.`, HEADER)
   if (new Set(tags.map(([name]) => name)).size < tags.length)
     throw invalidRequestError(`${HEADER} has two tags of the same name; keep one of them.`, HEADER)
   return tags

@@ -1,4 +1,4 @@
-/** A client's stream: the events of its subscriber, read only as fast as the client reads. */
+/** Streams the events of a subscriber to a client, only as fast as the client reads. */
 
 import { createError, ProxyError } from '../../errors/errors.ts'
 import { apiFormatOf } from '../../formats/endpoint-formats.ts'
@@ -13,8 +13,8 @@ export type ClientStreamEnd = { kind: 'complete' } | { kind: 'failed'; failure: 
 export interface ClientStreamOptions {
   /** Whether the client asked for the closing usage chunk. */
   includeUsage: boolean
-  /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
-  writeFailure(error: ProxyError, last: Uint8Array | null): Uint8Array
+  /** Returns the events that report a broken stream. `lastEvent` is the last event that was sent, if any. */
+  writeFailure(error: ProxyError, lastEvent: Uint8Array | null): Uint8Array
   recorder: Pick<RequestRecorder, 'recordFirstChunk'>
 }
 
@@ -24,7 +24,7 @@ export interface ClientStream {
   ended: Promise<ClientStreamEnd>
 }
 
-/** The options that a request's own fields imply. */
+/** Returns the options that follow from the request's fields. */
 export function createClientStreamOptions({
   request,
   query,
@@ -32,10 +32,10 @@ export function createClientStreamOptions({
 }: RoutedContext<CompletionQuery>): ClientStreamOptions {
   const { writeFailure } = apiFormatOf(query.endpoint)
   const includeUsage = isUsageVisible({ request, query })
-  return { includeUsage, writeFailure: (error, last) => writeFailure(error, request.id, last), recorder }
+  return { includeUsage, writeFailure: (error, lastEvent) => writeFailure(error, request.id, lastEvent), recorder }
 }
 
-/** Whether the client sees a stream's usage: it asked for it, or speaks to an aggregator, whose API always tells it. */
+/** Whether the stream reports usage to the client: the client requested it, or uses the aggregator's API, which always reports it. */
 export function isUsageVisible({
   request: { target },
   query,
@@ -44,7 +44,7 @@ export function isUsageVisible({
 }
 
 /**
- * Reads from the subscriber only when the client reads. A broken stream ends with an error event, so that no client takes it for
+ * Reads from the subscriber only when the client reads. A broken stream ends with an error event, so that no client treats it as
  * complete.
  */
 export function createClientStream(
@@ -52,16 +52,16 @@ export function createClientStream(
   { includeUsage, writeFailure, recorder }: ClientStreamOptions,
 ): ClientStream {
   const { promise: ended, resolve } = Promise.withResolvers<ClientStreamEnd>()
-  let isOver = false
-  let last: Uint8Array | null = null
-  // It may never read again: it counts as gone from now on. If it does, it finds the error.
+  let isFinished = false
+  let lastEvent: Uint8Array | null = null
+  // The client may never read again, so it counts as disconnected from now on. If it reads, it gets the error.
   subscriber.onDisconnected = () => resolve({ kind: 'gone' })
 
-  function end(how: ClientStreamEnd): void {
-    if (isOver) return
-    isOver = true
+  function finish(streamEnd: ClientStreamEnd): void {
+    if (isFinished) return
+    isFinished = true
     subscriber.leave()
-    resolve(how)
+    resolve(streamEnd)
   }
 
   const body = new ReadableStream<Uint8Array>(
@@ -69,26 +69,26 @@ export function createClientStream(
       async pull(controller) {
         try {
           for (;;) {
-            const lump = await subscriber.read()
-            if (isOver) return
-            if (lump === null) break
-            last = lump.lastEvent ?? last
-            const bytes = includeUsage ? lump.bytes : lump.bytesWithoutUsage
+            const chunk = await subscriber.read()
+            if (isFinished) return
+            if (chunk === null) break
+            lastEvent = chunk.lastEvent ?? lastEvent
+            const bytes = includeUsage ? chunk.bytes : chunk.bytesWithoutUsage
             if (bytes.length === 0) continue
             recorder.recordFirstChunk()
             return controller.enqueue(bytes)
           }
-          end({ kind: 'complete' })
+          finish({ kind: 'complete' })
         } catch (error) {
-          if (isOver) return
+          if (isFinished) return
           const failure = error instanceof ProxyError ? error : createError('upstreamInterrupted', null, error)
-          controller.enqueue(writeFailure(failure, last))
-          end({ kind: 'failed', failure })
+          controller.enqueue(writeFailure(failure, lastEvent))
+          finish({ kind: 'failed', failure })
         }
         controller.close()
       },
       cancel() {
-        end({ kind: 'gone' })
+        finish({ kind: 'gone' })
       },
     },
     { highWaterMark: 0 },

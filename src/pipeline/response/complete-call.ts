@@ -1,4 +1,4 @@
-/** What a leader does with the upstream's response: stores it, prices it, accounts for it. */
+/** Stores, prices and records the upstream response of a leader's call. */
 
 import { computeTtlSeconds } from '../../cache/cache-control.ts'
 import type { CacheEntry } from '../../cache/entry.ts'
@@ -15,14 +15,14 @@ import type { CompletionQuery } from '../request/query.ts'
 import type { CallUsage } from '../spending/call-usage.ts'
 import { createMissHeaders } from './response-headers.ts'
 
-/** Stores a complete response as plain JSON, streamed or not. Resolves when an immediate repeat finds it. */
+/** Stores a complete response as plain JSON, streamed or not. Resolves when an identical request would find it. */
 export async function storeResponse(
   { recorder, resolvedKey, cacheQuery, control, provider, lookup }: LeaderContext,
   { bytes, ...kind }: { bytes: Uint8Array; isSemantic: boolean; isStreamed: boolean; policy: string | null },
   usage: CallUsage,
   { cache }: PipelineServices,
 ): Promise<void> {
-  const { promptTokens, completionTokens } = savedBy(usage)
+  const { promptTokens, completionTokens } = savedUsage(usage)
   recorder.responseBody = bytes
   if (!cacheQuery) return
   if (!control.lookup && computeTtlSeconds(control, resolvedKey) > 0) recorder.setDetails({ refreshed: true })
@@ -30,34 +30,34 @@ export async function storeResponse(
   await cache.store(cacheQuery, response, lookup?.vector ?? null)
 }
 
-/** The cache entry that followers are served. */
+/** Creates the cache entry that is served to followers. */
 export function createSharedEntry(
   { provider }: Pick<RoutedContext, 'provider'>,
   body: Uint8Array,
   usage: CallUsage,
-  passed: HookDecision | null,
+  decision: HookDecision | null,
 ): CacheEntry {
   const now = nowMs()
-  const { promptTokens, completionTokens } = savedBy(usage)
-  const policy = passed?.policy ?? null
+  const { promptTokens, completionTokens } = savedUsage(usage)
+  const policy = decision?.policy ?? null
   return { body, provider: provider.name, promptTokens, completionTokens, createdAtMs: now, expiresAtMs: now, policy }
 }
 
-/** What a hit saves is never estimated. */
-function savedBy(usage: CallUsage): TokenUsage {
+/** Returns the usage that a hit saves. Estimated usage counts as none. */
+function savedUsage(usage: CallUsage): TokenUsage {
   return usage.estimate ? NO_USAGE : usage
 }
 
-/** Recorded when an upstream reports a failure inside a 200: only answered requests may be recorded as answered. */
+/** The recorded status of a failure that an upstream reports inside a 200. */
 const UPSTREAM_FAILED_STATUS = 502
 
-/** Accounts for a request that upstream answered. */
-export function recordMiss({ recorder }: RoutedContext, usage: CallUsage, counts = true): void {
+/** Records a request that got a response from upstream. */
+export function recordMiss({ recorder }: RoutedContext, usage: CallUsage, isCounted = true): void {
   recorder.recordHeadersSent()
-  recorder.finish({ status: counts ? 200 : UPSTREAM_FAILED_STATUS, isCounted: counts, cacheResult: 'MISS', usage })
+  recorder.finish({ status: isCounted ? 200 : UPSTREAM_FAILED_STATUS, isCounted, cacheResult: 'MISS', usage })
 }
 
-/** Of a response that its provider can be asked for later. */
+/** Records the id of a response whose usage can be requested from its provider later. */
 export function setStoredResponseId({ query, provider, recorder }: LeaderContext<CompletionQuery>, id: unknown): void {
   const { endpoint, body } = query
   const isStored =
@@ -67,43 +67,48 @@ export function setStoredResponseId({ query, provider, recorder }: LeaderContext
   if (typeof id === 'string' && (isKept || isGenerationId({ provider, id }))) recorder.storedResponseId = id
 }
 
-/** By the catalogue's prices, or the provider's own figure. */
+/** Returns the cost in US dollars, by the catalogue's prices or as the provider reports it; null if it is not known. */
 export function calculateCost(
   { provider, query }: RoutedContext<CompletionQuery>,
   usage: TokenUsage,
   { catalogue }: PipelineServices,
 ): number | null {
   if (provider.pricedAs === null || usage === NO_USAGE) return 0
-  const asked = { model: query.model, hasOthers: listAlternativeModels(query.body).length > 0 }
-  return computeResponseCost(catalogue, provider.pricedAs, asked, usage)
+  const modelRequest = { model: query.model, hasOthers: listAlternativeModels(query.body).length > 0 }
+  return computeResponseCost(catalogue, provider.pricedAs, modelRequest, usage)
 }
 
-/** The upstream's headers that clients see too, and ours. */
+/** Returns the upstream's headers that clients get, and the proxy's own. */
 export function createResponseHeaders(
   context: RoutedContext & Partial<Pick<LeaderContext, 'lookup'>>,
-  answer: UpstreamResponse,
+  upstreamResponse: UpstreamResponse,
   usage: TokenUsage,
-  stages: PipelineServices,
+  services: PipelineServices,
 ): Record<string, string> {
-  const cost = context.operation.price(context, usage, stages)
-  return { ...toResponseHeaders(answer), ...createMissHeaders(context.provider.name, cost, context.lookup) }
+  const cost = context.operation.price(context, usage, services)
+  return { ...toResponseHeaders(upstreamResponse), ...createMissHeaders(context.provider.name, cost, context.lookup) }
 }
 
-/** An upstream's error keeps its body, its Retry-After and, unless its meaning asks for another, its status. */
+/** Settles the call with an upstream error. The error keeps its body, its Retry-After and, unless it means something else to clients, its status. */
 export async function forwardUpstreamError(
   { request, provider, call, subscriber }: LeaderContext,
-  answer: UpstreamResponse,
+  upstreamResponse: UpstreamResponse,
 ): Promise<AttemptResult> {
-  const body = await readAllBytes(answer.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory)
-  const { status: upstreamStatus, clientStatus: status = upstreamStatus } = answer
-  const headers = { ...toResponseHeaders(answer), ...createMissHeaders(provider.name, 0) }
+  const body = await readAllBytes(
+    upstreamResponse.body,
+    provider.name,
+    MAX_PLAIN_RESPONSE_BYTES,
+    request.responseMemory,
+  )
+  const { status: upstreamStatus, clientStatus: status = upstreamStatus } = upstreamResponse
+  const headers = { ...toResponseHeaders(upstreamResponse), ...createMissHeaders(provider.name, 0) }
   const failure = { status, upstreamStatus, headers, body }
   call.settle({ kind: 'notShareable', failure })
   subscriber.leave()
   return { failure }
 }
 
-/** The upstream's headers that clients see too. */
-export function toResponseHeaders(answer: UpstreamResponse): Record<string, string> {
-  return Object.fromEntries(answer.headers)
+/** Returns the upstream's headers that clients get. */
+export function toResponseHeaders(upstreamResponse: UpstreamResponse): Record<string, string> {
+  return Object.fromEntries(upstreamResponse.headers)
 }

@@ -1,20 +1,33 @@
-/** What is kept of a response is the project's before the client learns of it; the ids in the client's own fields are none of that. */
-
+/** Completes a response before the client gets it: adds headers, claims created ids, restores echoed fields, stores the conversation. */
+import { type AdmittedRequest, setRateLimitHeaders } from '../context/admit-request.ts'
 import type { PipelineServices, RequestContext } from '../context/request-context.ts'
 import { restoreEchoedFields } from '../conversations/echoed-fields.ts'
 import { claimCreatedIds } from '../ownership/claim-ids.ts'
-import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
-
-type Answered = Pick<RequestContext<CompletionQuery>, 'query' | 'resolvedKey' | 'provider'>
+import { setCacheScopeHeader } from './serve-hit.ts'
 
 export async function finishResponse(
-  { query, resolvedKey, provider }: Answered,
+  context: RequestContext,
+  response: ProxyResponse,
+  admitted: AdmittedRequest,
+  services: PipelineServices,
+): Promise<ProxyResponse> {
+  const { query } = context
+  await setRateLimitHeaders(admitted, response)
+  if (response.headers['x-proxy-cache']?.startsWith('HIT')) setCacheScopeHeader(response.headers, context)
+  if (query.alias) response.headers['x-proxy-model'] ??= query.model
+  return storeCreatedObjects(context, response, services)
+}
+
+/** Ids in the client's own fields are not claimed: they are restored after the claim. */
+async function storeCreatedObjects(
+  { query, resolvedKey, provider }: RequestContext,
   response: ProxyResponse,
   { database, conversations }: PipelineServices,
 ): Promise<ProxyResponse> {
+  if (query.kind !== 'completion') return response
   const { canBeStored, echoedFields } = query
-  const bound = canBeStored ? await claimCreatedIds({ query, resolvedKey, provider }, response, database) : response
-  const own = echoedFields ? await restoreEchoedFields(echoedFields, bound, resolvedKey) : bound
-  return canBeStored ? conversations.storeResponse({ query, resolvedKey }, own) : own
+  const claimed = canBeStored ? await claimCreatedIds({ query, resolvedKey, provider }, response, database) : response
+  const restored = echoedFields ? await restoreEchoedFields(echoedFields, claimed, resolvedKey) : claimed
+  return canBeStored ? conversations.storeResponse({ query, resolvedKey }, restored) : restored
 }

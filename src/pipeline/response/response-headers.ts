@@ -1,11 +1,11 @@
-/** The headers that report what happened and what it cost: our X-Proxy headers, and RFC 9211's Cache-Status. Those of a hit: serve-hit.ts. */
+/** Headers that report the cache result and the cost: X-Proxy headers and RFC 9211's Cache-Status. `serve-hit.ts` has those of a cache hit. */
 import { cacheIdOf } from '../../cache/entry.ts'
 import type { LookupResult } from '../../cache/lookup.ts'
 import { formatUsd } from '../../catalogue/catalogue.ts'
 import { nowMs } from '../../event-loop/clock.ts'
 import { OMITTED_HEADER } from '../../providers/translations/with-translations.ts'
 
-/** `cost` is null when it is not known. `lookup`: what the cache was found to have, if it was asked. */
+/** `cost` is in US dollars; null if it is not known. `lookup` is the cache's lookup result, if there was a lookup. */
 export function createMissHeaders(
   provider: string,
   cost: number | null,
@@ -24,7 +24,7 @@ export function createMissHeaders(
   }
 }
 
-/** For an embeddings request whose vectors were all cached. The age is that of the oldest one. */
+/** Creates the headers of an embeddings request whose vectors were all cached. The age is that of the oldest vector. */
 export function createEmbeddingsHitHeaders(
   provider: string,
   createdAtMs: number,
@@ -41,7 +41,7 @@ export function createEmbeddingsHitHeaders(
   }
 }
 
-/** For a request that follows another one's stream. */
+/** Creates the headers of a request that follows another request's stream. */
 export function createCoalescedHeaders(provider: string, estimatedPromptTokens: number): Record<string, string> {
   return {
     age: '0',
@@ -51,12 +51,12 @@ export function createCoalescedHeaders(provider: string, estimatedPromptTokens: 
     'x-proxy-cache-reason': 'coalesced',
     'x-proxy-cost-usd': '0',
     'x-proxy-provider': provider,
-    // The exact count comes at the end of the stream, too late for a header.
+    // The exact count arrives at the end of the stream, too late for a header.
     'x-proxy-tokens-saved': `${estimatedPromptTokens}`,
   }
 }
 
-/** Names the kinds of output that the client's format has no place for. */
+/** Adds the kinds of output that the client's format cannot represent. */
 export function addOmittedHeader(headers: Record<string, string>, omitted: readonly string[]): void {
   const { [OMITTED_HEADER]: known } = headers
   if (omitted.length > 0) headers[OMITTED_HEADER] = [...(known ? [known] : []), ...omitted].join(', ')

@@ -1,4 +1,4 @@
-/** Serves a stored response: its body unchanged, or replayed as the stream it would have been. */
+/** Serves a cached response: its body unchanged, or replayed as an event stream. */
 import { isUserScoped } from '../../cache/cache-query.ts'
 import { resolveCacheScope } from '../../cache/cache-scope.ts'
 import { type CachedResponseMatch, entryAgeSeconds } from '../../cache/entry.ts'
@@ -64,13 +64,13 @@ export function createHitHeaders(match: CachedResponseMatch, costUsd: number): R
   return headers
 }
 
-/** Who shares what was served from the cache: of a question about its asker, its user alone. */
+/** Sets the sharing scope of a cached response. A semantic hit on a user-scoped query is shared only with its user. */
 export function setCacheScopeHeader(
   headers: Record<string, string>,
   { query, resolvedKey, cacheQuery }: Pick<RequestContext, 'query' | 'resolvedKey' | 'cacheQuery'>,
 ): void {
-  const isAskers = headers['x-proxy-cache'] === 'HIT-SEMANTIC' && cacheQuery && isUserScoped(cacheQuery)
-  headers['x-proxy-cache-scope'] = isAskers ? 'user' : resolveCacheScope(resolvedKey, query.body)
+  const isSharedWithUserOnly = headers['x-proxy-cache'] === 'HIT-SEMANTIC' && cacheQuery && isUserScoped(cacheQuery)
+  headers['x-proxy-cache-scope'] = isSharedWithUserOnly ? 'user' : resolveCacheScope(resolvedKey, query.body)
 }
 
 export interface ReplayInput {
@@ -79,16 +79,16 @@ export interface ReplayInput {
   body: Uint8Array
 }
 
-const REPLAY = new WorkerJob<ReplayInput, Uint8Array>(new URL('../jobs.ts', import.meta.url), 'replayStreamJob')
+const REPLAY = new WorkerJob<ReplayInput, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'replayStreamJob')
 
 type Replays = WeakMap<Uint8Array, Uint8Array | Promise<Uint8Array>>
 
-/** Replays by plain response, with and without usage. Requests that share one call replay the same bytes; both are freed together. */
+/** Replays by response body, with and without usage. Requests that share a body share its replay, and both are freed together. */
 const replays: { withUsage: Replays; without: Replays } = { withUsage: new WeakMap(), without: new WeakMap() }
 
 /**
- * Returns the plain response as an event stream. A worker writes a long one, which counts in `held`, while the client waits for the first
- * events.
+ * Returns the response as an event stream. A worker encodes a long one, which is counted in `held`; the client waits until it is
+ * complete.
  */
 export function replayStream(
   body: Uint8Array,
@@ -98,12 +98,12 @@ export function replayStream(
     held,
   }: { resolvedKey: Pick<ResolvedKey, 'project_id'>; held: MemoryReservation },
 ): Uint8Array | ReadableStream<Uint8Array> {
-  const known = includeUsage ? replays.withUsage : replays.without
-  const asked = { endpoint, includeUsage, body }
+  const memo = includeUsage ? replays.withUsage : replays.without
+  const input = { endpoint, includeUsage, body }
   const events =
-    known.get(body) ??
-    (body.length <= MAX_MAIN_THREAD_BYTES ? encodeReplay(asked) : workerPool.run(REPLAY, asked, { owner }))
-  known.set(body, events)
+    memo.get(body) ??
+    (body.length <= MAX_MAIN_THREAD_BYTES ? encodeReplay(input) : workerPool.run(REPLAY, input, { owner }))
+  memo.set(body, events)
   if (events instanceof Uint8Array) return events
   const counted = events.then(bytes => {
     held.addShared(bytes)
@@ -112,16 +112,16 @@ export function replayStream(
   return streamInChunks(counted)
 }
 
-/** How what a request asks for is replayed to its client. */
+/** Returns the replay options that follow from the request. */
 export function createReplayOptions(
-  asked: Pick<RoutedContext<CompletionQuery>, 'request' | 'query'>,
+  input: Pick<RoutedContext<CompletionQuery>, 'request' | 'query'>,
 ): Omit<ReplayInput, 'body'> {
-  return { endpoint: asked.query.endpoint, includeUsage: isUsageVisible(asked) }
+  return { endpoint: input.query.endpoint, includeUsage: isUsageVisible(input) }
 }
 
-/** Writes a plain response as the events it would have been streamed in. */
+/** Encodes a JSON response as the events of a stream. Throws if the body is not a JSON object. */
 export function encodeReplay({ endpoint, includeUsage, body }: ReplayInput): Uint8Array {
   const response = parseJsonObject(new TextDecoder().decode(body))
-  if (!response) throw new Error('A stored response is not a JSON object')
+  if (!response) throw new Error('cached response must be a JSON object')
   return apiFormatOf(endpoint).replay(response, includeUsage)
 }

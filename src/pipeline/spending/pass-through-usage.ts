@@ -1,5 +1,5 @@
 /** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
-import { computeCostUsd } from '../../catalogue/catalogue.ts'
+import { type Catalogue, computeCostUsd } from '../../catalogue/catalogue.ts'
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
 import { parseEventData } from '../../formats/sse/sse.ts'
@@ -8,10 +8,8 @@ import { readAmount } from '../../formats/usage/read-count.ts'
 import { readInputUsage } from '../../formats/usage/read-usage.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { Provider } from '../../providers/upstream.ts'
-import type { PipelineServices, RoutedContext } from '../context/request-context.ts'
-import type { Transcript } from '../endpoints/pass-through/transcript.ts'
 import { estimateAudioSeconds, MAX_AUDIO_SECONDS } from '../request/audio-length.ts'
-import type { PassThroughQuery } from '../request/query.ts'
+import type { PassThroughQuery, Query } from '../request/query.ts'
 import type { CallUsage, UsageEstimate } from './call-usage.ts'
 
 export interface PassThroughUsage extends CallUsage {
@@ -19,6 +17,24 @@ export interface PassThroughUsage extends CallUsage {
   seconds?: number
   /** Whether input tokens are of several kinds, each of which needs a price. */
   hasMixedInput?: boolean
+}
+
+/** How long the audio of a transcript is. */
+export interface Transcript {
+  /** The duration that the response reports; null if it reports none. */
+  seconds: number | null
+  /** The end of the last segment, else how long it takes to say the whole text slowly. */
+  estimatedSeconds: number
+}
+
+/** A pass-through request and its provider. */
+interface PassThroughCall {
+  provider: Provider
+  query: PassThroughQuery
+}
+
+interface Prices {
+  catalogue: Catalogue
 }
 
 /** Reads the field names of OpenAI's operations and of aggregators; NO_USAGE when nothing that has a price is reported. */
@@ -49,7 +65,7 @@ export function readEventUsage(event: Uint8Array): PassThroughUsage {
 export function validateReportedUsage(
   { provider, query }: { provider: Pick<Provider, 'kind' | 'pricedAs'>; query: { model: string } },
   usage: PassThroughUsage,
-  { catalogue }: Pick<PipelineServices, 'catalogue'>,
+  { catalogue }: Prices,
 ): PassThroughUsage {
   const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
   const checked = omitImplausibleCost(usage, provider, model)
@@ -60,9 +76,9 @@ export function validateReportedUsage(
 
 /** In US dollars; null when the price is unknown. A free operation need not report usage. */
 export function calculatePassThroughCost(
-  { provider, query }: RoutedContext<PassThroughQuery>,
+  { provider, query }: { provider: Provider; query: Query },
   usage: PassThroughUsage,
-  { catalogue }: PipelineServices,
+  { catalogue }: Prices,
 ): number | null {
   if (provider.pricedAs === null) return 0
   if (usage.isUnpriced) return null
@@ -86,10 +102,10 @@ export function calculateUsageCost(model: CatalogueModel, usage: PassThroughUsag
  * The same usage with the seconds of sound, where they are what is priced: as the answer reports them, else an estimate.
  */
 export function addAudioSeconds(
-  { provider, query }: RoutedContext<PassThroughQuery>,
+  { provider, query }: PassThroughCall,
   usage: PassThroughUsage,
   transcript: Transcript | null,
-  { catalogue }: PipelineServices,
+  { catalogue }: Prices,
 ): PassThroughUsage {
   const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
   const isKnown = usage.seconds !== undefined || usage.reportedCostUsd !== null
@@ -104,8 +120,8 @@ const MEASURED: UsageEstimate = { reason: 'not_reported', doubtfulUsd: 0, doubtf
 
 /** What the request costs, whatever its answer says: speech that is paid by the character of its text. Null where the answer decides. */
 export function resolveUpfrontUsage(
-  { provider, query }: Pick<RoutedContext, 'provider' | 'query'>,
-  { catalogue }: Pick<PipelineServices, 'catalogue'>,
+  { provider, query }: { provider: Provider; query: Query },
+  { catalogue }: Prices,
 ): CallUsage | null {
   const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
   const usd = model && isPaidByCharacter(model) ? spokenUsd(model, query.body.input) : null
@@ -128,10 +144,7 @@ export function hasUnitPrices({ unitPrices }: CatalogueModel, usage: PassThrough
 }
 
 /** Whether the response costs what its seconds of audio cost. */
-export function isBilledBySecond(
-  { provider, query }: Pick<RoutedContext<PassThroughQuery>, 'provider' | 'query'>,
-  { catalogue }: Pick<PipelineServices, 'catalogue'>,
-): boolean {
+export function isBilledBySecond({ provider, query }: PassThroughCall, { catalogue }: Prices): boolean {
   const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
   return query.audio !== null && model !== undefined && isModelBilledBySecond(model)
 }

@@ -1,6 +1,4 @@
-/**
- * Fallbacks: if the wanted model gave no part of a response, the same request goes to another model, as if the client had asked for it.
- */
+/** Sends a request to fallback models if the requested model failed without sending any part of a response. */
 
 import { ClientDisconnected, ProxyError } from '../../errors/errors.ts'
 import { withoutModelAllowlist } from '../../providers/model-router.ts'
@@ -13,49 +11,49 @@ import type { CompletionQuery } from '../request/query.ts'
 import type { ProxyResponse } from '../request/request.ts'
 import { executeOperation } from './share-call.ts'
 
-/** Returns the response of the wanted model or of the first fallback that gives one. If none does, returns the wanted model's failure. */
-export async function sendWithFallbacks(context: RequestContext, stages: PipelineServices): Promise<ProxyResponse> {
-  const wanted = await attempt(context, stages)
-  if ('response' in wanted) return wanted.response
-  if (isTemporaryFailure(wanted.failure) && hasFallbacks(context)) {
-    context.recorder.recordFailure(wanted.failure)
+/** Returns the response of the requested model or of the first fallback that succeeds. If none does, reports the requested model's failure. */
+export async function sendWithFallbacks(context: RequestContext, services: PipelineServices): Promise<ProxyResponse> {
+  const primary = await tryCall(context, services)
+  if ('response' in primary) return primary.response
+  if (isTemporaryFailure(primary.failure) && hasFallbacks(context)) {
+    context.recorder.recordFailure(primary.failure)
     for (const model of fallbacksOf(context)) {
-      const substitute = await substituteFor(context, model, stages)
-      const given = substitute && (await attempt(substitute, stages))
-      if (given && 'response' in given) return nameAnswering(given.response, model)
-      // The client left while this fallback was asked, so the request ends with the fallback's cost.
-      if (given?.failure instanceof ClientDisconnected) throw given.failure
-      if (given) context.recorder.recordFailure(given.failure)
+      const fallbackContext = await createFallbackContext(context, model, services)
+      const result = fallbackContext && (await tryCall(fallbackContext, services))
+      if (result && 'response' in result) return setModelHeader(result.response, model)
+      // The client disconnected during this fallback's call, so the request ends with the fallback's cost.
+      if (result?.failure instanceof ClientDisconnected) throw result.failure
+      if (result) context.recorder.recordFailure(result.failure)
     }
   }
-  return reportFailure(wanted.failure, context)
+  return reportFailure(primary.failure, context)
 }
 
-/** Not every body names it. */
-function nameAnswering(response: ProxyResponse, model: string): ProxyResponse {
+/** Not every response body names the model. */
+function setModelHeader(response: ProxyResponse, model: string): ProxyResponse {
   response.headers['x-proxy-model'] = model
   return response
 }
 
-async function attempt(context: RequestContext, stages: PipelineServices): Promise<AttemptResult> {
-  const given = await executeOperation(context, stages)
-  if ('failure' in given) context.request.trace?.failCall(given.failure)
-  return given
+async function tryCall(context: RequestContext, services: PipelineServices): Promise<AttemptResult> {
+  const result = await executeOperation(context, services)
+  if ('failure' in result) context.request.trace?.failCall(result.failure)
+  return result
 }
 
-/** Whether a fallback may help: only failures that may be over a moment later. */
+/** Whether a fallback may help: only for failures that are temporary. */
 function isTemporaryFailure(failure: CallFailure): boolean {
   if (failure instanceof Error) return failure instanceof UpstreamFailure && canFallBack(failure)
   return isTemporaryStatus(failure.upstreamStatus ?? failure.status)
 }
 
-/** Another model's vectors are useless, and what is passed on is passed on as it is. */
+/** Embeddings have no fallbacks because vectors of another model are useless. Pass-through requests are forwarded unchanged. */
 function hasFallbacks(context: RequestContext): context is RequestContext<CompletionQuery> {
   const { query } = context
   return query.kind === 'completion' && query.endpoint !== 'embeddings'
 }
 
-/** Those of the alias, if it has some, else the project's. */
+/** Returns the fallbacks of the alias, if it has any, else the project's. */
 function fallbacksOf({ query, resolvedKey }: RequestContext<CompletionQuery>): string[] {
   const { model, alias } = query
   const fallbacks = alias && alias.fallbacks.length > 0 ? alias.fallbacks : resolvedKey.fallbacks
@@ -63,25 +61,25 @@ function fallbacksOf({ query, resolvedKey }: RequestContext<CompletionQuery>): s
 }
 
 /**
- * The project chose the fallback, so the models its clients may name do not restrict it. Route and cache names are the fallback's own:
- * its response is never stored as the wanted model's.
+ * Returns null if no provider serves the fallback model. The project's model allowlist does not apply, because the project chose the fallback.
+ * The route and the cache query are the fallback's, so its response is never stored under the requested model.
  */
-async function substituteFor(
+async function createFallbackContext(
   context: RequestContext<CompletionQuery>,
   model: string,
-  stages: PipelineServices,
+  services: PipelineServices,
 ): Promise<RequestContext | null> {
-  const { request, resolvedKey: own } = context
-  const renaming = { resolvedKey: own, body: request.body, largeBodies: stages.largeBodies }
-  const query = await changeModel(context.query, model, renaming)
-  await stages.modelRouter.loadModelNames(own, model)
-  const plan = planRequest(query, withoutModelAllowlist(own), stages.modelRouter)
+  const { request, resolvedKey } = context
+  const options = { resolvedKey, body: request.body, largeBodies: services.largeBodies }
+  const query = await changeModel(context.query, model, options)
+  await services.modelRouter.loadModelNames(resolvedKey, model)
+  const plan = planRequest(query, context.operation, withoutModelAllowlist(resolvedKey), services.modelRouter)
   if (plan.error) return null
   if (plan.provider) context.recorder.setProvider(plan.provider, model)
   return { ...context, ...plan, query }
 }
 
-/** An upstream's error keeps its status, body and Retry-After, and does not count; any other failure is thrown. */
+/** Returns an upstream's error with its status, body and Retry-After, and does not count it. Throws any other failure. */
 function reportFailure(failure: CallFailure, { recorder, provider }: RequestContext): ProxyResponse {
   if (provider) recorder.setProvider(provider)
   if (failure instanceof ProxyError || failure instanceof ClientDisconnected) throw failure

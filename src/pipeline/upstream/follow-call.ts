@@ -1,4 +1,4 @@
-/** Follows another request's shared call: the same response, live or whole, at no cost. */
+/** Follows another request's shared call. The follower gets the same response, live or complete, at no cost. */
 import { isUserScoped } from '../../cache/cache-query.ts'
 import { type CachedResponseMatch, cacheIdOf } from '../../cache/entry.ts'
 import { ClientDisconnected, ProxyError } from '../../errors/errors.ts'
@@ -14,25 +14,25 @@ import type { ProxyResponse } from '../request/request.ts'
 import { type ClientStreamEnd, createClientStream, createClientStreamOptions } from '../response/client-stream.ts'
 import { createCoalescedHeaders, SSE_HEADERS } from '../response/response-headers.ts'
 
-/** Returns the response, or the call's failure when its result is of use to the leader only. Throws ClientDisconnected. */
+/** Returns the response, or the call's failure if only the leader can use its result. Throws ClientDisconnected. */
 export async function followCall(
   context: RoutedContext,
   { call, subscriber }: JoinedCall,
-  stages: PipelineServices,
+  services: PipelineServices,
 ): Promise<{ response: ProxyResponse } | { failure: CallFailure | null }> {
-  const gone = rejectOnDisconnect(context.request.signal)
+  const disconnected = rejectOnDisconnect(context.request.signal)
   onAbort(context.request.signal, subscriber.leave)
   try {
-    if (isStreamedLive(context) && (await Promise.race([call.started, gone])) === 'stream') {
+    if (isStreamedLive(context) && (await Promise.race([call.started, disconnected])) === 'stream') {
       return { response: followStream(context, { call, subscriber }) }
     }
-    const settlement = await Promise.race([call.settled, gone])
+    const settlement = await Promise.race([call.settled, disconnected])
     subscriber.leave()
     if (settlement.kind === 'notShareable') return { failure: settlement.failure }
-    if (!mayFollow(settlement, context)) return { failure: null }
-    const given = matchOf(settlement, context.cacheQuery?.requestHash ?? '')
-    const match = context.check ? await checkCachedResponse(context, given, stages) : given
-    const response = match && context.operation.serveHit(context, match, stages)
+    if (!isUsable(settlement, context)) return { failure: null }
+    const found = toCachedMatch(settlement, context.cacheQuery?.requestHash ?? '')
+    const match = context.check ? await checkCachedResponse(context, found, services) : found
+    const response = match && context.operation.serveHit(context, match, services)
     return response ? { response } : { failure: null }
   } catch (error) {
     subscriber.leave()
@@ -40,14 +40,14 @@ export async function followCall(
   }
 }
 
-/** What the leader matched in other words may not be for this end user: the leader's own check says only whether it is for everybody else. */
-function mayFollow(settlement: SharedCallResult, { cacheQuery }: RoutedContext): boolean {
-  const isReworded = settlement.kind === 'cached' && settlement.match.result === 'HIT-SEMANTIC'
-  return !isReworded || cacheQuery === null || !isUserScoped(cacheQuery)
+/** Whether this request may use the result. A leader's semantic match is not for followers whose query is scoped to their end user. */
+function isUsable(settlement: SharedCallResult, { cacheQuery }: RoutedContext): boolean {
+  const isSemantic = settlement.kind === 'cached' && settlement.match.result === 'HIT-SEMANTIC'
+  return !isSemantic || cacheQuery === null || !isUserScoped(cacheQuery)
 }
 
-/** A leader's cache match is passed on; a complete response becomes a coalesced hit. */
-function matchOf(
+/** Returns the leader's cache match, or its complete response as a coalesced hit. */
+function toCachedMatch(
   settlement: Exclude<SharedCallResult, { kind: 'notShareable' }>,
   requestHash: string,
 ): CachedResponseMatch {
@@ -68,7 +68,7 @@ function followStream(
   return { status: 200, headers: { ...SSE_HEADERS, ...createCoalescedHeaders(provider.name, promptTokens) }, body }
 }
 
-/** Accounts for a followed stream that has ended for its client. */
+/** Records a followed stream that has ended for its client. */
 async function finishFollowed({ recorder }: RoutedContext, call: SharedCall, end: ClientStreamEnd): Promise<void> {
   const cacheResult = 'HIT' as const
   if (end.kind === 'gone') return recorder.finishFailed(new ClientDisconnected(), { cacheResult })

@@ -1,6 +1,4 @@
-/**
- * Asks a model for the cache's judge, along the same routes as the project's requests. A slow or failing model is skipped for a while.
- */
+/** Calls the judge model of the cache, along the same routes as the project's requests. A slow or failing model is skipped for a while. */
 
 import { LRUCache } from 'lru-cache'
 import type { PrepareJudgeCall } from '../../cache/judge/judge-call.ts'
@@ -18,9 +16,9 @@ import type { Provider } from '../../providers/upstream.ts'
 import { brokenResponseError } from '../../providers/upstream-failure.ts'
 import type { Log } from '../../telemetry/log.ts'
 
-/** A verdict is a few tokens; a model that thinks for longer is too slow to wait for. */
+/** A verdict has a few tokens. A model that needs more is too slow to wait for. */
 const MAX_COMPLETION_TOKENS = 200
-const MAX_ANSWER_BYTES = 65_536
+const MAX_RESPONSE_BYTES = 65_536
 const FAILURES = 3
 const OPEN_MS = 5_000
 const MAX_CIRCUITS = 10_000
@@ -36,17 +34,17 @@ export function createJudgeModelCaller(modelRouter: ModelRouter, catalogue: Cata
       circuit = createCircuitBreaker({
         failures: FAILURES,
         openMs: OPEN_MS,
-        onOpen: waitMs => log.warn({ projectId, model, waitMs }, 'the judge is left alone'),
-        onClose: () => log.info({ projectId, model }, 'the judge is asked again'),
+        onOpen: waitMs => log.warn({ projectId, model, waitMs }, 'judge model is skipped: its recent calls failed'),
+        onClose: () => log.info({ projectId, model }, 'judge model is called again'),
       })
       circuits.set(name, circuit)
     }
     return circuit
   }
 
-  return (account, messages, schema) => {
-    const { semantic_judge_model: model, project_id } = account
-    const provider = modelRouter.resolve(model, { ...withoutModelAllowlist(account), named_provider_keys: null })
+  return (resolvedKey, messages, schema) => {
+    const { semantic_judge_model: model, project_id } = resolvedKey
+    const provider = modelRouter.resolve(model, { ...withoutModelAllowlist(resolvedKey), named_provider_keys: null })
     if (provider instanceof ProxyError) return null
     const body = {
       model,
@@ -54,25 +52,30 @@ export function createJudgeModelCaller(modelRouter: ModelRouter, catalogue: Cata
       response_format: { type: 'json_schema', json_schema: { name: 'verdict', strict: true, schema } },
       max_completion_tokens: MAX_COMPLETION_TOKENS,
     }
-    const listed = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
-    const priceOf = (usage: TokenUsage) => (provider.pricedAs === null ? 0 : (computeCostUsd(listed, usage) ?? 0))
+    const catalogueModel = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
+    const priceOf = (usage: TokenUsage) =>
+      provider.pricedAs === null ? 0 : (computeCostUsd(catalogueModel, usage) ?? 0)
     const promptTokens = estimatePromptTokens(body, 'chat')
-    const usual = { ...NO_USAGE, promptTokens, completionTokens: MAX_COMPLETION_TOKENS }
-    const usageOf = (answer: JsonObject) =>
-      fillMissingCounts(omitImplausibleCost(chatFormat.readUsage(null, answer) ?? usual, provider, listed), usual)
+    const maxUsage = { ...NO_USAGE, promptTokens, completionTokens: MAX_COMPLETION_TOKENS }
+    const usageOf = (response: JsonObject) =>
+      fillMissingCounts(
+        omitImplausibleCost(chatFormat.readUsage(null, response) ?? maxUsage, provider, catalogueModel),
+        maxUsage,
+      )
     return {
-      estimatedUsd: priceOf(usual),
+      estimatedUsd: priceOf(maxUsage),
       async send(signal, trace) {
-        const entered = circuitOf(project_id, model).tryEnter()
-        if ('waitMs' in entered) throw brokenResponseError(provider.name, 'is left alone as a judge for now')
+        const attempt = circuitOf(project_id, model).tryEnter()
+        if ('waitMs' in attempt)
+          throw brokenResponseError(provider.name, 'is skipped as a judge because its recent calls failed')
         try {
-          const aside = { endpoint: 'chat', model, provider: provider.name, purpose: 'judge' as const }
-          const ask = (headers: Headers) => askPlain(provider, body, headers, signal)
-          const answer = await (trace ? trace.traceInternalCall(aside, ask) : ask(new Headers()))
-          entered.settle('well')
-          return { content: contentOf(answer), costUsd: priceOf(usageOf(answer)) }
+          const description = { endpoint: 'chat', model, provider: provider.name, purpose: 'judge' as const }
+          const send = (headers: Headers) => sendToJudge(provider, body, headers, signal)
+          const response = await (trace ? trace.traceInternalCall(description, send) : send(new Headers()))
+          attempt.settle('well')
+          return { content: readContent(response), costUsd: priceOf(usageOf(response)) }
         } catch (error) {
-          entered.settle('failed')
+          attempt.settle('failed')
           throw error
         }
       },
@@ -80,25 +83,25 @@ export function createJudgeModelCaller(modelRouter: ModelRouter, catalogue: Cata
   }
 }
 
-async function askPlain(
+async function sendToJudge(
   provider: Provider,
   body: JsonObject,
   headers: Headers,
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const bodyText = JSON.stringify(body)
-  const asked = { endpoint: 'chat' as const, bodyText, body, headers, stream: false, signal }
-  const answer = await provider.send(asked)
-  const bytes = answer.plain?.bytes ?? (await readAllBytes(answer.body, provider.name, MAX_ANSWER_BYTES))
-  if (answer.status !== 200)
-    throw brokenResponseError(provider.name, `answered the judge's question with status ${answer.status}`)
+  const request = { endpoint: 'chat' as const, bodyText, body, headers, stream: false, signal }
+  const response = await provider.send(request)
+  const bytes = response.plain?.bytes ?? (await readAllBytes(response.body, provider.name, MAX_RESPONSE_BYTES))
+  if (response.status !== 200)
+    throw brokenResponseError(provider.name, `responded to the judge request with status ${response.status}`)
   const parsed = parseJsonObject(new TextDecoder().decode(bytes))
-  if (!parsed) throw brokenResponseError(provider.name, 'gave an answer that is not a JSON object')
+  if (!parsed) throw brokenResponseError(provider.name, 'sent a response that is not a JSON object')
   return parsed
 }
 
-/** Returns '' for an incomplete response: it is no verdict. */
-function contentOf({ choices }: JsonObject): string {
+/** Returns '' for an incomplete response, which has no verdict. */
+function readContent({ choices }: JsonObject): string {
   const [choice] = Array.isArray(choices) ? choices : []
   if (!isJsonObject(choice) || choice.finish_reason !== 'stop' || !isJsonObject(choice.message)) return ''
   return typeof choice.message.content === 'string' ? choice.message.content : ''

@@ -93,7 +93,7 @@ describe('src', () => {
     'a provider key rests',
     'the hook is left alone',
     'the judge gave no verdict',
-    'the judge is left alone',
+    'judge model is skipped: its recent calls failed',
     'the judge was not waited for',
     // What the operator set, or does.
     'an environment variable is no setting',

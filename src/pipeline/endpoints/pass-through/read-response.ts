@@ -1,6 +1,7 @@
 /** What the pipeline needs to know about a pass-through operation's JSON response. */
 import { isJsonObject, parseJson } from '../../../formats/json/canonical.ts'
-import { readTranscript, type Transcript, writeTranscript } from './transcript.ts'
+import type { Transcript } from '../../spending/pass-through-usage.ts'
+import { readTranscript, writeTranscript } from './transcript.ts'
 
 export interface ExpectedPassThroughResponse {
   /** What a request whose answers are stored asks about: each gets a result. */

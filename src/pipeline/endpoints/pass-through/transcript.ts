@@ -8,13 +8,7 @@ import { parseMultipartForm, setFormValue } from '../../../formats/multipart-for
 import { readAmount } from '../../../formats/usage/read-count.ts'
 import type { PassThroughBody } from '../../../providers/upstream.ts'
 import { MAX_AUDIO_SECONDS } from '../../request/audio-length.ts'
-
-export interface Transcript {
-  /** As the answer reports it; null where it does not. */
-  seconds: number | null
-  /** Where the last segment ends, or else how long it takes to say all of it slowly. */
-  estimatedSeconds: number
-}
+import type { Transcript } from '../../spending/pass-through-usage.ts'
 
 /** What verbose JSON has and JSON does not. */
 const VERBOSE_FIELDS: readonly string[] = ['task', 'language', 'duration', 'segments', 'words']
