@@ -236,12 +236,10 @@ export class RequestRecorder {
     if (status >= 400) details.error_code ??= status === CLIENT_DISCONNECTED_STATUS ? 'client_gone' : 'upstream_error'
     const record = createUsageRecord(this.#draft, query, { ...result, status }, { catalogue, reservation })
     recorder.record(record)
-    if (provider && this.storedResponseId)
-      reconcileEstimatedUsage(
-        { id: this.storedResponseId, provider, key: this.#calls.providerKey },
-        record,
-        reconciler.reconcileLater,
-      )
+    if (provider && this.storedResponseId) {
+      const stored = { id: this.storedResponseId, provider, key: this.#calls.providerKey }
+      reconcileEstimatedUsage(stored, record, reconciler.reconcileLater)
+    }
     if (resolvedKey.log_content === 'sealed')
       contents.record(record, readRequestContent(query, this.responseBody ?? this.#failure))
     const pricedAs = provider?.pricedAs ?? null

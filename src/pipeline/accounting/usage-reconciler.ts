@@ -20,6 +20,7 @@ import { passThroughTo } from '../stored-objects/forward-object-request.ts'
 import { isGenerationId, readGenerationUsage } from './openrouter-generation.ts'
 
 export type ReconciliationRequest = ArgumentsOf<'queue_reconciliation'>
+type ResponseId = ArgumentsOf<'delete_unreconciled_response'>
 type UnreconciledResponse = RowOf<'claim_unreconciled_responses'>
 
 export interface UsageReconciler {
@@ -61,8 +62,7 @@ export function createUsageReconciler({
 
   async function poll(): Promise<void> {
     try {
-      const limit = { at_most: MAX_CONCURRENT_REQUESTS }
-      const claimed = await callFunction(database, 'claim_unreconciled_responses', limit)
+      const claimed = await callFunction(database, 'claim_unreconciled_responses', { at_most: MAX_CONCURRENT_REQUESTS })
       await Promise.all(claimed.map(reconcile))
       failures.recover('stored_objects')
     } catch (error) {
@@ -78,8 +78,9 @@ export function createUsageReconciler({
   /** Settles one response, if its provider reports the usage. If it does not yet, the response is claimed again later. */
   async function reconcile(stored: UnreconciledResponse): Promise<void> {
     const provider = findStorageProvider(stored, modelRouter)
-    const pricedAs = provider?.pricedAs ?? null
-    if (!provider || pricedAs === null) return
+    if (!provider || provider.pricedAs === null) return
+    const { pricedAs } = provider
+    const remove = (response: ResponseId) => callFunction(database, 'delete_unreconciled_response', response)
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(REQUEST_TIME_LIMIT_MS)])
     const { request, isStoredLate, read } = findSource(provider, stored.id)
     try {
@@ -87,8 +88,7 @@ export function createUsageReconciler({
       if (!response) return
       if (response.status !== 200) await response.body.cancel()
       const known = { of_project: stored.project_id, response_id: stored.id }
-      if (response.status === NOT_FOUND && !isStoredLate)
-        await callFunction(database, 'delete_unreconciled_response', known)
+      if (response.status === NOT_FOUND && !isStoredLate) await remove(known)
       if (response.status !== 200) return
       const { usage: reported, model } = await read(response, provider, stored.project_id)
       const find = (name: string) => catalogue.find(pricedAs, name)
