@@ -39,7 +39,7 @@ export interface RecordDraft {
   failedCalls: readonly ModelUsage[]
 }
 
-/** How a request ended. */
+/** The outcome of a request. */
 export interface RequestOutcome {
   status: number
   /** Whether the request counts against its monthly quota. One with a response counts; one that failed here or upstream does not. */

@@ -64,7 +64,7 @@ function readError(failure: unknown): { code: string | null; message: string | n
   return { code: [code, type].find(word => word !== null && CODE_PATTERN.test(word)) ?? null, message }
 }
 
-/** As many equal characters in a row are treated as a quotation, not a coincidence. */
+/** A message quotes a text if this many characters in a row are equal. Fewer are treated as a coincidence. */
 const MIN_QUOTATION_CHARS = 16
 
 /**

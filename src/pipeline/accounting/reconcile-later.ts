@@ -16,7 +16,7 @@ export function reconcileEstimatedUsage(
   const [part, another] = spent
   // If a request made several calls, the usage of one response does not settle the others.
   if (!cost_estimated || !part || another) return
-  // OpenRouter returns a generation's usage to any key, so a shared key will do.
+  // The usage of an aggregator's response can be read with a shared key, so the project's own key is not named.
   const storageProvider = provider.kind === AGGREGATOR ? AGGREGATOR : storageProviderNameOf(provider, key)
   if (storageProvider === null) return
   const reservedAt = new Date(Date.parse(recorded_at) - duration_ms).toISOString()

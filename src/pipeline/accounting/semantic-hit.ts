@@ -14,7 +14,7 @@ interface MatchedRequest {
   requestId: string
   resolvedKey: Pick<ResolvedKey, 'project_id' | 'key_id' | 'log_content'>
   model: string | undefined
-  /** Null for a provider that is free. */
+  /** The provider whose prices apply; null if the provider is free. */
   pricedAs: string | null
   isShadow: boolean
 }

@@ -38,7 +38,7 @@ interface TrackedCall {
 
 export class AbandonedCalls {
   readonly #limits: AbandonedCallLimits
-  /** In order of age, the oldest first. */
+  /** The tracked calls, the oldest first. */
   readonly #calls = new Set<TrackedCall>()
   #bytes = 0
 

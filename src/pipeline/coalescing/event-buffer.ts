@@ -24,7 +24,7 @@ const MAX_DROPPED_CHUNKS = 64
 
 interface Reader {
   position: number
-  /** When the reader last read a chunk, in milliseconds of `performance.now`. */
+  /** The time of the reader's last read, in milliseconds of `performance.now`. */
   lastReadMs: number
   disconnectError: ProxyError | null
   onDisconnect(): void

@@ -23,7 +23,7 @@ export const MESSAGE_KINDS = {
   notShareable: 'N',
 } as const
 
-/** How a stream ended without a shareable response. */
+/** The ends of a stream without a shareable response. */
 export const STREAM_ENDS = {
   /** Some events were not delivered. */
   interrupted: 0,

@@ -67,7 +67,7 @@ export class SharedCall {
    * true if an event has arrived.
    */
   canContinueUnsubscribed: (hasBegun: boolean) => boolean = () => false
-  /** For the leader: whether no subscriber remains. */
+  /** Returns whether no subscriber remains. The leader calls it. */
   readonly hasNoSubscribers = () => this.#subscribers.size === 0
   /** Aborted with ClientDisconnected when the last subscriber has left, unless the call is read to its end. */
   readonly signal = this.#abort.signal
@@ -104,30 +104,30 @@ export class SharedCall {
     return subscriber
   }
 
-  /** For the leader: stops retaining the complete response, for which nobody can then wait. Returns false if a subscriber waits for it. */
+  /** Stops retaining the complete response. Returns false if a subscriber waits for it. The leader calls it. */
   discardFullResponse(): boolean {
     this.#isResponseDiscarded ||= this.#completeWaiters === 0
     return this.#isResponseDiscarded
   }
 
-  /** For the leader: marks the stream as started. */
+  /** Marks the stream as started. The leader calls it. */
   startStream(): void {
     this.#started.resolve('stream')
   }
 
-  /** For the leader of a new stream: disconnects its live subscribers if the stream memory is full. */
+  /** Disconnects the live subscribers of a new stream if the stream memory is full. The leader calls it. */
   rejectIfMemoryFull(): void {
     this.#events?.rejectIfMemoryFull()
   }
 
-  /** For the leader: forwards events. Resolves when the leader may continue. */
+  /** Forwards events of the leader. Resolves when the leader may continue. */
   push(chunk: EventChunk): Promise<void> {
     this.#hasEvents = true
     this.#abandoned?.addBytes(chunk.bytes.length)
     return this.#openEvents().push(chunk)
   }
 
-  /** For the leader: settles the call, once. `failure` is thrown to readers of a partly delivered stream. */
+  /** Settles the call; later calls have no effect. `failure` is thrown to readers of a partly delivered stream. The leader calls it. */
   settle(settlement: SharedCallResult, failure?: ProxyError): void {
     if (this.#isSettled) return
     this.#isSettled = true

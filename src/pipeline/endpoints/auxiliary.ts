@@ -65,12 +65,12 @@ async function read(
     const source = { endpoint, headers, body }
     const named = typeof query.sentBody === 'string' ? new TextEncoder().encode(query.sentBody) : query.sentBody
     const parsed = await parseRequestBytes(source, named, largeBodies, resolvedKey.project_id)
-    const whole = await conversations.expandEarlierTurns(
+    const expanded = await conversations.expandEarlierTurns(
       Object.assign(parsed, { alias: query.alias }),
       source,
       resolvedKey,
     )
-    return { ...query, body: whole.body, sentBody: whole.bytes ?? whole.text, references: whole.references }
+    return { ...query, body: expanded.body, sentBody: expanded.bytes ?? expanded.text, references: expanded.references }
   }
   if (target.kind !== 'cache') throw new Error('the request target is not an auxiliary operation')
   if (target.question === 'feedback') {

@@ -42,7 +42,7 @@ export interface DirectoryModel {
   retires_on: string | null
   /** The model that the provider recommends in its place; null if unknown. */
   successor: string | null
-  /** For an alias: the model that it resolves to. */
+  /** The model to which an alias resolves; absent for other models. */
   alias_of?: string
 }
 

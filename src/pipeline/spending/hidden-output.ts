@@ -77,12 +77,12 @@ function hasDetails({ reasoning_details: details }: JsonObject): boolean {
   return asObjects(details).length > 0
 }
 
-/** How a model reasons, by its name. */
+/** The reasoning behaviour of a model, by its name. */
 interface ReasoningTraits {
-  /** Whether it reasons if the request does not set it. */
+  /** Whether the model reasons if the request does not mention reasoning. */
   isDefault: boolean
   canDisable: boolean
-  /** Whether responses show a summary of its reasoning at most. */
+  /** Whether responses show no more than a summary of the reasoning. */
   isHidden: boolean
 }
 

@@ -79,11 +79,11 @@ export function maxPriceOf(
 }
 
 function highestCostBound(each: readonly CostBound[]): CostBound {
-  const most = (amounts: readonly (number | null)[]) =>
+  const max = (amounts: readonly (number | null)[]) =>
     amounts.includes(null) ? null : Math.max(...amounts.map(amount => amount ?? 0))
   return {
-    usd: most(each.map(({ usd }) => usd)),
-    tokens: most(each.map(({ tokens }) => tokens)),
+    usd: max(each.map(({ usd }) => usd)),
+    tokens: max(each.map(({ tokens }) => tokens)),
     unknown: each.find(({ unknown }) => unknown !== undefined)?.unknown,
   }
 }

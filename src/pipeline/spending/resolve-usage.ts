@@ -28,7 +28,7 @@ import { isOverOutputLimit } from './max-tokens.ts'
 export interface CallUsageReport extends Pick<ResponseAnalysis, 'usage' | 'hasOutput' | 'text' | 'model'> {
   /** Whether the provider may have generated output that was not received: the connection broke, or the call continues elsewhere. */
   canHaveUsedTokens?: boolean
-  /** For a stream that ended early: the response as far as it was received. */
+  /** The received part of the response, if a stream ended early. */
   partialResponse?: JsonObject | undefined
   /** Why the call ended early, if it did. */
   reason?: EstimateReason

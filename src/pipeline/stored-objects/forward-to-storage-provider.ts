@@ -59,7 +59,7 @@ export async function forwardToStorageProvider(
 /** Returns OpenAI under the project's provider key. Throws a 404 that names what is missing. */
 function requireOpenAi({ resolvedKey, provider }: Context, { collection, vendor }: OpenAiObjectTarget): Provider {
   if (resolvedKey.key_type === 'test')
-    throw createError('pathUnsupported', { vendor: 'The sandbox for test keys', path: `/${collection}` })
+    throw createError('pathUnsupported', { vendor: 'The sandbox, which answers test keys,', path: `/${collection}` })
   if (vendor !== undefined && vendor !== 'openai') throw createOtherVendorError(collection, vendor)
   if (!provider) throw createError('openAiKeyRequired', { path: collection })
   return provider

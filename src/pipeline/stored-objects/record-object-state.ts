@@ -134,7 +134,7 @@ async function recordBatch(batch: JsonObject, owner: ObjectOwner, stages: Pipeli
 export interface ModelCost {
   model: string
   usage: TokenUsage
-  /** In US dollars; null if unknown. */
+  /** The cost in US dollars; null if unknown. */
   usd: number | null
 }
 

@@ -112,7 +112,7 @@ export async function fetchBatch(
   const estimate: EstimateCallUsage = reason => estimateUsage(pricedCall, { reason })
   pendingEstimates.add(estimate)
   recorder.beginCall(estimate)
-  // Tokens are counted while the upstream answers.
+  // Tokens are counted while the upstream responds.
   const pendingCounts = inputs.length > 1 ? countEach() : null
   // A rejection is handled where the count is awaited. This handler only prevents an unhandled rejection.
   pendingCounts?.catch(() => {})

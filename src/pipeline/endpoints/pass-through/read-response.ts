@@ -17,7 +17,7 @@ export interface PassThroughResponse {
   isJson: boolean
   /** The usage as the response reports it. */
   usage: unknown
-  /** Null if the response is not a transcript. */
+  /** The transcript; null if the response is not one. */
   transcript: Transcript | null
   /** Whether the response has all expected results, and can be stored. */
   hasResults: boolean

@@ -17,7 +17,7 @@ import { SessionSpending } from './session-spending.ts'
 
 export type RealtimeRequest = RequestMetadata &
   Pick<ProxyRequest, 'authorization' | 'address' | 'headers'> & {
-    /** Null if the URL names none. */
+    /** The model that the URL names; null if it names none. */
     model: string | null
     /** Whether the session only transcribes its input. It then needs no model. */
     isTranscription: boolean

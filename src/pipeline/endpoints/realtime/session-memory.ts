@@ -25,7 +25,7 @@ export class SessionMemory implements MemoryHolder {
   readonly #session: SessionMemoryOptions
   readonly #reservation: MemoryReservation
   #toClient = 0
-  /** When the client last read, in milliseconds of `performance.now`. */
+  /** The time of the client's last read, in milliseconds of `performance.now`. */
   #lastReadMs = performance.now()
 
   constructor(memory: StreamMemory, session: SessionMemoryOptions) {

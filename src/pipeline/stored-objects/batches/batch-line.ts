@@ -28,12 +28,12 @@ export interface BatchLineInput {
 }
 
 export interface BatchLine {
-  /** Null if the request names no model. */
+  /** The model that the request names; null if it names none. */
   primaryModel: string | null
   /** The primary model and its alternatives. */
   models: string[]
   references: StoredObjectReference[]
-  /** Null unless `isSizeNeeded`. */
+  /** The request's size; null unless `isSizeNeeded`. */
   size: RequestSize | null
 }
 

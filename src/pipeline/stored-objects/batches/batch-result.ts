@@ -6,7 +6,7 @@ import type { TokenUsage } from '../../../formats/token-usage.ts'
 
 export interface BatchResult {
   model: string
-  /** Null if the result reports none. */
+  /** The reported usage; null if the result reports none. */
   usage: TokenUsage | null
 }
 
