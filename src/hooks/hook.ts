@@ -1,6 +1,6 @@
 /**
- * The installation's hook: an address that says of each request, and of each answer, whether it may pass. What it is asked, and when, the
- * pipeline knows.
+ * The installation's hook: an HTTP endpoint of the operator that accepts or rejects each request and each response. The pipeline decides
+ * when the hook is called, and with what.
  */
 import { LRUCache } from 'lru-cache'
 import type { HookConfig } from '../config/hook.ts'
@@ -18,26 +18,29 @@ import { createSigner } from './sign-message.ts'
 
 export interface HookRequest {
   phase: HookPhase
-  /** What is known of the request besides. */
+  /** Further fields of the payload: key, project, endpoint, model and the like. */
   metadata: JsonObject
-  /** JSON, as is the answer; null for what is too long to be at hand. */
+  /** The request body as JSON; null if it is too long to be held in memory. The same holds for `response`. */
   request: Uint8Array | null
   response?: Uint8Array | null
   trace?: RequestTrace | undefined
 }
 
-/** What may pass. */
+/** The decision about a request or response that is accepted. */
 export interface HookDecision {
-  /** The version of the rules under which it passed; null: the hook was not heard, and requests pass then. */
+  /** The version of the rules under which it was accepted; null if the hook was unreachable and requests are accepted in that case. */
   policy: string | null
-  /** Whether an answer may be given to others. */
+  /** Whether the response may be cached and served to other callers. */
   mayStore: boolean
 }
 
 export interface Hook extends Pick<HookConfig, 'streams' | 'maxBytes'> {
-  /** Throws HookRejection; where the hook was not heard and nothing passes then, a 503, or a 413 for what is too long. */
-  decide(question: HookRequest): Promise<HookDecision>
-  /** Returns what `decide` returned for the same name shortly before, or returns now. Neither null nor a failure is kept. */
+  /**
+   * Calls the hook. Throws HookRejection if the hook rejects. If the hook is unreachable and the configuration rejects requests in that
+   * case, throws a 503, or a 413 for a payload over `maxBytes`.
+   */
+  decide(request: HookRequest): Promise<HookDecision>
+  /** Returns the stored decision for `name`, or calls `decide` and stores its result. Neither null nor a failure is stored. */
   decideOnce<Decision>(name: string, decide: () => Promise<Decision>): Promise<Decision>
 }
 
@@ -47,103 +50,104 @@ export interface HookOptions {
   metrics: Pick<ProxyMetrics, 'recordHookCall'>
 }
 
-/** Of one process. */
-const MOST_AT_ONCE = 64
-const MOST_WAITING = 10_000
-/** Consecutive failures, over at least half of the time, after which it is left alone for so long. */
+/** Calls of one process that run at the same time, and calls that wait for one of them to end. */
+const MAX_CONCURRENT_CALLS = 64
+const MAX_QUEUED_CALLS = 10_000
+/** The circuit opens after this many consecutive failures within at least half of `openMs`, and stays open for `openMs`. */
 const CIRCUIT = { failures: 5, openMs: 2_000 }
 const UNCHECKED: HookDecision = { policy: null, mayStore: true }
 
 export function createHook({ config, log, metrics }: HookOptions): Hook {
   const { url, timeoutMs, maxBytes, onFailure } = config
   const sign = createSigner(config.secret)
-  const inTurn = limitConcurrency(MOST_AT_ONCE, MOST_WAITING)
+  const runLimited = limitConcurrency(MAX_CONCURRENT_CALLS, MAX_QUEUED_CALLS)
   let lastCause = ''
   const breaker = createCircuitBreaker({
     ...CIRCUIT,
-    onOpen: waitMs => log.warn({ waitMs, cause: lastCause }, 'the hook is left alone'),
-    onClose: () => log.info({}, 'the hook answers again'),
+    onOpen: waitMs => log.warn({ waitMs, cause: lastCause }, 'the hook keeps failing and is not called for now'),
+    onClose: () => log.info({}, 'the hook responds again'),
   })
 
-  async function post(id: string, body: Uint8Array, place: Headers | null): Promise<HookResponse> {
-    const entered = breaker.tryEnter()
-    if ('waitMs' in entered) throw new LeftAlone(entered.waitMs)
-    // Of all of it: whoever waits for its turn must not wait for longer.
-    const limit = new AbortController()
-    const endLimit = startTimeout(timeoutMs, () => limit.abort())
+  async function post(id: string, body: Uint8Array, traceHeaders: Headers | null): Promise<HookResponse> {
+    const attempt = breaker.tryEnter()
+    if ('waitMs' in attempt) throw new CircuitOpen(attempt.waitMs)
+    // The time limit includes the wait in the queue.
+    const timeout = new AbortController()
+    const clearTimer = startTimeout(timeoutMs, () => timeout.abort())
     try {
-      const { signal } = limit
-      const verdict = await inTurn(() => postToHook({ url, id, body, sign, traceHeaders: place, signal }))
-      entered.settle('well')
-      return verdict
+      const { signal } = timeout
+      const response = await runLimited(() => postToHook({ url, id, body, sign, traceHeaders, signal }))
+      attempt.settle('well')
+      return response
     } catch (error) {
-      // Where too many wait, it was not asked.
-      entered.settle(error instanceof HookUnavailable ? 'failed' : 'unknown')
-      lastCause = error instanceof HookUnavailable ? error.message : 'too many wait for it'
+      // If the queue is full, the hook was not called.
+      attempt.settle(error instanceof HookUnavailable ? 'failed' : 'unknown')
+      lastCause = error instanceof HookUnavailable ? error.message : 'too many calls are waiting for the hook'
       throw error
     } finally {
-      endLimit()
+      clearTimer()
     }
   }
 
-  async function ask(question: HookRequest, place: Headers | null): Promise<HookDecision> {
-    const { phase } = question
-    const body = writeQuestion(question)
+  async function callHook(hookRequest: HookRequest, traceHeaders: Headers | null): Promise<HookDecision> {
+    const { phase } = hookRequest
+    const body = encodePayload(hookRequest)
     if (!body || body.length > maxBytes) {
       metrics.recordHookCall(phase, 'failed', 0)
       if (onFailure === 'open') return UNCHECKED
       throw createError('tooLargeForHook', { mostBytes: maxBytes })
     }
-    const startedAtMs = performance.now()
-    const verdict = await post(`msg_${crypto.randomUUID().replaceAll('-', '')}`, body, place).catch(error => ({
-      error,
-    }))
-    metrics.recordHookCall(phase, 'error' in verdict ? 'failed' : verdict.verdict, performance.now() - startedAtMs)
-    if ('error' in verdict) {
+    const calledAtMs = performance.now()
+    const id = `msg_${crypto.randomUUID().replaceAll('-', '')}`
+    const result = await post(id, body, traceHeaders).catch(error => ({ error }))
+    metrics.recordHookCall(phase, 'error' in result ? 'failed' : result.verdict, performance.now() - calledAtMs)
+    if ('error' in result) {
       if (onFailure === 'open') return UNCHECKED
-      const waitMs = verdict.error instanceof LeftAlone ? verdict.error.waitMs : 1
-      throw createError('hookUnavailable', { seconds: Math.max(1, Math.ceil(waitMs / 1000)) }, verdict.error)
+      const waitMs = result.error instanceof CircuitOpen ? result.error.waitMs : 1
+      throw createError('hookUnavailable', { seconds: Math.max(1, Math.ceil(waitMs / 1000)) }, result.error)
     }
-    if (verdict.verdict === 'refuse') throw createHookRejection(phase, verdict)
-    return { policy: verdict.policy, mayStore: verdict.verdict === 'allow' }
+    if (result.verdict === 'refuse') throw createHookRejection(phase, result)
+    return { policy: result.policy, mayStore: result.verdict === 'allow' }
   }
 
   return {
     streams: config.streams,
     maxBytes,
-    decideOnce: createDecisions(),
-    decide: question =>
-      question.trace ? question.trace.traceHook(question.phase, place => ask(question, place)) : ask(question, null),
+    decideOnce: createDecisionCache(),
+    decide: hookRequest =>
+      hookRequest.trace
+        ? hookRequest.trace.traceHook(hookRequest.phase, traceHeaders => callHook(hookRequest, traceHeaders))
+        : callHook(hookRequest, null),
   }
 }
 
-/** Names of decisions that are kept. */
-const MOST_DECISIONS = 1_000
+/** Decisions that one process stores; the least recently used are evicted. */
+const MAX_STORED_DECISIONS = 1_000
 
-function createDecisions(): Hook['decideOnce'] {
-  const decisions = new LRUCache<string, Promise<unknown>>({ max: MOST_DECISIONS })
+function createDecisionCache(): Hook['decideOnce'] {
+  const decisions = new LRUCache<string, Promise<unknown>>({ max: MAX_STORED_DECISIONS })
   return <Decision>(name: string, decide: () => Promise<Decision>) => {
-    const kept = decisions.get(name) as Promise<Decision> | undefined
-    if (kept) return kept
-    const deciding = decide()
-    decisions.set(name, deciding)
-    const forget = () => decisions.delete(name)
-    deciding.then(decision => decision ?? forget(), forget)
-    return deciding
+    const stored = decisions.get(name) as Promise<Decision> | undefined
+    if (stored) return stored
+    const pending = decide()
+    decisions.set(name, pending)
+    const remove = () => decisions.delete(name)
+    pending.then(decision => decision ?? remove(), remove)
+    return pending
   }
 }
 
-class LeftAlone extends HookUnavailable {
+class CircuitOpen extends HookUnavailable {
   readonly waitMs: number
 
   constructor(waitMs: number) {
-    super('it kept failing')
+    super('the hook is not called for now, because it kept failing')
     this.waitMs = waitMs
   }
 }
 
-/** In place of parsing and writing what may be long, it is put in as it is. */
-function writeQuestion({ phase, metadata, request, response }: HookRequest): Uint8Array | null {
+/** Inserts the request and response as they are: parsing and serializing long bodies again would take long. Null if one is missing. */
+function encodePayload({ phase, metadata, request, response }: HookRequest): Uint8Array | null {
   if (!request || response === null) return null
   const head = JSON.stringify({ type: phase, ...metadata }).slice(0, -1)
   const parts = [Buffer.from(`${head},"request":`), request]

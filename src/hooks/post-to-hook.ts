@@ -1,24 +1,24 @@
-/** Puts one question to a hook over HTTP: signed, within bounds, never redirected. */
+/** Sends one signed request to the hook by HTTP. The response's size is limited, and redirects are not followed. */
 import { concatBytes } from '../formats/sse/split-events.ts'
 import { type HookResponse, parseHookResponse } from './hook-response.ts'
 import type { SignMessage } from './sign-message.ts'
 
-/** A hook gave no verdict. The message says why, and quotes nothing. */
+/** The hook gave no valid response. The message says why, and quotes nothing of the response. */
 export class HookUnavailable extends Error {}
 
-const MOST_ANSWER_BYTES = 16_384
+const MAX_RESPONSE_BYTES = 16_384
 
 export interface HookCall {
   url: string
   id: string
   body: Uint8Array
   sign: SignMessage
-  /** Where requests are traced: its place. */
+  /** Headers that carry the trace context; null if the request is not traced. */
   traceHeaders: Headers | null
   signal: AbortSignal
 }
 
-/** Connections are kept and used again. Throws Unheard. */
+/** Calls the hook over a reused connection. Throws HookUnavailable. */
 export async function postToHook({ url, id, body, sign, traceHeaders, signal }: HookCall): Promise<HookResponse> {
   try {
     const response = await fetch(url, {
@@ -30,26 +30,26 @@ export async function postToHook({ url, id, body, sign, traceHeaders, signal }: 
     })
     if (response.status !== 200) {
       await response.body?.cancel()
-      throw new HookUnavailable(`it answered ${response.status}`)
+      throw new HookUnavailable(`the hook responded with status ${response.status}, expected 200`)
     }
-    const verdict = parseHookResponse(await readShort(response))
-    if (!verdict) throw new HookUnavailable('its answer is no verdict')
-    return verdict
+    const parsed = parseHookResponse(await readLimitedText(response))
+    if (!parsed) throw new HookUnavailable('the hook response has no valid verdict')
+    return parsed
   } catch (error) {
     if (error instanceof HookUnavailable) throw error
-    if (signal.aborted) throw new HookUnavailable('it did not answer in time')
+    if (signal.aborted) throw new HookUnavailable('the hook did not respond in time')
     const { code, name } = error as { code?: unknown; name?: unknown }
-    throw new HookUnavailable(`no connection: ${code ?? name}`)
+    throw new HookUnavailable(`no connection to the hook: ${code ?? name}`)
   }
 }
 
-async function readShort({ body }: Response): Promise<string> {
+async function readLimitedText({ body }: Response): Promise<string> {
   const parts: Uint8Array[] = []
   let length = 0
   for await (const part of body ?? []) {
     length += part.length
-    // Leaving the loop gives the rest up.
-    if (length > MOST_ANSWER_BYTES) throw new HookUnavailable(`its answer has more than ${MOST_ANSWER_BYTES} bytes`)
+    // Leaving the loop cancels the rest of the body.
+    if (length > MAX_RESPONSE_BYTES) throw new HookUnavailable(`the hook response exceeds ${MAX_RESPONSE_BYTES} bytes`)
     parts.push(part)
   }
   return new TextDecoder().decode(concatBytes(parts))

@@ -39,17 +39,17 @@ export function readPassThroughResponseJob({
 /** Reads an embeddings response. */
 export function readEmbeddingsJob({ parts, inputs }: EmbeddingsReadInput): JobResult<EmbeddingsReadResult> {
   const bytes = concatBytes(parts)
-  const answer = readEmbeddingsResponse(new TextDecoder().decode(bytes), inputs)
-  if (!answer) return { output: { bytes, answer }, transfer: [bytes.buffer as ArrayBuffer] }
+  const response = readEmbeddingsResponse(new TextDecoder().decode(bytes), inputs)
+  if (!response) return { output: { bytes, response }, transfer: [bytes.buffer as ArrayBuffer] }
   // One buffer for all vectors, because it can be transferred to the main thread without a copy.
-  const all = concatBytes(answer.packed)
+  const all = concatBytes(response.packed)
   let end = 0
-  const packed = answer.packed.map(({ length }) => {
+  const packed = response.packed.map(({ length }) => {
     end += length
     return all.subarray(end - length, end)
   })
   return {
-    output: { bytes, answer: { ...answer, packed } },
+    output: { bytes, response: { ...response, packed } },
     transfer: [bytes.buffer as ArrayBuffer, all.buffer as ArrayBuffer],
   }
 }

@@ -196,7 +196,7 @@ describeOnce('aliases', backend => {
     }
     await expect(upload('gpt-4o', 'smart')).rejects.toMatchObject({
       status: 400,
-      message: expect.stringMatching(/Line 2 of the file: smart is an alias.* write gpt-4o/),
+      message: expect.stringMatching(/Line 2 of the file: smart is an alias.* name its model, gpt-4o/),
     })
     expect((await upload('gpt-4o')).id).toMatch(/^file-/)
     const batch = (model: string) => {
@@ -210,7 +210,7 @@ describeOnce('aliases', backend => {
     const { status, json } = await batch('wise')
     expect([status, json.error.message]).toEqual([
       400,
-      expect.stringMatching(/wise is an alias.* write claude-haiku-4-5/),
+      expect.stringMatching(/wise is an alias.* name its model, claude-haiku-4-5/),
     ])
     expect((await batch('claude-haiku-4-5')).status).toBe(200)
   })

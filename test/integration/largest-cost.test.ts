@@ -399,7 +399,7 @@ describeOnce('the most that a request may cost', backend => {
     [
       '/chat/completions',
       chat({ modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }),
-      'sound as output',
+      'audio output',
     ],
     ['/chat/completions', chat({ service_tier: 'ultrafast' }), 'the tier ultrafast'],
     ['/responses', { model: 'gpt-4o-mini', input: 'x', multi_agent: { enabled: true } }, 'a price of multi_agent'],

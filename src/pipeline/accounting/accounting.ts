@@ -21,51 +21,52 @@ export type AccountingOptions = Omit<RecorderOptions, 'canRecordRejection' | 'sh
 }
 
 export interface Accounting {
-  /** `onFinish` is called once, when the request has finished. Null for a request that is free: nothing about it is recorded. */
+  /** `onFinish` is called once, when the request has finished. Pass null for a free request: nothing about it is recorded. */
   open(request: RequestMetadata, resolvedKey: ResolvedKey, onFinish: (() => void) | null): RequestRecorder
   /** Records a request of a known key that was not admitted. `query` is null if it was not parsed. */
   recordRejection(request: RequestMetadata, resolvedKey: ResolvedKey, query: RecordedQuery | null, error: unknown): void
-  /** This process is stopping and disconnects its clients. A request that is disconnected so does not count. */
+  /** Marks the process as stopping. A request whose client it disconnects from then on does not count. */
   beginShutdown(): void
   /** Resolves when every request whose provider was called has finished. */
   waitUntilFinished(): Promise<void>
-  /** Finishes what is still open, as if its client had left. */
+  /** Finishes the requests that are still active, as if their clients had disconnected. */
   finishDisconnected(): void
 }
 
-/** Rejected requests that are recorded, per key and minute in each process: a rejected client pays nothing, and may try for ever. */
+/** Rejected requests that a process records per key and minute. A rejected client pays nothing, and may retry without end. */
 export const MAX_RECORDED_REJECTIONS_PER_MINUTE = 30
 
 const CHECK_INTERVAL_MS = 50
 
-export function createAccounting(given: AccountingOptions): Accounting {
-  const called = new Set<RequestRecorder>()
-  const takeRejected = createMinuteLimiter(MAX_RECORDED_REJECTIONS_PER_MINUTE)
-  const options = { ...given, canRecordRejection: takeRejected, shutdown: { isCut: false }, activeRequests: called }
+export function createAccounting(options: AccountingOptions): Accounting {
+  const activeRequests = new Set<RequestRecorder>()
+  const canRecordRejection = createMinuteLimiter(MAX_RECORDED_REJECTIONS_PER_MINUTE)
+  const shutdown = { isCut: false }
+  const recorderOptions = { ...options, canRecordRejection, shutdown, activeRequests }
   return {
-    open: (request, account, onFinish) => new RequestRecorder(options, request, account, onFinish),
-    recordRejection(request, account, parsed, error) {
+    open: (request, resolvedKey, onFinish) => new RequestRecorder(recorderOptions, request, resolvedKey, onFinish),
+    recordRejection(request, resolvedKey, parsed, error) {
       const status = statusOfFailure(error)
       const query = parsed ?? describeUnparsedRequest(request)
-      if (!query || !isRejectedStatus(status) || !takeRejected(`${account.key_id}`)) return
+      if (!query || !isRejectedStatus(status) || !canRecordRejection(`${resolvedKey.key_id}`)) return
       request.isRecorded = true
-      const draft = createRecordDraft(request, account)
+      const draft = createRecordDraft(request, resolvedKey)
       Object.assign(draft.details, describeClientError(error))
       const result = { status, isCounted: false, cacheResult: null, usage: NO_USAGE }
-      const record = createUsageRecord(draft, query, result, { catalogue: given.catalogue, reservation: null })
-      given.recorder.record(record)
-      given.metrics.recordRequest(record, null)
-      request.trace?.end(status, { record, project: account.project_name, responseModel: undefined }, error)
+      const record = createUsageRecord(draft, query, result, { catalogue: options.catalogue, reservation: null })
+      options.recorder.record(record)
+      options.metrics.recordRequest(record, null)
+      request.trace?.end(status, { record, project: resolvedKey.project_name, responseModel: undefined }, error)
     },
     beginShutdown() {
-      options.shutdown.isCut = true
+      shutdown.isCut = true
     },
     async waitUntilFinished() {
-      while (called.size > 0) await Bun.sleep(CHECK_INTERVAL_MS)
+      while (activeRequests.size > 0) await Bun.sleep(CHECK_INTERVAL_MS)
     },
     finishDisconnected() {
-      options.shutdown.isCut = true
-      for (const open of [...called]) open.finishFailed(new ClientDisconnected())
+      shutdown.isCut = true
+      for (const recorder of [...activeRequests]) recorder.finishFailed(new ClientDisconnected())
     },
   }
 }

@@ -1,4 +1,4 @@
-/** The usage record of a request: what is known of it while it is in flight, and the row that is written when it has finished. */
+/** Creates a request's usage record: the draft while the request is in flight, and the row when it has finished. */
 
 import { type Catalogue, computeResponseCost } from '../../catalogue/catalogue.ts'
 import { ClientDisconnected } from '../../errors/errors.ts'
@@ -24,38 +24,38 @@ export interface RecordDraft {
   readonly resolvedKey: ResolvedKey
   /** Null until the request is parsed. */
   query: RecordedQuery | null
-  /** The provider that is called, or would be; null when none is reached. */
+  /** The provider that is called, or would be called; null if no provider is selected. */
   provider: Provider | null
-  /** The model that is called, where it is not the requested one. */
+  /** The model that is called, if it is not the requested one. */
   model: string | null
   /** On a hit, the provider that had produced the cached response. */
   cachedProvider: string | null
-  /** Time until the response headers were ready; null when none were sent. */
+  /** Milliseconds until the response headers were ready; null if none were sent. */
   latencyMs: number | null
   judgeCostUsd: number
   /** Columns that the pipeline's steps set. */
   readonly details: RecordDetails
-  /** What calls that failed used, besides the result's usage. */
+  /** Usage of calls that failed. It is added to the outcome's usage. */
   failedCalls: readonly ModelUsage[]
 }
 
-/** How a request ended. */
+/** The outcome of a request. */
 export interface RequestOutcome {
   status: number
-  /** Whether the request counts against its month: one with a response does, one that failed here or upstream does not. */
+  /** Whether the request counts against its monthly quota. One with a response counts; one that failed here or upstream does not. */
   isCounted: boolean
   cacheResult: 'HIT' | 'HIT-SEMANTIC' | 'MISS' | null
-  /** What the provider used. On a hit: what the cached response had used. */
+  /** The provider's usage. On a hit: the usage of the cached response. */
   usage: CallUsage
 }
 
-interface Ledger {
+interface Settlement {
   catalogue: Catalogue
-  /** Under which money is reserved for the request; null for none. */
+  /** The id of the request's reservation in budgets; null if it has none. */
   reservation: string | null
 }
 
-const NOTHING: readonly ModelUsage[] = []
+const NO_CALLS: readonly ModelUsage[] = []
 
 export function createRecordDraft(request: RequestMetadata, resolvedKey: ResolvedKey): RecordDraft {
   return {
@@ -68,7 +68,7 @@ export function createRecordDraft(request: RequestMetadata, resolvedKey: Resolve
     latencyMs: null,
     judgeCostUsd: 0,
     details: {},
-    failedCalls: NOTHING,
+    failedCalls: NO_CALLS,
   }
 }
 
@@ -86,7 +86,7 @@ export function createUsageRecord(
   }: RecordDraft,
   query: RecordedQuery,
   { status, cacheResult, usage }: RequestOutcome,
-  { catalogue, reservation }: Ledger,
+  { catalogue, reservation }: Settlement,
 ): UsageRecord {
   const durationMs = msSince(request.arrivedAtMs)
   const requestedModel = query.alias?.name ?? query.model
@@ -97,13 +97,13 @@ export function createUsageRecord(
   const price = (used: TokenUsage) =>
     used === NO_USAGE || pricedAs === null ? 0 : computeResponseCost(catalogue, pricedAs, { model, hasOthers }, used)
   const charged: CallUsage = isHit ? NO_USAGE : usage
-  // A hit costs nothing, and is most of what is recorded.
-  const hasSpent = charged !== NO_USAGE || failedCalls.length > 0 || reservation !== null
-  const calls = hasSpent ? [...failedCalls, { model, usage: charged }] : NOTHING
+  // A hit costs nothing. Most records are hits, so they skip the work below.
+  const canHaveCost = charged !== NO_USAGE || failedCalls.length > 0 || reservation !== null
+  const calls = canHaveCost ? [...failedCalls, { model, usage: charged }] : NO_CALLS
   const spent = calls.map(each => ({ ...each, usd: price(each.usage) }))
   const { savedPromptTokens = 0 } = usage
-  const known = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
-  const saved = isHit ? usage : known
+  const savedInput = savedPromptTokens > 0 ? { ...NO_USAGE, promptTokens: savedPromptTokens } : NO_USAGE
+  const saved = isHit ? usage : savedInput
   return {
     recorded_at: nowIso(),
     request_id: request.id,
@@ -115,11 +115,11 @@ export function createUsageRecord(
     cache_result: cacheResult,
     status,
     streamed: query.stream,
-    prompt_tokens: sumTokens(spent, ({ usage }) => usage.promptTokens),
+    prompt_tokens: sumTokensOf(spent, ({ usage }) => usage.promptTokens),
     cached_prompt_tokens: charged.cachedPromptTokens,
-    completion_tokens: sumTokens(spent, ({ usage }) => usage.completionTokens),
+    completion_tokens: sumTokensOf(spent, ({ usage }) => usage.completionTokens),
     tokens_saved: saved.promptTokens,
-    cost_usd: sum(spent, ({ usd }) => usd ?? 0) + judgeCostUsd,
+    cost_usd: sumOf(spent, ({ usd }) => usd ?? 0) + judgeCostUsd,
     cost_estimated: spent.find(({ usage }) => usage.estimate)?.usage.estimate?.reason ?? null,
     doubtful_usd: doubtfulUsd(spent),
     saved_usd: price(saved) ?? 0,
@@ -129,38 +129,40 @@ export function createUsageRecord(
     completion_tokens_saved: isHit ? usage.completionTokens : null,
     end_user: recordedEndUserOf(query.body),
     spent:
-      pricedAs !== null || reservation !== null ? spent.map(each => toPart(reservation, each)).filter(isSpent) : [],
-    // Last: it takes twice as long where what follows it may replace something.
+      pricedAs !== null || reservation !== null
+        ? spent.map(each => toCostPart(reservation, each)).filter(isSettled)
+        : [],
+    // The spread is last: it takes twice as long if a later property may replace one of its own.
     ...details,
   }
 }
 
-function sum<T>(all: readonly T[], amountOf: (one: T) => number): number {
+function sumOf<T>(all: readonly T[], amountOf: (one: T) => number): number {
   return all.reduce((total, one) => total + amountOf(one), 0)
 }
 
-/** As many as a column holds. */
-function sumTokens(spent: readonly ModelUsage[], amountOf: (one: ModelUsage) => number): number {
-  return Math.min(MAX_RECORDED_TOKENS, sum(spent, amountOf))
+/** Returns the sum, up to the highest number that the column holds. */
+function sumTokensOf(spent: readonly ModelUsage[], amountOf: (one: ModelUsage) => number): number {
+  return Math.min(MAX_RECORDED_TOKENS, sumOf(spent, amountOf))
 }
 
-/** Of all calls for a request. */
+/** Returns the tokens of all calls for a request. */
 export function sumUsedTokens(
   { cacheResult, usage }: Pick<RequestOutcome, 'cacheResult' | 'usage'>,
   failed: readonly ModelUsage[],
 ) {
   const used = cacheResult === 'MISS' ? usage : NO_USAGE
-  return sum([...failed, { usage: used }], each => each.usage.promptTokens + each.usage.completionTokens)
+  return sumOf([...failed, { usage: used }], each => each.usage.promptTokens + each.usage.completionTokens)
 }
 
-/** Null: nothing, or not known. */
+/** Returns null if no cost is in doubt, or if it is unknown. */
 function doubtfulUsd(spent: readonly ModelUsage[]): number | null {
-  const usd = sum(spent, ({ usage: { estimate, isUnpriced } }) => (isUnpriced ? 0 : (estimate?.doubtfulUsd ?? 0)))
+  const usd = sumOf(spent, ({ usage: { estimate, isUnpriced } }) => (isUnpriced ? 0 : (estimate?.doubtfulUsd ?? 0)))
   return usd > 0 ? Math.min(MAX_RECORDED_USD, usd) : null
 }
 
-/** What the call took of the request's budgets. The judge's cost is in them already. */
-function toPart(id: string | null, { model, usage, usd }: ModelUsage & { usd: number | null }): CostPart {
+/** Returns the call's part of the cost, as budgets are charged. The judge's cost is charged separately. */
+function toCostPart(id: string | null, { model, usage, usd }: ModelUsage & { usd: number | null }): CostPart {
   const { isUnpriced = false, estimate } = usage
   const tokens = usage.promptTokens + usage.completionTokens
   const doubtfulUsd = isUnpriced ? MAX_RECORDED_USD : (estimate?.doubtfulUsd ?? 0)
@@ -172,31 +174,31 @@ function toPart(id: string | null, { model, usage, usd }: ModelUsage & { usd: nu
   }
 }
 
-/** What was reserved is settled in any case; the rest matters to budgets that are set meanwhile. */
-function isSpent({ id, usd, tokens }: CostPart): boolean {
+/** Whether budgets must settle this part. A reservation is always settled; other parts matter to budgets that are set meanwhile. */
+function isSettled({ id, usd, tokens }: CostPart): boolean {
   return id !== null || usd > 0 || tokens > 0
 }
 
 const INTERNAL_STATUS = 500
 
-/** Of an error, or of an upstream's own response. */
+/** Returns the HTTP status of an error, or of an upstream's own response. */
 export function statusOfFailure(failure: unknown): number {
   if (failure instanceof ClientDisconnected) return CLIENT_DISCONNECTED_STATUS
   const status = (failure as { status?: unknown } | null)?.status
   return typeof status === 'number' ? status : INTERNAL_STATUS
 }
 
-/** Logged and recorded when the client has left; never sent. */
+/** The status that is logged and recorded if the client has disconnected. It is never sent. */
 export const CLIENT_DISCONNECTED_STATUS = 499
 
-/** Whether the client itself is the cause, other than by leaving. */
+/** Whether the client caused the status, other than by disconnecting. */
 export function isRejectedStatus(status: number): boolean {
   return status >= 400 && status < CLIENT_DISCONNECTED_STATUS
 }
 
-/** What is recorded of a request that was not parsed; null for one that is not recorded. */
+/** Returns the recorded fields of a request that was not parsed; null if such requests are not recorded. */
 export function describeUnparsedRequest({ target }: { target: RouteTarget }): RecordedQuery | null {
-  // A path may hold any text.
+  // The model comes from the path, which may hold any text.
   const model = toSingleLine('model' in target ? (target.model ?? '') : '', MAX_MODEL_LENGTH)
   const query = { model, stream: false, body: {} }
   if (target.kind === 'kept' || target.kind === 'bound') return { ...query, endpoint: target.collection }

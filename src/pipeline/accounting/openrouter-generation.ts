@@ -1,5 +1,5 @@
 /**
- * A generation of OpenRouter's: `GET /generation?id=` says what it cost, some seconds after its response, also one that was cut.
+ * Reads OpenRouter's generation records. `GET /generation?id=` returns a response's cost some seconds later, even if it was interrupted.
  * https://openrouter.ai/docs/api-reference/get-a-generation
  */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
@@ -8,13 +8,13 @@ import type { TokenUsage } from '../../formats/token-usage.ts'
 import { readUsage } from '../../formats/usage/read-usage.ts'
 import type { Provider } from '../../providers/upstream.ts'
 
-const ID = /^gen-[\w-]+$/
+const GENERATION_ID = /^gen-[\w-]+$/
 
 export function isGenerationId({ provider, id }: { provider: Pick<Provider, 'kind'>; id: string }): boolean {
-  return provider.kind === AGGREGATOR && ID.test(id)
+  return provider.kind === AGGREGATOR && GENERATION_ID.test(id)
 }
 
-/** Null where it does not say. */
+/** Returns null for a field that the record does not report. */
 export function readGenerationUsage(body: Uint8Array): { model: unknown; usage: TokenUsage | null } {
   const data = parseJsonObject(new TextDecoder().decode(body))?.data
   if (!isJsonObject(data)) return { model: null, usage: null }

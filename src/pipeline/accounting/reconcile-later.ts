@@ -1,33 +1,33 @@
-/** Has the usage of a response requested that its provider keeps, where a record estimates it. */
+/** Queues a response whose usage is estimated, if its provider stores it: the usage is requested later. */
 import { AGGREGATOR } from '../../catalogue/catalogue.ts'
 import type { ArgumentsOf } from '../../postgres/call.ts'
 import type { UsageRecord } from '../../postgres/usage-record.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { storageProviderNameOf } from '../ownership/claim-ids.ts'
 
-/** Has a provider's usage of a response requested later. */
+/** Queues a response; its usage is requested from the provider later. */
 export type ReconcileLater = (response: ArgumentsOf<'queue_reconciliation'>) => void
 
 export function reconcileEstimatedUsage(
   { id, provider, key }: { id: string; provider: Provider; key: string | null },
   { cost_estimated, spent = [], project_id, request_id, recorded_at, duration_ms }: UsageRecord,
-  follow: ReconcileLater,
+  reconcileLater: ReconcileLater,
 ): void {
   const [part, another] = spent
-  // Of several that were asked for one request, the others' part would be known no better.
+  // If a request made several calls, the usage of one response does not settle the others.
   if (!cost_estimated || !part || another) return
-  // Asked for its usage alone, a shared key is as good as a project's own.
-  const keeper = provider.kind === AGGREGATOR ? AGGREGATOR : storageProviderNameOf(provider, key)
-  if (keeper === null) return
-  const arrivedAt = new Date(Date.parse(recorded_at) - duration_ms).toISOString()
-  follow({
+  // The usage of an aggregator's response can be read with a shared key, so the project's own key is not named.
+  const storageProvider = provider.kind === AGGREGATOR ? AGGREGATOR : storageProviderNameOf(provider, key)
+  if (storageProvider === null) return
+  const reservedAt = new Date(Date.parse(recorded_at) - duration_ms).toISOString()
+  reconcileLater({
     of_project: project_id,
     response_id: id,
-    of_provider: keeper,
+    of_provider: storageProvider,
     of_request: request_id,
     recorded: recorded_at,
-    // What is reserved is charged to the period in which that was.
-    charged: part.id === null ? recorded_at : arrivedAt,
+    // A reservation is charged to the period in which it was made.
+    charged: part.id === null ? recorded_at : reservedAt,
     estimated_usd: part.usd,
   })
 }

@@ -1,26 +1,28 @@
-/** What a request said and got, as text, for those who want it kept. */
+/** Reads the text of a request and its response, for projects that log contents. */
 import { ProxyError } from '../../errors/errors.ts'
 import type { RequestContent } from '../../telemetry/content-recorder.ts'
 import type { RecordedQuery } from '../request/query.ts'
 
-/** Of each of the two. What is longer is cut. */
-const LONGEST_CHARS = 131_072
+/** Characters that are logged of the request, and of the response. Longer texts are truncated. */
+const MAX_CHARS = 131_072
 
-/** `answer`: a body, or the failure in place of one. */
+/** `response` is a body, or the failure in place of one. */
 export function readRequestContent(
   query: RecordedQuery & { text?: string; isLarge?: boolean },
-  answer: unknown,
+  response: unknown,
 ): RequestContent {
-  return { request: query.isLarge || !query.text ? null : cut(query.text), response: readAnswer(answer) }
+  return { request: query.isLarge || !query.text ? null : truncate(query.text), response: readResponseText(response) }
 }
 
-function readAnswer(answer: unknown): string | null {
-  if (typeof answer === 'string') return cut(answer)
-  if (answer instanceof Uint8Array) return cut(new TextDecoder().decode(answer.subarray(0, 4 * LONGEST_CHARS)))
-  if (answer instanceof ProxyError) return cut(JSON.stringify(answer.toBody()))
-  return typeof answer === 'object' && answer !== null && 'body' in answer ? readAnswer(answer.body) : null
+function readResponseText(response: unknown): string | null {
+  if (typeof response === 'string') return truncate(response)
+  if (response instanceof Uint8Array) return truncate(new TextDecoder().decode(response.subarray(0, 4 * MAX_CHARS)))
+  if (response instanceof ProxyError) return truncate(JSON.stringify(response.toBody()))
+  return typeof response === 'object' && response !== null && 'body' in response
+    ? readResponseText(response.body)
+    : null
 }
 
-function cut(text: string): string {
-  return text.length <= LONGEST_CHARS ? text : `${text.slice(0, LONGEST_CHARS).toWellFormed()}…`
+function truncate(text: string): string {
+  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS).toWellFormed()}…`
 }

@@ -1,4 +1,4 @@
-/** What is logged about a request when it is over: one line. */
+/** Creates the log line of a finished request. */
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { UsageRecord } from '../../postgres/usage-record.ts'
 import { describeCause } from '../../telemetry/describe-cause.ts'

@@ -1,4 +1,4 @@
-/** Records one request: the pipeline's steps set what they know, and the first `finish` writes a usage record and a log line. */
+/** Records one request. The pipeline's steps set details, and the first `finish` writes a usage record and a log line. */
 import type { Quota } from '../../admission/quota.ts'
 import type { CacheQuery } from '../../cache/cache-query.ts'
 import {
@@ -61,13 +61,13 @@ export interface RecorderOptions extends SpendingLimits {
 }
 
 export class RequestRecorder {
-  /** The request's money; null in a project without budgets, and for what is free. */
+  /** The request's reservations; null without budgets and token limits, and for a free request. */
   readonly spending: RequestSpending | null
-  /** Who makes the call that the request follows, if it follows one. */
+  /** Where the call runs that the request shares, if it shares one. */
   followedCallScope: SharedCallScope = 'process'
   /** The complete response's body, in case contents are logged. */
   responseBody: Uint8Array | null = null
-  /** The id under which its provider stores the response. Its usage is requested later, where it is estimated. */
+  /** The id under which the provider stores the response. If the usage is estimated, it is requested later by this id. */
   storedResponseId: string | null = null
   readonly #options: RecorderOptions
   readonly #onFinish: (() => void) | null
@@ -101,7 +101,7 @@ export class RequestRecorder {
     if (this.spending) this.spending.query = { endpoint: query.endpoint, tags }
   }
 
-  /** Sets the provider that is going to respond, and the model, if it is not the requested one. They replace those set before. */
+  /** Sets the provider to call, and the model, if it is not the requested one. They replace those set before. */
   setProvider(provider: Provider, model?: string): void {
     const { details } = this.#draft
     // A failure sets the same provider again. The provider has still been called.
@@ -111,25 +111,25 @@ export class RequestRecorder {
     if (model !== undefined) details.fallbacks = [details.fallbacks ?? [], model].flat().join(', ')
   }
 
-  /** Sets columns that a step knows. */
+  /** Sets columns of the usage record. */
   setDetails(details: RecordDetails): void {
     Object.assign(this.#draft.details, details)
   }
 
-  /** The response is a cached one. */
+  /** Records that a cached response is served. */
   recordHit({ reason, id, entry }: CachedResponseMatch): void {
     this.#draft.cachedProvider = entry.provider
     this.setDetails({ cache_reason: reason, cache_id: id })
   }
 
-  /** A lookup that found nothing to serve. */
+  /** Records a lookup that found no response to serve. */
   recordLookup({ missReason, durationMs = null, embedMs = null }: LookupResult): void {
     this.setDetails({ ...(missReason && { cache_reason: missReason }), lookup_ms: durationMs, embed_ms: embedMs })
   }
 
   /**
-   * A provider is being called: from now on the request costs something, even if its client leaves. `estimate` returns how much, if nobody
-   * reports it.
+   * Records that a provider is called: from now on the request costs something, even if its client disconnects. `estimate` returns the
+   * usage to charge if the provider reports none.
    */
   beginCall(estimate: EstimateCallUsage): void {
     if (this.#isFinished) return
@@ -139,23 +139,23 @@ export class RequestRecorder {
     if (query && provider) request.trace?.beginCall(query, provider.name, model)
   }
 
-  /** The provider has begun to respond. */
+  /** Records that the provider has begun to respond. */
   recordResponseHead(head: ResponseHead): void {
     this.#calls.recordHead(head)
   }
 
-  /** Whether its response is read to its end although its client has left: only then it is known what it cost. */
+  /** Whether the response should be read to its end after its client has disconnected, because its cost is known only then. */
   get isWorthReadingToEnd(): boolean {
     return this.#calls.isUsageWorthAwaiting(this.#draft.resolvedKey.has_budgets)
   }
 
-  /** A call failed, and a fallback is tried. What the call may have cost stays with the request. */
+  /** Records that a call failed, before a fallback is called. The cost of the failed call stays with the request. */
   recordFailure(failure: unknown): void {
     this.#calls.recordFailure(failure)
     this.#describeFailure(failure)
   }
 
-  /** Each failure's attempts are counted, and the first one is described. */
+  /** Counts each failure's attempts, and describes the first failure. */
   #describeFailure(failure: unknown): void {
     if (this.#isFinished || failure === this.#failure) return
     if (failure instanceof UpstreamFailure && this.#calls.isCalled) this.#calls.addAttempts(failure)
@@ -164,25 +164,25 @@ export class RequestRecorder {
     this.setDetails(describeUpstreamError(failure, this.#draft.query))
   }
 
-  /** Takes the time to a stream's first chunk. */
+  /** Records the time to a stream's first chunk. */
   recordFirstChunk(): void {
     this.#draft.details.first_chunk_ms ??= msSince(this.#draft.request.arrivedAtMs)
   }
 
-  /** Takes the time to the response headers. */
+  /** Records the time to the response headers. */
   recordHeadersSent(): void {
     this.#draft.latencyMs ??= msSince(this.#draft.request.arrivedAtMs)
   }
 
-  /** Adds what a call of the judge cost, in US dollars. */
+  /** Adds the cost of a call of the judge, in US dollars. */
   addJudgeCost(usd: number): void {
     this.#draft.judgeCostUsd += usd
   }
 
-  /** Records a match that was served, would have been in shadow mode, or nearly was, so that people can give feedback on it. */
+  /** Records a match that was served, a match in shadow mode, or a near miss, so that people can give feedback on it. */
   recordSemanticMatch(
     match: SemanticMatch<EntryMetadata> | NearMiss,
-    asked: CacheQuery,
+    cacheQuery: CacheQuery,
     { isShadow } = { isShadow: false },
   ): void {
     if (this.#isFinished) return
@@ -190,32 +190,29 @@ export class RequestRecorder {
     const { request, resolvedKey, query, provider } = this.#draft
     this.setDetails({ similarity: match.similarity, cache_id: cacheIdOf(match.entryHash) })
     metrics.recordSimilarity(describeMatchOutcome(match, isShadow), match.similarity)
-    const matched = { requestId: request.id, resolvedKey, model: query?.model, isShadow, query: asked }
+    const matched = { requestId: request.id, resolvedKey, model: query?.model, isShadow, query: cacheQuery }
     semanticHits.record(describeSemanticHit(match, { ...matched, pricedAs: provider?.pricedAs ?? null }, catalogue))
   }
 
   /**
-   * Records that the request ended with this failure: an error, or an upstream's own response. `known` is what was learned before: its
-   * usage, that another request's call was followed, or that it counts all the same. A usage that is not known is estimated.
+   * Records that the request ended with this failure: an error, or an upstream's own response. `known` holds the parts of the outcome that
+   * are known: the usage, the cache result, or whether the request counts. An unknown usage is estimated.
    */
   finishFailed(failure: unknown, known: Partial<Omit<RequestOutcome, 'status'>> = {}): void {
-    const isGone = failure instanceof ClientDisconnected
+    const isDisconnected = failure instanceof ClientDisconnected
     const cacheResult = known.cacheResult ?? (this.#draft.provider && 'MISS')
-    // A client that leaves is charged for work that was begun for it, unless this process disconnected it.
-    const isBegun = this.#calls.isCalled || cacheResult === 'HIT'
-    const counts = known.isCounted ?? (isGone && !this.#options.shutdown.isCut && isBegun)
+    // A request whose client disconnects counts if work had begun for it, unless this process disconnected the client.
+    const hasBegun = this.#calls.isCalled || cacheResult === 'HIT'
+    const isCounted = known.isCounted ?? (isDisconnected && !this.#options.shutdown.isCut && hasBegun)
     if (known.usage) this.#calls.recordKnownUsage()
     else this.#calls.recordFailure(failure)
     this.#describeFailure(failure)
     this.setDetails(describeClientError(failure))
     const cause = failure instanceof Error ? failure : undefined
-    this.finish(
-      { status: statusOfFailure(failure), isCounted: counts, cacheResult, usage: known.usage ?? NO_USAGE },
-      cause,
-    )
+    this.finish({ status: statusOfFailure(failure), isCounted, cacheResult, usage: known.usage ?? NO_USAGE }, cause)
   }
 
-  /** Records how the request ended. Only the first call counts. */
+  /** Records the request's outcome. Calls after the first have no effect. */
   finish(result: RequestOutcome, cause?: Error): void {
     if (this.#isFinished) return
     this.#isFinished = true
@@ -239,12 +236,10 @@ export class RequestRecorder {
     if (status >= 400) details.error_code ??= status === CLIENT_DISCONNECTED_STATUS ? 'client_gone' : 'upstream_error'
     const record = createUsageRecord(this.#draft, query, { ...result, status }, { catalogue, reservation })
     recorder.record(record)
-    if (provider && this.storedResponseId)
-      reconcileEstimatedUsage(
-        { id: this.storedResponseId, provider, key: this.#calls.providerKey },
-        record,
-        reconciler.reconcileLater,
-      )
+    if (provider && this.storedResponseId) {
+      const stored = { id: this.storedResponseId, provider, key: this.#calls.providerKey }
+      reconcileEstimatedUsage(stored, record, reconciler.reconcileLater)
+    }
     if (resolvedKey.log_content === 'sealed')
       contents.record(record, readRequestContent(query, this.responseBody ?? this.#failure))
     const pricedAs = provider?.pricedAs ?? null

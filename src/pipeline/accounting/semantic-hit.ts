@@ -1,4 +1,4 @@
-/** What is recorded about a semantic match, so that people can give feedback on it. */
+/** Describes a semantic match for its record, so that people can give feedback on it. */
 
 import type { CacheQuery } from '../../cache/cache-query.ts'
 import { hashScope } from '../../cache/cache-scope.ts'
@@ -9,17 +9,17 @@ import { recordedEndUserOf } from '../../formats/end-user.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 
-interface Matched {
+interface MatchedRequest {
   query: Pick<CacheQuery, 'identity' | 'semantic'>
   requestId: string
   resolvedKey: Pick<ResolvedKey, 'project_id' | 'key_id' | 'log_content'>
   model: string | undefined
-  /** Null for a provider that is free. */
+  /** The provider whose prices apply; null if the provider is free. */
   pricedAs: string | null
   isShadow: boolean
 }
 
-/** What became of the match, for the metrics. */
+/** Returns the match's outcome, as metrics name it. */
 export function describeMatchOutcome(
   { reason }: Pick<SemanticMatch<EntryMetadata> | NearMiss, 'reason'>,
   isShadow: boolean,
@@ -30,22 +30,22 @@ export function describeMatchOutcome(
 
 export function describeSemanticHit(
   match: SemanticMatch<EntryMetadata> | NearMiss,
-  { requestId, resolvedKey, query: { identity, semantic }, model, pricedAs, isShadow }: Matched,
+  { requestId, resolvedKey, query: { identity, semantic }, model, pricedAs, isShadow }: MatchedRequest,
   catalogue: Pick<Catalogue, 'find'>,
 ) {
   const { promptTokens, completionTokens } = match.entry
   const usage = { ...NO_USAGE, promptTokens, completionTokens }
-  const asked = semantic()
-  const isKept = resolvedKey.log_content === 'sealed'
+  const semanticQuery = semantic()
+  const logsContent = resolvedKey.log_content === 'sealed'
   return {
     ...match,
     difference: match.reason === 'undecided' ? match.difference : null,
-    wording: isKept ? (extractPromptText(identity.endpoint, identity.body)?.text ?? null) : null,
+    wording: logsContent ? (extractPromptText(identity.endpoint, identity.body)?.text ?? null) : null,
     projectId: resolvedKey.project_id,
     keyId: resolvedKey.key_id,
     requestId,
     endUser: recordedEndUserOf(identity.body),
-    scopeHash: typeof asked === 'string' ? null : hashScope(asked.verdictScope),
+    scopeHash: typeof semanticQuery === 'string' ? null : hashScope(semanticQuery.verdictScope),
     isShadow,
     promptTokens,
     completionTokens,

@@ -1,6 +1,6 @@
 /**
- * Requests from providers, in the background, the usage of responses whose cost is estimated and that they keep: made in the background, or
- * ended early. Any process does so for any project.
+ * Requests the usage of stored responses from their providers, if a record estimates it: of background responses, and of interrupted ones.
+ * It works in the background, and any process does so for any project.
  */
 import { type Catalogue, computeCostUsd } from '../../catalogue/catalogue.ts'
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
@@ -19,11 +19,12 @@ import type { Log } from '../../telemetry/log.ts'
 import { isGenerationId, readGenerationUsage } from './openrouter-generation.ts'
 
 export type ReconciliationRequest = ArgumentsOf<'queue_reconciliation'>
-type OpenResponse = RowOf<'claim_unreconciled_responses'>
+type ResponseId = ArgumentsOf<'delete_unreconciled_response'>
+type UnreconciledResponse = RowOf<'claim_unreconciled_responses'>
 
 export interface UsageReconciler {
   reconcileLater(response: ReconciliationRequest): void
-  /** Resolves when all that are to be followed are noted, or the time is up. */
+  /** Resolves when all responses are queued in the database, or the time limit has passed. */
   drain(timeLimitMs: number): Promise<void>
   stop(): Promise<void>
 }
@@ -33,66 +34,66 @@ export interface ReconcilerOptions {
   modelRouter: Pick<ModelRouter, 'findResponseStorage'>
   catalogue: Pick<Catalogue, 'find'>
   log: Pick<Log, 'failures'>
-  /** By default LOOK_EVERY_MS. */
+  /** Defaults to POLL_INTERVAL_MS. */
   pollEveryMs?: number | undefined
 }
 
-const LOOK_EVERY_MS = 5_000
-const MOST_AT_ONCE = 8
-const ASK_TIME_LIMIT_MS = 30_000
-const GONE = 404
+const POLL_INTERVAL_MS = 5_000
+const MAX_CONCURRENT_REQUESTS = 8
+const REQUEST_TIME_LIMIT_MS = 30_000
+const NOT_FOUND = 404
 
 export function createUsageReconciler({
   database,
   modelRouter,
   catalogue,
   log: { failures },
-  pollEveryMs = LOOK_EVERY_MS,
+  pollEveryMs = POLL_INTERVAL_MS,
 }: ReconcilerOptions): UsageReconciler {
-  const noting = new BackgroundWork()
+  const queueing = new BackgroundWork()
   const stopping = new AbortController()
-  let working: Promise<void> | null = null
-  const alarm = new DeadlineTimer(() => {
-    working ??= work().finally(() => {
-      working = null
+  let running: Promise<void> | null = null
+  const timer = new DeadlineTimer(() => {
+    running ??= poll().finally(() => {
+      running = null
     })
   })
 
-  async function work(): Promise<void> {
+  async function poll(): Promise<void> {
     try {
-      await Promise.all(
-        (await callFunction(database, 'claim_unreconciled_responses', { at_most: MOST_AT_ONCE })).map(ask),
-      )
+      const claimed = await callFunction(database, 'claim_unreconciled_responses', { at_most: MAX_CONCURRENT_REQUESTS })
+      await Promise.all(claimed.map(reconcile))
       failures.recover('stored_objects')
     } catch (error) {
-      if (!stopping.signal.aborted) failures.report('stored_objects', error, 'open responses could not be read')
+      if (!stopping.signal.aborted) failures.report('stored_objects', error, 'unreconciled responses cannot be read')
     }
-    lookLater()
+    schedulePoll()
   }
 
-  function lookLater(): void {
-    if (!stopping.signal.aborted) alarm.schedule(pollEveryMs)
+  function schedulePoll(): void {
+    if (!stopping.signal.aborted) timer.schedule(pollEveryMs)
   }
 
-  /** What its provider does not say now, it may say later. */
-  async function ask(open: OpenResponse): Promise<void> {
-    const provider = keeperOf(open, modelRouter)
-    const pricedAs = provider?.pricedAs ?? null
-    if (!provider || pricedAs === null) return
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ASK_TIME_LIMIT_MS)])
-    const { request, isLate, read } = findSource(provider, open.id)
+  /** Settles one response, if its provider reports the usage. If it does not yet, the response is claimed again later. */
+  async function reconcile(stored: UnreconciledResponse): Promise<void> {
+    const provider = findStorageProvider(stored, modelRouter)
+    if (!provider || provider.pricedAs === null) return
+    const { pricedAs } = provider
+    const remove = (response: ResponseId) => callFunction(database, 'delete_unreconciled_response', response)
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(REQUEST_TIME_LIMIT_MS)])
+    const { request, isStoredLate, read } = findSource(provider, stored.id)
     try {
-      const answer = await request(provider, open.id, signal)
-      if (!answer) return
-      if (answer.status !== 200) await answer.body.cancel()
-      const known = { of_project: open.project_id, response_id: open.id }
-      if (answer.status === GONE && !isLate) await callFunction(database, 'delete_unreconciled_response', known)
-      if (answer.status !== 200) return
-      const { usage: told, model } = await read(answer, provider, open.project_id)
+      const response = await request(provider, stored.id, signal)
+      if (!response) return
+      if (response.status !== 200) await response.body.cancel()
+      const known = { of_project: stored.project_id, response_id: stored.id }
+      if (response.status === NOT_FOUND && !isStoredLate) await remove(known)
+      if (response.status !== 200) return
+      const { usage: reported, model } = await read(response, provider, stored.project_id)
       const find = (name: string) => catalogue.find(pricedAs, name)
-      const isKnown = told !== null && !told.missing && isOf(open.model, model)
-      const usage = isKnown ? omitImplausibleCost(told, provider, find(open.model)) : null
-      const usd = usage && computeCostUsd(find(open.model), usage, find)
+      const isKnown = reported !== null && !reported.missing && isModelOf(stored.model, model)
+      const usage = isKnown ? omitImplausibleCost(reported, provider, find(stored.model)) : null
+      const usd = usage && computeCostUsd(find(stored.model), usage, find)
       if (usage && usd !== null)
         await callFunction(database, 'reconcile_response', {
           ...known,
@@ -102,78 +103,78 @@ export function createUsageReconciler({
           cost: usd,
         })
     } catch {
-      // It comes again.
+      // The response is claimed again later.
     }
   }
 
-  lookLater()
+  schedulePoll()
 
   return {
     reconcileLater(response) {
-      const noted = callFunction(database, 'queue_reconciliation', response).catch(error =>
-        failures.report('stored_objects', error, 'a response cannot be reconciled later', { part: 'follow' }),
+      const queued = callFunction(database, 'queue_reconciliation', response).catch(error =>
+        failures.report('stored_objects', error, 'a response cannot be queued for reconciliation', { part: 'follow' }),
       )
-      void noting.add(noted.then(() => {}))
+      void queueing.add(queued.then(() => {}))
     },
     async drain(limitMs) {
-      await withTimeout(limitMs, noting.settled()).catch(() => {})
+      await withTimeout(limitMs, queueing.settled()).catch(() => {})
     },
     async stop() {
       stopping.abort()
-      alarm.clear()
-      await working
+      timer.clear()
+      await running
     },
   }
 }
 
-/** Where a provider says what a response used. */
-interface Source {
-  /** Undefined where the provider keeps none. */
+/** An endpoint of a provider that reports a stored response's usage. */
+interface UsageSource {
+  /** Returns undefined if the provider stores no responses. */
   request(provider: Provider, id: string, signal: AbortSignal): Promise<UpstreamResponse> | undefined
-  /** Whether it is not there yet, rather than gone, at first. */
-  isLate: boolean
+  /** Whether a 404 means that the response is not stored yet, rather than deleted. */
+  isStoredLate: boolean
   read(
-    answer: UpstreamResponse,
+    response: UpstreamResponse,
     provider: Provider,
     owner: number,
   ): Promise<{ usage: TokenUsage | null; model: unknown }>
 }
 
-const createStoredSource = (endpoint: 'responses' | 'chat', path: string, isLate: boolean): Source => ({
+const createStoredSource = (endpoint: 'responses' | 'chat', path: string, isStoredLate: boolean): UsageSource => ({
   request: ({ sendStored }, id, signal) =>
     sendStored?.({ method: 'GET', path: `${path}/${id}`, query: '', headers: new Headers(), signal }),
-  isLate,
+  isStoredLate,
   read: ({ body }, { name }, owner) =>
     readPlainResponse(body, name, { endpoint, expected: apiFormatOf(endpoint).readExpectedOutput({}), owner }),
 })
 const RESPONSES = createStoredSource('responses', '/responses', false)
-/** Of requests with `store: true`, once they are complete: https://platform.openai.com/docs/api-reference/chat/get */
+/** Chat completions with `store: true`, once they are complete: https://platform.openai.com/docs/api-reference/chat/get */
 const CHAT_COMPLETIONS = createStoredSource('chat', '/chat/completions', true)
 const READ = { method: 'GET', body: null, hasSideEffects: false, isDownload: false } as const
-const GENERATIONS: Source = {
+const GENERATIONS: UsageSource = {
   request: (provider, id, signal) =>
     provider.passThrough?.({ ...READ, path: `/generation?id=${id}`, headers: new Headers(), signal }),
-  isLate: true,
+  isStoredLate: true,
   read: async ({ body }, { name }) => readGenerationUsage(await readAllBytes(body, name)),
 }
 
-function findSource(provider: Provider, id: string): Source {
+function findSource(provider: Provider, id: string): UsageSource {
   if (isGenerationId({ provider, id })) return GENERATIONS
   return id.startsWith('chatcmpl-') ? CHAT_COMPLETIONS : RESPONSES
 }
 
-/** What another model has used is not what is asked for. Answers name a model with its date. */
-function isOf(asked: string, answered: unknown): boolean {
-  return typeof answered === 'string' && withoutVendor(answered).startsWith(withoutVendor(asked))
+/** Whether the response is of the requested model. Responses may add a date to the model's name. */
+function isModelOf(requested: string, reported: unknown): boolean {
+  return typeof reported === 'string' && withoutVendor(reported).startsWith(withoutVendor(requested))
 }
 
 function withoutVendor(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1)
 }
 
-function keeperOf(open: OpenResponse, modelRouter: ReconcilerOptions['modelRouter']) {
-  const account = { ...open, key_type: 'project', allowed_models: [], key_allowed_models: null }
-  const [name, key] = open.provider.split('/')
-  const provider = modelRouter.findResponseStorage(account as RoutingContext, name)
+function findStorageProvider(stored: UnreconciledResponse, modelRouter: ReconcilerOptions['modelRouter']) {
+  const context = { ...stored, key_type: 'project', allowed_models: [], key_allowed_models: null }
+  const [name, key] = stored.provider.split('/')
+  const provider = modelRouter.findResponseStorage(context as RoutingContext, name)
   return key === undefined ? provider : (provider?.withKey?.(key) ?? provider)
 }

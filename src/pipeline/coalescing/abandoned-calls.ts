@@ -1,22 +1,22 @@
 /**
- * Upstream calls whose clients have left, and which are read to their end so that their usage is known. They are bounded for all of a process:
- * beyond a bound the oldest is given up, and its usage is estimated.
+ * Upstream calls whose clients have disconnected, and which are read to their end so that their usage is known. Limits apply to all of a
+ * process's calls together: beyond a limit the oldest call is aborted, and its usage is estimated.
  */
 
 export interface AbandonedCallLimits {
-  /** How many there are at once. */
+  /** Calls at the same time. */
   calls: number
-  /** Bytes that all of them together have read since their clients left. */
+  /** Bytes that all calls together have read since their clients disconnected. */
   bytes: number
-  /** The same of one call. */
+  /** Bytes that one call has read since its clients disconnected. */
   bytesPerCall: number
-  /** How long one call is read on. */
+  /** Milliseconds for which one call is read. */
   msPerCall: number
 }
 
 const MIB = 1024 * 1024
 const LIMITS: AbandonedCallLimits = {
-  // Each holds a connection.
+  // Each call holds a connection.
   calls: 500,
   bytes: 128 * MIB,
   bytesPerCall: 16 * MIB,
@@ -24,60 +24,60 @@ const LIMITS: AbandonedCallLimits = {
 }
 
 export interface AbandonedCall {
-  /** So many bytes more were read of it. */
+  /** Adds bytes that were read of the call. */
   addBytes(bytes: number): void
-  /** It has ended, or somebody has joined it. */
+  /** Stops tracking the call: it has ended, or a request has joined it. */
   end(): void
 }
 
-interface OpenCall {
+interface TrackedCall {
   bytes: number
   timer: ReturnType<typeof setTimeout>
-  giveUp(): void
+  abort(): void
 }
 
 export class AbandonedCalls {
   readonly #limits: AbandonedCallLimits
-  /** The oldest first. */
-  readonly #open = new Set<OpenCall>()
+  /** The tracked calls, the oldest first. */
+  readonly #calls = new Set<TrackedCall>()
   #bytes = 0
 
   constructor(limits: Partial<AbandonedCallLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits }
   }
 
-  /** `giveUp` is called at most once, and not after the call has ended. */
-  add(giveUp: () => void): AbandonedCall {
-    const timer = setTimeout(() => this.#giveUp(call), this.#limits.msPerCall)
+  /** Tracks a call. `abort` is called at most once, and not after the call has ended. */
+  add(abort: () => void): AbandonedCall {
+    const timer = setTimeout(() => this.#abort(call), this.#limits.msPerCall)
     timer.unref()
-    const call: OpenCall = { bytes: 0, timer, giveUp }
-    this.#open.add(call)
-    this.#giveUpOldest()
-    return { addBytes: bytes => this.#count(call, bytes), end: () => this.#end(call) }
+    const call: TrackedCall = { bytes: 0, timer, abort }
+    this.#calls.add(call)
+    this.#abortOldest()
+    return { addBytes: bytes => this.#addBytes(call, bytes), end: () => this.#end(call) }
   }
 
-  #count(call: OpenCall, bytes: number): void {
-    if (!this.#open.has(call)) return
+  #addBytes(call: TrackedCall, bytes: number): void {
+    if (!this.#calls.has(call)) return
     call.bytes += bytes
     this.#bytes += bytes
-    if (call.bytes > this.#limits.bytesPerCall) this.#giveUp(call)
-    this.#giveUpOldest()
+    if (call.bytes > this.#limits.bytesPerCall) this.#abort(call)
+    this.#abortOldest()
   }
 
-  #giveUpOldest(): void {
-    for (const oldest of this.#open) {
-      if (this.#open.size <= this.#limits.calls && this.#bytes <= this.#limits.bytes) return
-      this.#giveUp(oldest)
+  #abortOldest(): void {
+    for (const oldest of this.#calls) {
+      if (this.#calls.size <= this.#limits.calls && this.#bytes <= this.#limits.bytes) return
+      this.#abort(oldest)
     }
   }
 
-  #giveUp(call: OpenCall): void {
+  #abort(call: TrackedCall): void {
     this.#end(call)
-    call.giveUp()
+    call.abort()
   }
 
-  #end(call: OpenCall): void {
-    if (!this.#open.delete(call)) return
+  #end(call: TrackedCall): void {
+    if (!this.#calls.delete(call)) return
     clearTimeout(call.timer)
     this.#bytes -= call.bytes
   }

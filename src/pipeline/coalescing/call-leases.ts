@@ -1,4 +1,7 @@
-/** Elects the process that leads a call, by a lease in Redis, and serves the others, which follow it. A process that is the only one takes none. */
+/**
+ * Elects the process that leads a call by a lease in Redis, and relays the call's events to the processes that follow it. A process that
+ * runs alone acquires no lease.
+ */
 import type { Lease, LeaseAttempt, ProcessBus } from '../../stores/redis/process-bus.ts'
 import { decodeMessage, encodeMessage, MESSAGE_KINDS, type Message, type MessageKind } from './messages.ts'
 import { RemoteFollower } from './remote-follower.ts'
@@ -6,18 +9,18 @@ import { RemoteLeaders } from './remote-leaders.ts'
 import type { SharedCall } from './shared-call.ts'
 
 export interface CallLeases {
-  /** Tries to make this process the leader of `call`. Never rejects: processes that cannot reach Redis each lead for themselves. */
+  /** Tries to make this process the leader of `call`. Never rejects: processes that cannot reach Redis lead their own calls. */
   acquire(name: string, call: SharedCall, exactKey: string): Promise<LeaseResult>
 }
 
 export type LeaseResult =
   /** Another process leads; `call` carries its events. */
   | { isAcquired: false }
-  /** `entry`: stored by another process after this request was admitted. */
+  /** This process leads. `entry` is a cache entry that another process stored after this request was admitted; else null. */
   | { isAcquired: true; entry: Uint8Array | null }
 
-/** Often enough that a lease survives some seconds without Redis. */
-const RENEW_EVERY_MS = 3_000
+/** A lease survives some seconds without Redis. */
+const RENEWAL_INTERVAL_MS = 3_000
 
 /** Without a bus, this process leads every call. */
 export function createCallLeases(bus: ProcessBus | null): CallLeases {
@@ -27,14 +30,14 @@ export function createCallLeases(bus: ProcessBus | null): CallLeases {
   bus.listen(bytes => {
     const message = decodeMessage(bytes)
     if (!message) return
-    if (TO_LEADER.has(message.kind)) followers.receive(message)
+    if (LEADER_MESSAGES.has(message.kind)) followers.receive(message)
     else leaders.receive(message)
   })
 
-  /** Renews the lease until the call settles. */
-  function keep(name: string, lease: Lease, call: SharedCall): void {
+  /** Renews the lease until the call settles, then releases it. */
+  function holdLease(name: string, lease: Lease, call: SharedCall): void {
     followers.offer(lease.callId, call)
-    const renewal = setInterval(() => bus?.renewLease(name).catch(() => {}), RENEW_EVERY_MS)
+    const renewal = setInterval(() => bus?.renewLease(name).catch(() => {}), RENEWAL_INTERVAL_MS)
     void call.settled.then(() => {
       clearInterval(renewal)
       return bus?.releaseLease(name, lease).catch(() => {})
@@ -45,14 +48,14 @@ export function createCallLeases(bus: ProcessBus | null): CallLeases {
     async acquire(name, call, exactKey) {
       if (bus.isOnlyProcess()) return UNSHARED
       const lease = { processId: bus.processId, callId: crypto.randomUUID() }
-      const reply = await bus.acquireLease(name, lease.callId, exactKey).catch(() => OUT_OF_REACH)
+      const reply = await bus.acquireLease(name, lease.callId, exactKey).catch(() => UNREACHABLE)
       // A lease that expired between the two commands has no holder.
       if (reply.holder && reply.holder.processId !== '') {
         if (await leaders.follow(name, reply.holder, call)) return { isAcquired: false }
         // The holder's process has died.
         await bus.releaseLease(name, reply.holder).catch(() => {})
       }
-      keep(name, lease, call)
+      holdLease(name, lease, call)
       return { isAcquired: true, entry: reply.holder ? null : reply.entry }
     },
   }
@@ -60,16 +63,16 @@ export function createCallLeases(bus: ProcessBus | null): CallLeases {
 
 const UNSHARED: LeaseResult = { isAcquired: true, entry: null }
 
-const TO_LEADER: ReadonlySet<MessageKind> = new Set([
+const LEADER_MESSAGES: ReadonlySet<MessageKind> = new Set([
   MESSAGE_KINDS.join,
   MESSAGE_KINDS.acknowledge,
   MESSAGE_KINDS.resend,
   MESSAGE_KINDS.leave,
 ])
 
-const OUT_OF_REACH: LeaseAttempt = { holder: null, entry: null }
+const UNREACHABLE: LeaseAttempt = { holder: null, entry: null }
 
-/** The leader's side: sends the events of calls that are led here to processes that follow. */
+/** The leader's side: sends events of calls that this process leads to the processes that follow them. */
 class RemoteFollowers {
   readonly #bus: ProcessBus
   readonly #ledCalls = new Map<string, SharedCall>()
@@ -95,7 +98,7 @@ class RemoteFollowers {
     else if (kind === MESSAGE_KINDS.acknowledge) this.#followers.get(followerId)?.acknowledge(number)
   }
 
-  /** Ends when the follower has its last message and has left, or cannot be reached. */
+  /** Serves one follower. Resolves when the follower has its last message and has left, or is unreachable. */
   async #serve(callId: string, followerId: string, processId: string): Promise<void> {
     const follower = new RemoteFollower(message => this.#bus.send(processId, encodeMessage({ ...message, followerId })))
     this.#followers.set(followerId, follower)

@@ -1,124 +1,125 @@
-/** Buffers the events of one stream for all its readers; each reader goes at its own pace, and the memory is the room's. */
+/** Buffers the events of one stream for all its readers. Each reader reads at its own pace; the memory counts against StreamMemory. */
 import { createError, type ProxyError } from '../../errors/errors.ts'
 import type { MemoryHolder, MemoryReservation, StreamMemory } from '../../event-loop/stream-memory.ts'
 import type { EventChunk } from '../../formats/sse/event-chunk.ts'
 
-/** The upstream is read at most this far ahead of the fastest reader. */
+/** The buffer reads the upstream at most this far ahead of the fastest reader. */
 const READ_AHEAD_BYTES = 64 * 1024
 /**
- * What the runtime takes beyond that for an upstream that is faster than its readers: what one read gave, of which the rest is still to be
- * passed on, and what it has read meanwhile, before it stops the socket.
+ * Memory that the runtime uses beyond that for an upstream that is faster than its readers: the rest of the last read, and the bytes that
+ * the runtime reads before it pauses the socket.
  */
-const RUNTIME_AHEAD_BYTES = 1536 * 1024
-/** An upstream of which one read gives less than this is not ahead. */
-const AHEAD_FROM_BYTES = 32 * 1024
-/** A stream that has sent less than this is a new one. */
-const NEW_BYTES = 1024 * 1024
+const RUNTIME_BUFFER_BYTES = 1536 * 1024
+/** An upstream whose reads are smaller than this is not ahead of its readers. */
+const FAST_READ_BYTES = 32 * 1024
+/** A stream that has sent less than this is new. */
+const NEW_STREAM_BYTES = 1024 * 1024
 /**
- * A longer stream takes no new readers, and drops events that every reader has read. Longer than what sockets take of a stream whose reader
- * stands still, so that equal requests which come one after the other share it.
+ * A longer stream accepts no new readers, and drops events that every reader has read. The limit exceeds what sockets buffer for a stalled
+ * reader, so that identical requests which arrive one after the other share the stream.
  */
 const REPLAYABLE_BYTES = 16 * 1024 * 1024
-/** The places of dropped lumps are closed up in groups of this size. */
-const CLOSED_UP_LUMPS = 64
+/** The array is shortened when this many of its chunks are dropped. */
+const MAX_DROPPED_CHUNKS = 64
 
 interface Reader {
-  at: number
-  /** When it last took something. */
-  tookMs: number
-  cut: ProxyError | null
-  onCut(): void
+  position: number
+  /** The time of the reader's last read, in milliseconds of `performance.now`. */
+  lastReadMs: number
+  disconnectError: ProxyError | null
+  onDisconnect(): void
 }
 
 export interface EventReader {
-  /** Resolves to null at the end. Throws what broke the stream off, or that the reader was cut off. */
+  /** Resolves to the next events, or to null at the end. Throws the stream's failure, or the error by which the reader was disconnected. */
   read(): Promise<EventChunk | null>
   close(): void
 }
 
 export class EventBuffer implements MemoryHolder {
-  readonly #room: StreamMemory
-  readonly #held: MemoryReservation
+  readonly #memory: StreamMemory
+  readonly #reservation: MemoryReservation
   readonly #readers = new Set<Reader>()
-  /** From `#firstPlace` on; those before `#forgotten` have been dropped. */
-  #lumps: (EventChunk | null)[] = []
-  #firstPlace = 0
-  #forgotten = 0
+  /** Chunks from index `#firstIndex` on. Those before `#firstRetained` are dropped. */
+  #chunks: (EventChunk | null)[] = []
+  #firstIndex = 0
+  #firstRetained = 0
   #pushedBytes = 0
-  #furthestRead = 0
-  /** Of the fastest reader. */
+  #fastestPosition = 0
+  /** Bytes that the fastest reader has not read. */
   #unreadBytes = 0
   #end: { failure: ProxyError | undefined } | null = null
   #wakeReaders: (() => void)[] = []
   #resumeWriter: (() => void) | null = null
   #isAhead = false
 
-  constructor(room: StreamMemory) {
-    this.#room = room
-    this.#held = room.reserve(this)
+  constructor(memory: StreamMemory) {
+    this.#memory = memory
+    this.#reservation = memory.reserve(this)
   }
 
-  /** Whether a new reader would still get every event. */
+  /** Whether a new reader would receive every event. */
   get isReplayable(): boolean {
-    return this.#forgotten === 0 && this.#pushedBytes <= REPLAYABLE_BYTES
+    return this.#firstRetained === 0 && this.#pushedBytes <= REPLAYABLE_BYTES
   }
 
-  /** Adds events; resolves when there is room for more. */
-  push(lump: EventChunk): Promise<void> {
-    this.#lumps.push(lump)
-    this.#pushedBytes += lump.bytes.length
-    this.#unreadBytes += lump.bytes.length
-    this.#held.add(lump.heldBytes)
+  /** Adds events. Resolves when the writer may continue. */
+  push(chunk: EventChunk): Promise<void> {
+    this.#chunks.push(chunk)
+    this.#pushedBytes += chunk.bytes.length
+    this.#unreadBytes += chunk.bytes.length
+    this.#reservation.add(chunk.heldBytes)
     this.#wake()
-    // Nobody reads them, and nobody can begin to.
-    if (this.#readers.size === 0 && !this.isReplayable) this.#forgetRead()
-    const isFast = lump.bytes.length >= AHEAD_FROM_BYTES
-    if (isFast && !this.#isAhead && this.#pushedBytes < NEW_BYTES) this.rejectIfMemoryFull()
+    // There is no reader, and no new one can be added.
+    if (this.#readers.size === 0 && !this.isReplayable) this.#dropConsumed()
+    const isFast = chunk.bytes.length >= FAST_READ_BYTES
+    if (isFast && !this.#isAhead && this.#pushedBytes < NEW_STREAM_BYTES) this.rejectIfMemoryFull()
     const mustWait = this.#mustWait()
-    this.#noteAhead(mustWait || (isFast && this.#readers.size > 0))
-    if (!mustWait) return ROOM
+    this.#setAhead(mustWait || (isFast && this.#readers.size > 0))
+    if (!mustWait) return NO_WAIT
     return new Promise(resolve => {
       this.#resumeWriter = resolve
     })
   }
 
-  /** For a new stream: its readers are told that there is no room for it. */
+  /** Disconnects the readers of a new stream with an error if the stream memory is full. */
   rejectIfMemoryFull(): void {
-    if (!this.#room.isFull) return
-    for (const reader of [...this.#readers]) this.#cut(reader, createError('tooManyUnreadStreams'))
+    if (!this.#memory.isFull) return
+    for (const reader of [...this.#readers]) this.#disconnect(reader, createError('tooManyUnreadStreams'))
   }
 
-  /** Ends the stream. `failure` is thrown to each reader after it has read everything before it. */
+  /** Ends the stream. Each reader throws `failure` after it has read all events. */
   end(failure?: ProxyError): void {
     this.#end = { failure }
-    this.#noteAhead(false)
+    this.#setAhead(false)
     this.#wake()
-    this.#closeWhenOver()
+    this.#releaseIfFinished()
   }
 
-  /** Starts at the first event. `onCut` is called when the room needs what the reader has not read: it gets nothing more. */
-  openReader(onCut: () => void = () => {}): EventReader {
-    const reader: Reader = { at: 0, tookMs: performance.now(), cut: null, onCut }
+  /** Opens a reader at the first event. `onDisconnect` is called if the reader is disconnected to free memory. */
+  openReader(onDisconnect: () => void = () => {}): EventReader {
+    const reader: Reader = { position: 0, lastReadMs: performance.now(), disconnectError: null, onDisconnect }
     this.#readers.add(reader)
     return { read: () => this.#read(reader), close: () => this.#leave(reader) }
   }
 
   freeConsumed(): void {
-    this.#forgetRead()
+    this.#dropConsumed()
   }
 
   unreadSinceMs(): number {
     const slowest = this.#slowest()
-    const next = slowest && this.#lumpAt(slowest.at)
-    return next ? Math.max(slowest.tookMs, next.arrivedMs) : Number.POSITIVE_INFINITY
+    const next = slowest && this.#chunkAt(slowest.position)
+    return next ? Math.max(slowest.lastReadMs, next.arrivedMs) : Number.POSITIVE_INFINITY
   }
 
   disconnectSlowest(beforeMs: number): void {
     const slowest = this.#slowest()
     for (const reader of [...this.#readers]) {
-      if (reader.at === slowest?.at && reader.tookMs < beforeMs) this.#cut(reader, createError('slowReader'))
+      if (reader.position === slowest?.position && reader.lastReadMs < beforeMs)
+        this.#disconnect(reader, createError('slowReader'))
     }
-    this.#forgetRead()
+    this.#dropConsumed()
   }
 
   resume(): void {
@@ -130,11 +131,11 @@ export class EventBuffer implements MemoryHolder {
 
   async #read(reader: Reader): Promise<EventChunk | null> {
     for (;;) {
-      if (reader.cut) throw reader.cut
-      const lump = this.#lumpAt(reader.at)
-      if (lump) {
-        this.#advance(reader, lump.bytes.length)
-        return lump
+      if (reader.disconnectError) throw reader.disconnectError
+      const chunk = this.#chunkAt(reader.position)
+      if (chunk) {
+        this.#advance(reader, chunk.bytes.length)
+        return chunk
       }
       if (this.#end?.failure) throw this.#end.failure
       if (this.#end) return null
@@ -143,85 +144,87 @@ export class EventBuffer implements MemoryHolder {
   }
 
   #advance(reader: Reader, bytes: number): void {
-    const from = reader.at++
-    reader.tookMs = performance.now()
-    if (reader.at > this.#furthestRead) {
-      this.#furthestRead = reader.at
+    const from = reader.position++
+    reader.lastReadMs = performance.now()
+    if (reader.position > this.#fastestPosition) {
+      this.#fastestPosition = reader.position
       this.#unreadBytes -= bytes
     }
-    const isKept = this.#pushedBytes <= REPLAYABLE_BYTES && this.#room.hasSpareSpace
-    if (!isKept && from === this.#forgotten) this.#forgetRead()
+    const isRetained = this.#pushedBytes <= REPLAYABLE_BYTES && this.#memory.hasSpareSpace
+    if (!isRetained && from === this.#firstRetained) this.#dropConsumed()
     this.resume()
   }
 
-  #cut(reader: Reader, error: ProxyError): void {
-    reader.cut = error
-    this.#room.recordDisconnect()
+  #disconnect(reader: Reader, error: ProxyError): void {
+    reader.disconnectError = error
+    this.#memory.recordDisconnect()
     this.#leave(reader)
-    reader.onCut()
+    reader.onDisconnect()
   }
 
   #leave(reader: Reader): void {
     if (!this.#readers.delete(reader)) return
-    // Whoever left last has ended the call; or nobody reads on as it comes.
-    if (this.#readers.size === 0) this.#noteAhead(false)
+    // Without readers, the upstream is read without backpressure or aborted.
+    if (this.#readers.size === 0) this.#setAhead(false)
     this.resume()
-    this.#closeWhenOver()
+    this.#releaseIfFinished()
   }
 
-  /** In a full room, the slowest reader sets the pace; else the fastest. Without live readers there is no backpressure. */
+  /** Whether the writer must wait. The slowest reader sets the pace if memory is full, else the fastest. Without readers, nothing waits. */
   #mustWait(): boolean {
     if (this.#readers.size === 0) return false
-    if (!this.#room.isFull) return this.#unreadBytes >= READ_AHEAD_BYTES
-    return this.#lumpAt(this.#slowest()?.at ?? 0) !== null
+    if (!this.#memory.isFull) return this.#unreadBytes >= READ_AHEAD_BYTES
+    return this.#chunkAt(this.#slowest()?.position ?? 0) !== null
   }
 
-  #noteAhead(isAhead: boolean): void {
+  #setAhead(isAhead: boolean): void {
     if (isAhead === this.#isAhead) return
     this.#isAhead = isAhead
-    this.#held.add(isAhead ? RUNTIME_AHEAD_BYTES : -RUNTIME_AHEAD_BYTES)
+    this.#reservation.add(isAhead ? RUNTIME_BUFFER_BYTES : -RUNTIME_BUFFER_BYTES)
   }
 
   #slowest(): Reader | null {
     let slowest: Reader | null = null
     for (const reader of this.#readers) {
       const isSlower =
-        !slowest || reader.at < slowest.at || (reader.at === slowest.at && reader.tookMs < slowest.tookMs)
+        !slowest ||
+        reader.position < slowest.position ||
+        (reader.position === slowest.position && reader.lastReadMs < slowest.lastReadMs)
       if (isSlower) slowest = reader
     }
     return slowest
   }
 
-  #lumpAt(place: number): EventChunk | null {
-    return this.#lumps[place - this.#firstPlace] ?? null
+  #chunkAt(index: number): EventChunk | null {
+    return this.#chunks[index - this.#firstIndex] ?? null
   }
 
-  #forgetRead(): void {
-    const least = this.#slowest()?.at ?? this.#firstPlace + this.#lumps.length
+  #dropConsumed(): void {
+    const firstNeeded = this.#slowest()?.position ?? this.#firstIndex + this.#chunks.length
     let bytes = 0
-    for (; this.#forgotten < least; this.#forgotten++) {
-      bytes += this.#lumpAt(this.#forgotten)?.heldBytes ?? 0
-      this.#lumps[this.#forgotten - this.#firstPlace] = null
+    for (; this.#firstRetained < firstNeeded; this.#firstRetained++) {
+      bytes += this.#chunkAt(this.#firstRetained)?.heldBytes ?? 0
+      this.#chunks[this.#firstRetained - this.#firstIndex] = null
     }
-    if (this.#forgotten - this.#firstPlace >= CLOSED_UP_LUMPS) {
-      this.#lumps = this.#lumps.slice(this.#forgotten - this.#firstPlace)
-      this.#firstPlace = this.#forgotten
+    if (this.#firstRetained - this.#firstIndex >= MAX_DROPPED_CHUNKS) {
+      this.#chunks = this.#chunks.slice(this.#firstRetained - this.#firstIndex)
+      this.#firstIndex = this.#firstRetained
     }
-    if (bytes > 0) this.#held.add(-bytes)
+    if (bytes > 0) this.#reservation.add(-bytes)
   }
 
-  /** A stream that is over has no new readers, and one without events none at all. */
-  #closeWhenOver(): void {
+  /** Releases the memory of a finished stream once its readers have left, or at once if it has no events. */
+  #releaseIfFinished(): void {
     if (!this.#end || (this.#readers.size > 0 && this.#pushedBytes > 0)) return
-    this.#lumps = []
-    this.#held.release()
+    this.#chunks = []
+    this.#reservation.release()
   }
 
   #wake(): void {
-    const woken = this.#wakeReaders
+    const waiting = this.#wakeReaders
     this.#wakeReaders = []
-    for (const wake of woken) wake()
+    for (const wake of waiting) wake()
   }
 }
 
-const ROOM = Promise.resolve()
+const NO_WAIT = Promise.resolve()

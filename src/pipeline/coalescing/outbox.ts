@@ -1,23 +1,23 @@
-/** The numbered messages to one follower: sent in order, kept until it has taken them, and sent again from where it lost one. */
+/** The numbered messages to one follower. They are sent in order, held until they are acknowledged, and sent again if one is lost. */
 import type { OutgoingMessage } from './messages.ts'
 
-/** With this many bytes that the follower has not taken, there is no room for more. */
-const UNTAKEN_LIMIT_BYTES = 128 * 1024
-/** A message that does not go out is tried for this long: Redis may be restarting, or stand still. */
-const RETRY_FOR_MS = 15_000
-const RETRY_EVERY_MS = 100
+/** The writer waits while this many bytes are unacknowledged. */
+const MAX_UNACKNOWLEDGED_BYTES = 128 * 1024
+/** A message that cannot be sent is retried for this long, because Redis may be restarting or stalled. */
+const RETRY_TIME_LIMIT_MS = 15_000
+const RETRY_INTERVAL_MS = 100
 
-/** Resolves to whether the follower's process received it. */
+/** Resolves to whether the follower's process received the message. */
 export type SendToFollower = (message: OutgoingMessage) => Promise<boolean>
 
 export class Outbox {
   readonly #sendOnce: SendToFollower
   readonly #onUnreachable: () => void
-  #kept: OutgoingMessage[] = []
-  /** The number of the first message kept. */
-  #firstKept = 0
-  #next = 0
-  #untakenBytes = 0
+  #pending: OutgoingMessage[] = []
+  /** The number of the first pending message. */
+  #firstPending = 0
+  #nextNumber = 0
+  #unacknowledgedBytes = 0
   #isSending = false
   #isClosed = false
   #wakeWriter: (() => void) | null = null
@@ -27,36 +27,36 @@ export class Outbox {
     this.#onUnreachable = onUnreachable
   }
 
-  /** The number of the message that is sent next: those before it went out. */
+  /** The number of the next message to send: all before it were sent. */
   get nextNumber(): number {
-    return this.#next
+    return this.#nextNumber
   }
 
-  /** Sends the message after all earlier ones; resolves when there is room for another, or the outbox is closed. */
+  /** Sends the message after all earlier ones. Resolves when another may be enqueued, or the outbox is closed. */
   async enqueue(message: OutgoingMessage): Promise<void> {
-    this.#kept.push(message)
-    this.#untakenBytes += sizeOf(message)
-    void this.#sendKept()
-    while (this.#untakenBytes >= UNTAKEN_LIMIT_BYTES && !this.#isClosed) {
+    this.#pending.push(message)
+    this.#unacknowledgedBytes += sizeOf(message)
+    void this.#sendPending()
+    while (this.#unacknowledgedBytes >= MAX_UNACKNOWLEDGED_BYTES && !this.#isClosed) {
       await new Promise<void>(resolve => {
         this.#wakeWriter = resolve
       })
     }
   }
 
-  /** The follower has all messages before this number. */
+  /** Drops all messages before this number: the follower has them. */
   acknowledge(number: number): void {
-    const taken = this.#kept.splice(0, Math.max(0, number - this.#firstKept))
-    this.#firstKept += taken.length
-    this.#next = Math.max(this.#next, this.#firstKept)
-    for (const message of taken) this.#untakenBytes -= sizeOf(message)
+    const acknowledged = this.#pending.splice(0, Math.max(0, number - this.#firstPending))
+    this.#firstPending += acknowledged.length
+    this.#nextNumber = Math.max(this.#nextNumber, this.#firstPending)
+    for (const message of acknowledged) this.#unacknowledgedBytes -= sizeOf(message)
     this.#wakeWriter?.()
   }
 
-  /** The follower lacks the messages from this number on. */
+  /** Sends the messages from this number on again: the follower lacks them. */
   resend(number: number): void {
-    this.#next = Math.max(this.#firstKept, Math.min(number, this.#next))
-    void this.#sendKept()
+    this.#nextNumber = Math.max(this.#firstPending, Math.min(number, this.#nextNumber))
+    void this.#sendPending()
   }
 
   close(): void {
@@ -64,24 +64,28 @@ export class Outbox {
     this.#wakeWriter?.()
   }
 
-  async #sendKept(): Promise<void> {
+  async #sendPending(): Promise<void> {
     if (this.#isSending) return
     this.#isSending = true
     for (let message = this.#nextMessage(); message; message = this.#nextMessage()) {
-      const number = this.#next
+      const number = this.#nextNumber
       if (!(await this.#send({ ...message, number }))) break
-      // Unless the follower asked for an earlier one meanwhile.
-      if (this.#next === number) this.#next++
+      // The follower may have requested an earlier message meanwhile.
+      if (this.#nextNumber === number) this.#nextNumber++
     }
     this.#isSending = false
   }
 
   #nextMessage(): OutgoingMessage | undefined {
-    return this.#isClosed ? undefined : this.#kept[this.#next - this.#firstKept]
+    return this.#isClosed ? undefined : this.#pending[this.#nextNumber - this.#firstPending]
   }
 
   async #send(message: OutgoingMessage): Promise<boolean> {
-    for (const deadlineMs = performance.now() + RETRY_FOR_MS; !this.#isClosed; await Bun.sleep(RETRY_EVERY_MS)) {
+    for (
+      const deadlineMs = performance.now() + RETRY_TIME_LIMIT_MS;
+      !this.#isClosed;
+      await Bun.sleep(RETRY_INTERVAL_MS)
+    ) {
       if (await this.#sendOnce(message).catch(() => false)) return true
       if (performance.now() > deadlineMs) {
         this.#onUnreachable()

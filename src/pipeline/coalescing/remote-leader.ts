@@ -1,4 +1,4 @@
-/** Another process's call that this process follows: its events are fed into a call of this process, which ends as it ends. */
+/** A call of another process that this process follows. Its events are fed into a local call, which ends as the remote call ends. */
 import { decodeEntry } from '../../cache/entry.ts'
 import { createError } from '../../errors/errors.ts'
 import { EventChunk } from '../../formats/sse/event-chunk.ts'
@@ -7,16 +7,16 @@ import type { Lease, ProcessBus } from '../../stores/redis/process-bus.ts'
 import { encodeMessage, MESSAGE_KINDS, type Message, STREAM_ENDS } from './messages.ts'
 import type { SharedCall, SharedCallResult } from './shared-call.ts'
 
-/** A leader that sends nothing while this process hears itself so many times, once a second, is dead. */
-const MOST_MISSED_HEARTBEATS = 5
+/** A leader is dead if it sends nothing while this process receives as many of its own echoes, one a second. */
+const MAX_MISSED_HEARTBEATS = 5
 
 export interface FollowedCall {
-  /** Under which this process follows. */
+  /** The id under which this process follows. */
   followerId: string
-  /** Of the call; the lease's name. */
+  /** The name of the call and of its lease. */
   name: string
   lease: Lease
-  /** The call of this process that is fed. */
+  /** The local call that receives the events. */
   call: SharedCall
 }
 
@@ -24,53 +24,53 @@ export class RemoteLeader {
   readonly #bus: ProcessBus
   readonly #followed: FollowedCall
   #missedHeartbeats = 0
-  /** The number of the next message: all before it arrived. */
-  #next = 0
-  /** All messages before this number arrived, and there is room for more. */
-  #taken = 0
-  /** The lost message that was asked for since the last heartbeat. */
-  #askedAgain: number | null = null
-  #isOver = false
+  /** The number of the next message: all before it have arrived. */
+  #nextNumber = 0
+  /** All messages before this number have arrived and were passed to the readers. */
+  #acknowledgedNumber = 0
+  /** The lost message whose repetition was requested since the last heartbeat. */
+  #resendRequestedFor: number | null = null
+  #isFinished = false
 
   constructor(bus: ProcessBus, followed: FollowedCall) {
     this.#bus = bus
     this.#followed = followed
   }
 
-  /** Messages may arrive twice, or not at all: the leader repeats what is missing. */
+  /** Handles a message of the leader. Messages may arrive twice or get lost; the leader sends lost ones again on request. */
   receive(message: Message): void {
-    if (this.#isOver) return
+    if (this.#isFinished) return
     this.#missedHeartbeats = 0
     const { kind, number } = message
-    if (kind === MESSAGE_KINDS.heartbeat) this.#askedAgain = null
-    if (number > this.#next) this.#askAgain()
-    else if (kind === MESSAGE_KINDS.heartbeat) this.#send(MESSAGE_KINDS.acknowledge, this.#taken)
-    else if (number === this.#next) this.#takeNext(message)
+    if (kind === MESSAGE_KINDS.heartbeat) this.#resendRequestedFor = null
+    if (number > this.#nextNumber) this.#requestResend()
+    else if (kind === MESSAGE_KINDS.heartbeat) this.#send(MESSAGE_KINDS.acknowledge, this.#acknowledgedNumber)
+    else if (number === this.#nextNumber) this.#handleNext(message)
   }
 
-  /** A message of this process to itself arrived, so a heartbeat of the leader could have, too. */
+  /** An echo arrived, so a heartbeat of the leader could have, too. */
   recordEcho(): void {
-    if (this.#isOver || ++this.#missedHeartbeats <= MOST_MISSED_HEARTBEATS) return
+    if (this.#isFinished || ++this.#missedHeartbeats <= MAX_MISSED_HEARTBEATS) return
     const { name, lease } = this.#followed
     void this.#bus.releaseLease(name, lease).catch(() => {})
     this.#settle(NOT_SHAREABLE)
   }
 
-  /** The call has settled: this process has the last message, or no subscribers any more. */
+  /** Leaves the call, which has settled: this process has the last message, or no subscribers. */
   leave(): void {
-    this.#isOver = true
+    this.#isFinished = true
     this.#send(MESSAGE_KINDS.leave)
   }
 
-  #takeNext({ kind, payload }: Message): void {
-    const number = ++this.#next
+  #handleNext({ kind, payload }: Message): void {
+    const number = ++this.#nextNumber
     if (kind === MESSAGE_KINDS.streamStarted) this.#followed.call.startStream()
     else if (kind === MESSAGE_KINDS.events) {
-      const lump = new EventChunk(createEventSplitter().push(payload))
-      // Acknowledged when there is room for more, so that the readers here set the leader's pace.
-      void this.#followed.call.push(lump).then(() => {
-        this.#taken = Math.max(this.#taken, number)
-        this.#send(MESSAGE_KINDS.acknowledge, this.#taken)
+      const chunk = new EventChunk(createEventSplitter().push(payload))
+      // The message is acknowledged when the buffer accepts more, so that local readers set the leader's pace.
+      void this.#followed.call.push(chunk).then(() => {
+        this.#acknowledgedNumber = Math.max(this.#acknowledgedNumber, number)
+        this.#send(MESSAGE_KINDS.acknowledge, this.#acknowledgedNumber)
       })
     } else if (kind === MESSAGE_KINDS.complete) {
       const entry = decodeEntry(payload)
@@ -78,10 +78,10 @@ export class RemoteLeader {
     } else if (kind === MESSAGE_KINDS.notShareable) this.#settle(NOT_SHAREABLE, payload[0])
   }
 
-  #askAgain(): void {
-    if (this.#askedAgain === this.#next) return
-    this.#askedAgain = this.#next
-    this.#send(MESSAGE_KINDS.resend, this.#next)
+  #requestResend(): void {
+    if (this.#resendRequestedFor === this.#nextNumber) return
+    this.#resendRequestedFor = this.#nextNumber
+    this.#send(MESSAGE_KINDS.resend, this.#nextNumber)
   }
 
   #send(
@@ -92,9 +92,9 @@ export class RemoteLeader {
     void this.#bus.send(lease.processId, encodeMessage({ kind, followerId, number })).catch(() => {})
   }
 
-  /** Breaks a partly delivered stream off, unless it is complete or `end` says that all events were delivered. */
+  /** Settles the local call. Interrupts a partly delivered stream, unless it is complete or `end` means that all events were delivered. */
   #settle(settlement: SharedCallResult, end: number = STREAM_ENDS.interrupted): void {
-    this.#isOver = true
+    this.#isFinished = true
     const { call } = this.#followed
     if (settlement.kind === 'complete' || end === STREAM_ENDS.delivered) call.settle(settlement)
     else if (end === STREAM_ENDS.failureDelivered)

@@ -1,34 +1,34 @@
-/** The follower's side across processes: finds the leader's process, and hands its messages to the call that follows it. */
+/** The follower's side: joins the leader's process, and passes its messages to the local call that follows it. */
 import { onAbort } from '../../event-loop/timeouts.ts'
 import type { Lease, ProcessBus } from '../../stores/redis/process-bus.ts'
 import { encodeMessage, MESSAGE_KINDS, type Message } from './messages.ts'
 import { RemoteLeader } from './remote-leader.ts'
 import type { SharedCall } from './shared-call.ts'
 
-const ECHO_EVERY_MS = 1_000
+const ECHO_INTERVAL_MS = 1_000
 
 export class RemoteLeaders {
   readonly #bus: ProcessBus
-  /** By the id under which this process follows. */
+  /** Leaders by the id under which this process follows. */
   readonly #leaders = new Map<string, RemoteLeader>()
   #echo: ReturnType<typeof setInterval> | null = null
-  /** The number of the last echo sent: earlier ones say nothing of now. */
+  /** The number of the last echo sent. Earlier echoes are out of date. */
   #lastEcho = 0
 
   constructor(bus: ProcessBus) {
     this.#bus = bus
   }
 
-  /** Feeds the holder's events into `call`. Resolves to false when the holder's process is gone. */
+  /** Feeds the leader's events into `call`. Resolves to false if the leader's process is unreachable. */
   async follow(name: string, lease: Lease, call: SharedCall): Promise<boolean> {
     const followerId = crypto.randomUUID()
     const leader = new RemoteLeader(this.#bus, { followerId, name, lease, call })
     this.#add(followerId, leader)
     const payload = Buffer.from(`${lease.callId} ${this.#bus.processId}`)
-    const isThere = await this.#bus
+    const isReachable = await this.#bus
       .send(lease.processId, encodeMessage({ kind: MESSAGE_KINDS.join, followerId, payload }))
       .catch(() => false)
-    if (!isThere) {
+    if (!isReachable) {
       this.#remove(followerId)
       return false
     }
@@ -48,7 +48,7 @@ export class RemoteLeaders {
 
   #add(followerId: string, leader: RemoteLeader): void {
     this.#leaders.set(followerId, leader)
-    this.#echo ??= setInterval(() => this.#sendEcho(), ECHO_EVERY_MS)
+    this.#echo ??= setInterval(() => this.#sendEcho(), ECHO_INTERVAL_MS)
   }
 
   #remove(followerId: string): void {

@@ -1,4 +1,4 @@
-/** One upstream call that identical requests share: its subscribers, its events so far, and how it ended. */
+/** One upstream call that identical requests share: its subscribers, its events so far, and its result. */
 import type { CachedResponseMatch, CacheEntry } from '../../cache/entry.ts'
 import { ClientDisconnected, type ProxyError } from '../../errors/errors.ts'
 import type { StreamMemory } from '../../event-loop/stream-memory.ts'
@@ -6,70 +6,70 @@ import type { EventChunk } from '../../formats/sse/event-chunk.ts'
 import { type AbandonedCall, type AbandonedCallLimits, AbandonedCalls } from './abandoned-calls.ts'
 import { EventBuffer } from './event-buffer.ts'
 
-/** How a call ended, for everyone who shares it. */
+/** The result of a call, for all requests that share it. */
 export type SharedCallResult =
   /** A cache entry was found before any request to the upstream. */
   | { kind: 'cached'; match: CachedResponseMatch }
-  /** A complete response that every subscriber may get. */
+  /** A complete response for every subscriber. */
   | { kind: 'complete'; entry: CacheEntry }
-  /** Of use to the leader only: a failure, also one reported inside the stream, or (null) an incomplete response. */
+  /** A result that only the leader can use: a failure, also one reported inside the stream, or (null) an incomplete response. */
   | { kind: 'notShareable'; failure: CallFailure | null }
 
-/** The failure for subscribers that cannot try again. */
+/** The failure for subscribers that cannot retry. */
 export type CallFailure = ProxyError | ClientDisconnected | UpstreamErrorResponse
 
-/** An upstream's error, ready to be passed on. */
+/** An upstream's error response, as it is forwarded. */
 export interface UpstreamErrorResponse {
   status: number
-  /** The upstream's own, where the client gets another. */
+  /** The upstream's status, if the client receives another. */
   upstreamStatus?: number
   headers: Record<string, string>
   body: Uint8Array | string
 }
 
-/** One request's place in a call. */
+/** One request's subscription to a call. */
 export interface Subscriber {
   /**
-   * For live subscribers: the next events; null at the end. Throws the failure that broke the stream off, or, of a subscriber that was cut
-   * off, that it reads too slowly.
+   * For live subscribers: resolves to the next events, or to null at the end. Throws the failure that interrupted the stream, or an error
+   * if the subscriber was disconnected for reading too slowly.
    */
   read(): Promise<EventChunk | null>
-  /** Called when a live subscriber is cut off, because others need the memory: it has left then. */
+  /** Called after a live subscriber was disconnected to free memory. It has left the call by then. */
   onDisconnected: () => void
-  /** Leaves the call. The last subscriber to leave aborts the upstream call, unless the call reads on. */
+  /** Leaves the call. If no subscriber remains, the upstream call is aborted, unless the leader reads it to its end. */
   leave(): void
 }
 
 export class SharedCall {
-  readonly #room: StreamMemory
+  readonly #memory: StreamMemory
   readonly #abandonedCalls: AbandonedCalls
-  /** From the first live subscriber, or the first event: most calls have neither. */
+  /** Created by the first live subscriber or the first event: most calls have neither. */
   #events: EventBuffer | null = null
   readonly #subscribers = new Set<Subscriber>()
   readonly #abort = new AbortController()
   readonly #started = Promise.withResolvers<'stream' | 'settled'>()
   readonly #settled = Promise.withResolvers<SharedCallResult>()
-  #isOver = false
-  #hasBegun = false
-  /** How many wait for the whole response. */
-  #wholeWaiting = 0
-  #isGivenUp = false
-  /** While nobody listens, and the call is read on. */
+  #isSettled = false
+  #hasEvents = false
+  /** Subscribers that wait for the complete response. */
+  #completeWaiters = 0
+  #isResponseDiscarded = false
+  /** Set while the call has no subscribers and is read to its end. */
   #abandoned: AbandonedCall | null = null
 
-  constructor(room: StreamMemory, abandonedCalls = new AbandonedCalls()) {
-    this.#room = room
+  constructor(memory: StreamMemory, abandonedCalls = new AbandonedCalls()) {
+    this.#memory = memory
     this.#abandonedCalls = abandonedCalls
   }
 
   /**
-   * For the leader: whether the upstream is read on, within the limits of abandoned calls, although nobody listens any more. `hasBegun`: an event
-   * has come.
+   * Set by the leader: whether the upstream is read to its end without subscribers, within the limits of abandoned calls. `hasBegun` is
+   * true if an event has arrived.
    */
   canContinueUnsubscribed: (hasBegun: boolean) => boolean = () => false
-  /** For the leader: whether nobody listens any more. */
+  /** Returns whether no subscriber remains. The leader calls it. */
   readonly hasNoSubscribers = () => this.#subscribers.size === 0
-  /** Aborted with ClientDisconnected when the last subscriber has left, unless the call reads on. */
+  /** Aborted with ClientDisconnected when the last subscriber has left, unless the call is read to its end. */
   readonly signal = this.#abort.signal
   /** Resolves when a stream has begun, or when the call has settled without one. */
   readonly started = this.#started.promise
@@ -77,20 +77,20 @@ export class SharedCall {
   readonly settled = this.#settled.promise
 
   /**
-   * Returns null when what it wants is gone already. A `live` subscriber reads events as they come, and takes part in backpressure; any other
-   * waits for the whole response.
+   * Subscribes to the call. A `live` subscriber reads events as they arrive, and exerts backpressure; any other waits for the complete
+   * response. Returns null if the call is finished, or no longer has all that the subscriber needs.
    */
   subscribe(live: boolean): Subscriber | null {
-    if (this.#isOver || this.#abort.signal.aborted) return null
-    if (live ? this.#events?.isReplayable === false : this.#isGivenUp) return null
+    if (this.#isSettled || this.#abort.signal.aborted) return null
+    if (live ? this.#events?.isReplayable === false : this.#isResponseDiscarded) return null
     const reader = live ? this.#openEvents().openReader(() => cut()) : null
     const subscriber: Subscriber = {
-      read: reader ? reader.read : noEvents,
+      read: reader ? reader.read : readNothing,
       onDisconnected: () => {},
       leave: () => {
         if (!this.#subscribers.delete(subscriber)) return
-        if (!live) this.#wholeWaiting--
-        if (this.#subscribers.size === 0) this.#endUnheard()
+        if (!live) this.#completeWaiters--
+        if (this.#subscribers.size === 0) this.#abortIfUnused()
         reader?.close()
       },
     }
@@ -99,82 +99,83 @@ export class SharedCall {
       subscriber.onDisconnected()
     }
     this.#subscribers.add(subscriber)
-    this.#endAbandoned()
-    if (!live) this.#wholeWaiting++
+    this.#untrackAbandoned()
+    if (!live) this.#completeWaiters++
     return subscriber
   }
 
-  /** For the leader: it will not keep the whole response, which can then not be waited for. Returns false if somebody does. */
+  /** Stops retaining the complete response. Returns false if a subscriber waits for it. The leader calls it. */
   discardFullResponse(): boolean {
-    this.#isGivenUp ||= this.#wholeWaiting === 0
-    return this.#isGivenUp
+    this.#isResponseDiscarded ||= this.#completeWaiters === 0
+    return this.#isResponseDiscarded
   }
 
-  /** For the leader: the stream has begun. */
+  /** Marks the stream as started. The leader calls it. */
   startStream(): void {
     this.#started.resolve('stream')
   }
 
-  /** For the leader of a new stream: cuts its live subscribers off where the room is full. */
+  /** Disconnects the live subscribers of a new stream if the stream memory is full. The leader calls it. */
   rejectIfMemoryFull(): void {
     this.#events?.rejectIfMemoryFull()
   }
 
-  /** For the leader: passes events on; resolves when there is room for more. */
-  push(lump: EventChunk): Promise<void> {
-    this.#hasBegun = true
-    this.#abandoned?.addBytes(lump.bytes.length)
-    return this.#openEvents().push(lump)
+  /** Forwards events of the leader. Resolves when the leader may continue. */
+  push(chunk: EventChunk): Promise<void> {
+    this.#hasEvents = true
+    this.#abandoned?.addBytes(chunk.bytes.length)
+    return this.#openEvents().push(chunk)
   }
 
-  /** For the leader: ends the call; only the first call counts. `failure` breaks the stream off for readers that got a part of it. */
+  /** Settles the call; later calls have no effect. `failure` is thrown to readers of a partly delivered stream. The leader calls it. */
   settle(settlement: SharedCallResult, failure?: ProxyError): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#endAbandoned()
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#untrackAbandoned()
     this.#events?.end(failure)
     this.#started.resolve('settled')
     this.#settled.resolve(settlement)
   }
 
-  #endUnheard(): void {
-    if (this.#isOver) return
-    if (this.canContinueUnsubscribed(this.#hasBegun)) this.#abandoned = this.#abandonedCalls.add(() => this.#giveUp())
-    else this.#giveUp()
+  #abortIfUnused(): void {
+    if (this.#isSettled) return
+    if (this.canContinueUnsubscribed(this.#hasEvents))
+      this.#abandoned = this.#abandonedCalls.add(() => this.#abortUpstream())
+    else this.#abortUpstream()
   }
 
-  #endAbandoned(): void {
+  #untrackAbandoned(): void {
     this.#abandoned?.end()
     this.#abandoned = null
   }
 
-  #giveUp(): void {
+  #abortUpstream(): void {
     this.#abort.abort(new ClientDisconnected())
   }
 
   #openEvents(): EventBuffer {
-    this.#events ??= new EventBuffer(this.#room)
+    this.#events ??= new EventBuffer(this.#memory)
     return this.#events
   }
 }
 
-async function noEvents(): Promise<null> {
+async function readNothing(): Promise<null> {
   return null
 }
 
 export interface JoinedCall {
   call: SharedCall
   subscriber: Subscriber
-  /** Whether this request started the call. It then has to lead, or to find the process that does. */
+  /** Whether this request started the call. It then leads the call, or finds the process that does. */
   isFirst: boolean
 }
 
 export class SharedCalls {
   readonly #calls = new Map<string, SharedCall>()
-  /** The memory of their streams. */
+  /** The memory of the calls' streams. */
   readonly memory: StreamMemory
 
-  /** Those that are read on without clients. */
+  /** Calls that are read to their end without clients. */
   readonly abandoned: AbandonedCalls
 
   constructor(memory: StreamMemory, abandoned?: Partial<AbandonedCallLimits>) {
@@ -183,20 +184,20 @@ export class SharedCalls {
   }
 
   /**
-   * Joins the call in flight, else starts one that later requests find. Returns null when the call in flight is too far on to be joined.
+   * Joins the call in flight, or starts one that later requests can join. Returns null if the call in flight has advanced too far to join.
    */
   join(name: string, live: boolean): JoinedCall | null {
-    const underWay = this.#calls.get(name)
-    const call = underWay ?? this.#start(name)
+    const existing = this.#calls.get(name)
+    const call = existing ?? this.#start(name)
     const subscriber = call.subscribe(live)
-    return subscriber && { call, subscriber, isFirst: !underWay }
+    return subscriber && { call, subscriber, isFirst: !existing }
   }
 
   /** Starts a call that no other request can join. */
   startUnshared(live: boolean): JoinedCall {
     const call = new SharedCall(this.memory, this.abandoned)
     const subscriber = call.subscribe(live)
-    if (!subscriber) throw new Error('A new call takes its first subscriber')
+    if (!subscriber) throw new Error('a new shared call rejected its first subscriber')
     return { call, subscriber, isFirst: true }
   }
 

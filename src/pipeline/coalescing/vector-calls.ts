@@ -1,6 +1,6 @@
-/** Vectors in flight: a request that wants one of them waits for it instead of asking the provider again. */
+/** Vectors in flight: a request that needs one of them waits for it instead of calling the provider again. */
 
-/** A vector as the upstream just returned it. */
+/** A vector that the upstream returned. */
 export interface FetchedVector {
   packed: Uint8Array
   promptTokens: number
@@ -13,34 +13,34 @@ export interface VectorSubscription {
   toFetch: ReadonlySet<string>
   /** The vectors that other requests are fetching. A promise resolves to null when its fetch failed. */
   inFlight: ReadonlyMap<string, Promise<FetchedVector | null>>
-  /** Gives waiting requests the vector, or null when there is none. Only the first call for a name counts. */
+  /** Resolves the vector for waiting requests; null means that there is none. Later calls for the same name have no effect. */
   settle(name: string, vector: FetchedVector | null): void
 }
 
 export class InFlightVectors {
-  readonly #underWay = new Map<string, PromiseWithResolvers<FetchedVector | null>>()
+  readonly #inFlight = new Map<string, PromiseWithResolvers<FetchedVector | null>>()
 
-  /** Names are compared within one `group` only. */
+  /** Subscribes to vectors by name. Names are unique within a `group`. */
   join(group: string, names: readonly string[]): VectorSubscription {
-    const mine = new Set<string>()
-    const theirs = new Map<string, Promise<FetchedVector | null>>()
+    const toFetch = new Set<string>()
+    const inFlight = new Map<string, Promise<FetchedVector | null>>()
     for (const name of names) {
-      const place = `${group} ${name}`
-      const fetching = this.#underWay.get(place)
-      if (fetching) {
-        theirs.set(name, fetching.promise)
+      const key = `${group} ${name}`
+      const pending = this.#inFlight.get(key)
+      if (pending) {
+        inFlight.set(name, pending.promise)
         continue
       }
-      this.#underWay.set(place, Promise.withResolvers())
-      mine.add(name)
+      this.#inFlight.set(key, Promise.withResolvers())
+      toFetch.add(name)
     }
     return {
-      toFetch: mine,
-      inFlight: theirs,
+      toFetch,
+      inFlight,
       settle: (name, vector) => {
-        if (!mine.delete(name)) return
-        this.#underWay.get(`${group} ${name}`)?.resolve(vector)
-        this.#underWay.delete(`${group} ${name}`)
+        if (!toFetch.delete(name)) return
+        this.#inFlight.get(`${group} ${name}`)?.resolve(vector)
+        this.#inFlight.delete(`${group} ${name}`)
       },
     }
   }

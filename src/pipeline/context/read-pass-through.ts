@@ -71,7 +71,7 @@ function createQuery(
   return {
     ...(json ?? NO_JSON),
     ...controlled,
-    kind: 'passThroughBody',
+    kind: 'passed',
     endpoint: operation,
     model,
     stream,

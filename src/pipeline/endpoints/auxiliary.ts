@@ -1,4 +1,4 @@
-/** Questions that no model answers: how many tokens a prompt has, what the cache would do with a request, feedback on a semantic hit. */
+/** Operations without a generated response: counting tokens, explaining a cache lookup, and feedback on a semantic hit. */
 
 import { readCacheControl } from '../../cache/cache-control.ts'
 import { feedbackScopes, hasCachePermission } from '../../cache/cache-scope.ts'
@@ -24,14 +24,14 @@ import type { ProxyRequest, ProxyResponse } from '../request/request.ts'
 import { toResponseHeaders } from '../response/complete-call.ts'
 import { JSON_HEADERS } from '../response/response-headers.ts'
 
-type Question = CountTokensQuery | ExplainQuery | FeedbackQuery
+type AuxiliaryQuery = CountTokensQuery | ExplainQuery | FeedbackQuery
 
 export const auxiliaryOperation: UnsharedOperation = {
   sharesCalls: false,
   read,
   serveHit: () => null,
-  execute: async (context: RequestContext<Question>, stages): Promise<AttemptResult> => ({
-    response: await answer(context, stages),
+  execute: async (context: RequestContext<AuxiliaryQuery>, stages): Promise<AttemptResult> => ({
+    response: await handleRequest(context, stages),
   }),
   price: () => 0,
 }
@@ -40,7 +40,7 @@ async function read(
   { target, headers, body }: ProxyRequest,
   resolvedKey: ResolvedKey,
   { largeBodies, conversations }: PipelineServices,
-): Promise<Question> {
+): Promise<AuxiliaryQuery> {
   const bytes = await body.readBytes()
   const large = isLargeBody(bytes)
     ? await largeBodies.read(bytes, { owner: resolvedKey.project_id, hold: body.reserveMemory })
@@ -50,38 +50,43 @@ async function read(
   if (target.kind === 'count') {
     const { endpoint } = target
     const sent = large?.bytes ?? text
-    const asIs = { model: readModel(fields), stream: false, body: fields, sentBody: sent, references: null }
-    const counted = { kind: 'count', endpoint, ...asIs } as const
-    const query = await resolveAlias<CountTokensQuery>(counted, resolvedKey, async model => {
-      return { ...counted, model, body: { ...fields, model }, sentBody: await renameSent(sent, model, resolvedKey) }
+    const unchanged = { model: readModel(fields), stream: false, body: fields, sentBody: sent, references: null }
+    const countQuery = { kind: 'count', endpoint, ...unchanged } as const
+    const query = await resolveAlias<CountTokensQuery>(countQuery, resolvedKey, async model => {
+      return {
+        ...countQuery,
+        model,
+        body: { ...fields, model },
+        sentBody: await renameModelInBody(sent, model, resolvedKey),
+      }
     })
     if (endpoint !== 'responses' || !hasPreviousReferences(fields)) return query
-    // What was said earlier counts, too.
-    const asked = { endpoint, headers, body }
+    // Earlier turns of the conversation count, too.
+    const source = { endpoint, headers, body }
     const named = typeof query.sentBody === 'string' ? new TextEncoder().encode(query.sentBody) : query.sentBody
-    const parsed = await parseRequestBytes(asked, named, largeBodies, resolvedKey.project_id)
-    const whole = await conversations.expandEarlierTurns(
+    const parsed = await parseRequestBytes(source, named, largeBodies, resolvedKey.project_id)
+    const expanded = await conversations.expandEarlierTurns(
       Object.assign(parsed, { alias: query.alias }),
-      asked,
+      source,
       resolvedKey,
     )
-    return { ...query, body: whole.body, sentBody: whole.bytes ?? whole.text, references: whole.references }
+    return { ...query, body: expanded.body, sentBody: expanded.bytes ?? expanded.text, references: expanded.references }
   }
-  if (target.kind !== 'cache') throw new Error('This asks nothing')
+  if (target.kind !== 'cache') throw new Error('the request target is not an auxiliary operation')
   if (target.question === 'feedback') {
     const { namespace } = readCacheControl(headers)
     return { kind: 'feedback', endpoint: 'cache/feedback', model: '', stream: false, body: fields, namespace }
   }
-  const asked = { endpoint: endpointOf(fields), headers }
-  const parsed = large ? parseLargeRequest(asked, large) : parseRequest(asked, text)
+  const source = { endpoint: endpointOf(fields), headers }
+  const parsed = large ? parseLargeRequest(source, large) : parseRequest(source, text)
   const query = await resolveAlias(parsed, resolvedKey, model =>
     changeModel(parsed, model, { resolvedKey, body, largeBodies }),
   )
-  // Not copied: that would read a long body's text, which nobody asks for.
+  // The query is not copied: a copy would decode a long body's text, which is not needed.
   return Object.assign(query, { kind: 'explain' as const })
 }
 
-async function renameSent(
+async function renameModelInBody(
   sent: string | Uint8Array,
   model: string,
   { project_id: owner }: ResolvedKey,
@@ -91,21 +96,23 @@ async function renameSent(
     : renameModelInLongBody({ bodyBytes: sent, owner }, model)
 }
 
-/** Tells the operation to be explained from its body, because the path does not name it. */
+/** Detects the endpoint of a request to explain from its body, because the path does not name it. */
 function endpointOf(body: JsonObject): Endpoint {
   if ('messages' in body) return 'chat'
   if ('prompt' in body) return 'completions'
-  throw invalidRequestError('Give the body of a chat completion (with messages) or of a completion (with prompt).')
+  throw invalidRequestError(
+    'The body must be a chat completion request (with messages) or a completion request (with prompt).',
+  )
 }
 
-/** Throws 400, 404 or 503. */
-function answer(context: RequestContext<Question>, stages: PipelineServices): Promise<ProxyResponse> {
+/** Handles the request by its kind. Throws 400, 404 or 503. */
+function handleRequest(context: RequestContext<AuxiliaryQuery>, stages: PipelineServices): Promise<ProxyResponse> {
   const { query } = context
   if (query.kind === 'count') return countTokens({ ...context, query }, stages)
-  return query.kind === 'feedback' ? takeFeedback({ ...context, query }, stages) : explain(context, stages)
+  return query.kind === 'feedback' ? recordFeedback({ ...context, query }, stages) : explain(context, stages)
 }
 
-/** Uses the provider's own count if it offers one, else an estimate. */
+/** Returns the provider's own token count if it offers one, else an estimate. */
 async function countTokens(
   { request, query, resolvedKey, provider }: RequestContext<CountTokensQuery>,
   { database }: PipelineServices,
@@ -113,42 +120,44 @@ async function countTokens(
   if (!provider) throw createError('noAggregator')
   const { endpoint, body, sentBody, references } = query
   const named = references ?? findStoredObjectReferences(body, null)
-  const keeper = await checkReferences(database, named, resolvedKey, provider)
+  const storageProvider = await checkReferences(database, named, resolvedKey, provider)
   const { headers, signal } = request
-  const asked = { endpoint, headers, stream: false, isCountOnly: true, owner: resolvedKey.project_id, signal }
-  const answer = await keeper.send(
-    typeof sentBody === 'string' ? { ...asked, body, bodyText: sentBody } : replaceLongBody(asked, body, sentBody),
+  const callOptions = { endpoint, headers, stream: false, isCountOnly: true, owner: resolvedKey.project_id, signal }
+  const upstream = await storageProvider.send(
+    typeof sentBody === 'string'
+      ? { ...callOptions, body, bodyText: sentBody }
+      : replaceLongBody(callOptions, body, sentBody),
   )
   return {
-    status: answer.status,
-    headers: { ...toResponseHeaders(answer), 'x-proxy-provider': provider.name },
-    body: await readAllBytes(answer.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory),
+    status: upstream.status,
+    headers: { ...toResponseHeaders(upstream), 'x-proxy-provider': provider.name },
+    body: await readAllBytes(upstream.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory),
   }
 }
 
-/** No provider is asked. */
+/** Explains the cache lookup of a request. No provider is called. */
 async function explain(
   { cacheQuery, recorder }: RequestContext,
   { explainer }: PipelineServices,
 ): Promise<ProxyResponse> {
-  if (!cacheQuery) throw new Error('What is explained is cached as a whole')
+  if (!cacheQuery) throw new Error('cannot explain a request without a cache query')
   const explanation = await explainer.explain(cacheQuery)
   recorder.recordHeadersSent()
   recorder.finish({ status: 200, isCounted: true, cacheResult: null, usage: NO_USAGE })
-  return answerJson(explanation)
+  return createJsonResponse(explanation)
 }
 
 const MAX_ID_LENGTH = 256
-/** Another process may not have written the match yet. */
-const ASK_AGAIN_AFTER_MS = 300
+/** Another process may not have written the hit yet, so feedback on an unknown hit is retried once after this time. */
+const RETRY_AFTER_MS = 300
 
-async function takeFeedback(
+async function recordFeedback(
   { query, resolvedKey }: RequestContext<FeedbackQuery>,
   { database, recordVerdict }: PipelineServices,
 ): Promise<ProxyResponse> {
   const { request_id, verdict } = query.body
   if (typeof request_id !== 'string' || request_id === '' || request_id.length > MAX_ID_LENGTH) {
-    throw invalidRequestError('request_id must be the X-Request-Id of an answer.', 'request_id')
+    throw invalidRequestError('request_id must be the X-Request-Id of a response.', 'request_id')
   }
   if (verdict !== 'wrong' && verdict !== 'right')
     throw invalidRequestError('verdict must be wrong or right.', 'verdict')
@@ -156,18 +165,18 @@ async function takeFeedback(
     throw createError('feedbackNotAllowed', { setting: resolvedKey.cache_feedback })
   const within_scopes = toByteaList(feedbackScopes(resolvedKey, query.body, query.namespace))
   const feedback = { of_project: resolvedKey.project_id, by_request_id: request_id, given: verdict, within_scopes }
-  const give = () => callFunction(database, 'record_feedback', feedback)
-  let outcome = await give()
+  const record = () => callFunction(database, 'record_feedback', feedback)
+  let outcome = await record()
   if (outcome === 'unknown') {
-    await Bun.sleep(ASK_AGAIN_AFTER_MS)
-    outcome = await give()
+    await Bun.sleep(RETRY_AFTER_MS)
+    outcome = await record()
   }
   if (outcome === 'unknown') throw createError('hitNotFound')
   if (outcome === 'gone') throw createError('hitExpired')
   recordVerdict('person', verdict === 'right' ? 'same' : 'different')
-  return answerJson({ request_id, verdict })
+  return createJsonResponse({ request_id, verdict })
 }
 
-function answerJson(value: unknown): ProxyResponse {
+function createJsonResponse(value: unknown): ProxyResponse {
   return { status: 200, headers: { ...JSON_HEADERS }, body: JSON.stringify(value) }
 }

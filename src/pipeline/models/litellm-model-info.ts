@@ -1,4 +1,4 @@
-/** Describes models as LiteLLM's proxy does at `/model/info`, for clients that read limits, prices and abilities there. */
+/** Describes models as LiteLLM's proxy does at `/model/info`, for clients that read limits, prices and capabilities there. */
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 import type { AvailableModel } from '../../providers/aggregator-models.ts'
 
@@ -8,7 +8,7 @@ export interface LiteLlmModelInfo {
   model_info: Record<string, unknown> & { id: string }
 }
 
-/** LiteLLM's words for what a model does. */
+/** LiteLLM's names for kinds of models. */
 const MODES: Record<CatalogueModel['kind'], string> = {
   chat: 'chat',
   completion: 'completion',
@@ -20,11 +20,11 @@ const MODES: Record<CatalogueModel['kind'], string> = {
   transcription: 'audio_transcription',
 }
 
-/** `name` is what clients ask for, `owner` who made the model or has it. What is not known is null. */
-export function createLiteLlmModelInfo(name: string, offered: AvailableModel, owner: string): LiteLlmModelInfo {
-  const known = { id: name, key: offered.model, db_model: false, litellm_provider: owner }
-  const model_info = offered.kind === null ? { ...known, mode: null } : { ...known, ...describeKnown(offered) }
-  return { model_name: name, litellm_params: { model: offered.model }, model_info }
+/** `name` is the model name in requests, `owner` the vendor or provider. Unknown fields are null. */
+export function createLiteLlmModelInfo(name: string, model: AvailableModel, owner: string): LiteLlmModelInfo {
+  const base = { id: name, key: model.model, db_model: false, litellm_provider: owner }
+  const model_info = model.kind === null ? { ...base, mode: null } : { ...base, ...describeKnown(model) }
+  return { model_name: name, litellm_params: { model: model.model }, model_info }
 }
 
 function describeKnown(model: CatalogueModel) {
@@ -47,7 +47,7 @@ function describeKnown(model: CatalogueModel) {
   }
 }
 
-/** Sound is written down by the second, and read out by the character, where what comes out has no price of its own. */
+/** Transcription is priced by the second and speech by the character, if the output has no price. */
 function describePrices({ kind, ...prices }: CatalogueModel) {
   const input = perUnit(prices.inputUsdPerMillion)
   if (prices.outputUsdPerMillion === 0 && kind === 'transcription') return { input_cost_per_second: input }
@@ -60,7 +60,7 @@ function describePrices({ kind, ...prices }: CatalogueModel) {
   }
 }
 
-/** Without the last digits of a division: 0.15 a million is 1.5e-7. */
+/** Rounds to 12 digits, so that 0.15 per million is 1.5e-7. */
 function perUnit(usdPerMillion: number | null): number | null {
   return usdPerMillion === null ? null : Number((usdPerMillion / 1e6).toPrecision(12))
 }

@@ -1,6 +1,6 @@
 /**
- * Lists the models that a key can use, in the formats of OpenAI's and Anthropic's models endpoints at once. It costs nothing, and does not
- * count against the month.
+ * Lists the models that a key can use, in the formats of OpenAI's and Anthropic's models endpoints at once. These requests are free and do
+ * not count against the monthly quota.
  */
 import type { Admission } from '../../admission/admission.ts'
 import { hashBearerKey } from '../../admission/key-validator.ts'
@@ -25,23 +25,24 @@ export interface DirectoryModel {
   id: string
   object: 'model'
   type: 'model'
-  /** The id: the catalogue has no other name. */
+  /** Equal to `id`: the catalogue has no other name. */
   display_name: string
-  /** Seconds since the epoch: the date of the catalogue's row; 0 for a model that the catalogue does not have. */
+  /** Unix seconds: the date of the catalogue's row; 0 for a model that is not in the catalogue. */
   created: number
-  /** The same in RFC 3339. */
+  /** `created` in RFC 3339. */
   created_at: string
   /** The direct provider, or the vendor in the model's name. */
   owned_by: string
-  /** Null where it is not known. */
+  /** Null if unknown. */
   kind: CatalogueModel['kind'] | null
   context_length: number | null
   max_output_tokens: number | null
   capabilities: string[]
-  /** Day from which the provider no longer offers it, `YYYY-MM-DD`, and what it recommends in its place; null while none is known. */
+  /** Day from which the provider no longer offers the model, `YYYY-MM-DD`; null if unknown. */
   retires_on: string | null
+  /** The model that the provider recommends in its place; null if unknown. */
   successor: string | null
-  /** Of an alias: the model that it stands for. */
+  /** The model to which an alias resolves; absent for other models. */
   alias_of?: string
 }
 
@@ -57,17 +58,17 @@ export interface DirectoryPage {
 export interface ModelDirectory {
   /** Throws 401, 403 or 503. */
   list(caller: CallerCredentials): Promise<DirectoryPage>
-  /** Also throws a 404 that says how to make the model usable. */
+  /** Throws as `list` does, and a 404 that explains how to make the model available. */
   find(caller: CallerCredentials, id: string): Promise<DirectoryModel>
-  /** The same models in LiteLLM's form, or the one of this id. */
+  /** Returns the models in LiteLLM's format, or only the one with this id. */
   describeModels(caller: CallerCredentials, id: string | null): Promise<{ data: LiteLlmModelInfo[] }>
 }
 
 export function createModelDirectory(admission: Admission, modelRouter: ModelRouter): ModelDirectory {
-  const identify = ({ authorization, address }: CallerCredentials) =>
+  const resolveCaller = ({ authorization, address }: CallerCredentials) =>
     admission.resolveKey(hashBearerKey(authorization), address)
 
-  /** Null for one that the key may not ask for, or whose model is not there. */
+  /** Returns null for an alias that the key may not use, or whose model is unavailable. */
   function findAliased({ name, model }: ModelAlias, resolvedKey: ResolvedKey): AvailableModel | null {
     const known = isModelAllowed(name, resolvedKey) && modelRouter.findModel(model, withoutModelAllowlist(resolvedKey))
     return !known || known instanceof ProxyError ? null : known
@@ -81,11 +82,11 @@ export function createModelDirectory(admission: Admission, modelRouter: ModelRou
 
   return {
     async list(caller) {
-      const account = await identify(caller)
-      await modelRouter.loadModelNames(account)
-      const models = new Map(modelRouter.listModels(account).map(model => [model.model, describe(model)]))
-      for (const alias of listModelAliases(account)) {
-        const found = describeAlias(alias, account)
+      const resolvedKey = await resolveCaller(caller)
+      await modelRouter.loadModelNames(resolvedKey)
+      const models = new Map(modelRouter.listModels(resolvedKey).map(model => [model.model, describe(model)]))
+      for (const alias of listModelAliases(resolvedKey)) {
+        const found = describeAlias(alias, resolvedKey)
         if (found) models.set(alias.name, found)
       }
       const data = [...models.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -93,41 +94,49 @@ export function createModelDirectory(admission: Admission, modelRouter: ModelRou
     },
 
     async find(caller, id) {
-      const account = await identify(caller)
-      await modelRouter.loadModelNames(account)
-      const alias = findModelAlias(id, account)
-      const aliased = alias && describeAlias(alias, account)
+      const resolvedKey = await resolveCaller(caller)
+      await modelRouter.loadModelNames(resolvedKey)
+      const alias = findModelAlias(id, resolvedKey)
+      const aliased = alias && describeAlias(alias, resolvedKey)
       if (aliased) return aliased
-      const model = modelRouter.findModel(id, account)
+      const model = modelRouter.findModel(id, resolvedKey)
       if (!(model instanceof ProxyError)) return { ...describe(model), id, display_name: id }
       throw model.status < 500 ? model : createError('modelNotListed', { model: quoteModel(id) })
     },
 
     async describeModels(caller, id) {
-      const account = await identify(caller)
-      await modelRouter.loadModelNames(account)
-      const models = new Map(modelRouter.listModels(account).map(model => [model.model, model]))
-      for (const alias of listModelAliases(account)) {
-        const found = findAliased(alias, account)
+      const resolvedKey = await resolveCaller(caller)
+      await modelRouter.loadModelNames(resolvedKey)
+      const models = new Map(modelRouter.listModels(resolvedKey).map(model => [model.model, model]))
+      for (const alias of listModelAliases(resolvedKey)) {
+        const found = findAliased(alias, resolvedKey)
         if (found) models.set(alias.name, found)
       }
-      const asked = [...models].filter(([name]) => id === null || name === id).sort(([a], [b]) => (a < b ? -1 : 1))
-      if (id !== null && asked.length === 0) throw createError('modelNotListed', { model: quoteModel(id) })
+      const selected = [...models].filter(([name]) => id === null || name === id).sort(([a], [b]) => (a < b ? -1 : 1))
+      if (id !== null && selected.length === 0) throw createError('modelNotListed', { model: quoteModel(id) })
       return {
-        data: asked.map(([name, model]) => createLiteLlmModelInfo(name, model, ownerOf(model.provider, model.model))),
+        data: selected.map(([name, model]) =>
+          createLiteLlmModelInfo(name, model, ownerOf(model.provider, model.model)),
+        ),
       }
     },
   }
 }
 
-const UNKNOWN = { contextTokens: null, maxOutputTokens: null, capabilities: [], retiresOn: null, successor: null }
+const UNKNOWN_LIMITS = {
+  contextTokens: null,
+  maxOutputTokens: null,
+  capabilities: [],
+  retiresOn: null,
+  successor: null,
+}
 
-function describe(offered: AvailableModel): DirectoryModel {
-  const { provider, model, kind } = offered
+function describe(available: AvailableModel): DirectoryModel {
+  const { provider, model, kind } = available
   const { contextTokens, maxOutputTokens, capabilities, retiresOn, successor, asOf } = {
     asOf: 0,
-    ...UNKNOWN,
-    ...offered,
+    ...UNKNOWN_LIMITS,
+    ...available,
   }
   const created = new Date(asOf)
   return {
@@ -147,7 +156,7 @@ function describe(offered: AvailableModel): DirectoryModel {
   }
 }
 
-/** The direct provider; of another's model, the vendor in front of its name, if there is one. */
+/** Returns the direct provider. For an aggregator's model, returns the vendor in its name, if there is one. */
 function ownerOf(provider: string, model: string): string {
   const isDirect = VENDORS.some(({ name }) => name === provider)
   return isDirect || !model.includes('/') ? provider : (model.split('/')[0] ?? provider)

@@ -1,10 +1,13 @@
-/** What a call used, as far as that is known. */
+/** The usage of an upstream call, reported or estimated. */
 import type { TokenUsage } from '../../formats/token-usage.ts'
 
-/** Why the usage of a call is estimated: `cost_estimated` of usage_records. */
+/** Why the usage of a call is estimated: the column `cost_estimated` of usage_records. */
 export type EstimateReason = 'client_left' | 'provider_failed' | 'provider_silent' | 'proxy_stopped' | 'not_reported'
 
-/** Usage that its provider did not report. What it may have used beyond the estimate is doubtful: it stays reserved, and is not charged. */
+/**
+ * The estimate for usage that a provider did not report. The difference between the estimate and the upper bound is doubtful: it stays
+ * reserved, and is not charged.
+ */
 export interface UsageEstimate {
   reason: EstimateReason
   doubtfulUsd: number
@@ -12,23 +15,23 @@ export interface UsageEstimate {
 }
 
 export interface CallUsage extends TokenUsage {
-  /** On a miss: prompt tokens of the inputs that were cached. */
+  /** On a miss: prompt tokens of those inputs that were cached. */
   savedPromptTokens?: number
   /** Whether something was used that has no known price. */
   isUnpriced?: boolean
-  /** Unless the provider reported the usage, or the tokenizer counts all that is charged. */
+  /** Absent if the provider reported the usage, or the tokenizer counts all that is charged. */
   estimate?: UsageEstimate
 }
 
-/** What a call is charged if nobody ever reports its usage. */
+/** Returns the usage that a call is charged if its provider never reports any. */
 export type EstimateCallUsage = (reason: EstimateReason) => CallUsage
 
-/** What a model used. */
+/** The usage of one model. */
 export interface ModelUsage {
   model: string
   usage: CallUsage
 }
 
-/** The most that a record holds. */
+/** The highest numbers that a usage record can hold. */
 export const MAX_RECORDED_TOKENS = 2_000_000_000
 export const MAX_RECORDED_USD = 100_000

@@ -1,4 +1,4 @@
-/** Whether a model may have written tokens that are charged and that no response shows: read from the request together with the model. */
+/** Decides from the request and the model whether a provider may charge for output tokens that the response does not show. */
 
 import { toNativeName } from '../../catalogue/vendor-model-names.ts'
 import { readReasoningText } from '../../formats/chat/reasoning-text.ts'
@@ -13,10 +13,10 @@ import { findPricedModel, type PricedCall } from './estimate-usage.ts'
 const UNSENT_FIELDS = ['best_of', 'background']
 
 /**
- * Whether a response shows all that is charged: text alone, without tools that the provider runs, and without hidden thoughts. `answer`:
- * the chat response as far as it has come, if it has. An unknown model is taken to think unseen.
+ * Whether a response shows all output that is charged: text alone, without hosted tools and without hidden reasoning. `response` is the
+ * chat response as far as it was received, or null. An unknown model is treated as one with hidden reasoning.
  */
-export function isAllOutputVisible(call: PricedCall, answer: JsonObject | null = null): boolean {
+export function isAllOutputVisible(call: PricedCall, response: JsonObject | null = null): boolean {
   const { body, size } = call
   const { isTextOnly, canCompact, hasPrediction, hasAudioOutput, alternatives, fallbacks } = size().bounds
   if (!isTextOnly || canCompact || hasPrediction || hasAudioOutput || alternatives.length + fallbacks.length > 0)
@@ -25,26 +25,26 @@ export function isAllOutputVisible(call: PricedCall, answer: JsonObject | null =
   const known = findPricedModel(call)
   if (!known || known.unitPrices.audio_output !== undefined) return false
   if (known.kind === 'completion') return true
-  return known.kind === 'chat' && !mayThinkUnseen(call, known, answer)
+  return known.kind === 'chat' && !canReasonUnseen(call, known, response)
 }
 
-function mayThinkUnseen(call: PricedCall, known: CatalogueModel, answer: JsonObject | null): boolean {
+function canReasonUnseen(call: PricedCall, known: CatalogueModel, response: JsonObject | null): boolean {
   const { endpoint, body, provider, size } = call
   const { model } = known
   const capabilities = capabilitiesOf(call, known)
-  // Of one without any, it is not known what it can.
+  // A model without listed capabilities is unknown.
   if (capabilities.length === 0) return true
   if (!capabilities.includes('reasoning')) return false
-  const { isDefault, canBeOff, isHidden } = thinkingOf(model)
+  const { isDefault, canDisable, isHidden } = reasoningTraitsOf(model)
   const requested = readRequestedThinking(endpoint, body, dialectOf(provider))
-  // A variant that thinks may have its base model's entry in the catalogue.
-  const isVariant = size().model.endsWith(':thinking')
-  const thinks = requested === 'on' || isVariant || (requested === 'off' ? !canBeOff : isDefault)
-  if (answer && showsThoughts(answer)) return isHidden || !areWhole(answer)
-  return thinks
+  // A `:thinking` variant may share its base model's row in the catalogue.
+  const isThinkingVariant = size().model.endsWith(':thinking')
+  const reasons = requested === 'on' || isThinkingVariant || (requested === 'off' ? !canDisable : isDefault)
+  if (response && showsReasoning(response)) return isHidden || !isReasoningComplete(response)
+  return reasons
 }
 
-/** An aggregator's model without any has those of the vendor's own, where the catalogue has that. */
+/** Returns the model's capabilities. An aggregator's model without any has those of the vendor's row, if there is one. */
 function capabilitiesOf({ catalogue }: PricedCall, { model, capabilities }: CatalogueModel): readonly string[] {
   const vendor = model.slice(0, Math.max(0, model.indexOf('/')))
   if (capabilities.length > 0 || vendor === '') return capabilities
@@ -60,13 +60,13 @@ function messagesOf({ choices }: JsonObject): JsonObject[] {
   return asObjects(choices).flatMap(({ message }) => (isJsonObject(message) ? [message] : []))
 }
 
-function showsThoughts(answer: JsonObject): boolean {
-  return messagesOf(answer).some(message => readReasoningText(message) !== '' || hasDetails(message))
+function showsReasoning(response: JsonObject): boolean {
+  return messagesOf(response).some(message => readReasoningText(message) !== '' || hasDetails(message))
 }
 
-/** Whether the thoughts are text in every message: neither a summary, nor encrypted. */
-function areWhole(answer: JsonObject): boolean {
-  return messagesOf(answer).every(
+/** Whether the reasoning is plain text in every message: neither summarized nor encrypted. */
+function isReasoningComplete(response: JsonObject): boolean {
+  return messagesOf(response).every(
     message =>
       readReasoningText(message) !== '' &&
       asObjects(message.reasoning_details).every(({ type }) => type === 'reasoning.text'),
@@ -77,26 +77,31 @@ function hasDetails({ reasoning_details: details }: JsonObject): boolean {
   return asObjects(details).length > 0
 }
 
-/** How a model thinks, by its name. */
-interface ModelThinking {
-  /** Whether it thinks when the request does not say. */
+/** The reasoning behaviour of a model, by its name. */
+interface ReasoningTraits {
+  /** Whether the model reasons if the request does not mention reasoning. */
   isDefault: boolean
-  canBeOff: boolean
-  /** Whether what a response shows of its thoughts is at most a summary. */
+  canDisable: boolean
+  /** Whether responses show no more than a summary of the reasoning. */
   isHidden: boolean
 }
 
-/** Providers reject a request that turns thinking off for one of these. An aggregator may ignore it. */
-const ALWAYS =
+/** Models whose reasoning cannot be disabled: providers reject such a request, and aggregators may ignore the setting. */
+const ALWAYS_REASONS =
   /^o\d|^gpt-5(?!\.\d)|^gpt-oss|^gpt-.*-(?:pro|codex)|^gemini-.*-pro|^grok-4(?!.*fast)|-r1\b|[-:]thinking\b/
-/** Their makers do not show thoughts as they are charged. */
-const HIDDEN = /^o\d|^gpt-(?!oss)|^codex|^gemini-|^grok-/
+/** Models whose vendors do not show all reasoning that they charge. */
+const HIDES_REASONING = /^o\d|^gpt-(?!oss)|^codex|^gemini-|^grok-/
 
-/** `model`: as the catalogue names it. */
-function thinkingOf(model: string): ModelThinking {
+/** `model` is the catalogue's name. */
+function reasoningTraitsOf(model: string): ReasoningTraits {
   const name = model.slice(model.lastIndexOf('/') + 1)
-  const isAlways = ALWAYS.test(name)
-  if (!name.startsWith('claude-')) return { isDefault: true, canBeOff: !isAlways, isHidden: HIDDEN.test(name) }
+  const isAlways = ALWAYS_REASONS.test(name)
+  if (!name.startsWith('claude-'))
+    return { isDefault: true, canDisable: !isAlways, isHidden: HIDES_REASONING.test(name) }
   const { thinksByDefault, disabledType } = modelTraitsOf(toNativeName('anthropic', name))
-  return { isDefault: thinksByDefault || isAlways, canBeOff: disabledType === 'disabled' && !isAlways, isHidden: true }
+  return {
+    isDefault: thinksByDefault || isAlways,
+    canDisable: disabledType === 'disabled' && !isAlways,
+    isHidden: true,
+  }
 }

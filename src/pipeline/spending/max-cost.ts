@@ -1,4 +1,4 @@
-/** The most that a request may cost, from its size and the catalogue: what a budget must have left before a provider is asked. */
+/** Computes the upper bound of a request's cost from its size and the catalogue. Budgets reserve it before a provider is called. */
 import type { CostBound } from '../../admission/budgets.ts'
 import { AGGREGATOR, type Catalogue, computeToolCost, resolvePricingTier } from '../../catalogue/catalogue.ts'
 import { type RequestCostFactors, readCostFactors } from '../../formats/cost-factors/read-cost-factors.ts'
@@ -13,7 +13,7 @@ import type { CompletionQuery, PassThroughQuery } from '../request/query.ts'
 import { maxImageTokens, maxTokens, maxToolCalls, type RequestSize, type TokenBounds } from './max-tokens.ts'
 import { isModelBilledBySecond } from './pass-through-usage.ts'
 
-/** Reads the request as it is sent. Throws a 400 for a number that is none, unless that is to count as none given. */
+/** Reads the size of the request as it is sent. Throws a 400 for an invalid number; `isLenient` ignores such numbers. */
 export function requestSizeOf(query: CompletionQuery | PassThroughQuery, { isLenient = false } = {}): RequestSize {
   const { endpoint, model, body } = query
   if (query.kind === 'passed') {
@@ -26,7 +26,7 @@ export function requestSizeOf(query: CompletionQuery | PassThroughQuery, { isLen
   return { ...requestSizeOfBody(endpoint, body, bytes, { contentSummary: query.contentSummary, isLenient }), model }
 }
 
-/** `contentSummary`: what is in the body, where a worker has looked. */
+/** `contentSummary` describes the body's content, if a worker has read it. */
 export function requestSizeOfBody(
   endpoint: string,
   body: JsonObject,
@@ -37,26 +37,26 @@ export function requestSizeOfBody(
   return { endpoint, model, bytes, bounds: readCostFactors(endpoint, body, { contentSummary, isLenient }), seconds: 0 }
 }
 
-type Find = (model: string) => CatalogueModel | undefined
+type FindModel = (model: string) => CatalogueModel | undefined
 
-/** Null when the provider is free. What has no price that is known is named in `unknown`. */
+/** Returns null if the provider is free. If a price is unknown, `usd` is null and `unknown` names the part without a price. */
 export function maxCost(size: RequestSize, provider: Provider, catalogue: Pick<Catalogue, 'find'>): CostBound | null {
   const { pricedAs } = provider
   if (pricedAs === null) return null
-  const find: Find = model => catalogue.find(pricedAs, model)
+  const find: FindModel = model => catalogue.find(pricedAs, model)
   const { alternatives, fallbacks, aggregatorCharges } = size.bounds
   const max = maxPriceOf(() => size, provider, catalogue)
   const extra = aggregatorCharges.find(field => field !== 'provider' || max === undefined)
   if (pricedAs === AGGREGATOR && extra !== undefined) return { usd: null, tokens: null, unknown: extra }
-  // Of several models that may answer, the dearest counts; of those that are asked one after the other, all.
-  const either = [size.model, ...alternatives].map(model => maxCostOf(size, model, find, max))
-  const also = fallbacks.map(model => maxCostOf(size, model, find, max))
-  return [highestCostBound(either), ...also].reduce(addCostBounds)
+  // Of alternative models, the most expensive counts. Fallback models are called one after the other, so all count.
+  const alternativeBounds = [size.model, ...alternatives].map(model => maxCostOf(size, model, find, max))
+  const fallbackBounds = fallbacks.map(model => maxCostOf(size, model, find, max))
+  return [highestCostBound(alternativeBounds), ...fallbackBounds].reduce(addCostBounds)
 }
 
 /**
- * The prices up to which an aggregator may choose hosts for the request: those by which its cost is bounded. Undefined where the aggregator
- * does not limit prices, or a price is not known.
+ * Returns the highest prices at which an aggregator may choose hosts for the request: those of the cost bound. Undefined if the aggregator
+ * cannot limit prices, or a price is unknown.
  */
 export function maxPriceOf(
   sizeOf: () => RequestSize,
@@ -68,7 +68,7 @@ export function maxPriceOf(
   if (size.isPassThrough) return undefined
   const models = [size.model, ...size.bounds.alternatives, ...size.bounds.fallbacks].flatMap(name => {
     const model = catalogue.find(pricedAs, name)
-    return model ? [{ rows: pricesThatMayApply(model, size.bounds, maxTokens(size, model).prompt), model }] : []
+    return model ? [{ rows: listPossiblePrices(model, size.bounds, maxTokens(size, model).prompt), model }] : []
   })
   if (models.length === 0) return undefined
   return {
@@ -79,11 +79,11 @@ export function maxPriceOf(
 }
 
 function highestCostBound(each: readonly CostBound[]): CostBound {
-  const most = (amounts: readonly (number | null)[]) =>
+  const max = (amounts: readonly (number | null)[]) =>
     amounts.includes(null) ? null : Math.max(...amounts.map(amount => amount ?? 0))
   return {
-    usd: most(each.map(({ usd }) => usd)),
-    tokens: most(each.map(({ tokens }) => tokens)),
+    usd: max(each.map(({ usd }) => usd)),
+    tokens: max(each.map(({ tokens }) => tokens)),
     unknown: each.find(({ unknown }) => unknown !== undefined)?.unknown,
   }
 }
@@ -97,21 +97,21 @@ export function addCostBounds(one: CostBound, other: CostBound): CostBound {
   }
 }
 
-function maxCostOf(size: RequestSize, named: string, find: Find, max: MaxPrice | undefined): CostBound {
+function maxCostOf(size: RequestSize, name: string, find: FindModel, max: MaxPrice | undefined): CostBound {
   const { bounds } = size
-  const model = find(named)
+  const model = find(name)
   const { prompt, output } = maxTokens(size, model)
   const tokens = prompt === null || output === null ? null : prompt + output
   if (bounds.unpricedField !== null) return { usd: null, tokens: null, unknown: bounds.unpricedField }
-  if (!model) return { usd: null, tokens, unknown: tellName(named) }
+  if (!model) return { usd: null, tokens, unknown: quoteModelName(name) }
   if (prompt === null || output === null) return { usd: null, tokens }
   const unknown = unpricedPart(size, model)
-  if (unknown !== null) return { usd: null, tokens, unknown: `${unknown} with ${tellName(named)}` }
-  const own: CostBound = { usd: dollars(priceOf(size, model, { prompt, output }, max)), tokens }
-  return bounds.hostedTools.map(tool => maxCostOfTool(tool, bounds, find)).reduce(addCostBounds, own)
+  if (unknown !== null) return { usd: null, tokens, unknown: `${unknown} with ${quoteModelName(name)}` }
+  const ownBound: CostBound = { usd: toUsd(priceOf(size, model, { prompt, output }, max)), tokens }
+  return bounds.hostedTools.map(tool => maxCostOfTool(tool, bounds, find)).reduce(addCostBounds, ownBound)
 }
 
-/** In millionths of a dollar. `max`: the prices that another host may ask for the model. */
+/** Returns the price in millionths of a US dollar. `max` holds the highest prices at which another host may serve the model. */
 function priceOf(
   size: RequestSize,
   model: CatalogueModel,
@@ -121,7 +121,7 @@ function priceOf(
   const { kind, inputUsdPerMillion, outputUsdPerMillion, unitPrices } = model
   if (kind === 'speech' && outputUsdPerMillion === 0) return size.bytes * inputUsdPerMillion
   if (isModelBilledBySecond(model)) return size.seconds * inputUsdPerMillion
-  const prices = pricesThatMayApply(model, size.bounds, prompt)
+  const prices = listPossiblePrices(model, size.bounds, prompt)
   const input = Math.max(
     ...prices.flatMap(row => [
       row.inputUsdPerMillion,
@@ -132,44 +132,44 @@ function priceOf(
   const { audio_input = 0, image_input = 0, audio_output = 0, request = 0 } = unitPrices
   const read = Math.max(input, audio_input, image_input, max?.prompt ?? 0)
   const written = Math.max(audio_output, max?.completion ?? 0, ...prices.map(row => row.outputUsdPerMillion))
-  const apart = Math.max(request, max?.request ?? 0) + computeToolCost(unitPrices, mostPricedCalls(size.bounds))
-  return prompt * read + output * written + apart * 1_000_000
+  const perCall = Math.max(request, max?.request ?? 0) + computeToolCost(unitPrices, countMaxToolCalls(size.bounds))
+  return prompt * read + output * written + perCall * 1_000_000
 }
 
-function mostPricedCalls({ hostedTools, maxToolCalls: mostToolCalls }: RequestCostFactors): ToolCallCounts {
+function countMaxToolCalls({ hostedTools, maxToolCalls: maxCallsOfRequest }: RequestCostFactors): ToolCallCounts {
   const priced = (kind: string) => hostedTools.filter(({ pricing }) => pricing === kind)
-  const callsOf = (kind: string) => maxToolCalls(priced(kind), mostToolCalls)
+  const callsOf = (kind: string) => maxToolCalls(priced(kind), maxCallsOfRequest)
   const container = priced('container').reduce((sum, { gigabytes }) => sum + gigabytes, 0)
   return { search: callsOf('search'), file_search: callsOf('file_search'), container }
 }
 
-/** A tool that asks a model of its own, which reads the whole conversation. */
-function maxCostOfTool(tool: HostedTool, bounds: RequestCostFactors, find: Find): CostBound {
+/** Returns the bound of a tool that calls a model, which reads the whole conversation. Other tools cost nothing here. */
+function maxCostOfTool(tool: HostedTool, bounds: RequestCostFactors, find: FindModel): CostBound {
   if (tool.pricing !== 'advice' && tool.pricing !== 'pictures') return { usd: 0, tokens: 0 }
   const name = tool.model ?? (tool.pricing === 'pictures' ? DEFAULT_IMAGE_MODEL : null)
   const model = name === null ? undefined : find(name)
-  if (!model) return { usd: null, tokens: null, unknown: tellName(name ?? tool.type) }
+  if (!model) return { usd: null, tokens: null, unknown: quoteModelName(name ?? tool.type) }
   const { prompt, output }: TokenBounds =
     tool.pricing === 'pictures'
-      ? maxImageTokens(bounds, MOST_PROMPT_BYTES)
+      ? maxImageTokens(bounds, MAX_IMAGE_PROMPT_BYTES)
       : { prompt: model.contextTokens, output: tool.maxTokens ?? model.maxOutputTokens ?? model.contextTokens }
-  if (prompt === null || output === null) return { usd: null, tokens: null, unknown: tellName(name ?? tool.type) }
+  if (prompt === null || output === null) return { usd: null, tokens: null, unknown: quoteModelName(name ?? tool.type) }
   const calls = maxToolCalls([tool], bounds.maxToolCalls)
   const size = { endpoint: '', model: model.model, bytes: 0, bounds: { ...bounds, hostedTools: [] }, seconds: 0 }
-  return { usd: dollars(priceOf(size, model, { prompt, output }) * calls), tokens: (prompt + output) * calls }
+  return { usd: toUsd(priceOf(size, model, { prompt, output }) * calls), tokens: (prompt + output) * calls }
 }
 
-/** Of a picture: 32,000 characters. */
-const MOST_PROMPT_BYTES = 128_000
+/** The longest prompt for an image: 32,000 characters of up to four bytes. */
+const MAX_IMAGE_PROMPT_BYTES = 128_000
 
-/** The part of a request that costs apart, without a price in the catalogue; null for none. */
+/** Returns the part of the request that is priced separately and has no price in the catalogue; null if there is none. */
 function unpricedPart({ endpoint, bounds }: RequestSize, model: CatalogueModel): string | null {
   const has = (unit: PricedUnit) => model.unitPrices[unit] !== undefined
   const tool = bounds.hostedTools.find(({ pricing }) => pricing === null || (isPricedUnit(pricing) && !has(pricing)))
   if (tool) return tool.type
-  if (model.kind === 'image' && endpoint !== 'images/generations' && !has('image_input')) return 'pictures as input'
-  if (bounds.hasAudioInput && !has('audio_input')) return 'sound as input'
-  if (bounds.hasAudioOutput && !has('audio_output')) return 'sound as output'
+  if (model.kind === 'image' && endpoint !== 'images/generations' && !has('image_input')) return 'image input'
+  if (bounds.hasAudioInput && !has('audio_input')) return 'audio input'
+  if (bounds.hasAudioOutput && !has('audio_output')) return 'audio output'
   const { tier, geo } = bounds
   if (tier !== null && resolvePricingTier(model, tier) === undefined) return `the tier ${tier}`
   return geo !== null && geo !== 'global' && resolvePricingTier(model, geo) === undefined ? `the region ${geo}` : null
@@ -179,29 +179,32 @@ function isPricedUnit(price: string): price is 'search' | 'file_search' | 'conta
   return price === 'search' || price === 'file_search' || price === 'container'
 }
 
-/** The answer's tier and region decide. Where the request names none, any may be the project's own at its provider. */
-function pricesThatMayApply(
+/**
+ * Returns the price rows that may apply. The response's tier and region decide; if the request names none, the provider's settings for
+ * the project may select any.
+ */
+function listPossiblePrices(
   model: CatalogueModel,
   { tier, geo, hasUnknownContent }: RequestCostFactors,
   prompt: number | null,
 ) {
-  const asked = tier === null || tier === 'auto' ? null : resolvePricingTier(model, tier)
-  const mayBe = (row: string) => {
+  const requestedTier = tier === null || tier === 'auto' ? null : resolvePricingTier(model, tier)
+  const canApply = (row: string) => {
     if (geo === 'global' && /^(?:.*-)?us$/.test(row)) return false
-    // No project has Anthropic's fast mode of itself.
-    if (row.startsWith('fast')) return asked === 'fast'
-    return row !== 'priority' || asked === null || asked === 'priority' || hasUnknownContent
+    // Anthropic's fast mode applies only to requests that name it.
+    if (row.startsWith('fast')) return requestedTier === 'fast'
+    return row !== 'priority' || requestedTier === null || requestedTier === 'priority' || hasUnknownContent
   }
   const longest = prompt ?? Number.POSITIVE_INFINITY
-  return [model, ...model.conditionalPrices.filter(row => longest > row.abovePromptTokens && mayBe(row.tier))]
+  return [model, ...model.conditionalPrices.filter(row => longest > row.abovePromptTokens && canApply(row.tier))]
 }
 
-/** A name that a client chose, as far as it may be repeated. */
-function tellName(name: string): string {
-  return /^[\w./:@-]{1,128}$/.test(name) ? name : 'a model that it names'
+/** Returns the model name that a client sent, if it is safe to quote. */
+function quoteModelName(name: string): string {
+  return /^[\w./:@-]{1,128}$/.test(name) ? name : 'a model that the request names'
 }
 
-/** Rounded up to what the database keeps. */
-function dollars(timesMillion: number): number {
+/** Converts millionths of a dollar to dollars, rounded up to the database's precision. */
+function toUsd(timesMillion: number): number {
   return Math.ceil(timesMillion * 1_000) / 1_000_000_000
 }

@@ -1,62 +1,63 @@
-/** The most tokens that a request may take, by the kind of model that answers it. */
+/** Computes the upper bound of a request's tokens by the kind of its model. */
 import type { RequestCostFactors } from '../../formats/cost-factors/read-cost-factors.ts'
 import type { HostedTool } from '../../formats/cost-factors/summarize-content.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 
-/** A request's size, as far as it bounds its cost. */
+/** The parts of a request that bound its cost. */
 export interface RequestSize {
-  /** What is asked, as in `Endpoint`; of what is not generated, any other name. */
+  /** An `Endpoint`, or any other name for a request that generates nothing. */
   endpoint: string
   model: string
-  /** Of what is sent. A token has at least one byte. */
+  /** Bytes of the request. A token has at least one byte. */
   bytes: number
   bounds: RequestCostFactors
-  /** Of sound that is sent: no more than these. */
+  /** Upper bound of the seconds of audio that are sent. */
   seconds: number
-  /** Whether `bounds.longestAnswer` was counted, and not merely asked for. */
+  /** Whether `bounds.maxOutputTokens` was counted, rather than requested. */
   isCounted?: boolean
-  /** Whether it is passed through: no price limit can be sent with it. */
+  /** Whether the request is passed through: it cannot carry a price limit. */
   isPassThrough?: boolean
 }
 
-/** The same request where these output tokens were counted; null: without a limit. A count holds for all of what was written. */
+/** Returns the size with as many output tokens, counted over all choices. Null removes the request's limit. */
 export function withMaxOutputTokens(size: RequestSize, tokens: number | null): RequestSize {
-  const answers = tokens === null ? size.bounds.responseCount : 1
+  const responseCount = tokens === null ? size.bounds.responseCount : 1
   return {
     ...size,
-    bounds: { ...size.bounds, maxOutputTokens: tokens, responseCount: answers },
+    bounds: { ...size.bounds, maxOutputTokens: tokens, responseCount },
     isCounted: tokens !== null,
   }
 }
 
-/** Null for what is not known. */
+/** Upper bounds of tokens; null if unknown. */
 export interface TokenBounds {
   prompt: number | null
   output: number | null
 }
 
-/** What providers add to a prompt that has tools. */
+/** Tokens that providers add to a prompt with tools. */
 const TOOL_TOKENS = 1_000
-/** A picture of 1536 × 1024 in high quality, as OpenAI counts it, or of that size as input in high fidelity, with what it costs in low. */
-const PICTURE_TOKENS = 6_240
-const PICTURE_PIXELS = 1_536 * 1_024
-const READ_PICTURE_TOKENS = PICTURE_TOKENS + 1_000
-const PARTIAL_PICTURE_TOKENS = 100
-/** Of which an edit may hold this many, and a mask and a markup. */
-const MOST_PICTURES_READ = 18
-/** Slow speech: a letter takes less. */
-const SPOKEN_TOKENS_A_BYTE = 4
-/** Limits of OpenAI's models that transcribe. */
-const HEARD_TOKENS = 16_000
-const TRANSCRIBED_TOKENS = 2_000
+/** OpenAI's tokens for an image of 1536 × 1024 in high quality. An input image in high fidelity takes 1,000 more. */
+const IMAGE_TOKENS = 6_240
+const IMAGE_PIXELS = 1_536 * 1_024
+const INPUT_IMAGE_TOKENS = IMAGE_TOKENS + 1_000
+const PARTIAL_IMAGE_TOKENS = 100
+/** Images that an edit may read: 16, a mask and a markup. */
+const MAX_INPUT_IMAGES = 18
+/** Output tokens of speech per byte of text, with a margin for slow speech. */
+const SPEECH_TOKENS_PER_BYTE = 4
+/** Token limits of OpenAI's transcription models. */
+const MAX_TRANSCRIPTION_INPUT_TOKENS = 16_000
+const MAX_TRANSCRIPTION_OUTPUT_TOKENS = 2_000
 
 export function maxTokens(size: RequestSize, model: CatalogueModel | undefined): TokenBounds {
   const { endpoint, bytes, bounds } = size
   const kind = model?.kind ?? 'chat'
-  if (kind === 'image') return maxImageTokens(bounds, bytes, endpoint === 'images/generations' ? 0 : MOST_PICTURES_READ)
+  if (kind === 'image') return maxImageTokens(bounds, bytes, endpoint === 'images/generations' ? 0 : MAX_INPUT_IMAGES)
   if (kind === 'speech')
-    return { prompt: bytes, output: Math.ceil(bytes * SPOKEN_TOKENS_A_BYTE * bounds.speechSlowdown) }
-  if (kind === 'transcription') return { prompt: HEARD_TOKENS, output: TRANSCRIBED_TOKENS }
+    return { prompt: bytes, output: Math.ceil(bytes * SPEECH_TOKENS_PER_BYTE * bounds.speechSlowdown) }
+  if (kind === 'transcription')
+    return { prompt: MAX_TRANSCRIPTION_INPUT_TOKENS, output: MAX_TRANSCRIPTION_OUTPUT_TOKENS }
   // Each input that is not text may fill the model's context.
   if (kind === 'embedding' && endpoint === 'embeddings' && !bounds.isTextOnly)
     return { prompt: model?.contextTokens ? model.contextTokens * bounds.responseCount : null, output: 0 }
@@ -67,40 +68,40 @@ export function maxTokens(size: RequestSize, model: CatalogueModel | undefined):
 function maxTokensOfText(size: RequestSize, model: CatalogueModel | undefined): TokenBounds {
   const { bytes, bounds } = size
   const { isTextOnly, canCompact, hostedTools, responseCount, hasPrediction } = bounds
-  const most = model?.contextTokens ?? null
-  const told = bytes + (bounds.hasTools ? TOOL_TOKENS : 0)
-  const once = isTextOnly && !canCompact ? Math.min(told, most ?? told) : most
-  const single = (isLimited(size, model) ? bounds.maxOutputTokens : null) ?? model?.maxOutputTokens ?? most
+  const context = model?.contextTokens ?? null
+  const sent = bytes + (bounds.hasTools ? TOOL_TOKENS : 0)
+  const once = isTextOnly && !canCompact ? Math.min(sent, context ?? sent) : context
+  const single = (isLimited(size, model) ? bounds.maxOutputTokens : null) ?? model?.maxOutputTokens ?? context
   if (once === null || single === null) return { prompt: once, output: single }
-  // After each call of a tool that the provider runs, the model reads all once more; and all before it sums up what was said.
+  // After each call of a hosted tool, the model reads the whole prompt again. Compaction makes it read the prompt once more and summarize.
   const rounds = 1 + maxToolCalls(hostedTools, bounds.maxToolCalls)
-  const summaries = canCompact ? rounds * (model?.maxOutputTokens ?? most ?? single) : 0
+  const summaries = canCompact ? rounds * (model?.maxOutputTokens ?? context ?? single) : 0
   return {
     prompt: once * rounds * (canCompact ? 2 : 1),
     output: (single + (hasPrediction ? bytes : 0)) * responseCount + summaries,
   }
 }
 
-/** Without a limit of its own, a request has each tool that its provider runs called no more often than this. */
+/** Upper bound of the calls of each hosted tool, if the request sets none. */
 export const DEFAULT_TOOL_CALLS = 10
 
-/** How often these tools may be called. `most`: of all tools together; null where the request does not say. */
-export function maxToolCalls(tools: readonly HostedTool[], most: number | null): number {
+/** Returns how often these tools may be called. `limit` is the request's limit for all tools together; null if it sets none. */
+export function maxToolCalls(tools: readonly HostedTool[], limit: number | null): number {
   const sum = tools.reduce((calls, { maxUses }) => calls + (maxUses ?? DEFAULT_TOOL_CALLS), 0)
-  return Math.min(most ?? sum, sum)
+  return Math.min(limit ?? sum, sum)
 }
 
-/** Whether the request's limit can be relied on: nothing unknown may lift it, and the model has not exceeded one before. */
+/** Whether the request's output limit is reliable: no unknown content can raise it, and the model has never exceeded a limit. */
 function isLimited({ bounds, isCounted = false }: RequestSize, model: CatalogueModel | undefined): boolean {
   return isCounted || (!bounds.hasUnknownContent && model?.exceedsLimits !== true)
 }
 
-/** Providers count a few tokens more than they were allowed, and some never stop before the sixteenth. */
-const TOLERATED_SHARE = 1.1
-const LEAST_LIMIT = 16
+/** Providers exceed a limit by a few tokens, and some generate at least 16. */
+const TOLERANCE_FACTOR = 1.1
+const MIN_ENFORCED_LIMIT = 16
 
-/** Whether a response with so many output tokens was longer than the request alone allowed. */
-export function isOverOutputLimit({ bytes, bounds }: RequestSize, written: number): boolean {
+/** Whether a response with as many output tokens exceeds the request's limit, with a tolerance. */
+export function isOverOutputLimit({ bytes, bounds }: RequestSize, outputTokens: number): boolean {
   const {
     maxOutputTokens,
     responseCount,
@@ -113,12 +114,12 @@ export function isOverOutputLimit({ bytes, bounds }: RequestSize, written: numbe
   } = bounds
   if (maxOutputTokens === null || hasUnknownContent || canCompact) return false
   if (hostedTools.length + alternatives.length + fallbacks.length > 0) return false
-  const allowed = (Math.max(maxOutputTokens, LEAST_LIMIT) + (hasPrediction ? bytes : 0)) * responseCount
-  return written > allowed * TOLERATED_SHARE
+  const allowed = (Math.max(maxOutputTokens, MIN_ENFORCED_LIMIT) + (hasPrediction ? bytes : 0)) * responseCount
+  return outputTokens > allowed * TOLERANCE_FACTOR
 }
 
-export function maxImageTokens({ image, responseCount }: RequestCostFactors, bytes: number, read = MOST_PICTURES_READ) {
-  const scale = Math.max(1, (image.pixels ?? 0) / PICTURE_PIXELS)
-  const each = Math.ceil(PICTURE_TOKENS * scale) * image.frames + image.partial * PARTIAL_PICTURE_TOKENS
-  return { prompt: bytes + read * READ_PICTURE_TOKENS, output: responseCount * each }
+export function maxImageTokens({ image, responseCount }: RequestCostFactors, bytes: number, read = MAX_INPUT_IMAGES) {
+  const scale = Math.max(1, (image.pixels ?? 0) / IMAGE_PIXELS)
+  const each = Math.ceil(IMAGE_TOKENS * scale) * image.frames + image.partial * PARTIAL_IMAGE_TOKENS
+  return { prompt: bytes + read * INPUT_IMAGE_TOKENS, output: responseCount * each }
 }

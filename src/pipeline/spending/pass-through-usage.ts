@@ -1,4 +1,4 @@
-/** Reads what a pass-through response used and what that cost: by tokens, seconds of audio, or characters of speech input. */
+/** Reads a pass-through response's usage and computes its cost: by tokens, seconds of audio, or characters of speech input. */
 import { type Catalogue, computeCostUsd } from '../../catalogue/catalogue.ts'
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
 import { isJsonObject } from '../../formats/json/canonical.ts'
@@ -13,9 +13,9 @@ import type { PassThroughQuery, Query } from '../request/query.ts'
 import type { CallUsage, UsageEstimate } from './call-usage.ts'
 
 export interface PassThroughUsage extends CallUsage {
-  /** Seconds of audio, when they are what is priced. */
+  /** Seconds of audio, if the model is priced by the second. */
   seconds?: number
-  /** Whether input tokens are of several kinds, each of which needs a price. */
+  /** Whether the input has tokens of several kinds. Each kind then needs a price. */
   hasMixedInput?: boolean
 }
 
@@ -37,7 +37,7 @@ interface Prices {
   catalogue: Catalogue
 }
 
-/** Reads the field names of OpenAI's operations and of aggregators; NO_USAGE when nothing that has a price is reported. */
+/** Reads usage in the field names of OpenAI and of aggregators. Returns NO_USAGE if nothing that has a price is reported. */
 export function readPassThroughUsage(usage: unknown): PassThroughUsage {
   if (!isJsonObject(usage)) return NO_USAGE
   const seconds = usage.type === 'duration' ? readAmount(usage.seconds, MAX_AUDIO_SECONDS) : null
@@ -49,7 +49,7 @@ export function readPassThroughUsage(usage: unknown): PassThroughUsage {
   return { ...read, hasMixedInput: isMixed(details) }
 }
 
-/** Image tokens beside text, or text tokens beside audio. */
+/** Whether there are image tokens, or both text and audio tokens. */
 function isMixed(details: unknown): boolean {
   if (!isJsonObject(details)) return false
   const isSome = (tokens: unknown) => typeof tokens === 'number' && tokens > 0
@@ -61,7 +61,7 @@ export function readEventUsage(event: Uint8Array): PassThroughUsage {
   return readPassThroughUsage(parseEventData(event)?.usage)
 }
 
-/** The same without a cost that is not to be believed; NO_USAGE where nothing else was reported. */
+/** Returns the usage without an implausible cost; NO_USAGE if nothing else was reported. */
 export function validateReportedUsage(
   { provider, query }: { provider: Pick<Provider, 'kind' | 'pricedAs'>; query: { model: string } },
   usage: PassThroughUsage,
@@ -70,11 +70,11 @@ export function validateReportedUsage(
   const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
   const checked = omitImplausibleCost(usage, provider, model)
   const { promptTokens, completionTokens, seconds, toolCalls, reportedCostUsd } = checked
-  const isSilent = promptTokens + completionTokens === 0 && seconds === undefined && toolCalls === undefined
-  return isSilent && reportedCostUsd === null ? NO_USAGE : checked
+  const isEmpty = promptTokens + completionTokens === 0 && seconds === undefined && toolCalls === undefined
+  return isEmpty && reportedCostUsd === null ? NO_USAGE : checked
 }
 
-/** In US dollars; null when the price is unknown. A free operation need not report usage. */
+/** Returns the cost in US dollars; null if the price is unknown. A free operation need not report usage. */
 export function calculatePassThroughCost(
   { provider, query }: { provider: Provider; query: Query },
   usage: PassThroughUsage,
@@ -86,11 +86,11 @@ export function calculatePassThroughCost(
   const model = catalogue.find(provider.pricedAs, query.model)
   if (!model) return null
   if (model.inputUsdPerMillion === 0 && model.outputUsdPerMillion === 0) return 0
-  if (isPaidByCharacter(model)) return spokenUsd(model, query.body.input)
+  if (isPaidByCharacter(model)) return calculateSpeechCost(model, query.body.input)
   return calculateUsageCost(model, usage)
 }
 
-/** What usage by tokens or seconds costs in US dollars; null when the price is unknown. */
+/** Returns the cost of tokens or seconds in US dollars; null if the price is unknown. */
 export function calculateUsageCost(model: CatalogueModel, usage: PassThroughUsage): number | null {
   if (usage === NO_USAGE || (usage.hasMixedInput && !hasUnitPrices(model, usage))) return null
   if (isModelBilledBySecond(model) !== (usage.seconds !== undefined)) return null
@@ -99,7 +99,7 @@ export function calculateUsageCost(model: CatalogueModel, usage: PassThroughUsag
 }
 
 /**
- * The same usage with the seconds of sound, where they are what is priced: as the answer reports them, else an estimate.
+ * Adds the seconds of audio, if the model is priced by the second: those that the response reports, else an estimate.
  */
 export function addAudioSeconds(
   { provider, query }: PassThroughCall,
@@ -113,27 +113,27 @@ export function addAudioSeconds(
   const reported = transcript?.seconds ?? null
   if (reported !== null) return { ...usage, seconds: reported }
   const seconds = estimateAudioSeconds(query.audio, transcript?.estimatedSeconds)
-  return { ...usage, seconds, estimate: MEASURED }
+  return { ...usage, seconds, estimate: ESTIMATED_SECONDS }
 }
 
-const MEASURED: UsageEstimate = { reason: 'not_reported', doubtfulUsd: 0, doubtfulTokens: 0 }
+const ESTIMATED_SECONDS: UsageEstimate = { reason: 'not_reported', doubtfulUsd: 0, doubtfulTokens: 0 }
 
-/** What the request costs, whatever its answer says: speech that is paid by the character of its text. Null where the answer decides. */
+/** Returns the usage that the request alone determines: speech is priced by the character of its text. Null if the response decides. */
 export function resolveUpfrontUsage(
   { provider, query }: { provider: Provider; query: Query },
   { catalogue }: Prices,
 ): CallUsage | null {
   const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
-  const usd = model && isPaidByCharacter(model) ? spokenUsd(model, query.body.input) : null
+  const usd = model && isPaidByCharacter(model) ? calculateSpeechCost(model, query.body.input) : null
   return usd === null ? null : applyCost(NO_USAGE, usd)
 }
 
-/** Usage with the cost worked out here, for records. An unknown cost is recorded as none. */
+/** Returns the usage with the computed cost. An unknown cost is recorded as 0 and unpriced. */
 export function applyCost(usage: PassThroughUsage, cost: number | null): CallUsage {
   return { ...usage, reportedCostUsd: cost ?? 0, isUnpriced: cost === null }
 }
 
-/** Whether what is counted apart from text has prices of its own. */
+/** Whether the catalogue has a price for each kind of tokens that is not text. */
 export function hasUnitPrices({ unitPrices }: CatalogueModel, usage: PassThroughUsage): boolean {
   const isKnown = (tokens: number | undefined, price: number | undefined) => !tokens || price !== undefined
   return (
@@ -143,13 +143,16 @@ export function hasUnitPrices({ unitPrices }: CatalogueModel, usage: PassThrough
   )
 }
 
-/** Whether the response costs what its seconds of audio cost. */
-export function isBilledBySecond({ provider, query }: PassThroughCall, { catalogue }: Prices): boolean {
+/** Whether the call is priced by its seconds of audio. */
+export function isBilledBySecond(
+  { provider, query }: PassThroughCall,
+  { catalogue }: Prices,
+): boolean {
   const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
   return query.audio !== null && model !== undefined && isModelBilledBySecond(model)
 }
 
-/** Sound that is transcribed. */
+/** Whether the model transcribes, and is priced by the second. */
 export function isModelBilledBySecond({ kind, outputUsdPerMillion }: CatalogueModel): boolean {
   return kind === 'transcription' && outputUsdPerMillion === 0
 }
@@ -158,6 +161,6 @@ function isPaidByCharacter({ kind, outputUsdPerMillion }: CatalogueModel): boole
   return kind === 'speech' && outputUsdPerMillion === 0
 }
 
-function spokenUsd({ inputUsdPerMillion }: CatalogueModel, input: unknown): number | null {
+function calculateSpeechCost({ inputUsdPerMillion }: CatalogueModel, input: unknown): number | null {
   return typeof input === 'string' ? ([...input].length * inputUsdPerMillion) / 1_000_000 : null
 }

@@ -1,6 +1,6 @@
 /**
- * What one request may cost and take, where its project has budgets or its key a limit of tokens a minute: reserved before its provider is
- * asked, settled by its record.
+ * Reserves a request's cost and tokens, if its project has budgets or its key a limit of tokens per minute. They are reserved before a
+ * provider is called, and settled by the usage record.
  */
 
 import type { RemainingSpending } from '../../admission/admission.ts'
@@ -14,20 +14,20 @@ export interface SpendingLimits {
 }
 
 export class RequestSpending {
-  /** Left of the narrowest budget in US dollars, as of the last reservation; null when there is none. */
+  /** US dollars that remain of the narrowest budget after the last reservation; null without one. */
   remainingUsd: number | null = null
-  /** What its reservations are for. `tags`: JSON; null for none. */
+  /** The endpoint and tags of the reservations. `tags` is a JSON object; null for none. */
   query: { endpoint: string; tags: string | null } = { endpoint: '', tags: null }
   readonly #limits: SpendingLimits
   readonly #resolvedKey: ResolvedKey
   readonly #requestId: string
-  readonly #taken: TokenReservation[] = []
-  /** All that is reserved for it in budgets; null where nothing is. */
+  readonly #tokenReservations: TokenReservation[] = []
+  /** The sum of the reservations in budgets; null if there is none. */
   reserved: { usd: number | null; tokens: number | null } | null = null
-  /** Under which all is reserved. */
+  /** The id of the reservation in budgets. */
   #id: string | null = null
   #reservedAheadFor: string | null = null
-  #isOver = false
+  #isFinished = false
 
   constructor(limits: SpendingLimits, resolvedKey: ResolvedKey, requestId: string) {
     this.#limits = limits
@@ -40,62 +40,62 @@ export class RequestSpending {
   }
 
   /**
-   * Reserves the most that asking the model may cost and take; null: it is free. Throws 400, 429 or 503, with nothing reserved. With a signal, it
-   * waits for money that other requests have reserved, and throws ClientDisconnected once that is aborted.
+   * Reserves the upper bound of a call of the model; null means that the call is free. Throws 400, 429 or 503, with nothing reserved. With
+   * a signal, it waits for money that other requests have reserved, and throws ClientDisconnected when the signal is aborted.
    */
-  async reserve(model: string, largest: CostBound | null, signal?: AbortSignal): Promise<void> {
-    if (largest === null) return
-    await this.#takeTokens(largest.tokens)
-    if (model !== this.#reservedAheadFor) await this.reserveMoney(model, largest, signal)
+  async reserve(model: string, bound: CostBound | null, signal?: AbortSignal): Promise<void> {
+    if (bound === null) return
+    await this.#reserveTokens(bound.tokens)
+    if (model !== this.#reservedAheadFor) await this.reserveMoney(model, bound, signal)
   }
 
-  /** The same without tokens, for a batch: a provider answers it in its own time. */
-  async reserveMoney(model: string, largest: CostBound | null, signal?: AbortSignal): Promise<void> {
-    if (largest === null || !this.hasBudgets) return
+  /** Reserves money alone, for a batch: tokens per minute do not limit it. */
+  async reserveMoney(model: string, bound: CostBound | null, signal?: AbortSignal): Promise<void> {
+    if (bound === null || !this.hasBudgets) return
     const { project_id, key_id } = this.#resolvedKey
     const id = this.#id ?? crypto.randomUUID()
-    const ask = { id, project_id, key_id, request_id: this.#requestId, model, ...this.query, ...largest }
-    this.remainingUsd = await this.#limits.budgets.reserve(ask, signal)
+    const request = { id, project_id, key_id, request_id: this.#requestId, model, ...this.query, ...bound }
+    this.remainingUsd = await this.#limits.budgets.reserve(request, signal)
     this.#id = id
     const { usd, tokens } = this.reserved ?? { usd: 0, tokens: 0 }
     this.reserved = {
-      usd: usd === null || largest.usd === null ? null : usd + largest.usd,
-      tokens: tokens === null || largest.tokens === null ? null : tokens + largest.tokens,
+      usd: usd === null || bound.usd === null ? null : usd + bound.usd,
+      tokens: tokens === null || bound.tokens === null ? null : tokens + bound.tokens,
     }
-    if (this.#isOver) this.#limits.budgets.release(id)
+    if (this.#isFinished) this.#limits.budgets.release(id)
   }
 
-  /** The same before the provider is to be called: then the model's money is not reserved again. */
-  async reserveAhead(model: string, largest: CostBound | null): Promise<void> {
-    await this.reserveMoney(model, largest)
+  /** Reserves money early. A later `reserve` for this model then reserves tokens alone. */
+  async reserveAhead(model: string, bound: CostBound | null): Promise<void> {
+    await this.reserveMoney(model, bound)
     this.#reservedAheadFor = model
   }
 
-  async #takeTokens(tokens: number | null): Promise<void> {
+  async #reserveTokens(tokens: number | null): Promise<void> {
     const { project_id, key_id, tokens_per_minute } = this.#resolvedKey
     if (tokens_per_minute === null) return
-    const taken = await this.#limits.tokenWindows.reserve({ project_id, key_id, tokens_per_minute }, tokens)
-    if (this.#isOver) this.#limits.tokenWindows.settle([taken], 0)
-    else this.#taken.push(taken)
+    const reservation = await this.#limits.tokenWindows.reserve({ project_id, key_id, tokens_per_minute }, tokens)
+    if (this.#isFinished) this.#limits.tokenWindows.settle([reservation], 0)
+    else this.#tokenReservations.push(reservation)
   }
 
-  /** What is left, for the answer to tell. */
+  /** Returns the remaining money and tokens, for response headers. */
   async readRemaining(): Promise<RemainingSpending> {
     const { remainingUsd } = this
     const { project_id, key_id, tokens_per_minute } = this.#resolvedKey
     if (tokens_per_minute === null) return { remainingUsd, tokens: null }
     const remaining =
-      this.#taken.at(-1)?.remaining ??
+      this.#tokenReservations.at(-1)?.remaining ??
       (await this.#limits.tokenWindows.remaining({ project_id, key_id, tokens_per_minute }))
     return { remainingUsd, tokens: { limit: tokens_per_minute, remaining } }
   }
 
-  /** Takes over what was reserved under this id before. */
+  /** Adopts an earlier reservation, by its id. */
   adoptReservation(id: string): void {
     this.#id = id
   }
 
-  /** Leaves what was reserved to a later record, and returns its id; null when there is none. */
+  /** Leaves the reservation to a later record, and returns its id; null if there is none. */
   detachReservation(): string | null {
     const id = this.#id
     this.#id = null
@@ -103,14 +103,14 @@ export class RequestSpending {
     return id
   }
 
-  /** The request is over, and used so many tokens. Returns what its record must settle; null for nothing. */
+  /** Finishes the request, which used as many tokens. Returns the id of the reservation that its record must settle; null for none. */
   settle(used: number): string | null {
-    if (!this.#isOver) this.#limits.tokenWindows.settle(this.#taken, used)
-    this.#isOver = true
+    if (!this.#isFinished) this.#limits.tokenWindows.settle(this.#tokenReservations, used)
+    this.#isFinished = true
     return this.detachReservation()
   }
 
-  /** The request is over, has cost nothing, and is not recorded. */
+  /** Finishes a request that cost nothing and is not recorded. */
   release(): void {
     const id = this.#id
     this.#id = null

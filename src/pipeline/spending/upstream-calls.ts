@@ -1,4 +1,4 @@
-/** The calls of providers for one request: whether each may have cost something, and what it is charged when it fails. */
+/** Tracks the upstream calls of one request: whether each may have cost something, and the usage that it is charged if it fails. */
 import { ClientDisconnected, ProxyError } from '../../errors/errors.ts'
 import { msSince } from '../../event-loop/clock.ts'
 import type { RecordDetails } from '../../postgres/usage-record.ts'
@@ -8,22 +8,22 @@ import type { UpstreamResponse } from '../../providers/upstream.ts'
 import { UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { EstimateCallUsage, EstimateReason, ModelUsage } from './call-usage.ts'
 
-/** Whether a call that ended so may have cost something. `answered` is the status with which its provider began to answer; null: not at all. */
-export function canHaveCost(failure: unknown, answered: number | null): boolean {
+/** Whether a call that failed may have cost something. `responseStatus` is null if the provider sent no response headers. */
+export function canHaveCost(failure: unknown, responseStatus: number | null): boolean {
   if (failure instanceof ProxyError && failure.replacesResponse) return false
-  if (answered !== null) return answered < 400
-  // What it answered was a redirect or an error.
+  if (responseStatus !== null) return responseStatus < 400
+  // A failure with an upstream status was a redirect or an error.
   if (failure instanceof UpstreamFailure) return failure.upstreamStatus === null && MAY_HAVE_ARRIVED.has(failure.kind)
   if (failure instanceof ClientDisconnected) return failure.mayHaveCost
-  // Others were raised before anything was sent; an upstream's own error is no Error.
-  return failure instanceof ProxyError ? failure.status === BROKEN_STATUS : failure instanceof Error
+  // Other ProxyErrors were thrown before anything was sent. An upstream's own error response is not an Error.
+  return failure instanceof ProxyError ? failure.status === UNEXPECTED_FAILURE_STATUS : failure instanceof Error
 }
 
-/** Of a call that failed for a reason that nobody foresaw. */
-const BROKEN_STATUS = 502
+/** The status of a call that failed for an unexpected reason. */
+const UNEXPECTED_FAILURE_STATUS = 502
 const MAY_HAVE_ARRIVED: ReadonlySet<string> = new Set(['cut', 'silent', 'broken'])
 
-/** Why the usage of a call that ended so is not known. */
+/** Returns the reason for which a failed call's usage is estimated. */
 export function estimateReasonOf(failure: unknown): EstimateReason {
   if (failure instanceof ClientDisconnected) return 'client_left'
   if (failure instanceof UpstreamFailure) return failure.kind === 'silent' ? 'provider_silent' : 'provider_failed'
@@ -35,49 +35,49 @@ export type ResponseHead = Pick<UpstreamResponse, 'headers' | 'attempts' | 'atte
 interface OpenCall {
   model: string
   estimate: EstimateCallUsage
-  /** The status with which its provider began to respond; null: not yet. */
-  answered: number | null
+  /** The response's status; null until its headers arrive. */
+  responseStatus: number | null
 }
 
-/** The calls of providers for one request: what each used, or may have used, and what the request's record says of them. */
+/** The upstream calls of one request: each call's usage, reported or estimated, and the columns of the usage record about them. */
 export class UpstreamCalls {
-  /** Of calls that failed: what they reported, else what is estimated. */
+  /** The usage of failed calls, reported or estimated. */
   readonly failedCalls: ModelUsage[] = []
   /** Whether the provider that is set now has been called. */
   isCalled = false
-  /** The name of the key under which the last response came; null for one that has none. */
+  /** The name of the provider key that the last response used; null if it has no name. */
   providerKey: string | null = null
-  /** Tools that the last request was sent without, for the log. */
+  /** Tools that were omitted from the last upstream request, for the log. */
   droppedTools: string | null = null
   readonly #details: RecordDetails
-  #open: OpenCall | null = null
+  #openCall: OpenCall | null = null
   #calledAtMs = 0
 
   constructor(details: RecordDetails) {
     this.#details = details
   }
 
-  /** Whether reading the open call to its end tells what it cost. Without budgets, one without a price costs nothing. */
+  /** Whether reading the open call to its end reveals its cost. Without budgets, a call without a price costs nothing. */
   isUsageWorthAwaiting(hasBudgets: boolean): boolean {
-    const usage = this.#open?.estimate('client_left')
+    const usage = this.#openCall?.estimate('client_left')
     return usage?.estimate !== undefined && (hasBudgets || usage.isUnpriced !== true)
   }
 
   begin(model: string, estimate: EstimateCallUsage): void {
-    this.#open = { model, estimate, answered: null }
+    this.#openCall = { model, estimate, responseStatus: null }
     this.isCalled = true
     this.#calledAtMs = performance.now()
   }
 
   recordHead(head: ResponseHead): void {
-    if (this.#open) this.#open.answered = head.status
+    if (this.#openCall) this.#openCall.responseStatus = head.status
     if (this.isCalled) this.#details.upstream_ms = msSince(this.#calledAtMs, head.headersAtMs)
     this.addAttempts(head)
     this.droppedTools = head.headers.get(DROPPED_TOOLS_HEADER)
     this.providerKey = head.headers.get(PROVIDER_KEY_HEADER)
   }
 
-  /** Each key is named once, the last at the end: a batch of embeddings takes many calls. */
+  /** Adds attempts, and names each key once, the last one at the end: embeddings may take many calls. */
   addAttempts({ attempts = 1, attemptedKeys = [] }: Pick<ResponseHead, 'attempts' | 'attemptedKeys'>): void {
     const details = this.#details
     details.attempts = (details.attempts ?? 0) + attempts
@@ -86,20 +86,20 @@ export class UpstreamCalls {
     details.provider_keys = [...new Set([...before, ...attemptedKeys])].join(', ')
   }
 
-  /** Its usage is known. */
+  /** Closes the open call, whose usage is known. */
   recordKnownUsage(): void {
-    this.#open = null
+    this.#openCall = null
   }
 
-  /** It failed before its usage was known. */
+  /** Closes the open call, which failed before its usage was known. */
   recordFailure(failure: unknown): void {
-    const call = this.#open
-    this.#open = null
+    const call = this.#openCall
+    this.#openCall = null
     if (!call) return
-    // One that is silent may go on after this process has hung up.
+    // A silent provider may generate on after the proxy has disconnected, so its report is incomplete.
     const reported = failure instanceof UpstreamFailure && failure.kind !== 'silent' ? failure.usage : null
     if (reported) this.failedCalls.push({ model: call.model, usage: reported })
-    else if (canHaveCost(failure, call.answered))
+    else if (canHaveCost(failure, call.responseStatus))
       this.failedCalls.push({ model: call.model, usage: call.estimate(estimateReasonOf(failure)) })
   }
 }

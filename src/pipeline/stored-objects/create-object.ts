@@ -1,9 +1,7 @@
-/** Has a provider create a file or a batch, and binds it to the project before its client learns the id. */
+/** Creates a file or a batch at a provider, and records it as the project's before the client receives its id. */
 
-import type { CostBound } from '../../admission/budgets.ts'
 import { hashBearerKey } from '../../admission/key-validator.ts'
 import { createError, invalidRequestError, ProxyError } from '../../errors/errors.ts'
-import { createYielder } from '../../event-loop/work-scheduler.ts'
 import { recordedEndUserOf } from '../../formats/end-user.ts'
 import { parseJsonObject } from '../../formats/json/canonical.ts'
 import { NO_USAGE } from '../../formats/token-usage.ts'
@@ -27,14 +25,13 @@ import { readTags } from '../request/tags.ts'
 import { toResponseHeaders } from '../response/complete-call.ts'
 import { createMissHeaders } from '../response/response-headers.ts'
 import { type CallUsage, type EstimateReason, MAX_RECORDED_TOKENS, MAX_RECORDED_USD } from '../spending/call-usage.ts'
-import { addCostBounds, maxCost } from '../spending/max-cost.ts'
-import type { RequestSize } from '../spending/max-tokens.ts'
-import { type BatchInput, readBatchInput } from './batches/batch-input.ts'
+import type { BatchInput } from './batches/batch-input.ts'
 import { readMessageBatch } from './batches/message-batch.ts'
 import { createObjectNotFoundError, isStoredAt, passThroughTo, throwIfError } from './forward-object-request.ts'
-import { BATCH_PRICE_FACTOR, describeObject } from './record-object-state.ts'
+import { describeObject } from './record-object-state.ts'
+import { reserveForBatch, reserveForFile } from './reserve-batch.ts'
 
-/** Starts a batch over one of the project's files. It counts as many requests as the file holds. */
+/** Starts a batch over one of the project's files. Each request in the file counts. */
 export async function createBatch(
   context: RequestContext,
   stages: PipelineServices,
@@ -43,20 +40,20 @@ export async function createBatch(
   const { request, resolvedKey } = context
   const { database, modelRouter } = stages
   const { passThroughBody, references } = await readPassThroughBody(request, false, resolvedKey, stages)
-  // A test key learns that it has no files at all, rather than that this file is not its own.
-  const anybody = modelRouter.findStorageProvider(resolvedKey, 'batches', { vendor })
-  if ((resolvedKey.key_type === 'test' || vendor !== undefined) && anybody instanceof ProxyError) throw anybody
+  // A test key gets the error that it has no files at all, rather than a 404 for this file.
+  const anyProvider = modelRouter.findStorageProvider(resolvedKey, 'batches', { vendor })
+  if ((resolvedKey.key_type === 'test' || vendor !== undefined) && anyProvider instanceof ProxyError) throw anyProvider
   const { input_file_id: input } = passThroughBody.fields
   if (typeof input !== 'string')
     throw invalidRequestError("Missing required parameter: 'input_file_id'.", 'input_file_id')
   if (input.includes('\0')) throw createError('nullCharacter')
-  const named = { of_project: resolvedKey.project_id, of_collection: 'files', object_id: input }
-  const file = await callFunctionForRow(database, 'find_stored_object', named)
+  const fileId = { of_project: resolvedKey.project_id, of_collection: 'files', object_id: input }
+  const file = await callFunctionForRow(database, 'find_stored_object', fileId)
   if (!file || !isStoredAt(file, vendor)) throw createObjectNotFoundError('files', input)
-  // The requests of a file with another purpose were neither counted nor checked for references.
+  // Requests of a file with another purpose were neither counted nor checked for references.
   if (file.requests === 0) {
     throw invalidRequestError(
-      'input_file_id must be a file of requests, one a line, that was uploaded with purpose "batch".',
+      'input_file_id must be a file with one request per line, uploaded with purpose "batch".',
       'input_file_id',
     )
   }
@@ -68,170 +65,126 @@ export async function createBatch(
   context.recorder.setDetails({ end_user: recordedEndUserOf(passThroughBody.fields) })
   if (context.recorder.spending?.hasBudgets) await reserveForFile(context, provider, input, stages)
   const { requests, models } = file
-  return makeBatch(
-    context,
-    { collection: 'batches', provider, passed: passThroughBody, requests, models, tags },
-    stages,
-  )
+  return startBatch(context, { collection: 'batches', provider, body: passThroughBody, requests, models, tags }, stages)
 }
 
-/** Starts one of Anthropic's batches, whose requests are in the body. It counts as many requests as it holds. */
+/** Starts one of Anthropic's batches, whose requests are in the body. Each of them counts. */
 export async function createMessageBatch(context: RequestContext, stages: PipelineServices): Promise<ProxyResponse> {
   const { request, resolvedKey, recorder } = context
-  const keeper = throwIfError(stages.modelRouter.findStorageProvider(resolvedKey, 'message_batches'))
-  const looksForSize = recorder.spending?.hasBudgets ?? false
+  const storageProvider = throwIfError(stages.modelRouter.findStorageProvider(resolvedKey, 'message_batches'))
+  const isSizeNeeded = recorder.spending?.hasBudgets ?? false
   const input = {
     bytes: await request.body.readBytes(),
-    isSizeNeeded: looksForSize,
+    isSizeNeeded,
     aliases: listModelAliases(resolvedKey),
   }
   const { bytes, requests, models, references, sizes } = await readMessageBatch(input, resolvedKey.project_id)
-  const refusal = checkAllowedModels(models, resolvedKey)
-  if (refusal) throw refusal
-  const provider = await checkReferences(stages.database, references, resolvedKey, keeper)
+  const rejection = checkAllowedModels(models, resolvedKey)
+  if (rejection) throw rejection
+  const provider = await checkReferences(stages.database, references, resolvedKey, storageProvider)
   await checkBatchRequests(context, [{ bytes, errorPrefix: '' }], stages)
   if (recorder.spending?.hasBudgets) await reserveForBatch(context, provider, sizes, stages)
-  const passed = { bytes, contentType: 'application/json', fields: {}, form: null }
+  const body = { bytes, contentType: 'application/json', fields: {}, form: null }
   const tags = readTags(request.headers, { body: {}, endpoint: 'message_batches' })
-  return makeBatch(context, { collection: 'message_batches', provider, passed, requests, models, tags }, stages)
+  return startBatch(context, { collection: 'message_batches', provider, body, requests, models, tags }, stages)
 }
 
-/** Counts the batch's requests; the one that starts it counts as one of them. What is not started is given back. */
-async function makeBatch(
+/** Counts the batch's requests against the quota; the starting request is one of them. Refunds them if the batch does not start. */
+async function startBatch(
   context: RequestContext,
-  batch: ObjectToMake,
+  batch: ObjectToCreate,
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
   const keyHash = hashBearerKey(context.request.authorization)
-  const giveBack = await stages.admission.reserveQuota(keyHash, Math.max(0, batch.requests - 1))
+  const refund = await stages.admission.reserveQuota(keyHash, Math.max(0, batch.requests - 1))
   let isStarted = false
   try {
     const response = await createObject(context, batch, stages)
     isStarted = response.status < 400
     return response
   } finally {
-    if (!isStarted) giveBack()
+    if (!isStarted) refund()
   }
 }
 
-/** The file is read again, because a budget may be newer than it. */
-async function reserveForFile(
-  context: RequestContext,
-  provider: Provider,
-  file: string,
-  stages: PipelineServices,
-): Promise<void> {
-  const { request, resolvedKey } = context
-  const asked = { method: 'GET' as const, path: `/files/${file}/content`, body: null, headers: request.headers }
-  const signal = new AbortController().signal
-  const answer = await passThroughTo(provider, { ...asked, hasSideEffects: false, isDownload: true, signal })
-  const bytes = await readAllBytes(answer.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory)
-  if (answer.status >= 400) throw brokenResponseError(provider.name, 'does not give the content of the input file')
-  const part = { name: 'file', isFile: true, start: 0, end: bytes.length }
-  const options = { isModelRequired: false, isSizeNeeded: true, owner: resolvedKey.project_id }
-  const { sizes } = await readBatchInput({ bytes, parts: [part] }, options)
-  await reserveForBatch(context, provider, sizes, stages)
-}
-
-const NOTHING: CostBound = { usd: 0, tokens: 0 }
-
-/** Reserves what the requests may cost at half the price, model by model. */
-async function reserveForBatch(
-  { request, recorder }: RequestContext,
-  provider: Provider,
-  sizes: readonly RequestSize[],
-  { catalogue }: PipelineServices,
-): Promise<void> {
-  const yieldTurn = createYielder()
-  const byModel = new Map<string, CostBound>()
-  for (const size of sizes) {
-    const most = maxCost(size, provider, catalogue) ?? NOTHING
-    const usd = most.usd === null ? null : most.usd * BATCH_PRICE_FACTOR
-    byModel.set(size.model, addCostBounds(byModel.get(size.model) ?? NOTHING, { ...most, usd }))
-    await yieldTurn()
-  }
-  recorder.setProvider(provider)
-  for (const [model, largest] of byModel) await recorder.spending?.reserveMoney(model, largest, request.signal)
-}
-
-/** They may have been narrowed since the upload, or another key's may be wider. */
+/** Checks the file's models again: the allowed models may have changed since the upload, or another key uploaded the file. */
 function checkModels(models: readonly string[] | null, resolvedKey: ResolvedKey): void {
   if (models === null) {
     throw invalidRequestError(
-      'The file was made before the project or its key narrowed their models (allowed_models): upload it again.',
+      'The file was uploaded before the project or its key restricted their models (allowed_models): upload it again.',
       'input_file_id',
     )
   }
-  const refusal = checkAllowedModels(models, resolvedKey)
-  if (refusal) throw refusal
+  const rejection = checkAllowedModels(models, resolvedKey)
+  if (rejection) throw rejection
 }
 
-interface ObjectToMake extends Pick<BatchInput, 'requests'> {
+interface ObjectToCreate extends Pick<BatchInput, 'requests'> {
   collection: ObjectCollection
-  /** Of a batch's input; null when it need not name them. */
+  /** The models of a batch's input; null if the input need not name them. */
   models: string[] | null
   provider: Provider
-  passed: PassThroughBody
-  /** Of a batch, as JSON, for the record of what it will have used. */
+  body: PassThroughBody
+  /** A batch's tags as JSON, for its later usage record. */
   tags?: string | null
 }
 
 /** Returns the provider's response, including its errors. */
 export async function createObject(
   { request, resolvedKey, recorder }: RequestContext,
-  { collection, provider, passed, requests, models, tags }: ObjectToMake,
+  { collection, provider, body, requests, models, tags }: ObjectToCreate,
   { database }: PipelineServices,
 ): Promise<ProxyResponse> {
   recorder.setProvider(provider)
-  // A batch may have begun though its answer was lost; one that was begun is accounted for when it is over.
-  let isMade = false
+  // A batch may have started although its response was lost. A batch that did start is charged when it has finished.
+  let isCreated = false
   recorder.beginCall(reason =>
-    requests > 0 && collection !== 'files' && !isMade ? estimateReserved(recorder, reason) : NO_USAGE,
+    requests > 0 && collection !== 'files' && !isCreated ? estimateReserved(recorder, reason) : NO_USAGE,
   )
   const path = COLLECTION_PATHS[collection]
-  const asked = { method: 'POST' as const, path, body: passed, headers: request.headers, hasSideEffects: true }
-  // Not the client's signal: the object is bound to its project even if the client has left.
-  const answer = await passThroughTo(provider, { ...asked, isDownload: false, signal: new AbortController().signal })
-  recorder.recordResponseHead(answer)
-  const bytes = await readAllBytes(answer.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory)
-  isMade = answer.status < 400
-  if (isMade) {
+  const target = { method: 'POST' as const, path, body, headers: request.headers, hasSideEffects: true }
+  // The client's signal is not used: the object is recorded even if the client has disconnected.
+  const upstream = await passThroughTo(provider, { ...target, isDownload: false, signal: new AbortController().signal })
+  recorder.recordResponseHead(upstream)
+  const bytes = await readAllBytes(upstream.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory)
+  isCreated = upstream.status < 400
+  if (isCreated) {
     const text = new TextDecoder().decode(bytes)
     const object = parseJsonObject(text)
-    if (typeof object?.id !== 'string') throw brokenResponseError(provider.name, 'gave an answer without an id')
+    if (typeof object?.id !== 'string') throw brokenResponseError(provider.name, 'returned a response without an id')
     const { id } = object
-    const keeper = storageProviderName(provider.pricedAs ?? '', answer.headers.get(PROVIDER_KEY_HEADER))
-    const kept = {
+    const storageProvider = storageProviderName(provider.pricedAs ?? '', upstream.headers.get(PROVIDER_KEY_HEADER))
+    const row = {
       of_project: resolvedKey.project_id,
       object_id: id,
       of_collection: collection,
-      of_provider: keeper,
+      of_provider: storageProvider,
       ...describeObject(object, text),
       holds_requests: requests,
       models,
       tags: tags ? JSON.parse(tags) : null,
-      asked_for: recordedEndUserOf(passed.fields),
+      asked_for: recordedEndUserOf(body.fields),
     }
     const reservation = recorder.spending?.detachReservation() ?? null
-    async function keep(): Promise<void> {
+    async function record(): Promise<void> {
       const batch = { of_project: resolvedKey.project_id, batch_id: id }
-      await callFunction(database, 'upsert_stored_object', kept)
-      // Last: without a batch, nothing would ever release it.
+      await callFunction(database, 'upsert_stored_object', row)
+      // This is last: without a recorded batch, nothing would ever release the reservation.
       if (reservation !== null)
         await callFunction(database, 'retain_batch_reservation', { ...batch, reserved_as: reservation })
     }
-    await keep().catch(async error => {
-      const key = answer.headers.get(PROVIDER_KEY_HEADER)
-      await undo((key !== null && provider.withKey?.(key)) || provider, collection, id, request.headers)
+    await record().catch(async error => {
+      const key = upstream.headers.get(PROVIDER_KEY_HEADER)
+      await deleteUnrecorded((key !== null && provider.withKey?.(key)) || provider, collection, id, request.headers)
       throw createError('databaseUnavailable', null, error)
     })
   }
   recorder.recordHeadersSent()
-  if (isMade) recorder.finish({ status: answer.status, isCounted: true, cacheResult: 'MISS', usage: NO_USAGE })
-  else recorder.finishFailed({ ...answer, body: bytes })
+  if (isCreated) recorder.finish({ status: upstream.status, isCounted: true, cacheResult: 'MISS', usage: NO_USAGE })
+  else recorder.finishFailed({ ...upstream, body: bytes })
   return {
-    status: answer.status,
-    headers: { ...toResponseHeaders(answer), ...createMissHeaders(provider.name, 0) },
+    status: upstream.status,
+    headers: { ...toResponseHeaders(upstream), ...createMissHeaders(provider.name, 0) },
     body: bytes,
   }
 }
@@ -246,21 +199,26 @@ function estimateReserved({ spending }: RequestRecorder, reason: EstimateReason)
   }
 }
 
-/** Deletes, as far as possible, an object at the provider that could not be bound to its project. */
-async function undo(provider: Provider, collection: ObjectCollection, id: string, headers: Headers): Promise<void> {
+/** Deletes an object, or cancels a batch, at the provider that could not be recorded. Failures are ignored. */
+async function deleteUnrecorded(
+  provider: Provider,
+  collection: ObjectCollection,
+  id: string,
+  headers: Headers,
+): Promise<void> {
   const path = `${COLLECTION_PATHS[collection]}/${id}`
-  const asked =
+  const target =
     COLLECTION_PATHS[collection] === COLLECTION_PATHS.files
       ? { method: 'DELETE' as const, path }
       : { method: 'POST' as const, path: `${path}/cancel` }
   const signal = new AbortController().signal
-  const undone = passThroughTo(provider, {
-    ...asked,
+  const deletion = passThroughTo(provider, {
+    ...target,
     body: null,
     headers,
     hasSideEffects: false,
     isDownload: false,
     signal,
   })
-  await undone.then(answer => answer.body.cancel()).catch(() => {})
+  await deletion.then(upstream => upstream.body.cancel()).catch(() => {})
 }

@@ -1,4 +1,4 @@
-/** Asks a provider about one file or batch of the project: the object, its content, its cancellation or its deletion. */
+/** Forwards a request about one of the project's files or batches to its provider: to read, download, cancel or delete it. */
 import { ClientDisconnected, createError, ProxyError } from '../../errors/errors.ts'
 import { onAbort } from '../../event-loop/timeouts.ts'
 import { parseJsonObject } from '../../formats/json/canonical.ts'
@@ -19,9 +19,9 @@ export interface StoredObjectTarget {
   method: HttpMethod
   collection: ObjectCollection
   id: string
-  /** The part of the object, with a leading slash; '' for the object itself. */
+  /** The path below the object, with a leading slash; '' for the object itself. */
   part: string
-  /** Whose API the client speaks, if that is said: then what another keeps is none of its objects. */
+  /** The vendor whose API the client uses, if known. Objects at other providers are then not found. */
   vendor?: ClientVendor | undefined
 }
 
@@ -30,79 +30,79 @@ export async function forwardObjectRequest(
   { method, collection, id, part, vendor }: StoredObjectTarget,
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
-  const named = { of_project: resolvedKey.project_id, of_collection: collection, object_id: id }
-  const known = await callFunctionForRow(stages.database, 'find_stored_object', named)
-  if (!known || !isStoredAt(known, vendor)) throw createObjectNotFoundError(collection, id)
+  const objectId = { of_project: resolvedKey.project_id, of_collection: collection, object_id: id }
+  const stored = await callFunctionForRow(stages.database, 'find_stored_object', objectId)
+  if (!stored || !isStoredAt(stored, vendor)) throw createObjectNotFoundError(collection, id)
   const provider = throwIfError(
-    stages.modelRouter.findStorageProvider(resolvedKey, collection, { providerId: known.provider }),
+    stages.modelRouter.findStorageProvider(resolvedKey, collection, { providerId: stored.provider }),
   )
   const isResults = part === '/results'
   const isDownload = isResults || part === '/content'
-  const answer = await passThroughTo(provider, {
+  const upstream = await passThroughTo(provider, {
     method,
     path: `${COLLECTION_PATHS[collection]}/${id}${part}`,
     body: null,
     headers: request.headers,
     hasSideEffects: method !== 'GET',
     isDownload,
-    // Results are read to their end, whether or not their client stays.
+    // Results are read to their end, even if the client disconnects.
     signal: isResults ? new AbortController().signal : createDisconnectSignal(request.signal),
   })
-  const asked = { request, resolvedKey, provider, keeper: known.provider, collection, id }
-  const headers = { ...toResponseHeaders(answer), 'x-proxy-provider': provider.name }
-  if (isDownload && answer.status < 400) {
-    // The requests of a batch may have made responses.
-    const isMade = isResults || known.purpose === BATCH_OUTPUT_PURPOSE
-    const about = {
+  const owner = { request, resolvedKey, provider, storageProvider: stored.provider, collection, id }
+  const headers = { ...toResponseHeaders(upstream), 'x-proxy-provider': provider.name }
+  if (isDownload && upstream.status < 400) {
+    // The output of a batch may contain ids of new responses.
+    const hasResponses = isResults || stored.purpose === BATCH_OUTPUT_PURPOSE
+    const claim = {
       database: stages.database,
       resolvedKey,
-      keeper: isMade ? storageProviderNameOf(provider, answer.headers.get(PROVIDER_KEY_HEADER)) : null,
+      keeper: hasResponses ? storageProviderNameOf(provider, upstream.headers.get(PROVIDER_KEY_HEADER)) : null,
     }
-    const body = isResults ? recordBatchResults(answer.body, asked, stages) : answer.body
-    return { status: answer.status, headers, body: await claimIdsInBody(body, about) }
+    const body = isResults ? recordBatchResults(upstream.body, owner, stages) : upstream.body
+    return { status: upstream.status, headers, body: await claimIdsInBody(body, claim) }
   }
-  const text = nameOwnResults(
+  const text = rewriteResultsUrl(
     new TextDecoder().decode(
-      await readAllBytes(answer.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory),
+      await readAllBytes(upstream.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory),
     ),
   )
-  // A file's content can be gone while the file still exists, so a download says nothing about it.
-  if (!isDownload) await recordObjectState({ ...asked, status: answer.status, text }, stages)
-  return { status: answer.status, headers, body: text }
+  // A file's content can expire before the file, so a download does not change the recorded state.
+  if (!isDownload) await recordObjectState({ ...owner, status: upstream.status, text }, stages)
+  return { status: upstream.status, headers, body: text }
 }
 
-/** Anthropic's clients read a batch's results at the address that it names: a path leads them here, whatever their base address is. */
-function nameOwnResults(text: string): string {
+/** Replaces a message batch's `results_url` by a path of the proxy, at which clients then request the results. */
+function rewriteResultsUrl(text: string): string {
   const object = parseJsonObject(text)
   if (object?.type !== 'message_batch' || typeof object.results_url !== 'string') return text
   return JSON.stringify({ ...object, results_url: `/v1${COLLECTION_PATHS.message_batches}/${object.id}/results` })
 }
 
-/** Returns a signal that is aborted with ClientDisconnected when the client leaves. */
+/** Returns a signal that is aborted with ClientDisconnected when the client disconnects. */
 export function createDisconnectSignal(signal: AbortSignal): AbortSignal {
-  const leaving = new AbortController()
-  onAbort(signal, () => leaving.abort(new ClientDisconnected()))
-  return leaving.signal
+  const controller = new AbortController()
+  onAbort(signal, () => controller.abort(new ClientDisconnected()))
+  return controller.signal
 }
 
-/** Whether the vendor that a client speaks to, if any, keeps the object. */
+/** Whether the object is stored at the vendor whose API the client uses. True if the vendor is unknown. */
 export function isStoredAt({ provider }: { provider: string }, vendor?: ClientVendor): boolean {
   return vendor === undefined || provider.split('/')[0] === vendor
 }
 
-/** OpenAI's own 404. Another project's object gets the same, so that ids cannot be probed. */
+/** Creates OpenAI's 404. Another project's object gets the same error, so that ids cannot be probed. */
 export function createObjectNotFoundError(collection: ObjectCollection, id: string): ProxyError {
   const isFile = COLLECTION_PATHS[collection] === COLLECTION_PATHS.files
   return isFile ? createError('fileNotFound', { id }) : createError('batchNotFound', { id })
 }
 
 export function passThroughTo({ name, passThrough }: Provider, request: PassThroughRequest): Promise<UpstreamResponse> {
-  if (!passThrough) throw new Error(`${name} passes nothing on`)
+  if (!passThrough) throw new Error(`provider ${name} has no pass-through endpoints`)
   return passThrough(request)
 }
 
-/** The keeper, or its error thrown. */
-export function throwIfError(found: Provider | ProxyError): Provider {
-  if (found instanceof ProxyError) throw found
-  return found
+/** Returns the provider, or throws the error. */
+export function throwIfError(result: Provider | ProxyError): Provider {
+  if (result instanceof ProxyError) throw result
+  return result
 }

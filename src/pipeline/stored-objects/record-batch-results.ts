@@ -1,4 +1,4 @@
-/** Records what a message batch used from its results, as its client reads them: Anthropic reports it nowhere else. */
+/** Records a message batch's usage from its results while its client reads them. Anthropic reports it nowhere else. */
 import { computeCostUsd } from '../../catalogue/catalogue.ts'
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
@@ -12,10 +12,13 @@ import type { PipelineServices } from '../context/request-context.ts'
 import { type BatchResult, readBatchResult } from './batches/batch-result.ts'
 import { BATCH_PRICE_FACTOR, type ModelCost, type ObjectOwner, recordBatchCost } from './record-object-state.ts'
 
-const READ = new WorkerJob<Uint8Array, BatchResult | null>(new URL('../jobs.ts', import.meta.url), 'readBatchResultJob')
-const LINE_FEED = 10
+const READ_RESULT = new WorkerJob<Uint8Array, BatchResult | null>(
+  new URL('../jobs.ts', import.meta.url),
+  'readBatchResultJob',
+)
+const NEWLINE = 10
 
-/** Returns the results as they come. They are read to their end even if the client leaves, and recorded once. */
+/** Relays the results. They are read to their end even if the client disconnects, and recorded once. */
 export function recordBatchResults(
   results: ReadableStream<Uint8Array>,
   batch: ObjectOwner,
@@ -34,7 +37,7 @@ export function recordBatchResults(
     return null
   }
 
-  async function readOn(): Promise<void> {
+  async function readToEnd(): Promise<void> {
     while ((await readNext()) !== null);
   }
 
@@ -45,14 +48,14 @@ export function recordBatchResults(
         if (bytes === null) controller.close()
         else controller.enqueue(bytes)
       },
-      // What breaks off now is recorded when the results are read again.
-      cancel: () => void readOn().catch(() => {}),
+      // If reading fails now, usage is recorded when the results are read again.
+      cancel: () => void readToEnd().catch(() => {}),
     },
     { highWaterMark: 0 },
   )
 }
 
-/** Adds up lines of JSON by model. */
+/** Adds up the usage in lines of JSON by model. */
 function createTally({ provider, resolvedKey }: ObjectOwner, { catalogue }: PipelineServices) {
   const spent = new Map<string, ModelCost>()
   let parts: Uint8Array[] = []
@@ -72,9 +75,10 @@ function createTally({ provider, resolvedKey }: ObjectOwner, { catalogue }: Pipe
     })
   }
 
-  function hold(bytes: Uint8Array): void {
+  function append(bytes: Uint8Array): void {
     length += bytes.length
-    if (length > MAX_PLAIN_RESPONSE_BYTES) throw brokenResponseError(provider.name, 'gave a result that is too long')
+    if (length > MAX_PLAIN_RESPONSE_BYTES)
+      throw brokenResponseError(provider.name, 'returned a batch result that is too long')
     if (bytes.length > 0) parts.push(bytes.slice())
   }
 
@@ -85,7 +89,7 @@ function createTally({ provider, resolvedKey }: ObjectOwner, { catalogue }: Pipe
     const owner = resolvedKey.project_id
     const isLong = line.length > MAX_MAIN_THREAD_BYTES
     const result = isLong
-      ? await workerPool.run(READ, line, { owner, transfer: [line.buffer as ArrayBuffer] })
+      ? await workerPool.run(READ_RESULT, line, { owner, transfer: [line.buffer as ArrayBuffer] })
       : readBatchResult(line)
     if (result) add(result)
   }
@@ -93,12 +97,12 @@ function createTally({ provider, resolvedKey }: ObjectOwner, { catalogue }: Pipe
   return {
     async push(bytes: Uint8Array): Promise<void> {
       let start = 0
-      for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
-        hold(bytes.subarray(start, end))
+      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+        append(bytes.subarray(start, end))
         await endLine()
         start = end + 1
       }
-      hold(bytes.subarray(start))
+      append(bytes.subarray(start))
     },
     async end(): Promise<ModelCost[]> {
       await endLine()
@@ -107,7 +111,7 @@ function createTally({ provider, resolvedKey }: ObjectOwner, { catalogue }: Pipe
   }
 }
 
-/** One record for each model, by the one request that first read all results. */
+/** Writes one usage record per model. Only the request that first read all results does so. */
 async function recordOnce(batch: ObjectOwner, spent: readonly ModelCost[], stages: PipelineServices): Promise<void> {
   const { resolvedKey, id } = batch
   const settled = await callFunctionForRow(stages.database, 'claim_batch_settlement', {

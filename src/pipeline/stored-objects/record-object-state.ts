@@ -1,4 +1,4 @@
-/** Stores what a provider reports about a file or a batch: its state, the files it produced, and its final usage. */
+/** Records what a provider reports about a file or a batch: its state, its output files, and its final usage. */
 
 import { computeCostUsd } from '../../catalogue/catalogue.ts'
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
@@ -13,13 +13,13 @@ import type { RequestMetadata } from '../accounting/create-record.ts'
 import type { PipelineServices } from '../context/request-context.ts'
 import { applyCost, readPassThroughUsage } from '../spending/pass-through-usage.ts'
 
-/** A file or a batch that is asked for. */
+/** A file or a batch, with the request and the project to which it belongs. */
 export interface ObjectOwner {
   request: RequestMetadata
   resolvedKey: ResolvedKey
   provider: Provider
-  /** The provider and the key, as `storageProviderName` writes them. */
-  keeper: string
+  /** The provider and its key, as `storageProviderName` writes them. */
+  storageProvider: string
   collection: ObjectCollection
   id: string
 }
@@ -29,30 +29,30 @@ export interface ObjectState extends ObjectOwner {
   text: string
 }
 
-/** The purpose of files that a batch has written. */
+/** The purpose of a batch's output files. */
 export const BATCH_OUTPUT_PURPOSE = 'batch_output'
 
-/** What lists show of the object. */
+/** Returns the columns that lists show of the object. */
 export function describeObject(object: JsonObject, text: string) {
   const { purpose } = object
-  return { object: text, for_purpose: typeof purpose === 'string' ? purpose : null, expires_at: endOf(object) }
+  return { object: text, for_purpose: typeof purpose === 'string' ? purpose : null, expires_at: expiryOf(object) }
 }
 
-/** Of a file, in OpenAI's form or Anthropic's. A batch's `expires_at` limits its run, not how long its record is kept. */
-function endOf({ object, type, expires_at: end }: JsonObject): Date | null {
+/** Returns a file's expiry, in OpenAI's or Anthropic's format. A batch's `expires_at` limits its run, not its storage. */
+function expiryOf({ object, type, expires_at: end }: JsonObject): Date | null {
   if (object === 'file' && typeof end === 'number') return readDate(end * 1000)
   return type === 'file' && typeof end === 'string' ? readDate(end) : null
 }
 
-function readDate(given: number | string): Date | null {
-  const date = new Date(given)
+function readDate(value: number | string): Date | null {
+  const date = new Date(value)
   return Number.isNaN(date.getTime()) ? null : date
 }
 
-export async function recordObjectState(reply: ObjectState, stages: PipelineServices): Promise<void> {
-  const { resolvedKey, keeper, collection, id, status, text } = reply
+export async function recordObjectState(state: ObjectState, stages: PipelineServices): Promise<void> {
+  const { resolvedKey, storageProvider, collection, id, status, text } = state
   const { database } = stages
-  const owner = { of_project: resolvedKey.project_id, of_provider: keeper }
+  const owner = { of_project: resolvedKey.project_id, of_provider: storageProvider }
   const object = parseJsonObject(text)
   if (status === 404 || (status === 200 && object && isDeleted(object)))
     return callFunction(database, 'delete_stored_object', {
@@ -61,34 +61,34 @@ export async function recordObjectState(reply: ObjectState, stages: PipelineServ
       object_id: id,
     })
   if (status !== 200 || object?.id !== id) return
-  const told = { ...owner, of_collection: collection, object_id: id, ...describeObject(object, text) }
-  await callFunction(database, 'upsert_stored_object', told)
-  if (collection === 'message_batches') return releaseUnspent(object, reply, stages)
+  const row = { ...owner, of_collection: collection, object_id: id, ...describeObject(object, text) }
+  await callFunction(database, 'upsert_stored_object', row)
+  if (collection === 'message_batches') return releaseUnspent(object, state, stages)
   if (collection !== 'batches') return
-  for (const made of [object.output_file_id, object.error_file_id]) {
-    if (typeof made !== 'string') continue
-    // The file itself is fetched when it is first listed.
-    const file = { ...owner, of_collection: 'files', object_id: made, for_purpose: BATCH_OUTPUT_PURPOSE }
+  for (const fileId of [object.output_file_id, object.error_file_id]) {
+    if (typeof fileId !== 'string') continue
+    // The file object is requested when it is first listed.
+    const file = { ...owner, of_collection: 'files', object_id: fileId, for_purpose: BATCH_OUTPUT_PURPOSE }
     await callFunction(database, 'upsert_stored_object', file)
   }
-  await recordBatch(object, reply, stages)
+  await recordBatch(object, state, stages)
 }
 
 function isDeleted({ deleted, type }: JsonObject): boolean {
   return deleted === true || type === 'message_batch_deleted' || type === 'file_deleted'
 }
 
-/** States that OpenAI's batches do not leave again. */
-const FINAL: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
-/** OpenAI, Groq and Anthropic charge half of what the same requests cost one by one. */
+/** Final states of OpenAI's batches. */
+const FINAL_STATES: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled'])
+/** OpenAI, Groq and Anthropic charge half the price for requests in a batch. */
 export const BATCH_PRICE_FACTOR = 0.5
 
-/** Whether it is a batch, of either form, that may still change. */
+/** Whether the object is a batch, in either vendor's format, that may still change. */
 export function isBatchInProgress({ object, type, status, processing_status }: JsonObject): boolean {
-  return object === 'batch' ? !FINAL.has(status) : type === 'message_batch' && processing_status !== 'ended'
+  return object === 'batch' ? !FINAL_STATES.has(status) : type === 'message_batch' && processing_status !== 'ended'
 }
 
-/** Of a message batch that has ended without a single answer, nothing is charged. What others used is in their results. */
+/** Releases the reservation of a message batch that has ended without a response. Usage of other batches is in their results. */
 async function releaseUnspent(
   batch: JsonObject,
   { resolvedKey, id }: ObjectOwner,
@@ -104,16 +104,16 @@ function hasRun({ request_counts: counts }: JsonObject): boolean {
   return isJsonObject(counts) && typeof counts.completed === 'number' && counts.completed > 0
 }
 
-/** Records a batch's usage once: the request that first sees it finished settles it. */
-async function recordBatch(batch: JsonObject, asked: ObjectOwner, stages: PipelineServices): Promise<void> {
-  const { resolvedKey, provider, id } = asked
+/** Records a finished batch's usage. Only the request that first sees it finished does so. */
+async function recordBatch(batch: JsonObject, owner: ObjectOwner, stages: PipelineServices): Promise<void> {
+  const { resolvedKey, provider, id } = owner
   const { database, catalogue } = stages
   if (isBatchInProgress(batch) || provider.pricedAs === null) return
   const model = typeof batch.model === 'string' ? batch.model : 'batches'
   const listed = catalogue.find(provider.pricedAs, model)
   const usage = omitImplausibleCost(readPassThroughUsage(batch.usage), provider, listed)
   const reservation = batchReservationId(resolvedKey.project_id, id)
-  // One that failed at once has cost nothing.
+  // A batch that failed before any request ran has cost nothing.
   if (usage === NO_USAGE && !hasRun(batch)) {
     if (resolvedKey.has_budgets) await releaseSpending(database, [reservation])
     return
@@ -124,21 +124,21 @@ async function recordBatch(batch: JsonObject, asked: ObjectOwner, stages: Pipeli
     batch_id: id,
   })
   if (!settled) return
-  const full = usage === NO_USAGE ? null : computeCostUsd(listed, usage)
-  const isDiscounted = usage.reportedCostUsd === null && full !== null && provider.kind !== 'aggregator'
-  const usd = isDiscounted ? full * BATCH_PRICE_FACTOR : full
-  recordBatchCost(asked, { model, usage, usd }, { reservation, ...settled }, stages)
+  const fullUsd = usage === NO_USAGE ? null : computeCostUsd(listed, usage)
+  const isDiscounted = usage.reportedCostUsd === null && fullUsd !== null && provider.kind !== 'aggregator'
+  const usd = isDiscounted ? fullUsd * BATCH_PRICE_FACTOR : fullUsd
+  recordBatchCost(owner, { model, usage, usd }, { reservation, ...settled }, stages)
 }
 
-/** What a model answered in a batch. */
+/** A model's usage and cost in a batch. */
 export interface ModelCost {
   model: string
   usage: TokenUsage
-  /** In US dollars; null when it is not known. */
+  /** The cost in US dollars; null if unknown. */
   usd: number | null
 }
 
-/** `reservation` is what its money was reserved as; `tags` are JSON, `end_user` is whom the batch was started for. */
+/** Writes the usage record. `reservation` is the reservation's id, `tags` are JSON, and `end_user` is the starting request's end user. */
 export function recordBatchCost(
   { request, resolvedKey, provider, collection }: ObjectOwner,
   { model, usage, usd }: ModelCost,

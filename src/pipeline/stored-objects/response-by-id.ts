@@ -1,4 +1,4 @@
-/** Responses that are kept, here or by OpenAI, by id. */
+/** Handles requests about a stored response by its id: one that the proxy stores, or one that OpenAI stores. */
 import { createError, invalidRequestError } from '../../errors/errors.ts'
 import type { MemoryReservation } from '../../event-loop/stream-memory.ts'
 import { type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
@@ -20,114 +20,123 @@ import { toResponseHeaders } from '../response/complete-call.ts'
 import { SSE_HEADERS } from '../response/response-headers.ts'
 import { replayStream } from '../response/serve-hit.ts'
 
-interface AskedResponse {
+interface ResponseTarget {
   id: string
-  /** '' for the response itself. */
+  /** The path below the response; '' for the response itself. */
   part: string
   vendor?: ClientVendor
 }
 
-/** Throws 404 or 502 to 504, and what the hook refuses: a response that was made in the background was not seen before. */
+/**
+ * Returns, cancels or deletes the response. Throws 404, 502 to 504, or the hook's rejection: the hook has not seen a response that was
+ * generated in the background.
+ */
 export async function forwardResponseRequest(
   context: RequestContext,
-  asked: AskedResponse,
+  target: ResponseTarget,
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
   await checkQueryString(context, stages)
-  const kept = await askKeeper(context, asked, stages)
-  return context.request.method === 'DELETE' ? kept : checkStoredResponse(context, kept, stages)
+  const response = await resolveResponse(context, target, stages)
+  return context.request.method === 'DELETE' ? response : checkStoredResponse(context, response, stages)
 }
 
-async function askKeeper(
+async function resolveResponse(
   { request, resolvedKey, provider }: RequestContext,
-  { id, part, vendor }: AskedResponse,
+  { id, part, vendor }: ResponseTarget,
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
   const { method, search, headers, signal } = request
   const turns = await stages.storedResponses.find(id, resolvedKey)
   const last = turns.at(-1)
   if (last?.id === id) {
-    const asked = { method, part, query: search, headers, held: request.responseMemory, signal }
-    const own = await answerOwn([...turns.slice(0, -1), last], asked, resolvedKey, stages)
-    if (method === 'DELETE') await forgetEntries(resolvedKey, id, stages)
-    return own
+    const target = { method, part, query: search, headers, held: request.responseMemory, signal }
+    const response = await handleStoredResponse([...turns.slice(0, -1), last], target, resolvedKey, stages)
+    if (method === 'DELETE') await deleteCacheEntries(resolvedKey, id, stages)
+    return response
   }
-  // Only OpenAI keeps responses, and a client of another vendor does not mean it.
-  const isElsewhere = !isProxyResponseId(id) && vendor === undefined && provider?.sendStored
-  if (!isElsewhere || !(await canReference(stages.database, id, resolvedKey, provider)))
+  // OpenAI alone stores responses, and a client of another vendor's API does not refer to them.
+  const canBeAtProvider = !isProxyResponseId(id) && vendor === undefined && provider?.sendStored
+  if (!canBeAtProvider || !(await canReference(stages.database, id, resolvedKey, provider)))
     throw createError('responseNotFound', { id })
-  const keeper = await withOwningKey(stages.database, [{ id }], resolvedKey, provider)
-  if (!keeper.sendStored) throw createError('responseNotFound', { id })
-  const answer = await keeper.sendStored({ method, path: `/responses/${id}${part}`, query: search, headers, signal })
-  if (method === 'DELETE' && answer.status === 200) await forgetEntries(resolvedKey, id, stages)
+  const storageProvider = await withOwningKey(stages.database, [{ id }], resolvedKey, provider)
+  if (!storageProvider.sendStored) throw createError('responseNotFound', { id })
+  const upstream = await storageProvider.sendStored({
+    method,
+    path: `/responses/${id}${part}`,
+    query: search,
+    headers,
+    signal,
+  })
+  if (method === 'DELETE' && upstream.status === 200) await deleteCacheEntries(resolvedKey, id, stages)
   return {
-    status: answer.status,
-    headers: { ...toResponseHeaders(answer), 'x-proxy-provider': keeper.name },
-    body: await claimIdsInBody(answer.body, {
+    status: upstream.status,
+    headers: { ...toResponseHeaders(upstream), 'x-proxy-provider': storageProvider.name },
+    body: await claimIdsInBody(upstream.body, {
       database: stages.database,
       resolvedKey,
-      keeper: storageProviderNameOf(keeper, answer.headers.get(PROVIDER_KEY_HEADER)),
+      keeper: storageProviderNameOf(storageProvider, upstream.headers.get(PROVIDER_KEY_HEADER)),
     }),
   }
 }
 
-/** Entries still being written are awaited: after a deletion, no cache hit may return the id of a response that is gone. */
-async function forgetEntries(
+/** Deletes cache entries of the response. Pending writes are awaited first, so that no later hit returns the id of a deleted response. */
+async function deleteCacheEntries(
   { project_id, cache_generation }: RequestContext['resolvedKey'],
   id: string,
   { cache, database, store }: PipelineServices,
 ): Promise<void> {
   await cache.flush()
-  const gone = await callFunction(database, 'delete_response_entries', { of_project: project_id, response_id: id })
-  const names = gone.map(({ request_hash }) => entryName(project_id, cache_generation, request_hash))
+  const deleted = await callFunction(database, 'delete_response_entries', { of_project: project_id, response_id: id })
+  const names = deleted.map(({ request_hash }) => entryName(project_id, cache_generation, request_hash))
   await Promise.all(names.map(name => store.deleteEntry(name)))
 }
 
-/** Answers for a response that is kept here, the last of these turns. */
-async function answerOwn(
+/** Handles a request about a response that the proxy stores: the last of these turns. */
+async function handleStoredResponse(
   turns: [...StoredResponse[], StoredResponse],
-  asked: BackgroundResponseRequest & { held: MemoryReservation },
+  target: BackgroundResponseRequest & { held: MemoryReservation },
   resolvedKey: ResolvedKey,
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
-  const { database, storedResponses: kept, modelRouter } = stages
+  const { database, storedResponses: responses, modelRouter } = stages
   const last = turns.at(-1) as StoredResponse
   const { id } = last
-  const { method, part } = asked
-  const search = new URLSearchParams(asked.query)
+  const { method, part } = target
+  const search = new URLSearchParams(target.query)
   if (method === 'DELETE') {
-    // Its provider has a copy, if it keeps any.
+    // The provider may store a copy, which is deleted, too.
     if (!isProxyResponseId(id))
-      await requestBackgroundResponse(last, asked, resolvedKey, { responses: kept, modelRouter }).catch(() => {})
+      await requestBackgroundResponse(last, target, resolvedKey, { responses, modelRouter }).catch(() => {})
     await callFunction(database, 'delete_stored_response', { ...responseOwnerOf(resolvedKey), response_id: id })
     return writeJson(JSON.stringify({ id, object: 'response', deleted: true }))
   }
-  if (part === '/input_items') return writeJson(JSON.stringify(pageOf(turns.flatMap(listInputItems), search)))
-  if (last.unfinished) return requestBackgroundResponse(last, asked, resolvedKey, { responses: kept, modelRouter })
-  const isAside = parseJsonObject(last.response)?.background === true
-  if (part === '/cancel' && !isAside)
-    throw invalidRequestError('Only a response that is made in the background can be cancelled.')
+  if (part === '/input_items') return writeJson(JSON.stringify(createItemPage(turns.flatMap(listInputItems), search)))
+  if (last.unfinished) return requestBackgroundResponse(last, target, resolvedKey, { responses, modelRouter })
+  const isBackground = parseJsonObject(last.response)?.background === true
+  if (part === '/cancel' && !isBackground)
+    throw invalidRequestError('Only a response with background: true can be cancelled.')
   if (search.get('stream') !== 'true') return writeJson(last.response)
-  // Its provider knows which events its client has had.
-  const again =
-    isAside &&
-    (await requestBackgroundResponse(last, asked, resolvedKey, { responses: kept, modelRouter }).catch(() => null))
-  return again && again.status === 200 ? again : writeStream(last, resolvedKey, asked.held)
+  // The provider knows which events the client has received.
+  const current =
+    isBackground &&
+    (await requestBackgroundResponse(last, target, resolvedKey, { responses, modelRouter }).catch(() => null))
+  return current && current.status === 200 ? current : writeStream(last, resolvedKey, target.held)
 }
 
 function writeStream({ response }: StoredResponse, resolvedKey: ResolvedKey, held: MemoryReservation): ProxyResponse {
-  const replayed = { endpoint: 'responses', includeUsage: true } as const
-  const body = replayStream(new TextEncoder().encode(response), replayed, { resolvedKey, held })
+  const format = { endpoint: 'responses', includeUsage: true } as const
+  const body = replayStream(new TextEncoder().encode(response), format, { resolvedKey, held })
   return { status: 200, headers: { ...SSE_HEADERS }, body }
 }
 
-const MOST_ITEMS = 100
+const MAX_ITEMS = 100
 
-/** As OpenAI lists input items: the latest first, unless asked otherwise. */
-function pageOf(items: JsonObject[], search: URLSearchParams) {
+/** Returns a page of input items as OpenAI lists them: the latest first by default. Throws a 400 for an invalid page. */
+function createItemPage(items: JsonObject[], search: URLSearchParams) {
   const size = Number(search.get('limit') ?? 20)
-  if (!Number.isInteger(size) || size < 1 || size > MOST_ITEMS) {
-    throw invalidRequestError(`limit must be a whole number from 1 to ${MOST_ITEMS}.`, 'limit')
+  if (!Number.isInteger(size) || size < 1 || size > MAX_ITEMS) {
+    throw invalidRequestError(`limit must be a whole number from 1 to ${MAX_ITEMS}.`, 'limit')
   }
   const ordered = search.get('order') === 'asc' ? items : items.toReversed()
   const after = search.get('after')

@@ -1,6 +1,6 @@
 /**
- * What providers keep for projects: files, batches, responses, and what OpenAI alone keeps. Making something counts as a request; asking about what is kept
- * is free.
+ * Handles objects that providers store for projects: files, batches, responses, and OpenAI's other collections. Creating an object counts
+ * as a request; reading is free.
  */
 import type { ObjectCollection } from '../../postgres/stored-objects.ts'
 import type { ClientVendor } from '../../providers/pass-through-operations.ts'
@@ -19,34 +19,34 @@ export const storedObjectOperation: UnsharedOperation = {
   read,
   serveHit: () => null,
   execute: async (context: RequestContext<StoredObjectQuery>, stages): Promise<AttemptResult> => ({
-    response: await answer(context, stages),
+    response: await handleRequest(context, stages),
   }),
   price: () => 0,
 }
 
-/** The body of a new object is read when it is made: what is recorded does not depend on it. */
+/** Describes the request for its record. The body of a new object is read later, because the record does not depend on it. */
 async function read({ target }: ProxyRequest): Promise<StoredObjectQuery> {
   const endpoint = 'collection' in target ? target.collection : 'responses'
   const kind = target.kind === 'kept' || target.kind === 'bound' ? target.kind : 'response'
   return { kind, endpoint, model: endpoint, stream: false, body: {} }
 }
 
-/** Throws 400, 404, 413, 415, 429, 502 to 504. */
-function answer(context: RequestContext<StoredObjectQuery>, stages: PipelineServices): Promise<ProxyResponse> {
+/** Handles the request by its target. Throws 400, 404, 413, 415, 429, 502 to 504. */
+function handleRequest(context: RequestContext<StoredObjectQuery>, stages: PipelineServices): Promise<ProxyResponse> {
   const { target, method, search } = context.request
   if (target.kind === 'response') return forwardResponseRequest(context, target, stages)
   if (target.kind === 'bound') return forwardToStorageProvider(context, target, stages)
-  if (target.kind !== 'kept') throw new Error('Providers keep nothing else')
+  if (target.kind !== 'kept') throw new Error('the request target is not a stored object')
   const { collection, id, vendor } = target
   if (id !== null) return forwardObjectRequest(context, { ...target, id, method }, stages)
   if (method !== 'POST')
     return listObjects(context, { collection, vendor, search: new URLSearchParams(search) }, stages)
-  return MAKE[collection](context, stages, vendor)
+  return CREATE[collection](context, stages, vendor)
 }
 
-type Make = (context: RequestContext, stages: PipelineServices, vendor?: ClientVendor) => Promise<ProxyResponse>
+type CreateObject = (context: RequestContext, stages: PipelineServices, vendor?: ClientVendor) => Promise<ProxyResponse>
 
-const MAKE: Record<ObjectCollection, Make> = {
+const CREATE: Record<ObjectCollection, CreateObject> = {
   files: uploadFile,
   anthropic_files: uploadAnthropicFile,
   batches: createBatch,

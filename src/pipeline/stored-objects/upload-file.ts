@@ -1,4 +1,4 @@
-/** Has a provider keep a file: whom the client speaks to, or whom the models of a batch's requests lead to, and nobody else. */
+/** Uploads a file to one provider: the vendor whose API the client uses, or the provider of the models that a batch's requests name. */
 import { invalidRequestError, type ProxyError } from '../../errors/errors.ts'
 import type { MultipartForm } from '../../formats/multipart-form.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
@@ -17,59 +17,59 @@ import { throwIfError } from './forward-object-request.ts'
 
 const NO_INPUT: BatchInput = { requests: 0, models: [], primaryModels: [], references: [], sizes: [] }
 
-/** A file that is a batch's input says how many requests it holds, and must name only what the project may use. */
+/** Uploads a file. A batch's input is read first: its requests are counted, and may name only the project's models and objects. */
 export async function uploadFile(
   context: RequestContext,
   stages: PipelineServices,
   vendor?: ClientVendor,
 ): Promise<ProxyResponse> {
   const { resolvedKey } = context
-  const { passed, form } = await readFile(context, stages)
-  const usual = throwIfError(stages.modelRouter.findStorageProvider(resolvedKey, 'files', { vendor }))
-  const isInput = passed.fields.purpose === 'batch'
-  const mustNameModels = hasModelAllowlist(resolvedKey)
-  const { requests, models, primaryModels, references } = isInput
+  const { body, form } = await readFile(context, stages)
+  const defaultProvider = throwIfError(stages.modelRouter.findStorageProvider(resolvedKey, 'files', { vendor }))
+  const isBatchInput = body.fields.purpose === 'batch'
+  const isModelRequired = hasModelAllowlist(resolvedKey)
+  const { requests, models, primaryModels, references } = isBatchInput
     ? await readBatchInput(form, {
-        isModelRequired: mustNameModels,
+        isModelRequired,
         aliases: listModelAliases(resolvedKey),
         owner: resolvedKey.project_id,
       })
     : NO_INPUT
-  const refusal = checkAllowedModels(models, resolvedKey)
-  if (refusal) throw refusal
-  const named = vendorOfRequests(primaryModels, resolvedKey, stages.modelRouter)
-  if (named !== null && vendor !== undefined && named !== vendor) throw namesAnother(vendor, named)
-  const keeper =
+  const rejection = checkAllowedModels(models, resolvedKey)
+  if (rejection) throw rejection
+  const named = findBatchProvider(primaryModels, resolvedKey, stages.modelRouter)
+  if (named !== null && vendor !== undefined && named !== vendor) throw createOtherVendorError(vendor, named)
+  const storageProvider =
     named === null
-      ? usual
+      ? defaultProvider
       : throwIfError(stages.modelRouter.findStorageProvider(resolvedKey, 'files', { providerId: named }))
-  const provider = await checkReferences(stages.database, references, resolvedKey, keeper)
-  if (isInput) await checkBatchRequests(context, listBatchRequests(form), stages)
-  const input = { requests, models: isInput && mustNameModels ? models : null }
-  return createObject(context, { collection: 'files', provider, passed, ...input }, stages)
+  const provider = await checkReferences(stages.database, references, resolvedKey, storageProvider)
+  if (isBatchInput) await checkBatchRequests(context, listBatchRequests(form), stages)
+  const input = { requests, models: isBatchInput && isModelRequired ? models : null }
+  return createObject(context, { collection: 'files', provider, body, ...input }, stages)
 }
 
-/** Anthropic's client names nobody else, and its files are no input of a batch. */
+/** Uploads a file in Anthropic's API. Such a file cannot be a batch's input. */
 export async function uploadAnthropicFile(context: RequestContext, stages: PipelineServices): Promise<ProxyResponse> {
-  const { passed } = await readFile(context, stages)
+  const { body } = await readFile(context, stages)
   const provider = throwIfError(stages.modelRouter.findStorageProvider(context.resolvedKey, 'anthropic_files'))
-  return createObject(context, { collection: 'anthropic_files', provider, passed, requests: 0, models: null }, stages)
+  return createObject(context, { collection: 'anthropic_files', provider, body, requests: 0, models: null }, stages)
 }
 
 async function readFile(
   { request, resolvedKey }: RequestContext,
   stages: PipelineServices,
-): Promise<{ passed: PassThroughBody; form: MultipartForm }> {
+): Promise<{ body: PassThroughBody; form: MultipartForm }> {
   const { passThroughBody } = await readPassThroughBody(request, true, resolvedKey, stages)
   const { form } = passThroughBody
   const files = form?.parts.filter(({ name }) => name === 'file') ?? []
-  // A provider may read a text of this name in place of the file.
-  if (form && files.length > 0 && files.every(({ isFile }) => isFile)) return { passed: passThroughBody, form }
+  // A text field named `file` is rejected, because a provider may read it in place of the file.
+  if (form && files.length > 0 && files.every(({ isFile }) => isFile)) return { body: passThroughBody, form }
   throw invalidRequestError('The body of your request must be a multipart form with a file.', 'file')
 }
 
-/** The one provider that the models of a batch's requests lead to, which gets its file; null where they lead nowhere. */
-function vendorOfRequests(
+/** Returns the provider of all models that a batch's requests name; null if they name none. Throws a 400 for two providers. */
+function findBatchProvider(
   models: readonly string[],
   resolvedKey: ResolvedKey,
   router: PipelineServices['modelRouter'],
@@ -79,22 +79,22 @@ function vendorOfRequests(
   const another = named.find(name => name !== first)
   if (another !== undefined) {
     throw invalidRequestError(
-      `The requests of the file name models of ${first} and of ${another}: a file goes to one provider.`,
+      `The file's requests name models of ${first} and of ${another}: upload one file per provider.`,
       'file',
     )
   }
   if (first === 'anthropic') {
     throw invalidRequestError(
-      'The requests of the file name models of anthropic: send them to POST /v1/messages/batches.',
+      "The file's requests name models of anthropic: send them to POST /v1/messages/batches.",
       'file',
     )
   }
   return first
 }
 
-function namesAnother(vendor: ClientVendor, named: string): ProxyError {
+function createOtherVendorError(vendor: ClientVendor, named: string): ProxyError {
   return invalidRequestError(
-    `Your client speaks the API of ${vendor} (by its address or its headers), and the requests of the file name models of ${named}.`,
+    `Your client uses the API of ${vendor} (by its address or its headers), but the file's requests name models of ${named}.`,
     'file',
   )
 }

@@ -91,7 +91,7 @@ describe('src', () => {
     'the OpenID Connect provider cannot be reached',
     // Others than the proxy fail: the request goes on without them, or elsewhere.
     'a provider key rests',
-    'the hook is left alone',
+    'the hook keeps failing',
     'the judge gave no verdict',
     'judge model is skipped: its recent calls failed',
     'the judge was not waited for',

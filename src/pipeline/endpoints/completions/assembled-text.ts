@@ -1,4 +1,4 @@
-/** The text that a stream is assembled to: kept as long as the response can be stored and there is memory, or somebody waits for the whole. */
+/** The text assembled from a stream. It is retained while it can be stored and memory allows, or while a subscriber waits for all of it. */
 
 import type { MemoryHolder, MemoryReservation, StreamMemory } from '../../../event-loop/stream-memory.ts'
 import type { ResponseStream } from '../../../providers/response-stream.ts'
@@ -7,29 +7,29 @@ import type { SharedCall } from '../../coalescing/shared-call.ts'
 export class AssembledText implements MemoryHolder {
   readonly #stream: Pick<ResponseStream, 'assembler' | 'bufferedChars'>
   readonly #call: SharedCall
-  readonly #held: MemoryReservation
+  readonly #reservation: MemoryReservation
 
-  constructor(stream: Pick<ResponseStream, 'assembler' | 'bufferedChars'>, call: SharedCall, room: StreamMemory) {
+  constructor(stream: Pick<ResponseStream, 'assembler' | 'bufferedChars'>, call: SharedCall, memory: StreamMemory) {
     this.#stream = stream
     this.#call = call
-    this.#held = room.reserve(this)
+    this.#reservation = memory.reserve(this)
   }
 
-  /** After events were assembled. */
+  /** Updates the reserved memory after events were assembled. */
   updateMemory(): void {
     const { meter } = this.#stream.assembler
     meter.measure()
     if (meter.isTooLargeToStore && !meter.isDiscarded) this.freeReusable()
-    else this.#held.set(this.#stream.bufferedChars)
+    else this.#reservation.set(this.#stream.bufferedChars)
   }
 
   freeReusable(): void {
     if (this.#call.discardFullResponse()) this.#stream.assembler.discardText()
-    this.#held.set(this.#stream.bufferedChars)
+    this.#reservation.set(this.#stream.bufferedChars)
   }
 
-  /** When the response has been stored, or is not going to be. */
+  /** Releases the memory. Called when the response is stored, or will not be. */
   close(): void {
-    this.#held.release()
+    this.#reservation.release()
   }
 }

@@ -1,4 +1,4 @@
-/** Chat and other completions: what a model answers to a whole request. */
+/** The operation for chat completions and other completions. */
 import { apiFormatOf } from '../../../formats/endpoint-formats.ts'
 import { readPlainResponse } from '../../../providers/analyze-response.ts'
 import { replaceLongBody } from '../../../providers/long-body.ts'
@@ -30,18 +30,18 @@ export const completionOperation: SharedOperation = {
   sharesCalls: true,
   read: readCompletionRequest,
   serveHit,
-  execute: ask,
+  execute: callProvider,
   price: calculateCost,
 }
 
-/** The call is settled before a plain response is returned; behind a streamed one it settles when the stream ends. */
-async function ask(context: LeaderContext<CompletionQuery>, stages: PipelineServices): Promise<AttemptResult> {
+/** Calls the provider. The call settles before a plain response is returned, or when a stream ends. */
+async function callProvider(context: LeaderContext<CompletionQuery>, stages: PipelineServices): Promise<AttemptResult> {
   const { request, query, resolvedKey, provider, call, recorder } = context
   const { endpoint, body, bytes, stream } = query
   const rejectsUnsupportedTools = resolvedKey.unsupported_tools === 'refuse'
   const addsCacheBreakpoints = resolvedKey.anthropic_cache_marks === 'on'
   const size = () => requestSizeOf(query, { isLenient: true })
-  const asked = {
+  const callOptions = {
     ...{ endpoint, headers: request.headers, stream, rejectsUnsupportedTools, addsCacheBreakpoints },
     owner: resolvedKey.project_id,
     responseMemory: request.responseMemory,
@@ -49,40 +49,41 @@ async function ask(context: LeaderContext<CompletionQuery>, stages: PipelineServ
     isClientDisconnected: call.hasNoSubscribers,
     maxPrice: recorder.spending?.hasBudgets ? maxPriceOf(size, provider, stages.catalogue) : undefined,
   }
-  const answer = await provider.send(
-    bytes ? replaceLongBody(asked, body, bytes) : { ...asked, body, bodyText: query.text },
+  const upstream = await provider.send(
+    bytes ? replaceLongBody(callOptions, body, bytes) : { ...callOptions, body, bodyText: query.text },
   )
-  recorder.recordResponseHead(answer)
-  if (answer.status !== 200) return forwardUpstreamError(context, answer)
-  if (answer.stream || (stream && !answer.plain && isEventStream(answer))) return relayStream(context, answer, stages)
-  return { response: await answerPlain(context, answer, stages) }
+  recorder.recordResponseHead(upstream)
+  if (upstream.status !== 200) return forwardUpstreamError(context, upstream)
+  if (upstream.stream || (stream && !upstream.plain && isEventStream(upstream)))
+    return relayStream(context, upstream, stages)
+  return { response: await createPlainResponse(context, upstream, stages) }
 }
 
-async function answerPlain(
+async function createPlainResponse(
   context: LeaderContext<CompletionQuery>,
-  answer: UpstreamResponse,
+  upstream: UpstreamResponse,
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
   const { request, query, resolvedKey, provider, subscriber } = context
   const { endpoint, body } = query
   const owner = resolvedKey.project_id
-  const wanted = apiFormatOf(endpoint).readExpectedOutput(body)
+  const expected = apiFormatOf(endpoint).readExpectedOutput(body)
   const read =
-    answer.plain ??
-    (await readPlainResponse(answer.body, provider.name, {
+    upstream.plain ??
+    (await readPlainResponse(upstream.body, provider.name, {
       endpoint,
-      expected: wanted,
+      expected,
       owner,
       held: request.responseMemory,
     }))
   const { completeness, callsTools, failure, usage: reported, omitted } = read
   if (failure) throw failedResponseError(failure, completeness, reported)
   const bytes = query.echoedFields ? await resetEchoedFields(read.bytes, resolvedKey) : read.bytes
-  const asked = describePricedCall(query, provider, stages.catalogue)
+  const pricedCall = describePricedCall(query, provider, stages.catalogue)
   setStoredResponseId(context, read.id)
-  const usage = await resolveCallUsage(asked, read, owner)
-  const passed = await checkResponse(context, bytes, usage)
-  const headers = createResponseHeaders(context, answer, usage, stages)
+  const usage = await resolveCallUsage(pricedCall, read, owner)
+  const decision = await checkResponse(context, bytes, usage)
+  const headers = createResponseHeaders(context, upstream, usage, stages)
   addOmittedHeader(headers, omitted)
   const response: ProxyResponse = query.stream
     ? {
@@ -91,12 +92,12 @@ async function answerPlain(
         body: replayStream(bytes, createReplayOptions(context), { resolvedKey, held: request.responseMemory }),
       }
     : { status: 200, headers: { ...headers, ...JSON_HEADERS }, body: bytes }
-  const isComplete = completeness === 'whole' && answer.isStorable() && passed?.mayStore !== false
-  const kind = { isSemantic: !callsTools, isStreamed: false, policy: passed?.policy ?? null }
+  const isComplete = completeness === 'whole' && upstream.isStorable() && decision?.mayStore !== false
+  const kind = { isSemantic: !callsTools, isStreamed: false, policy: decision?.policy ?? null }
   if (isComplete) await storeResponse(context, { bytes, ...kind }, usage, stages)
   context.call.settle(
     isComplete
-      ? { kind: 'complete', entry: createSharedEntry(context, bytes, usage, passed) }
+      ? { kind: 'complete', entry: createSharedEntry(context, bytes, usage, decision) }
       : { kind: 'notShareable', failure: null },
   )
   subscriber.leave()

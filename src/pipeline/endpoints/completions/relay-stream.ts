@@ -1,4 +1,4 @@
-/** Leads a streamed call: relays events as they arrive, stores the response if it is complete, and accounts for it either way. */
+/** Leads a streamed call: relays events as they arrive, stores the response if it is complete, and records its usage in any case. */
 
 import { ClientDisconnected, createError, ProxyError } from '../../../errors/errors.ts'
 import { yieldBeforeFirstRead } from '../../../event-loop/work-scheduler.ts'
@@ -31,99 +31,100 @@ import { estimateReasonOf } from '../../spending/upstream-calls.ts'
 import { AssembledText } from './assembled-text.ts'
 import { StreamGate } from './stream-gate.ts'
 
-const NOTHING = new Uint8Array(0)
+const NO_BYTES = new Uint8Array(0)
 
 type StreamContext = LeaderContext<CompletionQuery>
 
-/** Resolves when the stream begins: at once, unless it is held back. */
+/** Resolves when the stream begins: at once, unless a hook holds the stream. */
 export async function relayStream(
   context: StreamContext,
-  answer: UpstreamResponse,
+  upstream: UpstreamResponse,
   stages: PipelineServices,
 ): Promise<AttemptResult> {
   const { query, recorder, call, subscriber } = context
   const expected = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
   const gate = new StreamGate(context, stages)
-  // Not awaited: the leader's client may leave while followers still read.
-  void relay(context, answer, gate, stages)
+  // The relay is not awaited: the leader's client may disconnect while followers still read.
+  void relay(context, upstream, gate, stages)
   if (gate.isClosed && (await call.started) === 'settled') return { failure: await failureOf(call) }
   recorder.recordHeadersSent()
-  const headers = { ...createResponseHeaders(context, answer, expected, stages), ...SSE_HEADERS }
+  const headers = { ...createResponseHeaders(context, upstream, expected, stages), ...SSE_HEADERS }
   return {
     response: { status: 200, headers, body: createClientStream(subscriber, createClientStreamOptions(context)).body },
   }
 }
 
-/** Of a call that ended before its stream began. */
+/** Returns the failure of a call that settled before its stream began. */
 async function failureOf({ signal, settled }: StreamContext['call']): Promise<CallFailure> {
   if (signal.aborted) return signal.reason
   const settlement = await settled
   return (settlement.kind === 'notShareable' && settlement.failure) || createError('upstreamInterrupted')
 }
 
-/** Reads the stream to its end, settles the call, accounts for it. Never throws. */
+/** Reads the stream to its end, settles the call and records its usage. Never throws. */
 async function relay(
   context: StreamContext,
-  answer: UpstreamResponse,
+  upstream: UpstreamResponse,
   gate: StreamGate,
   stages: PipelineServices,
 ): Promise<void> {
   const { query, resolvedKey, call } = context
-  const wanted = apiFormatOf(query.endpoint).readExpectedOutput(query.body)
-  const stream = answer.stream ?? new ResponseStream(answer.body, { endpoint: query.endpoint, expected: wanted }, null)
+  const expected = apiFormatOf(query.endpoint).readExpectedOutput(query.body)
+  const stream = upstream.stream ?? new ResponseStream(upstream.body, { endpoint: query.endpoint, expected }, null)
   const text = new AssembledText(stream, call, stages.sharedCalls.memory)
-  // Between being asked and beginning, others may have taken the room. What has come of it waits in the runtime, and goes at once.
+  // Other streams may have filled the memory since the request was sent. Bytes received so far are buffered by the runtime.
   call.rejectIfMemoryFull()
   await yieldBeforeFirstRead()
   call.rejectIfMemoryFull()
-  const share = query.echoedFields ? (event: Uint8Array) => resetEchoedFieldsInEvent(event, resolvedKey) : null
-  const read = { ...(await readEvents(context, stream, { text, gate, share })), stream }
-  await settle(context, answer, stages, { ...read, gate })
+  const resetFields = query.echoedFields ? (event: Uint8Array) => resetEchoedFieldsInEvent(event, resolvedKey) : null
+  const read = { ...(await readEvents(context, stream, { text, gate, resetFields })), stream }
+  await settleStream(context, upstream, stages, { ...read, gate })
   gate.discard()
   text.close()
 }
 
-async function settle(
+async function settleStream(
   context: StreamContext,
-  answer: UpstreamResponse,
+  upstream: UpstreamResponse,
   stages: PipelineServices,
-  { stream, held, brokenBy, gate }: ReadStream & { gate: StreamGate },
+  { stream, held, interruption, gate }: ReadStream & { gate: StreamGate },
 ): Promise<void> {
   const { query, resolvedKey, call, check } = context
-  if (brokenBy !== undefined) return await endBroken(context, stream, { failure: brokenBy, gate }, stages)
-  const reading = stream.analyze()
-  // A stream may also end without its closing event.
-  const isProviderFailure = reading.failure !== null || (held === null && !reading.isFinished)
+  if (interruption !== undefined)
+    return await settleInterrupted(context, stream, { failure: interruption, gate }, stages)
+  const analysis = stream.analyze()
+  // A stream may also end without its last event.
+  const isProviderFailure = analysis.failure !== null || (held === null && !analysis.isFinished)
   const end: StreamEnd = isProviderFailure ? { reason: 'provider_failed' } : {}
-  const usage = await usageOfStream(context, stream, reading, end, stages)
-  if (reading.failure) {
-    const failure = failedResponseError(reading.failure, reading.completeness, reading.usage)
-    return endFailed(context, stream, { failure, usage, gate, held })
+  const usage = await resolveStreamUsage(context, stream, analysis, end, stages)
+  if (analysis.failure) {
+    const failure = failedResponseError(analysis.failure, analysis.completeness, analysis.usage)
+    return settleFailed(context, stream, { failure, usage, gate, held })
   }
-  const isWhole = reading.completeness === 'whole' && answer.isStorable()
-  const assembled = isWhole || check ? encodeJson(stream.finish().body) : NOTHING
+  const isStorable = analysis.completeness === 'whole' && upstream.isStorable()
+  const assembled = isStorable || check ? encodeJson(stream.finish().body) : NO_BYTES
   const bytes =
-    query.echoedFields && assembled !== NOTHING ? await resetEchoedFields(assembled, resolvedKey) : assembled
-  const isKept = stream.assembler.meter.discardedChars === 0
-  const passed = await checkResponse(context, isKept ? bytes : null, usage).catch(asRefused)
-  if (passed && 'refusal' in passed) return call.settle(...passed.refusal)
+    query.echoedFields && assembled !== NO_BYTES ? await resetEchoedFields(assembled, resolvedKey) : assembled
+  const isTextComplete = stream.assembler.meter.discardedChars === 0
+  const decision = await checkResponse(context, isTextComplete ? bytes : null, usage).catch(asRejection)
+  if (decision && 'rejection' in decision) return call.settle(...decision.rejection)
   await gate.release()
-  const isComplete = isWhole && passed?.mayStore !== false
-  const kind = { isSemantic: !reading.callsTools, isStreamed: true, policy: passed?.policy ?? null }
+  const isComplete = isStorable && decision?.mayStore !== false
+  const kind = { isSemantic: !analysis.callsTools, isStreamed: true, policy: decision?.policy ?? null }
   if (isComplete) await storeResponse(context, { bytes, ...kind }, usage, stages)
   const { lastEvent } = apiFormatOf(query.endpoint)
-  const last = held ?? (lastEvent && new EventChunk([lastEvent]))
-  if (last) void call.push(last)
+  const lastChunk = held ?? (lastEvent && new EventChunk([lastEvent]))
+  if (lastChunk) void call.push(lastChunk)
   call.settle(
     isComplete
-      ? { kind: 'complete', entry: createSharedEntry(context, bytes, usage, passed) }
+      ? { kind: 'complete', entry: createSharedEntry(context, bytes, usage, decision) }
       : { kind: 'notShareable', failure: null },
   )
   recordMiss(context, usage)
 }
 
-/** A response that turned out to be a failure. Its clients learn so by an event: the provider's own, where it sent one. */
-function endFailed(
+/** Settles a call whose stream reports a failure. Clients receive an error event: the provider's own, if it sent one. */
+function settleFailed(
   { query, call, recorder }: StreamContext,
   stream: ResponseStream,
   {
@@ -134,40 +135,40 @@ function endFailed(
   }: Pick<ReadEvents, 'held'> & { failure: UpstreamFailure; usage: CallUsage; gate: StreamGate },
 ): void {
   const reported = Object.assign(failure, { usage })
-  // Where the closing event holds the response, it says that it failed. Any other would say that it is whole.
-  const tellsFailure = stream.hasReportedFailure && apiFormatOf(query.endpoint).lastEvent === null
-  if (held && tellsFailure && !gate.isClosed) void call.push(held)
+  // A last event that holds the response carries the failure. Any other last event would mark the response as complete.
+  const carriesFailure = stream.hasReportedFailure && apiFormatOf(query.endpoint).lastEvent === null
+  if (held && carriesFailure && !gate.isClosed) void call.push(held)
   call.settle({ kind: 'notShareable', failure: reported }, stream.hasReportedFailure ? undefined : reported)
-  // Nothing of it has gone to anybody, and another model may be asked.
+  // Nothing was delivered while the gate is closed, so a fallback model may be called.
   if (!gate.isClosed) recorder.finishFailed(reported, { usage })
 }
 
-/** How a call ends whose answer may not pass: those that read a part of it learn so, too. */
-function asRefused(failure: ProxyError): { refusal: Parameters<StreamContext['call']['settle']> } {
-  return { refusal: [{ kind: 'notShareable', failure }, failure] }
+/** Returns the arguments that settle a call whose response the hook rejects. Readers of a part of it receive the failure, too. */
+function asRejection(failure: ProxyError): { rejection: Parameters<StreamContext['call']['settle']> } {
+  return { rejection: [{ kind: 'notShareable', failure }, failure] }
 }
 
-/** Whether the provider ended its response with this. Whatever else breaks one off, the provider may have gone on. */
-function isInPlaceOfResponse(failure: unknown): boolean {
+/** Whether the provider ended its response with this failure. After any other failure, the provider may have continued. */
+function replacesResponse(failure: unknown): boolean {
   return failure instanceof ProxyError && failure.replacesResponse
 }
 
 interface StreamEnd {
-  /** Why it ended early; by default it did not. */
+  /** Why the stream ended early, if it did. */
   reason?: EstimateReason
-  /** Whether it may have used something without having begun to respond. */
+  /** Whether the provider may have used tokens before it began to respond. */
   isInterrupted?: boolean
 }
 
-async function usageOfStream(
+async function resolveStreamUsage(
   context: StreamContext,
   stream: ResponseStream,
-  reading: StreamAnalysis,
+  analysis: StreamAnalysis,
   { reason, isInterrupted = false }: StreamEnd,
   { catalogue }: PipelineServices,
 ): Promise<CallUsage> {
   const { query, resolvedKey, provider } = context
-  const { usage, hasOutput, isFinished, canHaveUsedTokens, model, tier, id, text, body } = reading
+  const { usage, hasOutput, isFinished, canHaveUsedTokens, model, tier, id, text, body } = analysis
   const { discardedChars } = stream.assembler.meter
   setStoredResponseId(context, id)
   const report = {
@@ -179,65 +180,65 @@ async function usageOfStream(
 }
 
 interface ReadEvents {
-  /** The closing event. Clients stop reading there, so it is held back until an immediate repeat finds the response stored. */
+  /** The last event. Clients stop reading at it, so it is held until the response is stored and an immediate repeat hits the cache. */
   held: EventChunk | null
-  /** The error that broke the stream off; undefined when it ended normally. */
-  brokenBy: unknown
+  /** The error that interrupted the stream; undefined if it ended normally. */
+  interruption: unknown
 }
 
 interface ReadStream extends ReadEvents {
   stream: ResponseStream
 }
 
-interface Relaying {
+interface RelayOptions {
   text: AssembledText
   gate: StreamGate
-  /** Gives an event the fields that all who share it get; null where it has none. */
-  share: ((event: Uint8Array) => Uint8Array | Promise<Uint8Array>) | null
+  /** Resets an event's echoed fields for all requests that share the call; null if the response has none. */
+  resetFields: ((event: Uint8Array) => Uint8Array | Promise<Uint8Array>) | null
 }
 
 async function readEvents(
   { query }: StreamContext,
   stream: ResponseStream,
-  { text, gate, share }: Relaying,
+  { text, gate, resetFields }: RelayOptions,
 ): Promise<ReadEvents> {
   const format = apiFormatOf(query.endpoint)
   try {
     for (;;) {
       const read = await stream.read()
-      if (read === null) return { held: null, brokenBy: undefined }
+      if (read === null) return { held: null, interruption: undefined }
       text.updateMemory()
-      const events = share ? await Promise.all(read.map(share)) : read
-      const doneAt = events.findIndex(format.isLastEvent)
-      const passed = doneAt < 0 ? events : events.slice(0, doneAt)
-      if (passed.length > 0) await gate.push(new EventChunk(passed))
-      if (doneAt >= 0) {
+      const events = resetFields ? await Promise.all(read.map(resetFields)) : read
+      const lastIndex = events.findIndex(format.isLastEvent)
+      const forwarded = lastIndex < 0 ? events : events.slice(0, lastIndex)
+      if (forwarded.length > 0) await gate.push(new EventChunk(forwarded))
+      if (lastIndex >= 0) {
         void stream.drain()
-        return { held: new EventChunk(events.slice(doneAt, doneAt + 1)), brokenBy: undefined }
+        return { held: new EventChunk(events.slice(lastIndex, lastIndex + 1)), interruption: undefined }
       }
     }
-  } catch (brokenBy) {
-    return { held: null, brokenBy }
+  } catch (interruption) {
+    return { held: null, interruption }
   }
 }
 
-/** Subscribers that received a part get the error; others may try again themselves. */
-async function endBroken(
+/** Settles an interrupted call. Subscribers that received a part get the error; others may retry. */
+async function settleInterrupted(
   context: StreamContext,
   stream: ResponseStream,
   { failure, gate }: { failure: unknown; gate: StreamGate },
   stages: PipelineServices,
 ): Promise<void> {
   const { provider, recorder, call } = context
-  // Counted first: when a client learns of the end, the request is accounted for.
-  const end = { reason: estimateReasonOf(failure), isInterrupted: !isInPlaceOfResponse(failure) }
-  const usage = await usageOfStream(context, stream, stream.analyze(), end, stages)
+  // Usage is resolved first, so that it is recorded when the client receives the end.
+  const end = { reason: estimateReasonOf(failure), isInterrupted: !replacesResponse(failure) }
+  const usage = await resolveStreamUsage(context, stream, stream.analyze(), end, stages)
   const reported =
     failure instanceof ProxyError
       ? failure
       : brokenResponseError(provider.name, 'broke off its answer', undefined, failure)
   call.settle({ kind: 'notShareable', failure: reported }, reported)
-  // Nothing of it has gone to anybody, and another model may be asked.
+  // Nothing was delivered while the gate is closed, so a fallback model may be called.
   if (gate.isClosed && reported instanceof UpstreamFailure && !(failure instanceof ClientDisconnected)) return
   recorder.finishFailed(failure instanceof ClientDisconnected ? failure : reported, { usage })
 }

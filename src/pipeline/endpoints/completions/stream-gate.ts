@@ -1,19 +1,19 @@
-/** Holds a stream's events back until its answer has passed the hook; without a hook, or where streams are not held, they go on as they come. */
+/** Holds a stream's events until the hook accepts the response. Without a hook that holds streams, events are forwarded as they arrive. */
 import { createError } from '../../../errors/errors.ts'
 import type { MemoryReservation } from '../../../event-loop/stream-memory.ts'
 import type { EventChunk } from '../../../formats/sse/event-chunk.ts'
 import type { LeaderContext, PipelineServices } from '../../context/request-context.ts'
 
-/** As much as a call keeps of a stream for those that join late. */
-const MOST_HELD_BYTES = 16 * 1024 * 1024
+/** Equal to the bytes that a shared call retains for late subscribers. */
+const MAX_HELD_BYTES = 16 * 1024 * 1024
 
 export class StreamGate {
   readonly #call: LeaderContext['call']
-  readonly #room: PipelineServices['sharedCalls']['memory']
-  readonly #held: MemoryReservation | null = null
-  #lumps: EventChunk[] = []
+  readonly #memory: PipelineServices['sharedCalls']['memory']
+  readonly #reservation: MemoryReservation | null = null
+  #chunks: EventChunk[] = []
   #bytes = 0
-  /** Nothing of the stream has gone to anybody. */
+  /** Whether events are held: nothing of the stream was delivered. */
   isClosed: boolean
 
   constructor(
@@ -21,37 +21,37 @@ export class StreamGate {
     { sharedCalls: { memory } }: Pick<PipelineServices, 'sharedCalls'>,
   ) {
     this.#call = call
-    this.#room = memory
+    this.#memory = memory
     this.isClosed = check?.holdsStreams ?? false
-    if (this.isClosed) this.#held = memory.reserve({})
+    if (this.isClosed) this.#reservation = memory.reserve({})
     else call.startStream()
   }
 
-  /** Resolves when there is room for more. Throws where there is none to hold it back. */
-  async push(lump: EventChunk): Promise<void> {
-    if (!this.isClosed) return this.#call.push(lump)
-    this.#bytes += lump.bytes.length
-    if (this.#bytes > MOST_HELD_BYTES) throw createError('tooLargeForHook', { mostBytes: MOST_HELD_BYTES })
-    if (this.#room.isFull) throw createError('tooManyUnreadStreams')
-    this.#held?.add(lump.heldBytes)
-    this.#lumps.push(lump)
+  /** Adds events. Resolves when the writer may continue. Throws if the limit or the memory does not allow to hold them. */
+  async push(chunk: EventChunk): Promise<void> {
+    if (!this.isClosed) return this.#call.push(chunk)
+    this.#bytes += chunk.bytes.length
+    if (this.#bytes > MAX_HELD_BYTES) throw createError('tooLargeForHook', { mostBytes: MAX_HELD_BYTES })
+    if (this.#memory.isFull) throw createError('tooManyUnreadStreams')
+    this.#reservation?.add(chunk.heldBytes)
+    this.#chunks.push(chunk)
   }
 
-  /** It has passed. Resolves when all has gone on that was held back. */
+  /** Opens the gate. Resolves when all held events are forwarded. */
   async release(): Promise<void> {
     if (!this.isClosed) return
     this.isClosed = false
     this.#call.startStream()
-    for (const lump of this.#lumps) {
-      await this.#call.push(lump)
-      this.#held?.add(-lump.heldBytes)
+    for (const chunk of this.#chunks) {
+      await this.#call.push(chunk)
+      this.#reservation?.add(-chunk.heldBytes)
     }
     this.discard()
   }
 
-  /** Forgets what is held back. */
+  /** Drops all held events. */
   discard(): void {
-    this.#lumps = []
-    this.#held?.release()
+    this.#chunks = []
+    this.#reservation?.release()
   }
 }

@@ -1,4 +1,4 @@
-/** Answers an embeddings request from its inputs' vectors, cached and fetched: all of them in order, or none. */
+/** The embeddings operation: responds with the vectors of all inputs in order, cached and fetched, or with an error. */
 
 import { scopedHash } from '../../../cache/cache-scope.ts'
 import { createVectorNamer } from '../../../cache/vectors/pack-vector.ts'
@@ -30,50 +30,50 @@ export const embeddingsOperation: UnsharedOperation = {
   sharesCalls: false,
   read: readCompletionRequest,
   serveHit: () => null,
-  execute: ask,
+  execute: createResponse,
   price: calculateCost,
 }
 
 type EmbeddingsContext = RoutedContext<CompletionQuery>
 
 /**
- * Throws a ProxyError when limits are exceeded or the upstream cannot be reached or understood, and ClientDisconnected when the client has left.
+ * Throws a ProxyError if limits are exceeded or the upstream fails, and ClientDisconnected if the client has disconnected.
  */
-async function ask(context: EmbeddingsContext, stages: PipelineServices): Promise<AttemptResult> {
+async function createResponse(context: EmbeddingsContext, stages: PipelineServices): Promise<AttemptResult> {
   const { request, query, resolvedKey, provider, recorder } = context
-  const { embeddings: asked } = query
-  if (!asked) throw new Error('This request is answered as a whole')
+  const { embeddings: input } = query
+  if (!input) throw new Error('the request has no embeddings input')
   const yieldTurn = createYielder()
-  const inputs = await nameInputs(context, asked, yieldTurn)
+  const inputs = await nameInputs(context, input, yieldTurn)
   const counter = createInputTokenCounter(query.model, resolvedKey.project_id, yieldTurn)
-  const underWay = new Set<() => CallUsage>()
-  const gathered = await gatherVectors({ context, inputs, counter, pendingEstimates: underWay, yieldTurn, stages })
-  if (gathered.failure) return endEarly(context, gathered, underWay, stages)
+  const pendingEstimates = new Set<() => CallUsage>()
+  const results = await gatherVectors({ context, inputs, counter, pendingEstimates, yieldTurn, stages })
+  if (results.failure) return failRequest(context, results, pendingEstimates, stages)
 
-  const { cached, fetched, batches, usage } = gathered
+  const { cached, fetched, batches, usage } = results
   const vectors = inputs.flatMap(({ cacheKey }) => cached.get(cacheKey) ?? fetched.get(cacheKey) ?? [])
-  // In place of the responses that they were read from.
+  // The vectors replace the upstream responses, which are released.
   request.responseMemory.set(vectors.reduce((sum, { packed }) => sum + packed.length, 0))
   const body =
-    findVerbatim(asked, gathered) ??
+    findVerbatim(input, results) ??
     writeEmbeddingsResponse({
       packed: vectors.map(({ packed }) => packed),
-      form: asked.form,
-      model: batches[0]?.answer.model ?? vectors[0]?.responseModel ?? query.model,
+      form: input.form,
+      model: batches[0]?.response.model ?? vectors[0]?.responseModel ?? query.model,
       promptTokens: vectors.reduce((sum, { promptTokens }) => sum + promptTokens, 0),
     })
   const savedPromptTokens = inputs.reduce((sum, { cacheKey }) => sum + (cached.get(cacheKey)?.promptTokens ?? 0), 0)
   const isHit = batches.length === 0
   const headers = isHit
-    ? createEmbeddingsHitHeaders(provider.name, oldestOf(cached), savedPromptTokens)
+    ? createEmbeddingsHitHeaders(provider.name, oldestCreatedAtMs(cached), savedPromptTokens)
     : {
         ...batches[0]?.headers,
         ...createMissHeaders(provider.name, calculateCost(context, usage, stages)),
         'x-proxy-tokens-saved': `${savedPromptTokens}`,
       }
   recorder.recordHeadersSent()
-  const spent = isHit ? { ...NO_USAGE, promptTokens: savedPromptTokens } : { ...usage, savedPromptTokens }
-  recorder.finish({ status: 200, isCounted: true, cacheResult: isHit ? 'HIT' : 'MISS', usage: spent })
+  const usedOrSaved = isHit ? { ...NO_USAGE, promptTokens: savedPromptTokens } : { ...usage, savedPromptTokens }
+  recorder.finish({ status: 200, isCounted: true, cacheResult: isHit ? 'HIT' : 'MISS', usage: usedOrSaved })
   return { response: { status: 200, headers: { ...headers, ...JSON_HEADERS }, body } }
 }
 
@@ -85,30 +85,41 @@ async function nameInputs(
   const { model } = query
   const { namespace, sharingScope } = control
   const headers = pickCacheKeyHeaders(query.headers, provider.kind)
-  const nameOf = createVectorNamer({ namespace, route: routeIdOf(provider), headers, model, dimensions, otherFields })
-  const named: KeyedInput[] = []
+  const cacheNameOf = createVectorNamer({
+    namespace,
+    route: routeIdOf(provider),
+    headers,
+    model,
+    dimensions,
+    otherFields,
+  })
+  const keyed: KeyedInput[] = []
   for (const input of inputs) {
     await yieldTurn()
-    named.push({ cacheKey: scopedHash(sharingScope, nameOf(input)), input })
+    keyed.push({ cacheKey: scopedHash(sharingScope, cacheNameOf(input)), input })
   }
-  return named
+  return keyed
 }
 
-/** The batches fetched so far are kept and accounted for, and what others may have cost; the request does not count. */
-function endEarly(
+/** Fails the request. Fetched batches stay cached and are charged, as is the estimate of others; the request does not count. */
+function failRequest(
   context: EmbeddingsContext,
-  { failure: end, usage }: VectorResults,
-  underWay: ReadonlySet<EstimateCallUsage>,
+  { failure: fetchFailure, usage }: VectorResults,
+  pendingEstimates: ReadonlySet<EstimateCallUsage>,
   stages: PipelineServices,
 ): AttemptResult {
   const { request, recorder } = context
   const failure =
-    end && 'refusal' in end ? end.refusal : request.signal.aborted ? new ClientDisconnected() : end?.failure
+    fetchFailure && 'upstreamError' in fetchFailure
+      ? fetchFailure.upstreamError
+      : request.signal.aborted
+        ? new ClientDisconnected()
+        : fetchFailure?.failure
   const known = usage === NO_USAGE ? usage : { ...usage, reportedCostUsd: calculateCost(context, usage, stages) }
   recorder.finishFailed(failure, {
-    usage: [...underWay].map(estimate => estimate(estimateReasonOf(failure))).reduce(addEstimated, known),
+    usage: [...pendingEstimates].map(estimate => estimate(estimateReasonOf(failure))).reduce(addEstimated, known),
   })
-  if (end && 'refusal' in end) return { failure: end.refusal }
+  if (fetchFailure && 'upstreamError' in fetchFailure) return { failure: fetchFailure.upstreamError }
   throw failure
 }
 
@@ -126,13 +137,13 @@ function addEstimated(sum: CallUsage, { isUnpriced = false, estimate, ...usage }
   }
 }
 
-/** The upstream's own bytes, if they answer exactly this request in the encoding it asks for; else null. */
+/** Returns the upstream's own bytes, if they are the response to exactly this request in the requested encoding; else null. */
 function findVerbatim({ form }: EmbeddingsInput, { batches, cached }: VectorResults): Uint8Array | null {
   const [batch] = batches
   if (!batch?.isVerbatim || batches.length > 1 || cached.size > 0) return null
-  return batch.answer.form === form && batch.answer.isInOrder ? batch.bytes : null
+  return batch.response.form === form && batch.response.isInOrder ? batch.bytes : null
 }
 
-function oldestOf(known: VectorResults['cached']): number {
-  return Array.from(known.values()).reduce((least, { createdAtMs }) => Math.min(least, createdAtMs), nowMs())
+function oldestCreatedAtMs(known: VectorResults['cached']): number {
+  return Array.from(known.values()).reduce((oldest, { createdAtMs }) => Math.min(oldest, createdAtMs), nowMs())
 }

@@ -1,4 +1,4 @@
-/** Asks a provider for vectors that are neither cached nor in flight: in batches of a size that it accepts, several at once. */
+/** Fetches vectors that are neither cached nor in flight from a provider, in concurrent batches of a size that it accepts. */
 
 import type { EmbeddingInput } from '../../../cache/vectors/pack-vector.ts'
 import { omitImplausibleCost } from '../../../catalogue/reported-cost.ts'
@@ -18,9 +18,10 @@ import { estimateUsage } from '../../spending/estimate-usage.ts'
 import { maxCost, maxPriceOf, requestSizeOfBody } from '../../spending/max-cost.ts'
 import { canHaveCost } from '../../spending/upstream-calls.ts'
 import type { InputTokenCounter } from './count-inputs.ts'
+import { planBatches } from './plan-batches.ts'
 import { type EmbeddingsResponse, readEmbeddingsResponse } from './read-response.ts'
 
-/** One input, and the name its vector is cached under. */
+/** One input with the cache key of its vector. */
 export interface KeyedInput {
   cacheKey: string
   input: EmbeddingInput
@@ -28,63 +29,48 @@ export interface KeyedInput {
 
 export interface EmbeddingsFetch {
   context: RoutedContext<CompletionQuery>
-  /** In the request's order; repeated inputs repeat here. */
+  /** All inputs in the request's order, including repeated ones. */
   inputs: readonly KeyedInput[]
   counter: InputTokenCounter
-  /** What each batch may have cost that was asked for, and whose usage is not known. */
+  /** Estimates for batches whose usage is unknown. */
   pendingEstimates: Set<EstimateCallUsage>
   yieldTurn: Yielder
   stages: PipelineServices
 }
 
-/** Most inputs per request for vendors that take fewer than OpenAI's 2,048: the limits of the Gemini API and of Cohere. */
-const MOST_INPUTS: readonly { models: RegExp; inputs: number }[] = [
-  { models: /^(?:google|~google)\/|^gemini-embedding/i, inputs: 100 },
-  { models: /^cohere\/|^embed-(?:v\d|english|multilingual)/i, inputs: 96 },
-]
-const MOST_INPUTS_ELSEWHERE = 2_048
-
-/** Keeps the order; makes as few batches as possible, of sizes as even as possible. */
-export function planBatches<T>(inputs: readonly T[], model: string): T[][] {
-  const most = MOST_INPUTS.find(({ models }) => models.test(model))?.inputs ?? MOST_INPUTS_ELSEWHERE
-  const count = Math.ceil(inputs.length / most)
-  const size = Math.ceil(inputs.length / Math.max(1, count))
-  return Array.from({ length: count }, (_, at) => inputs.slice(at * size, (at + 1) * size))
-}
-
 /**
- * Returns whole numbers in proportion to `counts` that add up to `total`. If our own counts add up to it, they are returned unchanged.
- * Tokens left over from rounding down go to the largest remainders.
+ * Returns integers in proportion to `counts` that add up to `total`. Counts that add up to it are returned unchanged. Tokens that remain
+ * after rounding down go to the largest remainders.
  */
 export function distributeTokens(total: number, counts: readonly number[]): number[] {
   const sum = counts.reduce((all, count) => all + count, 0)
   if (sum === total) return [...counts]
   const exact = counts.map(count => (sum === 0 ? total / counts.length : (count * total) / sum))
   const shares = exact.map(Math.floor)
-  const left = total - shares.reduce((all, share) => all + share, 0)
-  const byRemainder = exact.map((share, at) => ({ at, remainder: share - Math.floor(share) }))
+  const remaining = total - shares.reduce((all, share) => all + share, 0)
+  const byRemainder = exact.map((share, index) => ({ index, remainder: share - Math.floor(share) }))
   byRemainder.sort((a, b) => b.remainder - a.remainder)
-  for (const { at } of byRemainder.slice(0, left)) shares[at] = (shares[at] ?? 0) + 1
+  for (const { index } of byRemainder.slice(0, remaining)) shares[index] = (shares[index] ?? 0) + 1
   return shares
 }
 
 export interface InputBatch {
   inputs: readonly KeyedInput[]
-  /** True when the batch is all of the request's inputs, in order: the body can be forwarded as it came. */
+  /** Whether the batch has all of the request's inputs, in order. The body can then be forwarded unchanged. */
   isVerbatim: boolean
 }
 
 export interface FetchedBatch {
-  /** By the input's name. */
+  /** Vectors by the input's cache key. */
   vectors: ReadonlyMap<string, FetchedVector>
   usage: TokenUsage
-  /** The upstream's headers, ready to be passed on. */
+  /** The upstream's headers, as they are forwarded. */
   headers: Record<string, string>
-  answer: EmbeddingsResponse
-  /** The response as it came. It answers the whole request when `isVerbatim`. */
+  response: EmbeddingsResponse
+  /** The unchanged response. If `isVerbatim`, it is the response to the whole request. */
   bytes: Uint8Array
   isVerbatim: boolean
-  /** Whether its vectors may be stored, and given to others that wait for them. */
+  /** Whether the vectors may be stored, and shared with other requests. */
   mayStore: boolean
 }
 
@@ -95,147 +81,161 @@ export interface EmbeddingsReadInput {
 
 export interface EmbeddingsReadResult {
   bytes: Uint8Array
-  answer: EmbeddingsResponse | null
+  response: EmbeddingsResponse | null
 }
 
-const READ = new WorkerJob<EmbeddingsReadInput, EmbeddingsReadResult>(
+const READ_RESPONSE = new WorkerJob<EmbeddingsReadInput, EmbeddingsReadResult>(
   new URL('../../jobs.ts', import.meta.url),
   'readEmbeddingsJob',
 )
 
-/** Numbers of up to 8,192 dimensions in up to 24 characters; more is not held in memory. */
-const MOST_BYTES_AN_INPUT = 196_608
-const MOST_BYTES_BESIDE = 1_048_576
+/** Limits of a response: up to 8,192 dimensions of up to 24 characters per input, and 1 MiB for the rest. */
+const MAX_BYTES_PER_INPUT = 196_608
+const MAX_OTHER_BYTES = 1_048_576
 
-/** Returns the upstream's own error, ready to be passed on. Throws a ProxyError when the upstream cannot be reached or understood. */
+/** Fetches a batch. Returns the upstream's own error as it is forwarded. Throws a ProxyError if the upstream fails in another way. */
 export async function fetchBatch(
   { context, counter, pendingEstimates, stages }: EmbeddingsFetch,
   { inputs, isVerbatim }: InputBatch,
   signal: AbortSignal,
-): Promise<FetchedBatch | { refusal: UpstreamErrorResponse }> {
+): Promise<FetchedBatch | { upstreamError: UpstreamErrorResponse }> {
   const { request, query, resolvedKey, provider, recorder } = context
   const { catalogue } = stages
   const countEach = () => counter.count(inputs.map(({ input }) => input))
-  const body = writeBody(context, { inputs, isVerbatim })
+  const body = createBody(context, { inputs, isVerbatim })
   const { endpoint, model } = query
   const size = () => requestSizeOfBody(endpoint, body.body, Buffer.byteLength(body.bodyText), { isLenient: true })
   const { spending } = recorder
   if (spending) await spending.reserve(model, maxCost(size(), provider, catalogue), signal)
   signal.throwIfAborted()
-  const called = { endpoint, model, body: body.body, size, provider, catalogue }
-  const estimate: EstimateCallUsage = reason => estimateUsage(called, { reason })
+  const pricedCall = { endpoint, model, body: body.body, size, provider, catalogue }
+  const estimate: EstimateCallUsage = reason => estimateUsage(pricedCall, { reason })
   pendingEstimates.add(estimate)
   recorder.beginCall(estimate)
-  // Tokens are counted while the upstream answers.
-  const counting = inputs.length > 1 ? countEach() : null
-  // The rejection is handled where the count is awaited; this only prevents an unhandled one.
-  counting?.catch(() => {})
+  // Tokens are counted while the upstream responds.
+  const pendingCounts = inputs.length > 1 ? countEach() : null
+  // A rejection is handled where the count is awaited. This handler only prevents an unhandled rejection.
+  pendingCounts?.catch(() => {})
   const maxPrice = spending?.hasBudgets ? maxPriceOf(size, provider, catalogue) : undefined
-  const { headers: given, responseMemory } = request
-  const sent = {
+  const { headers: requestHeaders, responseMemory } = request
+  const callOptions = {
     endpoint,
-    headers: given,
+    headers: requestHeaders,
     stream: false,
     owner: resolvedKey.project_id,
     responseMemory,
     maxPrice,
     signal,
   }
-  const upstream = await provider.send({ ...sent, ...body }).catch(failure => {
+  const upstream = await provider.send({ ...callOptions, ...body }).catch(failure => {
     if (!canHaveCost(failure, null)) pendingEstimates.delete(estimate)
     throw failure
   })
   recorder.recordResponseHead(upstream)
-  const mostBytes = MOST_BYTES_BESIDE + inputs.length * MOST_BYTES_AN_INPUT
+  const maxBytes = MAX_OTHER_BYTES + inputs.length * MAX_BYTES_PER_INPUT
   const headers = Object.fromEntries(upstream.headers)
   if (upstream.status !== 200) {
     pendingEstimates.delete(estimate)
-    const bytes = await readAllBytes(upstream.body, provider.name, mostBytes, responseMemory)
+    const bytes = await readAllBytes(upstream.body, provider.name, maxBytes, responseMemory)
     return {
-      refusal: {
+      upstreamError: {
         status: upstream.status,
         headers: { ...headers, ...createMissHeaders(provider.name, 0) },
         body: bytes,
       },
     }
   }
-  const { bytes, answer } = await readLong(
-    await readBytes(upstream.body, provider.name, mostBytes, responseMemory),
+  const { bytes, response } = await parseResponse(
+    await readBytes(upstream.body, provider.name, maxBytes, responseMemory),
     inputs.length,
     resolvedKey.project_id,
   )
-  if (!answer) throw brokenResponseError(provider.name, 'gave an answer that does not hold one vector for each input')
+  if (!response) throw brokenResponseError(provider.name, 'returned a response without one vector per input')
   pendingEstimates.delete(estimate)
+  const storable = { response, bytes, headers, isVerbatim, mayStore: upstream.isStorable() }
+  return createFetchedBatch(context, inputs, storable, { pendingCounts, countEach, catalogue })
+}
 
-  const listed = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, model)
-  const usage = omitImplausibleCost(readInputUsage(answer.usage) ?? NO_USAGE, provider, listed)
+interface TokenCounts {
+  /** The counts of an ongoing count; null if none was started. */
+  pendingCounts: Promise<number[]> | null
+  countEach(): Promise<number[]>
+  catalogue: PipelineServices['catalogue']
+}
+
+/** Resolves the batch's usage, and distributes its tokens over the vectors. Tokens are counted if the upstream reports none. */
+async function createFetchedBatch(
+  { query, provider }: RoutedContext<CompletionQuery>,
+  inputs: readonly KeyedInput[],
+  storable: Omit<FetchedBatch, 'vectors' | 'usage'>,
+  { pendingCounts, countEach, catalogue }: TokenCounts,
+): Promise<FetchedBatch> {
+  const { response } = storable
+  const listed = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
+  const usage = omitImplausibleCost(readInputUsage(response.usage) ?? NO_USAGE, provider, listed)
   const isCounted = usage.promptTokens > 0
-  const counts = counting ? await counting : isCounted ? [usage.promptTokens] : await countEach()
+  const counts = pendingCounts ? await pendingCounts : isCounted ? [usage.promptTokens] : await countEach()
   const promptTokens = isCounted ? usage.promptTokens : counts.reduce((sum, count) => sum + count, 0)
   const shares = distributeTokens(promptTokens, counts)
-  const responseModel = answer.model ?? query.model
+  const responseModel = response.model ?? query.model
   const vectors = new Map<string, FetchedVector>()
-  for (const [at, { cacheKey }] of inputs.entries()) {
-    const packed = answer.packed[at]
-    if (packed) vectors.set(cacheKey, { packed, promptTokens: shares[at] ?? 0, responseModel })
+  for (const [index, { cacheKey }] of inputs.entries()) {
+    const packed = response.packed[index]
+    if (packed) vectors.set(cacheKey, { packed, promptTokens: shares[index] ?? 0, responseModel })
   }
-  return {
-    vectors,
-    usage: { ...usage, promptTokens },
-    headers,
-    answer,
-    bytes,
-    isVerbatim,
-    mayStore: upstream.isStorable(),
-  }
+  return { ...storable, vectors, usage: { ...usage, promptTokens } }
 }
 
-async function readLong(answer: ResponseBytes, inputs: number, owner: number): Promise<EmbeddingsReadResult> {
-  if ('gathered' in answer) {
-    const { parts, buffers } = answer.gathered
-    return workerPool.run(READ, { parts, inputs }, { owner, transfer: buffers })
+async function parseResponse(received: ResponseBytes, inputs: number, owner: number): Promise<EmbeddingsReadResult> {
+  if ('gathered' in received) {
+    const { parts, buffers } = received.gathered
+    return workerPool.run(READ_RESPONSE, { parts, inputs }, { owner, transfer: buffers })
   }
-  const bytes = answer.whole
-  return { bytes, answer: readEmbeddingsResponse(new TextDecoder().decode(bytes), inputs) }
+  const bytes = received.whole
+  return { bytes, response: readEmbeddingsResponse(new TextDecoder().decode(bytes), inputs) }
 }
 
-/** Sends the client's own body where possible: numbers keep their last digit. */
-function writeBody({ query, provider }: RoutedContext<CompletionQuery>, { inputs, isVerbatim }: InputBatch) {
-  const isPacked = provider.hasFloatVectors === true && query.embeddings?.form === 'float'
-  if (isVerbatim && !isPacked) return { body: query.body, bodyText: query.text }
+/** Creates the body. The client's body is sent unchanged if possible, so that numbers keep all digits. */
+function createBody({ query, provider }: RoutedContext<CompletionQuery>, { inputs, isVerbatim }: InputBatch) {
+  const usesBase64 = provider.hasFloatVectors === true && query.embeddings?.form === 'float'
+  if (isVerbatim && !usesBase64) return { body: query.body, bodyText: query.text }
   const body = {
     ...query.body,
     input: inputs.map(({ input }) => input),
-    ...(isPacked && { encoding_format: 'base64' }),
+    ...(usesBase64 && { encoding_format: 'base64' }),
   }
   return { body, bodyText: JSON.stringify(body) }
 }
 
-/** Why some vectors are missing: an error that was thrown, or the upstream's own error, ready to be passed on. */
-export type FetchFailure = { failure: unknown } | { refusal: UpstreamErrorResponse }
+/** Why some vectors are missing: an error that was thrown, or the upstream's own error as it is forwarded. */
+export type FetchFailure = { failure: unknown } | { upstreamError: UpstreamErrorResponse }
 
-const BATCHES_AT_ONCE = 8
+const MAX_CONCURRENT_BATCHES = 8
 
-/** `unknown` holds at least one input and no duplicates. The first batch to fail aborts the others and is yielded last. Never throws. */
+/** Fetches at least one input, without duplicates. The first failure aborts the other batches and is yielded last. Never throws. */
 export async function* fetchBatches(
   job: EmbeddingsFetch,
-  unknown: readonly KeyedInput[],
+  missing: readonly KeyedInput[],
 ): AsyncGenerator<FetchedBatch | FetchFailure, void> {
   const { request, query } = job.context
   const abort = new AbortController()
   const signal = AbortSignal.any([request.signal, abort.signal])
-  const plan = planBatches(unknown, query.model)
-  const isVerbatim = unknown.length === job.inputs.length && plan.length === 1
+  const plan = planBatches(missing, query.model)
+  const isVerbatim = missing.length === job.inputs.length && plan.length === 1
   const waiting = plan.map(inputs => ({ inputs, isVerbatim }))
   const running = new Map<InputBatch, Promise<{ batch: InputBatch; outcome: FetchedBatch | FetchFailure }>>()
 
   while (waiting.length > 0 || running.size > 0) {
-    for (let batch = waiting.shift(); batch; batch = running.size < BATCHES_AT_ONCE ? waiting.shift() : undefined) {
+    for (
+      let batch = waiting.shift();
+      batch;
+      batch = running.size < MAX_CONCURRENT_BATCHES ? waiting.shift() : undefined
+    ) {
       const started = batch
-      const fetching = fetchBatch(job, started, signal).catch(failure => ({ failure }))
+      const pending = fetchBatch(job, started, signal).catch(failure => ({ failure }))
       running.set(
         started,
-        fetching.then(outcome => ({ batch: started, outcome })),
+        pending.then(outcome => ({ batch: started, outcome })),
       )
     }
     const { batch, outcome } = await Promise.race(running.values())

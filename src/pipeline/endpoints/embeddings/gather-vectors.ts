@@ -1,4 +1,4 @@
-/** Finds each input's vector: in the cache, with another request that is fetching it, or at the provider. */
+/** Gathers each input's vector: from the cache, from another request that is fetching it, or from the provider. */
 import { type CacheControl, computeTtlSeconds } from '../../../cache/cache-control.ts'
 import { dimensionsOf } from '../../../cache/vectors/pack-vector.ts'
 import type { StoredVector } from '../../../cache/vectors/vector-store.ts'
@@ -19,128 +19,131 @@ import {
 } from './fetch-batches.ts'
 
 export interface VectorResults {
-  /** Vectors that cost nothing this time. */
+  /** Vectors that cost this request nothing. */
   cached: Map<string, StoredVector>
-  /** Together with `known`, all of them, unless gathering ended early. */
+  /** Vectors that this request fetched. With `cached`, they are all vectors, unless gathering failed. */
   fetched: Map<string, FetchedVector>
   batches: FetchedBatch[]
-  /** Sum over everything fetched. */
+  /** The usage of all fetched batches. */
   usage: TokenUsage
-  /** Why some vectors are missing; null when none are. */
+  /** Why some vectors are missing; null if none are. */
   failure: FetchFailure | null
 }
 
-/** Longest time a response waits for its vectors to be stored, so that an immediate repeat finds them. */
+/** Maximum time that a response waits until its vectors are stored, so that an immediate repeat finds them. */
 const STORE_TIME_LIMIT_MS = 250
 
-/** Throws a 400 when token limits are exceeded, a 504 when a vector is missing and may not be fetched, and ClientDisconnected. */
+/** Throws a 400 if token limits are exceeded, a 504 if a vector is missing and `only-if-cached` is set, and ClientDisconnected. */
 export async function gatherVectors(job: EmbeddingsFetch): Promise<VectorResults> {
   const { context, inputs } = job
   const { request, control } = context
-  const known = await findKnown(job)
-  const gathered: VectorResults = { cached: known, fetched: new Map(), batches: [], usage: NO_USAGE, failure: null }
-  const unknown = inputs.filter(({ cacheKey }) => !known.has(cacheKey))
-  await checkLimits(job, unknown, known)
-  if (unknown.length === 0) return gathered
+  const cached = await findCached(job)
+  const results: VectorResults = { cached, fetched: new Map(), batches: [], usage: NO_USAGE, failure: null }
+  const missing = inputs.filter(({ cacheKey }) => !cached.has(cacheKey))
+  await checkLimits(job, missing, cached)
+  if (missing.length === 0) return results
   if (control.onlyIfCached) throw createError('notCached')
   if (request.signal.aborted) throw new ClientDisconnected()
 
-  const distinct = Array.from(new Map(unknown.map(named => [named.cacheKey, named])).values())
+  const distinct = Array.from(new Map(missing.map(keyed => [keyed.cacheKey, keyed])).values())
   // Vectors that another request failed to fetch are fetched here.
-  if (mayShare(control)) await fetchShared(job, distinct, gathered)
-  const left = distinct.filter(({ cacheKey }) => !known.has(cacheKey) && !gathered.fetched.has(cacheKey))
-  if (left.length > 0 && !gathered.failure) await fetchMine(job, left, gathered, null)
-  return gathered
+  if (canShare(control)) await fetchShared(job, distinct, results)
+  const remaining = distinct.filter(({ cacheKey }) => !cached.has(cacheKey) && !results.fetched.has(cacheKey))
+  if (remaining.length > 0 && !results.failure) await fetchMissing(job, remaining, results, null)
+  return results
 }
 
-async function findKnown({ context, inputs, stages }: EmbeddingsFetch): Promise<Map<string, StoredVector>> {
+async function findCached({ context, inputs, stages }: EmbeddingsFetch): Promise<Map<string, StoredVector>> {
   const { resolvedKey, control } = context
-  const known = new Map<string, StoredVector>()
-  if (!control.lookup) return known
+  const cached = new Map<string, StoredVector>()
+  if (!control.lookup) return cached
   const names = Array.from(new Set(inputs.map(({ cacheKey }) => cacheKey)))
   const found = await stages.vectors.find(resolvedKey, names, control.maxAgeSeconds)
-  for (const [at, name] of names.entries()) {
-    const vector = found[at]
-    if (vector) known.set(name, vector)
+  for (const [index, name] of names.entries()) {
+    const vector = found[index]
+    if (vector) cached.set(name, vector)
   }
-  return known
+  return cached
 }
 
 async function checkLimits(
   { context, inputs, counter }: EmbeddingsFetch,
-  unknown: readonly KeyedInput[],
-  known: VectorResults['cached'],
+  missing: readonly KeyedInput[],
+  cached: VectorResults['cached'],
 ): Promise<void> {
-  const knownTokens = inputs.reduce((sum, { cacheKey }) => sum + (known.get(cacheKey)?.promptTokens ?? 0), 0)
-  const unknownInputs = unknown.map(({ input }) => input)
-  await checkInputTokenLimits(context.query.model, unknownInputs, knownTokens, counter)
+  const cachedTokens = inputs.reduce((sum, { cacheKey }) => sum + (cached.get(cacheKey)?.promptTokens ?? 0), 0)
+  const missingInputs = missing.map(({ input }) => input)
+  await checkInputTokenLimits(context.query.model, missingInputs, cachedTokens, counter)
 }
 
-/** A request that wants fresh vectors, or may not store any, shares none with other requests. */
-function mayShare(control: CacheControl): boolean {
+/** Whether the request shares vectors with others. One that skips the lookup, or may not store, does not. */
+function canShare(control: CacheControl): boolean {
   return control.lookup && control.store
 }
 
 /** Fetches the vectors that are not in flight, and waits for those that are. */
 async function fetchShared(
   job: EmbeddingsFetch,
-  wanted: readonly KeyedInput[],
-  gathered: VectorResults,
+  missing: readonly KeyedInput[],
+  results: VectorResults,
 ): Promise<void> {
   const { resolvedKey, request } = job.context
-  const names = wanted.map(({ cacheKey }) => cacheKey)
-  const joined = job.stages.inFlightVectors.join(`${resolvedKey.project_id} ${resolvedKey.cache_generation}`, names)
+  const names = missing.map(({ cacheKey }) => cacheKey)
+  const subscription = job.stages.inFlightVectors.join(
+    `${resolvedKey.project_id} ${resolvedKey.cache_generation}`,
+    names,
+  )
   try {
-    const mine = wanted.filter(({ cacheKey }) => joined.toFetch.has(cacheKey))
-    if (mine.length > 0) await fetchMine(job, mine, gathered, joined)
-    if (gathered.failure) return
-    const gone = rejectOnDisconnect(request.signal)
-    for (const [name, settled] of joined.inFlight) {
-      const vector = await Promise.race([settled, gone])
-      if (vector) gathered.cached.set(name, { ...vector, createdAtMs: nowMs() })
+    const toFetch = missing.filter(({ cacheKey }) => subscription.toFetch.has(cacheKey))
+    if (toFetch.length > 0) await fetchMissing(job, toFetch, results, subscription)
+    if (results.failure) return
+    const disconnected = rejectOnDisconnect(request.signal)
+    for (const [name, pending] of subscription.inFlight) {
+      const vector = await Promise.race([pending, disconnected])
+      if (vector) results.cached.set(name, { ...vector, createdAtMs: nowMs() })
     }
   } finally {
-    for (const name of names) joined.settle(name, null)
+    for (const name of names) subscription.settle(name, null)
   }
 }
 
 /** Stores each batch, and settles it for waiting requests, as soon as it arrives. */
-async function fetchMine(
+async function fetchMissing(
   job: EmbeddingsFetch,
-  mine: readonly KeyedInput[],
-  gathered: VectorResults,
-  joined: VectorSubscription | null,
+  toFetch: readonly KeyedInput[],
+  results: VectorResults,
+  subscription: VectorSubscription | null,
 ): Promise<void> {
   const storing: Promise<void>[] = []
-  for await (const batch of fetchBatches(job, mine)) {
+  for await (const batch of fetchBatches(job, toFetch)) {
     if (!('vectors' in batch)) {
-      gathered.failure = batch
+      results.failure = batch
       break
     }
-    gathered.batches.push(batch)
-    gathered.usage = addUsage(gathered.usage, batch.usage)
-    for (const [name, vector] of batch.vectors) gathered.fetched.set(name, vector)
-    // Those that wait for other vectors get none, and ask themselves.
-    if (batch.mayStore && areAsWanted(job, gathered)) storing.push(storeAndSettle(job, batch, joined))
+    results.batches.push(batch)
+    results.usage = addUsage(results.usage, batch.usage)
+    for (const [name, vector] of batch.vectors) results.fetched.set(name, vector)
+    // Requests that wait for other vectors receive none, and fetch them themselves.
+    if (batch.mayStore && haveExpectedDimensions(job, results)) storing.push(storeAndSettle(job, batch, subscription))
   }
   await Promise.all(storing)
 }
 
-/** Whether all vectors so far, those that were known among them, are as long as asked for, and as each other. */
-function areAsWanted({ context }: EmbeddingsFetch, { cached, fetched }: VectorResults): boolean {
+/** Whether all vectors gathered so far have the requested number of dimensions, and the same number. */
+function haveExpectedDimensions({ context }: EmbeddingsFetch, { cached, fetched }: VectorResults): boolean {
   const { dimensions } = readExpectedEmbeddings(context.query.body)
   const lengths = new Set([...cached.values(), ...fetched.values()].map(({ packed }) => dimensionsOf(packed)))
   return lengths.size === 1 && (dimensions === undefined || lengths.has(dimensions))
 }
 
-/** Stores before it settles: a request too late to wait for a vector finds it stored. */
+/** Stores the vectors before it settles them, so that a request that is too late to wait finds them in the cache. */
 async function storeAndSettle(
   job: EmbeddingsFetch,
   { vectors }: FetchedBatch,
-  joined: VectorSubscription | null,
+  subscription: VectorSubscription | null,
 ): Promise<void> {
   await withTimeout(STORE_TIME_LIMIT_MS, store(job, vectors)).catch(() => {})
-  for (const [name, vector] of vectors) joined?.settle(name, vector)
+  for (const [name, vector] of vectors) subscription?.settle(name, vector)
 }
 
 async function store(
@@ -150,6 +153,6 @@ async function store(
   const ttlSeconds = computeTtlSeconds(control, resolvedKey)
   if (ttlSeconds <= 0) return
   if (!control.lookup) recorder.setDetails({ refreshed: true })
-  const named = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
-  await stages.vectors.store(resolvedKey, named, { ttlSeconds, endUser: recordedEndUserOf(query.body) })
+  const entries = Array.from(fetched, ([name, vector]) => ({ ...vector, name }))
+  await stages.vectors.store(resolvedKey, entries, { ttlSeconds, endUser: recordedEndUserOf(query.body) })
 }

@@ -1,28 +1,28 @@
-/** Reads an upstream's embeddings response: a short one on the event loop, a long one in a worker. */
+/** Reads an upstream's embeddings response. */
 
 import { packVector, type VectorNumbers } from '../../../cache/vectors/pack-vector.ts'
 import { isJsonObject, type JsonObject, parseJson, parseJsonObject } from '../../../formats/json/canonical.ts'
 import type { EncodingFormat } from '../../request/embeddings-query.ts'
 
 export interface EmbeddingsResponse {
-  /** In the order of the inputs that were sent. */
+  /** Packed vectors in the order of the inputs. */
   packed: Uint8Array[]
-  /** The encoding of all vectors; null when they differ. */
+  /** The encoding of all vectors; null if they differ. */
   form: EncodingFormat | null
-  /** Whether the vectors came in the order of the inputs. */
+  /** Whether the response has the vectors in the order of the inputs. */
   isInOrder: boolean
-  /** The model's name as the upstream reported it; null when it did not. */
+  /** The model's name as the upstream reported it; null if it reported none. */
   model: string | null
   usage: unknown
 }
 
-/** An `embedding` key with a list of plain numbers or a base64 string. A JSON string cannot contain this key unescaped. */
-const VECTOR = /"embedding"\s*:\s*(\[[^\][{}"]*\]|"[\w+/=-]*")/g
+/** Matches an `embedding` key with a list of numbers or a base64 string. A JSON string cannot contain this key unescaped. */
+const VECTOR_PATTERN = /"embedding"\s*:\s*(\[[^\][{}"]*\]|"[\w+/=-]*")/g
 const FLOAT_BYTES = 4
 
 /** Returns null unless the text holds exactly one vector of finite numbers for each of `inputs` inputs. */
 export function readEmbeddingsResponse(text: string, inputs: number): EmbeddingsResponse | null {
-  const { skeleton, vectors } = takeOutVectors(text)
+  const { skeleton, vectors } = extractVectors(text)
   const body = parseJsonObject(skeleton)
   const data = Array.isArray(body?.data) ? body.data : []
   if (!body || data.length !== inputs) return null
@@ -30,14 +30,14 @@ export function readEmbeddingsResponse(text: string, inputs: number): Embeddings
   const packed: (Uint8Array | undefined)[] = Array.from({ length: inputs })
   const forms = new Set<EncodingFormat>()
   let isInOrder = true
-  for (const [place, datum] of data.entries()) {
-    const given = readNumbers(datum, vectors)
-    const index = isJsonObject(datum) ? (datum.index ?? place) : undefined
-    const vector = given && packVector(given)
+  for (const [position, datum] of data.entries()) {
+    const numbers = readNumbers(datum, vectors)
+    const index = isJsonObject(datum) ? (datum.index ?? position) : undefined
+    const vector = numbers && packVector(numbers)
     if (!vector || typeof index !== 'number' || !(index in packed) || packed[index] !== undefined) return null
     packed[index] = vector
-    forms.add(given instanceof Float32Array ? 'base64' : 'float')
-    isInOrder &&= index === place
+    forms.add(numbers instanceof Float32Array ? 'base64' : 'float')
+    isInOrder &&= index === position
   }
   const [form = null] = forms
   return {
@@ -50,8 +50,8 @@ export function readEmbeddingsResponse(text: string, inputs: number): Embeddings
 }
 
 /** Replaces each vector in the text by its index in `vectors`, whose items are unparsed text. */
-function takeOutVectors(text: string): { skeleton: string; vectors: string[] } {
-  const pattern = new RegExp(VECTOR)
+function extractVectors(text: string): { skeleton: string; vectors: string[] } {
+  const pattern = new RegExp(VECTOR_PATTERN)
   const vectors: string[] = []
   let skeleton = ''
   let end = 0
@@ -65,15 +65,15 @@ function takeOutVectors(text: string): { skeleton: string; vectors: string[] } {
 }
 
 function readNumbers(datum: unknown, vectors: readonly string[]): VectorNumbers | null {
-  const place = isJsonObject(datum) ? datum.embedding : undefined
-  // `takeOutVectors` took out all vectors and left an index in a list of one; any other value is no vector.
-  if (!Array.isArray(place) || place.length !== 1 || typeof place[0] !== 'number') return null
-  const given = parseJson(vectors[place[0]] ?? '')
-  if (typeof given === 'string') return readBase64(given)
-  return Array.isArray(given) && given.every(number => typeof number === 'number') ? given : null
+  const reference = isJsonObject(datum) ? datum.embedding : undefined
+  // `extractVectors` replaced each vector by a list with its index. Any other value is not a vector.
+  if (!Array.isArray(reference) || reference.length !== 1 || typeof reference[0] !== 'number') return null
+  const numbers = parseJson(vectors[reference[0]] ?? '')
+  if (typeof numbers === 'string') return readBase64(numbers)
+  return Array.isArray(numbers) && numbers.every(number => typeof number === 'number') ? numbers : null
 }
 
-/** The bytes are little-endian 32-bit floats, the byte order of every platform the proxy runs on. */
+/** Decodes little-endian 32-bit floats. Every platform on which the proxy runs has this byte order. */
 function readBase64(text: string): Float32Array | null {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'))
   return bytes.length % FLOAT_BYTES === 0 ? new Float32Array(bytes.buffer, 0, bytes.length / FLOAT_BYTES) : null

@@ -1,21 +1,21 @@
-/** Writes an embeddings response in OpenAI's form from packed vectors. A long one is written in pieces, with backpressure. */
+/** Writes an embeddings response in OpenAI's format from packed vectors. A long one is written in pieces, with backpressure. */
 import { unpackFloats, unpackNumbers } from '../../../cache/vectors/pack-vector.ts'
 import type { EncodingFormat } from '../../request/embeddings-query.ts'
 
 export interface EmbeddingsOutput {
-  /** In the order of the inputs. */
+  /** Packed vectors in the order of the inputs. */
   packed: readonly Uint8Array[]
   form: EncodingFormat
   model: string
   promptTokens: number
 }
 
-/** A piece of this size takes a few milliseconds to write. */
+/** A piece of this size is written in a few milliseconds. */
 const PIECE_BYTES = 1_048_576
 
-/** Returns the body: bytes if one piece holds it, else a stream. */
-export function writeEmbeddingsResponse(answer: EmbeddingsOutput): Uint8Array | ReadableStream<Uint8Array> {
-  const pieces = writePieces(answer)
+/** Returns the body: bytes if it fits into one piece, else a stream. */
+export function writeEmbeddingsResponse(output: EmbeddingsOutput): Uint8Array | ReadableStream<Uint8Array> {
+  const pieces = writePieces(output)
   const first = pieces.next().value ?? new Uint8Array(0)
   let next = pieces.next()
   if (next.done) return first

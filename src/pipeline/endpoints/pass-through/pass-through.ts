@@ -1,4 +1,4 @@
-/** Operations that are passed on: images, sound, moderations, rankings. Buffered if they report usage, else relayed as they arrive. */
+/** Pass-through operations: images, audio, moderations, reranking. Responses that report usage are buffered, others relayed. */
 
 import { ClientDisconnected, createError, ProxyError } from '../../../errors/errors.ts'
 import { WorkerJob, workerPool } from '../../../event-loop/worker-pool.ts'
@@ -39,30 +39,30 @@ import { relayCacheableAudio } from './relay-audio.ts'
 import { relayResponse } from './relay-response.ts'
 import { readTranscriptFormat, requestVerboseTranscript } from './transcript.ts'
 
-/** Requests are admitted before their bodies are read, because those are usually large. */
+/** Requests are admitted before their bodies are read, because the bodies are usually large. */
 export const passThroughOperation: SharedOperation = {
   sharesCalls: true,
   read: readPassThroughRequest,
   serveHit: servePassThroughHit,
-  execute: ask,
+  execute: callProvider,
   price: calculatePassThroughCost,
 }
 
-type PassedContext = LeaderContext<PassThroughQuery>
+type PassThroughContext = LeaderContext<PassThroughQuery>
 
-const READ = new WorkerJob<ExpectedPassThroughResponse & { parts: readonly Uint8Array[] }, PassThroughResponse>(
-  new URL('../../jobs.ts', import.meta.url),
-  'readPassThroughResponseJob',
-)
+const READ_RESPONSE = new WorkerJob<
+  ExpectedPassThroughResponse & { parts: readonly Uint8Array[] },
+  PassThroughResponse
+>(new URL('../../jobs.ts', import.meta.url), 'readPassThroughResponseJob')
 
 const NOT_SHAREABLE: SharedCallResult = { kind: 'notShareable', failure: null }
 
-async function ask(context: PassedContext, stages: PipelineServices): Promise<AttemptResult> {
+async function callProvider(context: PassThroughContext, stages: PipelineServices): Promise<AttemptResult> {
   const { request, query, provider, recorder, call } = context
-  if (!provider.passThrough) throw new Error(`${provider.name} passes nothing on`)
-  if (isOpenAis(query) && provider.kind !== 'openai') throw createError('openAiOnly', { path: query.endpoint })
-  const format = formatToWrite(context, stages)
-  const answer = await provider.passThrough({
+  if (!provider.passThrough) throw new Error(`provider ${provider.name} has no pass-through endpoints`)
+  if (isOpenAiOnly(query) && provider.kind !== 'openai') throw createError('openAiOnly', { path: query.endpoint })
+  const format = findTranscriptFormat(context, stages)
+  const upstream = await provider.passThrough({
     method: 'POST',
     path: `/${query.endpoint}`,
     body: format === null ? query.passThroughBody : requestVerboseTranscript(query.passThroughBody),
@@ -71,157 +71,168 @@ async function ask(context: PassedContext, stages: PipelineServices): Promise<At
     isDownload: false,
     signal: call.signal,
   })
-  recorder.recordResponseHead(answer)
-  if (answer.status >= 400) return forwardUpstreamError(context, answer)
-  if (/^text\/event-stream/i.test(typeOf(answer))) return { response: answerInEvents(context, answer, stages) }
-  if (isJson(answer) || isTranscript(query)) return { response: await answerWhole(context, answer, format, stages) }
-  return { response: answerAsItComes(context, answer, stages) }
+  recorder.recordResponseHead(upstream)
+  if (upstream.status >= 400) return forwardUpstreamError(context, upstream)
+  if (/^text\/event-stream/i.test(typeOf(upstream))) return { response: relayEvents(context, upstream, stages) }
+  if (isJson(upstream) || isTranscript(query))
+    return { response: await createBufferedResponse(context, upstream, format, stages) }
+  return { response: relayBytes(context, upstream, stages) }
 }
 
-/** In which the client gets a transcript that is asked for as verbose JSON, to learn its length; null: as its provider sends it. */
-function formatToWrite(context: PassedContext, stages: PipelineServices): string | null {
+/**
+ * Returns the format into which a transcript is converted from verbose JSON, which the proxy requests to learn its length. Null if the
+ * response is forwarded as the provider sends it.
+ */
+function findTranscriptFormat(context: PassThroughContext, stages: PipelineServices): string | null {
   const { query } = context
   return isBilledBySecond(context, stages) && !query.isLarge ? readTranscriptFormat(query.body) : null
 }
 
-async function answerWhole(
-  context: PassedContext,
-  answer: UpstreamResponse,
+async function createBufferedResponse(
+  context: PassThroughContext,
+  upstream: UpstreamResponse,
   format: string | null,
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
   const { provider, query } = context
-  const results = countAskedAbout(query.body.input)
-  const wanted = { expectedResults: results, isTranscript: isTranscript(query), transcriptFormat: format }
-  const received = await readBytes(answer.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, context.request.responseMemory)
+  const results = countExpectedResults(query.body.input)
+  const expected = { expectedResults: results, isTranscript: isTranscript(query), transcriptFormat: format }
+  const received = await readBytes(
+    upstream.body,
+    provider.name,
+    MAX_PLAIN_RESPONSE_BYTES,
+    context.request.responseMemory,
+  )
   const read =
     'whole' in received
-      ? readPassThroughResponse(received.whole, wanted)
+      ? readPassThroughResponse(received.whole, expected)
       : await workerPool.run(
-          READ,
-          { parts: received.gathered.parts, ...wanted },
+          READ_RESPONSE,
+          { parts: received.gathered.parts, ...expected },
           { owner: context.resolvedKey.project_id, transfer: received.gathered.buffers },
         )
   const { bytes, hasResults, contentType } = read
-  // Invalid JSON was probably cut.
-  if (!read.isJson && contentType === null && isJson(answer))
-    throw emptyResponseError(provider.name, 'gave an answer that says it is JSON and is not')
+  // Invalid JSON is probably truncated.
+  if (!read.isJson && contentType === null && isJson(upstream))
+    throw emptyResponseError(provider.name, 'returned invalid JSON with the content type of JSON')
   const reported = validateReportedUsage(context, readPassThroughUsage(read.usage), stages)
   const usage = read.hasFailed
-    ? spentBy(context, reported, stages, false)
-    : spentBy(context, addAudioSeconds(context, reported, read.transcript, stages), stages)
+    ? chargedUsage(context, reported, stages, false)
+    : chargedUsage(context, addAudioSeconds(context, reported, read.transcript, stages), stages)
   await checkResponse(context, bytes, usage)
-  await keep(context, answer, { bytes, hasResults }, usage, stages)
+  await storeAndSettle(context, upstream, { bytes, hasResults }, usage, stages)
   recordMiss(context, usage, !read.hasFailed)
-  const headers = createResponseHeaders(context, answer, usage, stages)
+  const headers = createResponseHeaders(context, upstream, usage, stages)
   if (contentType !== null) headers['content-type'] = contentType
-  return { status: answer.status, headers, body: bytes }
+  return { status: upstream.status, headers, body: bytes }
 }
 
-/** Each text has a result of its own; texts and pictures in parts have one together. */
-function countAskedAbout(input: unknown): number {
+/** Returns the number of expected results: one for each text, or one for all parts of a multimodal input. */
+function countExpectedResults(input: unknown): number {
   return Array.isArray(input) && input.every(each => typeof each === 'string') ? Math.max(1, input.length) : 1
 }
 
-/** Usage comes with the last event; until then the estimate stands. */
-function answerInEvents(context: PassedContext, answer: UpstreamResponse, stages: PipelineServices): ProxyResponse {
+/** Relays an event stream. The last event reports the usage; response headers have an estimate. */
+function relayEvents(context: PassThroughContext, upstream: UpstreamResponse, stages: PipelineServices): ProxyResponse {
   const { query, recorder, call } = context
   call.settle(NOT_SHAREABLE)
   recorder.recordHeadersSent()
   const prompt = { ...NO_USAGE, promptTokens: estimatePromptTokens(query.body, query.endpoint) }
   const expected = addAudioSeconds(context, prompt, null, stages)
-  const body = relayResponse(recorder, answer, {
+  const body = relayResponse(recorder, upstream, {
     abandonedCalls: stages.sharedCalls.abandoned,
     isEventStream: true,
     onComplete(event) {
       const reported = event ? validateReportedUsage(context, readEventUsage(event), stages) : NO_USAGE
       const usage = addAudioSeconds(context, reported, null, stages)
-      recordMiss(context, spentBy(context, usage, stages))
+      recordMiss(context, chargedUsage(context, usage, stages))
     },
   })
   return {
-    status: answer.status,
-    headers: { ...createResponseHeaders(context, answer, expected, stages), ...SSE_HEADERS },
+    status: upstream.status,
+    headers: { ...createResponseHeaders(context, upstream, expected, stages), ...SSE_HEADERS },
     body,
   }
 }
 
-/** Relays bytes that never report their usage. */
-function answerAsItComes(context: PassedContext, answer: UpstreamResponse, stages: PipelineServices): ProxyResponse {
+/** Relays a response that reports no usage. */
+function relayBytes(context: PassThroughContext, upstream: UpstreamResponse, stages: PipelineServices): ProxyResponse {
   const { recorder, cacheQuery, control } = context
   recorder.recordHeadersSent()
-  const usage = spentBy(context, NO_USAGE, stages)
+  const usage = chargedUsage(context, NO_USAGE, stages)
   const body =
     cacheQuery && control.store
-      ? relayKeptSound(context, answer, usage, stages)
-      : relayResponse(recorder, answer, {
+      ? relayAudio(context, upstream, usage, stages)
+      : relayResponse(recorder, upstream, {
           abandonedCalls: stages.sharedCalls.abandoned,
           isEventStream: false,
           onComplete: () => recordMiss(context, usage),
         })
-  return { status: answer.status, headers: createResponseHeaders(context, answer, usage, stages), body }
+  return { status: upstream.status, headers: createResponseHeaders(context, upstream, usage, stages), body }
 }
 
-function relayKeptSound(
-  context: PassedContext,
-  answer: UpstreamResponse,
+function relayAudio(
+  context: PassThroughContext,
+  upstream: UpstreamResponse,
   usage: CallUsage,
   stages: PipelineServices,
 ): ReadableStream<Uint8Array> {
   const { request, provider, recorder, call, subscriber } = context
-  return relayCacheableAudio(answer, {
+  return relayCacheableAudio(upstream, {
     memory: request.responseMemory,
     signal: request.signal,
     onDisconnected: subscriber.leave,
     onTooLong: () => call.settle(NOT_SHAREABLE),
     async onComplete(bytes) {
-      if (bytes) await keep(context, answer, { bytes, hasResults: false }, usage, stages)
+      if (bytes) await storeAndSettle(context, upstream, { bytes, hasResults: false }, usage, stages)
       recordMiss(context, usage)
     },
     onFailure(error) {
-      const isTold = error instanceof ProxyError || error instanceof ClientDisconnected
-      const failure = isTold ? error : brokenResponseError(provider.name, 'broke off its answer', undefined, error)
+      const isKnown = error instanceof ProxyError || error instanceof ClientDisconnected
+      const failure = isKnown ? error : brokenResponseError(provider.name, 'broke off its answer', undefined, error)
       call.settle({ kind: 'notShareable', failure })
       recorder.finishFailed(failure)
     },
   })
 }
 
-/** Stores the response for later requests, and settles the call for its followers. */
-async function keep(
-  context: PassedContext,
-  answer: UpstreamResponse,
+/** Stores the response in the cache, and settles the call for its followers. */
+async function storeAndSettle(
+  context: PassThroughContext,
+  upstream: UpstreamResponse,
   read: Omit<CacheableResponse, 'contentType'>,
   usage: CallUsage,
   stages: PipelineServices,
 ): Promise<void> {
   const { call } = context
-  const mayStore = answer.status === 200 && answer.isStorable()
-  const kept = mayStore
-    ? await storePassThroughResponse(context, { contentType: typeOf(answer), ...read }, usage, stages)
+  const mayStore = upstream.status === 200 && upstream.isStorable()
+  const storedBytes = mayStore
+    ? await storePassThroughResponse(context, { contentType: typeOf(upstream), ...read }, usage, stages)
     : null
   call.settle(
-    kept === null ? NOT_SHAREABLE : { kind: 'complete', entry: createSharedEntry(context, kept, usage, null) },
+    storedBytes === null
+      ? NOT_SHAREABLE
+      : { kind: 'complete', entry: createSharedEntry(context, storedBytes, usage, null) },
   )
 }
 
 /**
- * What is told, recorded and taken from budgets. An error in place of an answer costs nothing; an answer that does not say what it used, the
- * most that it may.
+ * Returns the usage to report, record and charge to budgets. A failure costs nothing. A response that reports no usage is charged its upper
+ * bound.
  */
-function spentBy(
-  context: PassedContext,
+function chargedUsage(
+  context: PassThroughContext,
   usage: PassThroughUsage,
   stages: PipelineServices,
-  isAnswer = true,
+  isSuccessful = true,
 ): CallUsage {
   const { query, provider } = context
-  const usd = usage === NO_USAGE && !isAnswer ? 0 : calculatePassThroughCost(context, usage, stages)
-  const most = usd === null ? chargeMaxUsage(describePricedCall(query, provider, stages.catalogue)) : null
-  return most && !most.isUnpriced ? most : applyCost(usage, usd)
+  const usd = usage === NO_USAGE && !isSuccessful ? 0 : calculatePassThroughCost(context, usage, stages)
+  const maxUsage = usd === null ? chargeMaxUsage(describePricedCall(query, provider, stages.catalogue)) : null
+  return maxUsage && !maxUsage.isUnpriced ? maxUsage : applyCost(usage, usd)
 }
 
-function isOpenAis({ endpoint }: PassThroughQuery): boolean {
+function isOpenAiOnly({ endpoint }: PassThroughQuery): boolean {
   const traits: PassThroughTraits = PASS_THROUGH_OPERATIONS[endpoint]
   return traits.isOpenAiOnly ?? false
 }
@@ -230,8 +241,8 @@ function isTranscript({ endpoint }: PassThroughQuery): boolean {
   return PASS_THROUGH_OPERATIONS[endpoint].acceptsAudio
 }
 
-function isJson(answer: UpstreamResponse): boolean {
-  return /^application\/(\S+\+)?json/i.test(typeOf(answer))
+function isJson(upstream: UpstreamResponse): boolean {
+  return /^application\/(\S+\+)?json/i.test(typeOf(upstream))
 }
 
 function typeOf({ headers }: UpstreamResponse): string {

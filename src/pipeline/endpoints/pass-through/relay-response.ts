@@ -1,4 +1,4 @@
-/** Relays a response as it arrives, with backpressure, and accounts for it when it ends. */
+/** Relays a response as it arrives, with backpressure, and records its usage when it ends. */
 import { ClientDisconnected, createError, ProxyError } from '../../../errors/errors.ts'
 import { concatBytes, createEventSplitter } from '../../../formats/sse/split-events.ts'
 import type { UpstreamResponse } from '../../../providers/upstream.ts'
@@ -6,42 +6,42 @@ import type { RequestRecorder } from '../../accounting/request-recorder.ts'
 import type { AbandonedCalls } from '../../coalescing/abandoned-calls.ts'
 
 export interface RelayOptions {
-  /** Joined by a stream that is read on after its client has left. */
+  /** Limits streams that are read to their end after their clients have disconnected. */
   abandonedCalls: AbandonedCalls
-  /** Whether the response is a stream of server-sent events: a failure is then reported in an event. */
+  /** Whether the response is a stream of server-sent events. A failure is then reported in an event. */
   isEventStream: boolean
-  /** Called before the response's end is relayed. */
+  /** Called before the end of the response is relayed. */
   onComplete(lastEvent: Uint8Array | null): void
 }
 
 const encoder = new TextEncoder()
 
-/** Reads from the upstream only when the client reads; once it has left, to the end where that is wanted. */
+/** Reads the upstream as the client reads. After the client has disconnected, it reads to the end if the usage is worth it. */
 export function relayResponse(
   recorder: RequestRecorder,
-  answer: UpstreamResponse,
+  upstream: UpstreamResponse,
   { abandonedCalls, isEventStream, onComplete }: RelayOptions,
 ): ReadableStream<Uint8Array> {
-  const reader = answer.body.getReader()
+  const reader = upstream.body.getReader()
   const splitter = isEventStream ? createEventSplitter() : null
   let lastEvent: Uint8Array | null = null
-  let hasLeft = false
+  let isDisconnected = false
 
-  /** The bytes to relay now: whole events in an event stream. */
-  function take(bytes: Uint8Array): Uint8Array {
+  /** Returns the bytes to relay now: in an event stream, complete events. */
+  function splitOff(bytes: Uint8Array): Uint8Array {
     if (!splitter) return bytes
     const events = splitter.push(bytes)
     lastEvent = events.at(-1) ?? lastEvent
     return concatBytes(events)
   }
 
-  /** What a stream has used stands in its last event. One that is given up ends without it. */
-  async function readOn(): Promise<void> {
-    const call = abandonedCalls.add(giveUp)
+  /** Reads the stream to its last event, which reports the usage. An aborted stream ends without it. */
+  async function readToEnd(): Promise<void> {
+    const call = abandonedCalls.add(abort)
     try {
       for (let read = await reader.read(); !read.done; read = await reader.read()) {
         call.addBytes(read.value.length)
-        take(read.value)
+        splitOff(read.value)
       }
       onComplete(lastEvent)
     } catch (error) {
@@ -51,7 +51,7 @@ export function relayResponse(
     }
   }
 
-  function giveUp(): void {
+  function abort(): void {
     recorder.finishFailed(new ClientDisconnected())
     void reader.cancel().catch(() => {})
   }
@@ -62,9 +62,9 @@ export function relayResponse(
         try {
           for (;;) {
             const { done, value } = await reader.read()
-            const bytes = done ? (splitter?.end() ?? EMPTY) : take(value)
-            // What comes after that is read by readOn(), or not at all.
-            if (hasLeft) return
+            const bytes = done ? (splitter?.end() ?? NO_BYTES) : splitOff(value)
+            // After a disconnect, readToEnd() reads the rest, or nobody does.
+            if (isDisconnected) return
             if (bytes.length > 0) controller.enqueue(bytes)
             if (done) {
               onComplete(lastEvent)
@@ -74,7 +74,7 @@ export function relayResponse(
           }
         } catch (error) {
           recorder.finishFailed(error)
-          if (hasLeft || !isEventStream || error instanceof ClientDisconnected) return controller.error(error)
+          if (isDisconnected || !isEventStream || error instanceof ClientDisconnected) return controller.error(error)
           const failure = error instanceof ProxyError ? error : createError('upstreamInterrupted', null, error)
           controller.enqueue(
             encoder.encode(`event: error\ndata: ${JSON.stringify({ type: 'error', ...failure.toBody() })}\n\n`),
@@ -83,13 +83,13 @@ export function relayResponse(
         }
       },
       cancel() {
-        hasLeft = true
-        if (isEventStream && recorder.spending?.hasBudgets && recorder.isWorthReadingToEnd) return void readOn()
-        giveUp()
+        isDisconnected = true
+        if (isEventStream && recorder.spending?.hasBudgets && recorder.isWorthReadingToEnd) return void readToEnd()
+        abort()
       },
     },
     { highWaterMark: 0 },
   )
 }
 
-const EMPTY = new Uint8Array()
+const NO_BYTES = new Uint8Array()

@@ -1,6 +1,6 @@
 /**
- * Transcripts that are paid by the second are asked for as verbose JSON, which states the duration. The client gets the format that it asked
- * for, written as OpenAI does.
+ * Requests transcripts that are priced by the second as verbose JSON, which states the duration, and converts them to the format that the
+ * client requested, as OpenAI writes it.
  */
 import { asObjects, isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
 import { parseLosslessJson } from '../../../formats/json/lossless-json.ts'
@@ -10,23 +10,23 @@ import type { PassThroughBody } from '../../../providers/upstream.ts'
 import { MAX_AUDIO_SECONDS } from '../../request/audio-length.ts'
 import type { Transcript } from '../../spending/pass-through-usage.ts'
 
-/** What verbose JSON has and JSON does not. */
+/** Fields of verbose JSON that plain JSON does not have. */
 const VERBOSE_FIELDS: readonly string[] = ['task', 'language', 'duration', 'segments', 'words']
-/** Formats that are written from verbose JSON. */
-const WRITTEN: readonly unknown[] = ['json', 'text', 'srt', 'vtt']
+/** Formats into which verbose JSON is converted. */
+const CONVERTED_FORMATS: readonly unknown[] = ['json', 'text', 'srt', 'vtt']
 const PLAIN_TYPE = 'text/plain; charset=utf-8'
-/** In any language: normal speech has thrice as many in UTF-8. */
-const SLOW_BYTES_A_SECOND = 5
+/** Bytes of text per second of slow speech, in any language. Normal speech has three times as many. */
+const SLOW_SPEECH_BYTES_PER_SECOND = 5
 
-/** The format that is written here; null where the client gets what its provider sends. */
+/** Returns the format into which the transcript is converted; null if the provider's response is forwarded unchanged. */
 export function readTranscriptFormat({ response_format: format, stream }: JsonObject): string | null {
   const name = format ?? 'json'
   // A form's values are text.
   const isStreamed = ![undefined, null, false, 'false'].includes(stream as string)
-  return typeof name === 'string' && WRITTEN.includes(name) && !isStreamed ? name : null
+  return typeof name === 'string' && CONVERTED_FORMATS.includes(name) && !isStreamed ? name : null
 }
 
-/** The same request for verbose JSON. */
+/** Returns the request with verbose JSON as its response format. */
 export function requestVerboseTranscript(body: PassThroughBody): PassThroughBody {
   const fields = { ...body.fields, response_format: 'verbose_json' }
   if (!body.form) {
@@ -37,7 +37,7 @@ export function requestVerboseTranscript(body: PassThroughBody): PassThroughBody
   return { ...body, fields, bytes, form: parseMultipartForm(bytes, body.contentType) }
 }
 
-/** Null where it is no verbose JSON: then it is passed on as it is. */
+/** Converts verbose JSON. Returns null for any other body, which is then forwarded unchanged. */
 export function writeTranscript(body: unknown, format: string): { contentType: string; text: string } | null {
   if (!isJsonObject(body) || typeof body.text !== 'string') return null
   if (format === 'json') {
@@ -47,15 +47,15 @@ export function writeTranscript(body: unknown, format: string): { contentType: s
   if (format === 'text') return { contentType: PLAIN_TYPE, text: `${body.text.trim()}\n` }
   if (!Array.isArray(body.segments)) return null
   const cues = asObjects(body.segments).map(({ start, end, text }, n) => {
-    const [from, to] = [start, end].map(seconds => clock(Number(seconds), format === 'srt' ? ',' : '.'))
-    const said = typeof text === 'string' ? text.trim().replaceAll('-->', '->') : ''
-    return `${format === 'srt' ? `${n + 1}\n` : ''}${from} --> ${to}\n${said}\n\n`
+    const [from, to] = [start, end].map(seconds => formatTime(Number(seconds), format === 'srt' ? ',' : '.'))
+    const cueText = typeof text === 'string' ? text.trim().replaceAll('-->', '->') : ''
+    return `${format === 'srt' ? `${n + 1}\n` : ''}${from} --> ${to}\n${cueText}\n\n`
   })
   return { contentType: PLAIN_TYPE, text: `${format === 'vtt' ? 'WEBVTT\n\n' : ''}${cues.join('')}` }
 }
 
-/** Hours, minutes and seconds, with milliseconds. */
-function clock(seconds: number, separator: string): string {
+/** Formats a time as hours, minutes and seconds with milliseconds. */
+function formatTime(seconds: number, separator: string): string {
   const ms = Math.round((Number.isFinite(seconds) ? seconds : 0) * 1_000)
   const parts = [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1_000) % 60].map(part => twoDigits(Math.floor(part)))
   return `${parts.join(':')}${separator}${`${ms % 1_000}`.padStart(3, '0')}`
@@ -65,16 +65,19 @@ function twoDigits(number: number): string {
   return `${number}`.padStart(2, '0')
 }
 
-/** `answer`: as it was parsed, or its text. */
-export function readTranscript(answer: unknown): Transcript {
-  const body: JsonObject = isJsonObject(answer) ? answer : { text: answer }
+/** Reads a transcript from a parsed response, or from its text. */
+export function readTranscript(response: unknown): Transcript {
+  const body: JsonObject = isJsonObject(response) ? response : { text: response }
   const { duration, text, segments } = body
-  // OpenAI wrote it as text before.
-  const given = typeof duration === 'string' && duration !== '' ? Number(duration) : duration
+  // OpenAI's older responses have the duration as a string.
+  const seconds = typeof duration === 'string' && duration !== '' ? Number(duration) : duration
   const ends = asObjects(segments).map(({ end }) => readAmount(end, MAX_AUDIO_SECONDS) ?? 0)
-  return { seconds: readAmount(given, MAX_AUDIO_SECONDS), estimatedSeconds: Math.max(0, ...ends) || secondsToSay(text) }
+  return {
+    seconds: readAmount(seconds, MAX_AUDIO_SECONDS),
+    estimatedSeconds: Math.max(0, ...ends) || estimateSpeechSeconds(text),
+  }
 }
 
-function secondsToSay(text: unknown): number {
-  return typeof text === 'string' ? Buffer.byteLength(text.trim()) / SLOW_BYTES_A_SECOND : 0
+function estimateSpeechSeconds(text: unknown): number {
+  return typeof text === 'string' ? Buffer.byteLength(text.trim()) / SLOW_SPEECH_BYTES_PER_SECOND : 0
 }

@@ -1,20 +1,20 @@
-/** The provider's side of a session: a WebSocket that is open, and keeps what it receives until somebody listens. */
+/** The provider's side of a session: an open WebSocket that buffers messages until a listener is attached. */
 import { EventFilter } from '../../../providers/credentials/event-filter.ts'
 import type { RealtimeAddress } from '../../../providers/upstream.ts'
 import { brokenResponseError, connectTimeoutError } from '../../../providers/upstream-failure.ts'
 
-/** How a side ended, as RFC 6455 has it. */
+/** The close code and reason of a WebSocket (RFC 6455). */
 export interface SocketClose {
   code: number
   reason: string
 }
 
 export interface UpstreamSocket {
-  /** Bytes that were sent, and are not on their way yet. */
+  /** Bytes that wait to be written to the connection. */
   readonly bufferedBytes: number
   send(text: string): void
   close(end: SocketClose): void
-  /** From now on, and with all that was received before. */
+  /** Attaches the listener. It receives buffered messages first. */
   listen(listener: UpstreamListener): void
 }
 
@@ -23,16 +23,16 @@ export interface UpstreamListener {
   onClose(end: SocketClose): void
 }
 
-const CONNECT_LIMIT_MS = 10_000
-/** The connection was lost. */
+const CONNECT_TIME_LIMIT_MS = 10_000
+/** The close code of a lost connection. */
 export const CONNECTION_LOST_CODE = 1006
 
-/** Throws a 502 when the provider does not open it, a 504 when it takes too long. */
+/** Opens the WebSocket. Throws a 502 if the provider does not open it, and a 504 if it takes too long. */
 export function connectRealtimeUpstream(
   provider: string,
   { url, headers, credentials }: RealtimeAddress,
 ): Promise<UpstreamSocket> {
-  // Bun's takes headers, which the standard's does not.
+  // Bun's WebSocket accepts headers, unlike the standard one.
   const socket = new WebSocket(url, { headers } as unknown as string[])
   const events = new EventFilter<string>(credentials, (_, body) => JSON.stringify(body))
   const received: string[] = []
@@ -46,9 +46,9 @@ export function connectRealtimeUpstream(
 
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(connectTimeoutError(provider, CONNECT_LIMIT_MS))
+      reject(connectTimeoutError(provider, CONNECT_TIME_LIMIT_MS))
       socket.close()
-    }, CONNECT_LIMIT_MS)
+    }, CONNECT_TIME_LIMIT_MS)
     const forward = (texts: string[]) => texts.forEach(text => void listener.onMessage(text))
     socket.onmessage = ({ data }) => {
       const text = credentials.redact(typeof data === 'string' ? data : new TextDecoder().decode(data))
@@ -67,7 +67,7 @@ export function connectRealtimeUpstream(
           return socket.bufferedAmount
         },
         send: text => socket.send(text),
-        close: ({ code, reason }) => socket.close(isSendable(code) ? code : NORMAL, reason),
+        close: ({ code, reason }) => socket.close(isSendable(code) ? code : NORMAL_CLOSE_CODE, reason),
         listen(next) {
           listener = next
           for (const text of received.splice(0)) next.onMessage(text)
@@ -78,9 +78,9 @@ export function connectRealtimeUpstream(
   })
 }
 
-const NORMAL = 1000
+const NORMAL_CLOSE_CODE = 1000
 
-/** What a client of a WebSocket may say. */
+/** Whether a WebSocket client may send this close code. */
 function isSendable(code: number): boolean {
-  return code === NORMAL || (code >= 3000 && code < 5000)
+  return code === NORMAL_CLOSE_CODE || (code >= 3000 && code < 5000)
 }

@@ -1,6 +1,6 @@
 /**
- * Opens a session of OpenAI's Realtime API for a client, under the project's own key. Opening counts as a request, and so does each response
- * in the session; each is recorded. Every half minute it is checked that all that is open would be admitted again.
+ * Opens a session of OpenAI's Realtime API for a client, under the project's provider key. The opening and each response in the session
+ * count as requests, and are recorded. All open sessions are checked every half minute, whether they would still be admitted.
  */
 import { hashBearerKey } from '../../../admission/key-validator.ts'
 import { ClientDisconnected, createError, ProxyError } from '../../../errors/errors.ts'
@@ -17,27 +17,27 @@ import { SessionSpending } from './session-spending.ts'
 
 export type RealtimeRequest = RequestMetadata &
   Pick<ProxyRequest, 'authorization' | 'address' | 'headers'> & {
-    /** Null when the address names none. */
+    /** The model that the URL names; null if it names none. */
     model: string | null
-    /** Whether the session is to transcribe its input alone: it needs no model. */
+    /** Whether the session only transcribes its input. It then needs no model. */
     isTranscription: boolean
   }
 
 export interface RealtimeSessions {
-  /** Resolves once the provider has opened its side. Throws what admission throws, 400, 404 or 502. */
+  /** Resolves when the provider has opened its side. Throws as admission does, or 400, 404 or 502. */
   open(request: RealtimeRequest): Promise<RealtimeSession>
-  /** Checks all open sessions now, as happens every half minute. */
+  /** Checks all open sessions now, in addition to the regular checks. */
   recheck(): Promise<void>
-  /** No session begins another response: each ends when its last one is done. */
+  /** Ends each session when its responses are done. No session begins another response. */
   drain(): void
   /** Ends all sessions at once. */
   terminate(): void
 }
 
-/** What a provider answers as it opens its side is not read. */
+/** The response headers of the upgrade are not read. */
 const NO_HEADERS = new Headers()
-const SWITCHED = 101
-const READMIT_EVERY_MS = 30_000
+const SWITCHING_PROTOCOLS = 101
+const RECHECK_INTERVAL_MS = 30_000
 
 export function createRealtimeSessions(stages: PipelineServices): RealtimeSessions {
   const sessions = createSessions()
@@ -47,8 +47,8 @@ export function createRealtimeSessions(stages: PipelineServices): RealtimeSessio
     const keyHash = hashBearerKey(authorization)
     const query = { endpoint: 'realtime' as const, model: model ?? '', stream: true, body: {} }
     const { resolvedKey, release } = await stages.admission.admit({ keyHash, address, exactKey: null }).catch(error => {
-      const known = stages.admission.findCachedKey(keyHash)
-      if (known) stages.accounting.recordRejection(request, known, query, error)
+      const cachedKey = stages.admission.findCachedKey(keyHash)
+      if (cachedKey) stages.accounting.recordRejection(request, cachedKey, query, error)
       throw error
     })
     const recorder = stages.accounting.open(request, resolvedKey, release)
@@ -59,15 +59,15 @@ export function createRealtimeSessions(stages: PipelineServices): RealtimeSessio
       const provider = findProvider(request, resolvedKey, stages)
       if (!provider.resolveRealtime) throw createError('pathUnsupported', { vendor: provider.name, path: '/realtime' })
       recorder.setProvider(provider)
-      const start = { request, resolvedKey: resolvedKey, keyHash, query, tags, provider, isTranscription }
-      const spending = new SessionSpending(start, stages)
+      const sessionContext = { request, resolvedKey, keyHash, query, tags, provider, isTranscription }
+      const spending = new SessionSpending(sessionContext, stages)
       try {
         await spending.open()
-        // Its responses are accounted for one by one.
+        // Each response is recorded separately, so that the opening itself costs nothing.
         recorder.beginCall(() => NO_USAGE)
-        const place = await provider.resolveRealtime({ model, isTranscription, headers })
-        const upstream = await connectRealtimeUpstream(provider.name, place)
-        recorder.recordResponseHead({ ...place, status: SWITCHED, headers: NO_HEADERS })
+        const realtimeAddress = await provider.resolveRealtime({ model, isTranscription, headers })
+        const upstream = await connectRealtimeUpstream(provider.name, realtimeAddress)
+        recorder.recordResponseHead({ ...realtimeAddress, status: SWITCHING_PROTOCOLS, headers: NO_HEADERS })
         const admitted = { keyHash, address, release }
         const session = new RealtimeSession({ upstream, spending, provider, model, admitted, onEnd }, stages)
         function onEnd(): void {
@@ -86,24 +86,24 @@ export function createRealtimeSessions(stages: PipelineServices): RealtimeSessio
     }
   }
 
-  return { open, recheck: sessions.readmit, drain: sessions.drain, terminate: sessions.cut }
+  return { open, recheck: sessions.recheck, drain: sessions.drain, terminate: sessions.terminate }
 }
 
-/** All that are open. */
+/** Tracks open sessions, and checks them regularly. */
 function createSessions() {
   const sessions = new Set<RealtimeSession>()
   let isDraining = false
   let checks: ReturnType<typeof setInterval> | undefined
 
-  async function readmit(): Promise<void> {
+  async function recheck(): Promise<void> {
     await Promise.all([...sessions].map(session => session.recheck()))
   }
 
   return {
-    readmit,
+    recheck,
     add(session: RealtimeSession): void {
       sessions.add(session)
-      checks ??= setInterval(() => void readmit(), READMIT_EVERY_MS).unref()
+      checks ??= setInterval(() => void recheck(), RECHECK_INTERVAL_MS).unref()
       if (isDraining) session.drain()
     },
     remove(session: RealtimeSession): void {
@@ -116,7 +116,7 @@ function createSessions() {
       isDraining = true
       for (const session of sessions) session.drain()
     },
-    cut(): void {
+    terminate(): void {
       for (const session of sessions) session.terminate()
     },
   }
@@ -128,7 +128,7 @@ function findProvider(
   { modelRouter }: Pick<PipelineServices, 'modelRouter'>,
 ): Provider {
   if (model === null && !isTranscription) throw createError('realtimeModelMissing')
-  // What transcribes is named later, in the session.
+  // A transcription session names its model later.
   const provider =
     model === null ? modelRouter.findResponseStorage(resolvedKey) : modelRouter.resolve(model, resolvedKey)
   if (provider instanceof ProxyError) throw provider

@@ -1,4 +1,4 @@
-/** Checks that a session that is open would be opened again. */
+/** Checks that an open session would still be admitted. */
 import type { AdmissionGrant } from '../../../admission/admission.ts'
 import type { AdmissionInput } from '../../../admission/request-counter.ts'
 import { ProxyError } from '../../../errors/errors.ts'
@@ -7,28 +7,28 @@ import type { PipelineServices } from '../../context/request-context.ts'
 import type { SessionSpending } from './session-spending.ts'
 
 export interface SessionAdmission {
-  spending: Pick<SessionSpending, 'account' | 'transcriptionModel' | 'setAccount'>
-  /** The model that the session was opened with; null for a session that only transcribes. */
+  spending: Pick<SessionSpending, 'resolvedKey' | 'transcriptionModel' | 'setResolvedKey'>
+  /** The session's model; null for a session that only transcribes. */
   model: string | null
   admitted: Pick<AdmissionInput, 'keyHash' | 'address'> & Pick<AdmissionGrant, 'release'>
 }
 
-/** Throws what opening would. `onKeyError` is called first where the key is not active, or not used from an address of its own. */
+/** Throws as opening would. Calls `onKeyError` first if the key is not active, or not allowed from the client's address. */
 export async function recheckSession(
   { spending, model, admitted: { release, ...request } }: SessionAdmission,
   { admission, modelRouter }: Pick<PipelineServices, 'admission' | 'modelRouter'>,
   onKeyError: (error: ProxyError) => void,
 ): Promise<void> {
-  const account = await admission.readmit(request, { resolvedKey: spending.account, release }).catch(error => {
+  const resolvedKey = await admission.readmit(request, { resolvedKey: spending.resolvedKey, release }).catch(error => {
     if (error instanceof ProxyError && KEY_ERRORS.includes(error.status)) onKeyError(error)
     throw error
   })
-  const provider = model === null ? null : modelRouter.resolve(model, account)
+  const provider = model === null ? null : modelRouter.resolve(model, resolvedKey)
   if (provider instanceof ProxyError) throw provider
   const { transcriptionModel } = spending
-  const refusal = checkAllowedModels(transcriptionModel === null ? [] : [transcriptionModel], account)
-  if (refusal) throw refusal
-  await spending.setAccount(account)
+  const rejection = checkAllowedModels(transcriptionModel === null ? [] : [transcriptionModel], resolvedKey)
+  if (rejection) throw rejection
+  await spending.setResolvedKey(resolvedKey)
 }
 
 const KEY_ERRORS: readonly number[] = [401, 403]

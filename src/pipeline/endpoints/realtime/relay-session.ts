@@ -1,7 +1,6 @@
 /**
- * Relays a session's events between a client and its provider as they are, in both directions in their order. Of the client's, what they name
- * at the provider is checked, and what they may cost is reserved; of the provider's, those are read that say what was used. Either side's
- * close ends the other.
+ * Relays a session's events between a client and its provider, in both directions and in order. For a client's event, the objects that it
+ * names are checked and its maximum cost is reserved. From the provider's events, usage is read. If one side closes, the other is closed.
  */
 import { ClientDisconnected, createError, ProxyError } from '../../../errors/errors.ts'
 import { MAX_MAIN_THREAD_BYTES } from '../../../event-loop/worker-pool.ts'
@@ -17,12 +16,12 @@ import { isBillingEvent, listEventReferences } from './session-events.ts'
 import { SessionMemory } from './session-memory.ts'
 import type { SessionSpending } from './session-spending.ts'
 
-/** Without an event in either direction. */
+/** A session without an event in either direction ends after this time. */
 export const IDLE_LIMIT_MS = 15 * 60_000
 
-/** After its client has left or the session was ended, a response is cancelled, and its usage awaited for so long. */
+/** When a session ends, its responses are cancelled, and their usage is awaited for this long. */
 export const CLOSE_GRACE_MS = 5_000
-/** The database may not answer so many checks, one every half minute; then the session ends. */
+/** The session ends after this many consecutive checks without a response from the database. */
 export const MAX_FAILED_CHECKS = 4
 
 export interface SessionOptions extends SessionAdmission {
@@ -36,78 +35,78 @@ export interface SessionOptions extends SessionAdmission {
 type SessionStages = Pick<PipelineServices, 'admission' | 'sharedCalls' | 'database' | 'largeBodies' | 'modelRouter'>
 
 export class RealtimeSession {
-  readonly #sides: SessionOptions
+  readonly #options: SessionOptions
   readonly #stages: SessionStages
   readonly #idle: Timer
   readonly #memory: SessionMemory
   #client: ClientSocket | null = null
-  /** The client's side has ended, and the provider's is ending. */
-  #isOver = false
+  /** Whether the client's side has ended. The provider's side may still report usage. */
+  #isClosing = false
   #hasUpstreamEnded = false
   #hasFinished = false
-  #hasLeft = false
-  #windUp: Timer | undefined
-  /** How the session ends once no response is in flight. */
-  #ending: { told: SocketClose; failure?: Error } | null = null
-  #waitingBytes = 0
-  #sending = Promise.resolve()
+  #hasClientClosed = false
+  #graceTimer: Timer | undefined
+  /** How the session ends when no response is in flight. */
+  #ending: { close: SocketClose; failure?: Error } | null = null
+  #pendingBytes = 0
+  #forwarding = Promise.resolve()
   #failedChecks = 0
   #isChecking = false
 
-  constructor(sides: SessionOptions, stages: SessionStages) {
-    this.#sides = sides
+  constructor(options: SessionOptions, stages: SessionStages) {
+    this.#options = options
     this.#stages = stages
     this.#idle = setTimeout(() => this.#end(CLOSE_REASONS.idle), IDLE_LIMIT_MS)
     this.#memory = new SessionMemory(stages.sharedCalls.memory, {
       countUnsentBytes: () => ({
         toClient: this.#client?.bufferedBytes ?? 0,
-        toProvider: this.#waitingBytes + sides.upstream.bufferedBytes,
+        toProvider: this.#pendingBytes + options.upstream.bufferedBytes,
       }),
       onSlowClient: () => {
         this.#end(CLOSE_REASONS.tooSlow)
-        // What waits for it would stay in memory until it is read.
+        // Buffered bytes would stay in memory until the client reads them.
         this.#client?.terminate()
       },
       onSlowProvider: () => this.#end(CLOSE_REASONS.tooFast),
     })
   }
 
-  /** The client has taken what waited for it. */
+  /** The client has read its buffered bytes. */
   onClientDrained(): void {
     this.#memory.measure()
   }
 
-  /** From now on the client gets what the provider sends, and has sent. */
+  /** Attaches the client. It receives all events of the provider, including those before. */
   attach(client: ClientSocket): void {
     this.#client = client
-    this.#sides.upstream.listen({
+    this.#options.upstream.listen({
       onMessage: text => this.#deliver(client, text),
-      onClose: told => this.#endAs(told),
+      onClose: close => this.#endWithProvider(close),
     })
   }
 
-  /** Takes a message of the client's. They go on one after the other. */
+  /** Handles a message of the client. Messages are forwarded one after the other. */
   receive(text: string): void {
     this.#idle.refresh()
-    this.#waitingBytes += text.length
+    this.#pendingBytes += text.length
     this.#memory.measure()
-    this.#sending = this.#sending.then(async () => {
+    this.#forwarding = this.#forwarding.then(async () => {
       await this.#forward(text)
-      this.#waitingBytes -= text.length
+      this.#pendingBytes -= text.length
       this.#memory.measure()
     })
   }
 
   /** The client's side has ended. */
-  onClientClosed(told: SocketClose): void {
-    this.#end(told)
-    this.#hasLeft = true
+  onClientClosed(close: SocketClose): void {
+    this.#end(close)
+    this.#hasClientClosed = true
     if (this.#hasFinished) this.#memory.close()
   }
 
   /** Ends the session when no response is in flight. */
   drain(): void {
-    this.#endAfterResponses({ told: CLOSE_REASONS.stopping })
+    this.#endAfterResponses({ close: CLOSE_REASONS.stopping })
   }
 
   /** Ends the session at once, and waits for nothing. */
@@ -117,15 +116,15 @@ export class RealtimeSession {
   }
 
   /**
-   * Checks that the session would be opened again. A key that is not active or not used from its address any more ends it at once; whatever
-   * else is not admitted, after the responses in flight. A database that does not answer is asked again at the next check.
+   * Checks that the session would still be admitted. A key that is no longer active, or not allowed from the client's address, ends it at
+   * once; any other rejection ends it after the responses in flight. If the database fails, the next check retries.
    */
   async recheck(): Promise<void> {
-    if (this.#isChecking || this.#isOver) return
+    if (this.#isChecking || this.#isClosing) return
     this.#isChecking = true
     try {
-      await recheckSession(this.#sides, this.#stages, error => {
-        this.#tell(error)
+      await recheckSession(this.#options, this.#stages, error => {
+        this.#sendError(error)
         this.#end(CLOSE_REASONS.rejected, error)
       })
       this.#failedChecks = 0
@@ -138,120 +137,120 @@ export class RealtimeSession {
     }
   }
 
-  /** What is not sent on is told to the client. What is rejected for its cost ends the session; a wrong event does not. */
+  /** Forwards an event, or sends the client an error. A rejection for cost ends the session; an invalid event does not. */
   async #forward(text: string): Promise<void> {
-    const { upstream, spending, provider } = this.#sides
+    const { upstream, spending, provider } = this.#options
     let event: JsonObject = {}
     try {
       event = await this.#read(text)
       if (this.#ending && event.type !== 'response.cancel') return
-      await checkReferences(this.#stages.database, listEventReferences(event), spending.account, provider)
+      await checkReferences(this.#stages.database, listEventReferences(event), spending.resolvedKey, provider)
     } catch (error) {
-      return this.#tell(error, event.event_id)
+      return this.#sendError(error, event.event_id)
     }
-    if (this.#isOver) return
-    const sent = await spending.reserveForEvent(event, text).catch(error => this.#rejectEvent(event, error))
-    if (this.#isOver || sent === undefined) return
-    upstream.send(sent)
+    if (this.#isClosing) return
+    const outgoing = await spending.reserveForEvent(event, text).catch(error => this.#rejectEvent(event, error))
+    if (this.#isClosing || outgoing === undefined) return
+    upstream.send(outgoing)
   }
 
-  /** Throws a 400 for what is no JSON object. A long one is read by a worker. */
+  /** Parses an event, in a worker if it is long. Throws a 400 if it is not a JSON object. */
   async #read(text: string): Promise<JsonObject> {
     if (text.length <= MAX_MAIN_THREAD_BYTES) return parseRequestBody(text)
-    const owner = this.#sides.spending.account.project_id
+    const owner = this.#options.spending.resolvedKey.project_id
     return (await this.#stages.largeBodies.read(Buffer.from(text), { owner })).body
   }
 
   #deliver(client: ClientSocket, text: string): void {
-    const { spending } = this.#sides
+    const { spending } = this.#options
     const event = isBillingEvent(text) ? (parseJsonObject(text) ?? {}) : null
-    if (!this.#isOver) {
+    if (!this.#isClosing) {
       this.#idle.refresh()
       client.send(event ? spending.restoreEventId(event, text) : text)
     }
     spending.addReceived(text.length)
-    if (event) this.#watch(event)
+    if (event) this.#handleEvent(event)
     this.#memory.measure()
   }
 
-  #watch(event: JsonObject): void {
-    const { spending } = this.#sides
-    const taken = spending.handleProviderEvent(event)
-    if (this.#isOver && event.type === 'response.created') this.#cancel(spending.inFlightResponseIds)
-    taken.catch(error => {
+  #handleEvent(event: JsonObject): void {
+    const { spending } = this.#options
+    const handled = spending.handleProviderEvent(event)
+    if (this.#isClosing && event.type === 'response.created') this.#cancel(spending.inFlightResponseIds)
+    handled.catch(error => {
       this.#reject(error)
       this.#cancel(spending.rejectedResponseIds)
     })
-    if (this.#ending && !spending.isBusy) this.#end(this.#ending.told, this.#ending.failure)
-    if (this.#isOver && !spending.isBusy) this.#finish()
+    if (this.#ending && !spending.isBusy) this.#end(this.#ending.close, this.#ending.failure)
+    if (this.#isClosing && !spending.isBusy) this.#finish()
   }
 
-  /** Has the provider stop: what the responses used by then is reported when they are done. */
+  /** Cancels responses at the provider. It reports their usage when they are done. */
   #cancel(ids: readonly string[]): void {
     if (this.#hasUpstreamEnded) return
-    for (const id of ids) this.#sides.upstream.send(JSON.stringify({ type: 'response.cancel', response_id: id }))
+    for (const id of ids) this.#options.upstream.send(JSON.stringify({ type: 'response.cancel', response_id: id }))
   }
 
   #rejectEvent(event: JsonObject, error: unknown): void {
     const isSetting = typeof event.type === 'string' && event.type.endsWith('session.update')
-    if (isSetting) this.#tell(error, event.event_id)
+    if (isSetting) this.#sendError(error, event.event_id)
     else this.#reject(error, event.event_id)
   }
 
-  /** The session begins no further response, and ends. */
+  /** Sends the error to the client, and ends the session after the responses in flight. */
   #reject(error: unknown, eventId: unknown = null): void {
     if (this.#ending) return
-    this.#tell(error, eventId)
+    this.#sendError(error, eventId)
     const failure = error instanceof Error ? error : new ClientDisconnected()
-    this.#endAfterResponses({ told: CLOSE_REASONS.rejected, failure })
+    this.#endAfterResponses({ close: CLOSE_REASONS.rejected, failure })
   }
 
-  #tell(error: unknown, eventId: unknown = null): void {
-    const { error: told } = (error instanceof ProxyError ? error : createError('internal', null, error)).toBody()
-    const event = { type: 'error', event_id: `event_${crypto.randomUUID()}`, error: { ...told, event_id: eventId } }
-    if (!this.#isOver) this.#client?.send(JSON.stringify(event))
+  #sendError(error: unknown, eventId: unknown = null): void {
+    const { error: body } = (error instanceof ProxyError ? error : createError('internal', null, error)).toBody()
+    const event = { type: 'error', event_id: `event_${crypto.randomUUID()}`, error: { ...body, event_id: eventId } }
+    if (!this.#isClosing) this.#client?.send(JSON.stringify(event))
   }
 
-  #endAfterResponses(ending: { told: SocketClose; failure?: Error }): void {
+  #endAfterResponses(ending: { close: SocketClose; failure?: Error }): void {
     this.#ending ??= ending
-    if (!this.#sides.spending.isBusy) this.#end(ending.told, ending.failure)
+    if (!this.#options.spending.isBusy) this.#end(ending.close, ending.failure)
   }
 
-  /** As the provider's side has ended. */
-  #endAs(told: SocketClose): void {
+  /** Ends the session as the provider's side has ended. */
+  #endWithProvider(close: SocketClose): void {
     this.#hasUpstreamEnded = true
-    const { name } = this.#sides.provider
-    const isLost = told.code === CONNECTION_LOST_CODE
+    const { name } = this.#options.provider
+    const isLost = close.code === CONNECTION_LOST_CODE
     const failure = brokenResponseError(name, isLost ? 'broke off the session' : 'ended the session')
-    if (isLost) this.#tell(failure)
-    this.#end(isLost ? CLOSE_REASONS.broken : told, failure)
+    if (isLost) this.#sendError(failure)
+    this.#end(isLost ? CLOSE_REASONS.broken : close, failure)
     this.#finish(failure)
   }
 
-  /** Closes the client's side, has the provider stop, and waits for what its responses used. */
-  #end(told: SocketClose, failure: Error = new ClientDisconnected()): void {
-    if (this.#isOver) return
-    this.#isOver = true
+  /** Closes the client's side, cancels responses in flight, and waits for their usage. */
+  #end(close: SocketClose, failure: Error = new ClientDisconnected()): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
     clearTimeout(this.#idle)
-    const { spending } = this.#sides
-    this.#ending = { told, failure }
-    this.#client?.close(told)
+    const { spending } = this.#options
+    this.#ending = { close, failure }
+    this.#client?.close(close)
     spending.beginClosing(failure)
     this.#cancel(spending.inFlightResponseIds)
-    if (spending.isBusy) this.#windUp = setTimeout(() => this.#finish(), CLOSE_GRACE_MS)
+    if (spending.isBusy) this.#graceTimer = setTimeout(() => this.#finish(), CLOSE_GRACE_MS)
     else this.#finish()
   }
 
-  /** Closes the provider's side. */
+  /** Closes the provider's side, and ends spending. */
   #finish(failure = this.#ending?.failure ?? new ClientDisconnected()): void {
     if (this.#hasFinished) return
     this.#hasFinished = true
     this.#hasUpstreamEnded = true
-    clearTimeout(this.#windUp)
-    const { upstream, spending, onEnd } = this.#sides
-    upstream.close(this.#ending?.told ?? CLOSE_REASONS.stopping)
+    clearTimeout(this.#graceTimer)
+    const { upstream, spending, onEnd } = this.#options
+    upstream.close(this.#ending?.close ?? CLOSE_REASONS.stopping)
     spending.end(failure)
-    if (this.#hasLeft) this.#memory.close()
+    if (this.#hasClientClosed) this.#memory.close()
     onEnd()
   }
 }

@@ -1,13 +1,13 @@
 /**
- * Counts in the memory budget what a session's client and its provider have not taken yet. Neither can be made to wait: whoever has much unread
- * in a full budget is cut off at once.
+ * Counts a session's unread bytes, in both directions, against the stream memory. A WebSocket has no backpressure, so a side with many
+ * unread bytes is disconnected at once if the memory is full.
  */
 import type { MemoryHolder, MemoryReservation, StreamMemory } from '../../../event-loop/stream-memory.ts'
 
-/** Of one direction: more ends the session, however much is free. A minute of speech takes 4 MB. */
+/** Limit of one direction. Exceeding it ends the session even if memory is free. A minute of speech takes 4 MB. */
 export const MAX_UNSENT_BYTES = 32 * 1024 * 1024
-/** Of one direction, while the budget is full. */
-const MOST_IN_FULL_BYTES = 1024 * 1024
+/** Limit of one direction while the memory is full. */
+const MAX_UNSENT_BYTES_WHEN_FULL = 1024 * 1024
 
 export interface UnsentBytes {
   toClient: number
@@ -23,37 +23,37 @@ export interface SessionMemoryOptions {
 export class SessionMemory implements MemoryHolder {
   readonly #memory: StreamMemory
   readonly #session: SessionMemoryOptions
-  readonly #held: MemoryReservation
+  readonly #reservation: MemoryReservation
   #toClient = 0
-  /** When the client last took something. */
-  #takenMs = performance.now()
+  /** The time of the client's last read, in milliseconds of `performance.now`. */
+  #lastReadMs = performance.now()
 
   constructor(memory: StreamMemory, session: SessionMemoryOptions) {
     this.#memory = memory
     this.#session = session
-    this.#held = memory.reserve(this)
+    this.#reservation = memory.reserve(this)
   }
 
-  /** After something was sent or taken. */
+  /** Updates the counts and disconnects a slow side. Called after bytes were sent or read. */
   measure(): void {
     const { toClient, toProvider } = this.#count()
-    const most = this.#memory.isFull ? MOST_IN_FULL_BYTES : MAX_UNSENT_BYTES
-    if (toClient > most) this.disconnectSlowest()
-    else if (toProvider > most) this.#session.onSlowProvider()
+    const max = this.#memory.isFull ? MAX_UNSENT_BYTES_WHEN_FULL : MAX_UNSENT_BYTES
+    if (toClient > max) this.disconnectSlowest()
+    else if (toProvider > max) this.#session.onSlowProvider()
   }
 
-  /** When both sides have ended. */
+  /** Releases the memory. Called when both sides have ended. */
   close(): void {
-    this.#held.release()
+    this.#reservation.release()
   }
 
-  /** What was taken since it was last measured does not wait any more. */
+  /** Releases the memory of bytes that were read since the last count. */
   freeConsumed(): void {
     this.#count()
   }
 
   unreadSinceMs(): number {
-    return this.#toClient > 0 ? this.#takenMs : Number.POSITIVE_INFINITY
+    return this.#toClient > 0 ? this.#lastReadMs : Number.POSITIVE_INFINITY
   }
 
   disconnectSlowest(): void {
@@ -62,10 +62,10 @@ export class SessionMemory implements MemoryHolder {
   }
 
   #count(): UnsentBytes {
-    const waiting = this.#session.countUnsentBytes()
-    if (waiting.toClient === 0 || waiting.toClient < this.#toClient) this.#takenMs = performance.now()
-    this.#toClient = waiting.toClient
-    this.#held.set(waiting.toClient + waiting.toProvider)
-    return waiting
+    const unsent = this.#session.countUnsentBytes()
+    if (unsent.toClient === 0 || unsent.toClient < this.#toClient) this.#lastReadMs = performance.now()
+    this.#toClient = unsent.toClient
+    this.#reservation.set(unsent.toClient + unsent.toProvider)
+    return unsent
   }
 }

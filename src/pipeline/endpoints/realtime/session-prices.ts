@@ -1,4 +1,4 @@
-/** What a session's usage costs, as reported and as estimated, and the most that its next response or transcription may cost. */
+/** Computes the cost of a session's reported and estimated usage, and the upper bounds of its next response and transcription. */
 import type { CostBound } from '../../../admission/budgets.ts'
 import { type Catalogue, computeCostUsd } from '../../../catalogue/catalogue.ts'
 import { readCostFactors } from '../../../formats/cost-factors/read-cost-factors.ts'
@@ -23,20 +23,20 @@ import {
 
 /** Base64 has four characters for three bytes. A second of the shortest format, G.711, has 8,000 bytes. */
 export const AUDIO_CHARACTERS_PER_SECOND = (8_000 * 4) / 3
-/** As OpenAI counts audio: a token for 100 ms that are heard, and for 50 ms that are spoken. */
-const HEARD_TOKENS_A_SECOND = 10
-const SPOKEN_TOKENS_A_SECOND = 20
-/** The transcription of so much audio is reserved at a time. */
+/** OpenAI counts one token for 100 ms of audio input, and for 50 ms of audio output. */
+const INPUT_TOKENS_PER_SECOND = 10
+const OUTPUT_TOKENS_PER_SECOND = 20
+/** Transcription is reserved in blocks of this length. */
 export const AUDIO_BLOCK_SECONDS = 600
 
-/** Tokens that characters of the client's come to, if they are audio. */
+/** Returns the tokens of the client's characters, as if they were audio. */
 export function estimateAudioInputTokens(characters: number): number {
-  return (characters / AUDIO_CHARACTERS_PER_SECOND) * HEARD_TOKENS_A_SECOND
+  return (characters / AUDIO_CHARACTERS_PER_SECOND) * INPUT_TOKENS_PER_SECOND
 }
 
-/** What a response has read and received, as far as the session knows. */
+/** The traffic of one response, from which its usage is read or estimated. */
 export interface ResponseTraffic {
-  /** As the last event that named it reported. */
+  /** The usage that the last event with usage reported. */
   usage: unknown
   promptTokens: number
   receivedCharacters: number
@@ -53,7 +53,7 @@ export class SessionPrices {
     this.#catalogue = catalogue
   }
 
-  /** Whoever asks for it, a response may read all that its model takes. Null where the provider is free. */
+  /** Returns the bound of a response: it may use the model's whole context. Null if the provider is free. */
   maxResponseCost(): CostBound | null {
     if (this.#provider.pricedAs === null) return null
     const model = this.#find(this.#model)
@@ -69,7 +69,7 @@ export class SessionPrices {
     return { usd: Math.ceil(timesMillion * 1_000) / 1_000_000_000, tokens: read + written }
   }
 
-  /** Of a block of audio. Null where the provider is free. */
+  /** Returns the bound of transcribing one block of audio. Null if the provider is free. */
   maxTranscriptionCost(model: string): CostBound | null {
     const endpoint = 'audio/transcriptions'
     const bounds = readCostFactors(endpoint, {}, { isLenient: true })
@@ -77,39 +77,39 @@ export class SessionPrices {
     return maxCost(size, this.#provider, this.#catalogue)
   }
 
-  /** As the provider reports it. Null where nothing was reported. */
+  /** Returns the reported usage with its cost. Null if nothing was reported. */
   readUsage(model: string, reported: unknown): CallUsage | null {
     const routed = { provider: this.#provider, query: { model } }
     const usage = validateReportedUsage(routed, readPassThroughUsage(reported), { catalogue: this.#catalogue })
     return usage === NO_USAGE ? null : applyCost(usage, this.#priceOf(model, usage))
   }
 
-  /** Of a response that ended with this status. `isFailed`: it failed, and reported no usage. */
+  /** Returns the usage of a response with this status. `isFailed` means that it failed and reported no usage. */
   usageOfResponse(
-    crossed: ResponseTraffic,
+    traffic: ResponseTraffic,
     status: unknown,
   ): { usage: CallUsage; isReported: boolean; isFailed: boolean } {
-    const reported = this.readUsage(this.#model, crossed.usage)
+    const reported = this.readUsage(this.#model, traffic.usage)
     const isFailed = reported === null && status === 'failed'
-    // Nothing is what a response reports that was cancelled before it began to read.
-    const isUnused = isFailed || (status === 'cancelled' && isJsonObject(crossed.usage))
-    const usage = reported ?? (isUnused ? NO_USAGE : this.estimate(crossed))
+    // A response that was cancelled before it read its input reports a usage of zero.
+    const isUnused = isFailed || (status === 'cancelled' && isJsonObject(traffic.usage))
+    const usage = reported ?? (isUnused ? NO_USAGE : this.estimate(traffic))
     return { usage, isReported: reported !== null, isFailed }
   }
 
-  /** Of a response whose end nobody saw: what was sent and received, as if all of it were audio. */
+  /** Estimates the usage of a response without a report from its traffic, as if all of it were audio. */
   estimate({ promptTokens, receivedCharacters }: ResponseTraffic, reason: EstimateReason = 'not_reported'): CallUsage {
     const model = this.#find(this.#model)
-    const spoken = Math.ceil((receivedCharacters / AUDIO_CHARACTERS_PER_SECOND) * SPOKEN_TOKENS_A_SECOND)
+    const outputTokens = Math.ceil((receivedCharacters / AUDIO_CHARACTERS_PER_SECOND) * OUTPUT_TOKENS_PER_SECOND)
     const read = Math.ceil(Math.min(promptTokens, model?.contextTokens ?? promptTokens))
-    const written = Math.min(spoken, model?.maxOutputTokens ?? spoken)
+    const written = Math.min(outputTokens, model?.maxOutputTokens ?? outputTokens)
     const counts = { promptTokens: read, audioPromptTokens: read, completionTokens: written }
     const usage = { ...NO_USAGE, ...counts, audioCompletionTokens: written }
     const charged = applyCost(usage, this.#priceOf(this.#model, usage))
-    const most = this.maxResponseCost()
-    if (most === null) return charged
-    const doubtfulUsd = Math.max(0, (most.usd ?? MAX_RECORDED_USD) - (charged.reportedCostUsd ?? 0))
-    const doubtfulTokens = Math.max(0, (most.tokens ?? MAX_RECORDED_TOKENS) - read - written)
+    const bound = this.maxResponseCost()
+    if (bound === null) return charged
+    const doubtfulUsd = Math.max(0, (bound.usd ?? MAX_RECORDED_USD) - (charged.reportedCostUsd ?? 0))
+    const doubtfulTokens = Math.max(0, (bound.tokens ?? MAX_RECORDED_TOKENS) - read - written)
     return { ...charged, estimate: { reason, doubtfulUsd, doubtfulTokens } }
   }
 
@@ -118,7 +118,7 @@ export class SessionPrices {
     return pricedAs === null ? undefined : this.#catalogue.find(pricedAs, model)
   }
 
-  /** Null where a price is not known. */
+  /** Returns null if a price is unknown. */
   #priceOf(name: string, usage: PassThroughUsage): number | null {
     if (this.#provider.pricedAs === null) return 0
     const model = this.#find(name)

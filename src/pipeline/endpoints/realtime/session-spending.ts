@@ -1,17 +1,17 @@
 /**
- * What a session may cost and has cost. Each response counts against the month when it begins and is recorded when it is done; usage that
- * belongs to no response, such as that of an input's transcription, is recorded by itself. Where budgets apply, the most that a response
- * may cost is reserved before it can begin, and the most that a transcription may cost before its audio is sent.
+ * Counts, reserves and records a session's spending. Each response counts against the monthly quota when it begins and is recorded when it
+ * is done. Usage without a response, such as an input's transcription, is recorded separately. If budgets apply, the maximum cost is
+ * reserved: of a response before it can begin, and of a transcription before its audio is sent.
  */
 import { invalidRequestError } from '../../../errors/errors.ts'
 import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
 import type { ResolvedKey } from '../../../postgres/admit-requests.ts'
 import { checkAllowedModels } from '../../../providers/model-router.ts'
-import type { RequestRecorder } from '../../accounting/request-recorder.ts'
 import type { PipelineServices } from '../../context/request-context.ts'
 import { estimateReasonOf } from '../../spending/upstream-calls.ts'
 import { TranscriptionReservation } from './reserved-audio.ts'
 import {
+  type InFlightResponse,
   openSessionRecorder,
   type ReservedResponse,
   ReservedResponses,
@@ -24,51 +24,44 @@ import {
   readResponseId,
   readSessionSettings,
 } from './session-events.ts'
-import { estimateAudioInputTokens, type ResponseTraffic, SessionPrices } from './session-prices.ts'
-
-interface InFlight extends ResponseTraffic {
-  recorder: RequestRecorder
-  /** Whether the month had room for it. */
-  isCounted: Promise<boolean>
-  rejection: Error | null
-}
+import { estimateAudioInputTokens, SessionPrices } from './session-prices.ts'
 
 const FAILED_STATUS = 502
 
 export class SessionSpending {
-  readonly #start: SessionContext
+  readonly #session: SessionContext
   readonly #stages: Pick<PipelineServices, 'admission' | 'accounting'>
   readonly #prices: SessionPrices
-  readonly #inFlight = new Map<unknown, InFlight>()
-  readonly #ahead: ReservedResponses
+  readonly #inFlight = new Map<unknown, InFlightResponse>()
+  readonly #reservations: ReservedResponses
   #resolvedKey: ResolvedKey
-  /** Changes of settings that the provider has not confirmed. */
+  /** Settings updates that the provider has not confirmed. */
   #unconfirmed = 0
   readonly #audio: TranscriptionReservation
-  /** Tokens of the conversation so far. */
+  /** Tokens of the conversation. */
   #contextTokens = 0
-  #winding: Error | null = null
+  #closingFailure: Error | null = null
   #hasEnded = false
 
-  constructor(start: SessionContext, stages: Pick<PipelineServices, 'admission' | 'accounting' | 'catalogue'>) {
-    this.#start = start
+  constructor(session: SessionContext, stages: Pick<PipelineServices, 'admission' | 'accounting' | 'catalogue'>) {
+    this.#session = session
     this.#stages = stages
-    this.#prices = new SessionPrices(start.query.model, start.provider, stages.catalogue)
-    this.#resolvedKey = start.resolvedKey
+    this.#prices = new SessionPrices(session.query.model, session.provider, stages.catalogue)
+    this.#resolvedKey = session.resolvedKey
     const isReserved = () => this.#resolvedKey.has_budgets && !this.#hasEnded
-    this.#ahead = new ReservedResponses(!start.isTranscription, () => this.#openReserved(), isReserved)
+    this.#reservations = new ReservedResponses(!session.isTranscription, () => this.#openReserved(), isReserved)
     this.#audio = new TranscriptionReservation({
-      account: () => this.#resolvedKey,
+      getResolvedKey: () => this.#resolvedKey,
       open: model => this.#open(model).recorder,
-      largest: model => this.#prices.maxTranscriptionCost(model),
+      maxCost: model => this.#prices.maxTranscriptionCost(model),
     })
   }
 
-  get account(): ResolvedKey {
+  get resolvedKey(): ResolvedKey {
     return this.#resolvedKey
   }
 
-  /** The model that transcribes the session's input; null: it is not transcribed. */
+  /** The model that transcribes the session's input; null if none does. */
   get transcriptionModel(): string | null {
     return this.#audio.model
   }
@@ -78,101 +71,101 @@ export class SessionSpending {
     return [...this.#inFlight.keys()].filter(id => typeof id === 'string')
   }
 
-  /** Of those, the ones that were rejected when they began. */
+  /** Ids of responses in flight that were rejected when they began. */
   get rejectedResponseIds(): string[] {
     return [...this.#inFlight].flatMap(([id, { rejection }]) => (rejection && typeof id === 'string' ? [id] : []))
   }
 
-  /** Whether a response is in flight, or was asked for and may still begin. */
+  /** Whether a response is in flight, or is requested and may still begin. */
   get isBusy(): boolean {
-    return this.#inFlight.size + this.#ahead.pendingRequests > 0
+    return this.#inFlight.size + this.#reservations.pendingRequests > 0
   }
 
-  /** Reserves what the session must hold from its opening on. Throws 400, 429 or 503. */
+  /** Makes the reservations that an open session holds. Throws 400, 429 or 503. */
   open(): Promise<void> {
-    return this.#ahead.adjust()
+    return this.#reservations.adjust()
   }
 
   /**
-   * Reserves what the client's event may cost. Returns it as it is to be sent: a request for a response has an id of the proxy's. Throws
-   * 400, 403, 429 or 503: then it must not be sent.
+   * Reserves the maximum cost of the client's event. Returns the event to send, in which a request for a response has an id of the proxy.
+   * Throws 400, 403, 429 or 503; the event must not be sent then.
    */
   async reserveForEvent(event: JsonObject, text: string): Promise<string> {
     this.#contextTokens += estimateAudioInputTokens(text.length)
     if (this.#audio.model !== null) await this.#audio.reserve(this.#audio.model, text.length)
-    if (isSettingsUpdate(event)) await this.#beforeUpdate(event)
+    if (isSettingsUpdate(event)) await this.#reserveForUpdate(event)
     if (event.type !== 'response.create') return text
-    return JSON.stringify({ ...event, event_id: await this.#ahead.reserveRequested(event.event_id) })
+    return JSON.stringify({ ...event, event_id: await this.#reservations.reserveRequested(event.event_id) })
   }
 
-  /** An event of the provider's as the client is to get it: with the id that the client gave its own event. */
+  /** Returns the provider's event with the client's own event id. */
   restoreEventId({ type, error }: JsonObject, text: string): string {
-    return type === 'error' && isJsonObject(error) ? this.#ahead.restoreClientEventId(error.event_id, text) : text
+    return type === 'error' && isJsonObject(error)
+      ? this.#reservations.restoreClientEventId(error.event_id, text)
+      : text
   }
 
-  /** Adds up what arrives, for an estimate. */
+  /** Counts received characters, for an estimate. */
   addReceived(characters: number): void {
     for (const entry of this.#inFlight.values()) entry.receivedCharacters += characters
   }
 
-  /** Takes an event of the provider's. Rejects with what admission throws: the session may begin no further response. */
+  /** Handles an event of the provider. Rejects with the error of admission; the session may then begin no further response. */
   async handleProviderEvent(event: JsonObject): Promise<void> {
     const id = readResponseId(event)
     if (event.type === 'response.created') return this.#begin(id)
-    if (event.type === 'error' && isJsonObject(event.error)) await this.#ahead.cancel(event.error.event_id)
+    if (event.type === 'error' && isJsonObject(event.error)) await this.#reservations.cancel(event.error.event_id)
     if (isSettingsConfirmation(event)) await this.#confirm(event)
     const usage = findUsage(event)
     const entry = this.#inFlight.get(id)
-    if (!entry) return usage === undefined ? undefined : this.#recordApart(event, usage)
+    if (!entry) return usage === undefined ? undefined : this.#recordSeparateUsage(event, usage)
     entry.usage = usage ?? entry.usage
     if (event.type === 'response.done' && isJsonObject(event.response))
       await this.#finishResponse(id, entry, event.response.status)
   }
 
-  /** Takes over the account as it was read again, and reserves what it now has to. Throws 400, 429 or 503. */
-  async setAccount(resolvedKey: ResolvedKey): Promise<void> {
+  /** Sets the key as it was resolved again, and makes the reservations that it now needs. Throws 400, 429 or 503. */
+  async setResolvedKey(resolvedKey: ResolvedKey): Promise<void> {
     this.#resolvedKey = resolvedKey
-    await this.#ahead.adjust()
+    await this.#reservations.adjust()
     if (this.#audio.model !== null) await this.#audio.reserve(this.#audio.model, 1)
   }
 
-  /** From now on nothing is admitted: what is in flight is only waited for, and ends with this failure. */
+  /** Rejects further responses with this failure. Those in flight are awaited, and recorded with it. */
   beginClosing(failure: Error): void {
-    this.#winding = failure
+    this.#closingFailure = failure
   }
 
-  /** The session has ended. What is still in flight is charged an estimate. */
+  /** Ends the session. Responses that are still in flight are charged an estimate. */
   end(failure: Error): void {
     this.#hasEnded = true
-    void this.#ahead.adjust()
+    void this.#reservations.adjust()
     this.#audio.end()
-    const left = [...this.#inFlight.values()]
+    const remaining = [...this.#inFlight.values()]
     this.#inFlight.clear()
-    for (const entry of left)
+    for (const entry of remaining)
       void entry.isCounted.then(isCounted => {
-        const known = {
-          usage: this.#prices.estimate(entry, estimateReasonOf(failure)),
-          ...(!isCounted && { isCounted: true }),
-        }
+        const usage = this.#prices.estimate(entry, estimateReasonOf(failure))
+        const known = { usage, ...(!isCounted && { isCounted: true }) }
         entry.recorder.finishFailed(entry.rejection ?? failure, known)
       })
   }
 
-  #open(model = this.#start.query.model): ReservedResponse {
-    return openSessionRecorder(this.#start, this.#resolvedKey, model, this.#stages)
+  #open(model = this.#session.query.model): ReservedResponse {
+    return openSessionRecorder(this.#session, this.#resolvedKey, model, this.#stages)
   }
 
   async #openReserved(): Promise<ReservedResponse> {
-    const one = this.#open()
-    await one.recorder.spending?.reserveAhead(this.#start.query.model, this.#prices.maxResponseCost())
-    return { ...one, hasReserved: this.#resolvedKey.has_budgets }
+    const response = this.#open()
+    await response.recorder.spending?.reserveAhead(this.#session.query.model, this.#prices.maxResponseCost())
+    return { ...response, hasReserved: this.#resolvedKey.has_budgets }
   }
 
   #begin(id: unknown): Promise<void> {
-    const ahead = this.#ahead.claim() ?? this.#open()
-    ahead.request.arrivedAtMs = performance.now()
-    const entry: InFlight = {
-      recorder: ahead.recorder,
+    const reservation = this.#reservations.claim() ?? this.#open()
+    reservation.request.arrivedAtMs = performance.now()
+    const entry: InFlightResponse = {
+      recorder: reservation.recorder,
       isCounted: Promise.resolve(false),
       rejection: null,
       usage: null,
@@ -180,8 +173,8 @@ export class SessionSpending {
       receivedCharacters: 0,
     }
     this.#inFlight.set(id, entry)
-    const counting = this.#winding ? Promise.reject(this.#winding) : this.#count(entry, ahead)
-    entry.isCounted = counting
+    const counted = this.#closingFailure ? Promise.reject(this.#closingFailure) : this.#count(entry, reservation)
+    entry.isCounted = counted
       .then(
         () => true,
         error => {
@@ -190,59 +183,60 @@ export class SessionSpending {
         },
       )
       .finally(() => entry.recorder.beginCall(reason => this.#prices.estimate(entry, reason)))
-    return counting.then(() => this.#ahead.adjust())
+    return counted.then(() => this.#reservations.adjust())
   }
 
-  /** In the month, and in the key's tokens a minute: one must be left, and what it used is counted when it is done. */
-  async #count(entry: InFlight, ahead: ReservedResponse): Promise<void> {
-    const { keyHash, query } = this.#start
+  /** Counts the response against the quota and the token rate limit. One token must be left; the rest is counted when it is done. */
+  async #count(entry: InFlightResponse, reservation: ReservedResponse): Promise<void> {
+    const { keyHash, query } = this.#session
     const { admission } = this.#stages
-    const giveBack = await admission.reserveQuota(keyHash, 1)
+    const refund = await admission.reserveQuota(keyHash, 1)
     this.#resolvedKey = admission.findCachedKey(keyHash) ?? this.#resolvedKey
     try {
-      // A budget is newer than what was opened ahead, or nothing was.
-      if (this.#resolvedKey.has_budgets && !ahead.hasReserved) entry.recorder = (await this.#openReserved()).recorder
+      // The budget is newer than the reservation, or the response has no reservation.
+      if (this.#resolvedKey.has_budgets && !reservation.hasReserved)
+        entry.recorder = (await this.#openReserved()).recorder
       await entry.recorder.spending?.reserve(query.model, { usd: null, tokens: 1 })
     } catch (error) {
-      giveBack()
+      refund()
       throw error
     }
   }
 
-  async #finishResponse(id: unknown, entry: InFlight, status: unknown): Promise<void> {
+  async #finishResponse(id: unknown, entry: InFlightResponse, status: unknown): Promise<void> {
     this.#inFlight.delete(id)
-    const ended = this.#winding
+    const closingFailure = this.#closingFailure
     const isCounted = await entry.isCounted
     const { usage, isReported, isFailed } = this.#prices.usageOfResponse(entry, status)
     if (isReported) this.#contextTokens = usage.promptTokens + usage.completionTokens
-    const failure = entry.rejection ?? ended
+    const failure = entry.rejection ?? closingFailure
     const known = { cacheResult: 'MISS' as const, usage, isCounted: !(isFailed && isCounted) }
     if (failure) entry.recorder.finishFailed(failure, known)
     else entry.recorder.finish({ ...known, status: isFailed ? FAILED_STATUS : 200 })
   }
 
-  /** Usage that belongs to no response. */
-  #recordApart({ type }: JsonObject, reported: unknown): void {
+  /** Records usage that belongs to no response. */
+  #recordSeparateUsage({ type }: JsonObject, reportedUsage: unknown): void {
     const model =
-      typeof type === 'string' && type.includes('transcription') ? (this.#audio.model ?? '') : this.#start.query.model
-    const usage = this.#prices.readUsage(model, reported)
+      typeof type === 'string' && type.includes('transcription') ? (this.#audio.model ?? '') : this.#session.query.model
+    const usage = this.#prices.readUsage(model, reportedUsage)
     if (usage) this.#open(model).recorder.finish({ status: 200, isCounted: true, cacheResult: 'MISS', usage })
   }
 
-  /** A change of the client's: what it may cost is reserved before it is sent. */
-  async #beforeUpdate(event: JsonObject): Promise<void> {
+  /** Checks a settings update of the client, and reserves its cost before it is sent. */
+  async #reserveForUpdate(event: JsonObject): Promise<void> {
     const { model, transcription, hasAutomaticResponses } = readSessionSettings(event)
-    if (model !== undefined && model !== this.#start.query.model)
-      throw invalidRequestError('A session keeps the model that it was opened with; open another one.', 'session.model')
+    if (model !== undefined && model !== this.#session.query.model)
+      throw invalidRequestError('The model of a session cannot be changed: open another session.', 'session.model')
     if (typeof transcription === 'string') {
-      const refusal = checkAllowedModels([transcription], this.#resolvedKey)
-      if (refusal) throw refusal
+      const rejection = checkAllowedModels([transcription], this.#resolvedKey)
+      if (rejection) throw rejection
       await this.#audio.reserve(transcription, 1)
     }
-    if (hasAutomaticResponses && !this.#ahead.hasAutomaticResponses) {
-      this.#ahead.hasAutomaticResponses = true
-      await this.#ahead.adjust().catch(error => {
-        this.#ahead.hasAutomaticResponses = false
+    if (hasAutomaticResponses && !this.#reservations.hasAutomaticResponses) {
+      this.#reservations.hasAutomaticResponses = true
+      await this.#reservations.adjust().catch(error => {
+        this.#reservations.hasAutomaticResponses = false
         throw error
       })
     }
@@ -252,10 +246,10 @@ export class SessionSpending {
   async #confirm(event: JsonObject): Promise<void> {
     const { transcription, hasAutomaticResponses } = readSessionSettings(event)
     if (event.type !== 'session.created') this.#unconfirmed = Math.max(0, this.#unconfirmed - 1)
-    // What the client has changed since is not confirmed yet.
+    // A later update of the client is not confirmed yet.
     if (this.#unconfirmed > 0) return
-    this.#ahead.hasAutomaticResponses = hasAutomaticResponses ?? this.#ahead.hasAutomaticResponses
-    await this.#ahead.adjust()
+    this.#reservations.hasAutomaticResponses = hasAutomaticResponses ?? this.#reservations.hasAutomaticResponses
+    await this.#reservations.adjust()
     if (typeof transcription === 'string') await this.#audio.reserve(transcription, 1)
     else if (transcription === null) this.#audio.model = null
   }

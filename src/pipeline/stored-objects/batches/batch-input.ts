@@ -1,4 +1,4 @@
-/** Scans a batch's file: how many requests it holds, their models, and what kept objects they name. */
+/** Scans a batch's file: counts its requests, and lists their models and the stored objects that they name. */
 import { copyInChunks } from '../../../event-loop/copy-in-chunks.ts'
 import { createYielder } from '../../../event-loop/work-scheduler.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../../event-loop/worker-pool.ts'
@@ -11,10 +11,10 @@ import { type BatchLine, type BatchLineInput, readBatchLine } from './batch-line
 export interface BatchInput {
   requests: number
   models: string[]
-  /** Those of them that requests name first; the others are alternatives. */
+  /** The models that requests name first; the others in `models` are alternatives. */
   primaryModels: string[]
   references: StoredObjectReference[]
-  /** Of each request; empty when they were not looked for. */
+  /** The size of each request; empty unless `isSizeNeeded`. */
   sizes: RequestSize[]
 }
 
@@ -22,50 +22,50 @@ const READ_LINE = new WorkerJob<BatchLineInput, BatchLine | null>(
   new URL('../../jobs.ts', import.meta.url),
   'readBatchLineJob',
 )
-const LINE_FEED = 10
+const NEWLINE = 10
 
-/** Throws a 400 that names the first line which is no request, or which names no model where it must. `owner` is the project. */
+/** Throws a 400 that names the first line that is not a valid request, or lacks a required model. `owner` is the project's id. */
 export async function readBatchInput(
   { bytes, parts }: Pick<MultipartForm, 'bytes' | 'parts'>,
   { owner, ...options }: Omit<BatchLineInput, 'bytes' | 'lineNumber'> & { owner: number },
 ): Promise<BatchInput> {
   const yieldTurn = createYielder()
   const models = new Set<string>()
-  const asked = new Set<string>()
+  const primaryModels = new Set<string>()
   const references: StoredObjectReference[] = []
   const sizes: RequestSize[] = []
   let requests = 0
-  let number = 0
+  let lineNumber = 0
   for (const lineBytes of linesOf({ bytes, parts })) {
-    const input = { bytes: lineBytes, lineNumber: ++number, ...options }
-    const line = lineBytes.length > MAX_MAIN_THREAD_BYTES ? await readAside(input, owner) : readBatchLine(input)
+    const input = { bytes: lineBytes, lineNumber: ++lineNumber, ...options }
+    const line = lineBytes.length > MAX_MAIN_THREAD_BYTES ? await readInWorker(input, owner) : readBatchLine(input)
     if (line) {
       requests++
       for (const model of line.models) models.add(model)
-      if (line.primaryModel !== null) asked.add(line.primaryModel)
+      if (line.primaryModel !== null) primaryModels.add(line.primaryModel)
       for (const reference of line.references) references.push(reference)
       if (line.size) sizes.push(line.size)
     }
     await yieldTurn()
   }
-  return { requests, models: [...models], primaryModels: [...asked], references, sizes }
+  return { requests, models: [...models], primaryModels: [...primaryModels], references, sizes }
 }
 
-/** Those that hold a request, of a file that was read. */
+/** Yields the requests of a file that `readBatchInput` has checked. Blank lines are skipped. */
 export function* listBatchRequests(form: Pick<MultipartForm, 'bytes' | 'parts'>): Generator<BatchRequest> {
-  let number = 0
+  let lineNumber = 0
   for (const bytes of linesOf(form)) {
-    number++
-    if (bytes.some(byte => !BLANK.has(byte))) yield { bytes, errorPrefix: `Line ${number} of the file: ` }
+    lineNumber++
+    if (bytes.some(byte => !BLANKS.has(byte))) yield { bytes, errorPrefix: `Line ${lineNumber} of the file: ` }
   }
 }
 
-const BLANK: ReadonlySet<number> = new Set([...' \t\r'].map(blank => blank.charCodeAt(0)))
+const BLANKS: ReadonlySet<number> = new Set([...' \t\r'].map(blank => blank.charCodeAt(0)))
 
 function* linesOf({ bytes, parts }: Pick<MultipartForm, 'bytes' | 'parts'>): Generator<Uint8Array> {
   for (const { start, end } of parts.filter(({ name, isFile }) => isFile && name === 'file')) {
     for (let at = start; at < end; ) {
-      const next = bytes.indexOf(LINE_FEED, at)
+      const next = bytes.indexOf(NEWLINE, at)
       const lineEnd = next < 0 || next > end ? end : next
       yield bytes.subarray(at, lineEnd)
       at = lineEnd + 1
@@ -73,8 +73,8 @@ function* linesOf({ bytes, parts }: Pick<MultipartForm, 'bytes' | 'parts'>): Gen
   }
 }
 
-/** The worker gets a copy, because the form is still to be forwarded. */
-async function readAside(input: BatchLineInput, owner: number): Promise<BatchLine | null> {
+/** Reads a long line in a worker. The worker gets a copy, because the form is forwarded afterwards. */
+async function readInWorker(input: BatchLineInput, owner: number): Promise<BatchLine | null> {
   const bytes = await copyInChunks(input.bytes)
   return workerPool.run(READ_LINE, { ...input, bytes }, { owner, transfer: [bytes.buffer] })
 }

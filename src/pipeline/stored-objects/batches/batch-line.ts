@@ -1,4 +1,4 @@
-/** Reads one request of a batch, strictly: the provider gets the file as it is, and must find the same requests in it. */
+/** Reads one request of a batch. It is strict, because the provider receives the file unchanged and must find the same requests in it. */
 import { invalidRequestError, ProxyError } from '../../../errors/errors.ts'
 import {
   decodeUtf8,
@@ -17,32 +17,32 @@ import type { RequestSize } from '../../spending/max-tokens.ts'
 
 export interface BatchLineInput {
   bytes: Uint8Array
-  /** Counted from 1, blank ones included. */
+  /** The line's number from 1, counting blank lines. */
   lineNumber: number
-  /** Whether a request without a model is refused. */
+  /** Whether a request without a model is rejected. */
   isModelRequired: boolean
-  /** The project's: a provider knows none of them. */
+  /** The project's aliases, which providers do not know. */
   aliases?: readonly ModelAlias[]
-  /** Whether the size of the request is wanted. */
+  /** Whether to compute the request's size. */
   isSizeNeeded?: boolean
 }
 
 export interface BatchLine {
-  /** Null when it names none. */
+  /** The model that the request names; null if it names none. */
   primaryModel: string | null
-  /** With its alternatives. */
+  /** The primary model and its alternatives. */
   models: string[]
   references: StoredObjectReference[]
-  /** Null when it is not looked for. */
+  /** The request's size; null unless `isSizeNeeded`. */
   size: RequestSize | null
 }
 
-/** What some readers take for the end of a line: it could hide requests. Control characters cannot stand in JSON strings anyway. */
-const OTHER_ENDS = /[\r\u0085\u2028\u2029]/
-/** The first byte of a byte order mark, which decoding leaves out; no JSON begins with it. */
-const MARK = 0xef
+/** Characters that some parsers treat as the end of a line, and that could hide requests. */
+const OTHER_LINE_ENDS = /[\r\u0085\u2028\u2029]/
+/** The first byte of a byte order mark, which decoding removes. No JSON text begins with it. */
+const BYTE_ORDER_MARK = 0xef
 
-/** Null for a blank line. Throws a 400 that names the line when it is not one request in the documented form. */
+/** Returns null for a blank line. Throws a 400 that names the line if it is not one request in the documented format. */
 export function readBatchLine({
   bytes,
   lineNumber,
@@ -54,7 +54,7 @@ export function readBatchLine({
     checkJsonSize(bytes)
     const text = decodeUtf8(bytes)
     if (/^[ \t\r]*$/.test(text)) return null
-    const { url, body } = readLine(bytes[0] === MARK ? '' : text)
+    const { url, body } = readLine(bytes[0] === BYTE_ORDER_MARK ? '' : text)
     const alias = rejectAlias(body.model, aliases)
     if (alias) throw alias
     return {
@@ -70,21 +70,19 @@ export function readBatchLine({
   }
 }
 
-/** The provider gets the names as they are written; null for another name. */
+/** Returns a 400 if the model is an alias: the provider receives names unchanged. Returns null for any other name. */
 export function rejectAlias(model: unknown, aliases: readonly ModelAlias[], param?: string): ProxyError | null {
   const alias = aliases.find(({ name }) => name === model)
   if (!alias) return null
   return invalidRequestError(
-    `${alias.name} is an alias, which a batch cannot name: write ${alias.model}, which it stands for.`,
+    `${alias.name} is an alias, which a batch cannot use: name its model, ${alias.model}.`,
     param,
   )
 }
 
 function readLine(text: string): { url: string; body: JsonObject } {
-  if (OTHER_ENDS.test(text.replace(/\r$/, ''))) {
-    throw invalidRequestError(
-      'it holds an end of line other than LF or CRLF; inside of strings, escape it (\\r, \\u2028).',
-    )
+  if (OTHER_LINE_ENDS.test(text.replace(/\r$/, ''))) {
+    throw invalidRequestError('it has a line end other than LF or CRLF; escape it inside strings (\\r, \\u2028).')
   }
   const line = parseJsonObject(text)
   if (!line) throw invalidRequestError('it must be one JSON object, in UTF-8, and nothing else.')
@@ -103,16 +101,16 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map([
   ['/v1/responses', 'responses'],
 ])
 
-function modelsOf(body: JsonObject, mustNameModels: boolean): string[] {
+function modelsOf(body: JsonObject, isModelRequired: boolean): string[] {
   const { model } = body
-  if (mustNameModels && typeof model !== 'string') throw invalidRequestError('its body must name a model.')
+  if (isModelRequired && typeof model !== 'string') throw invalidRequestError('its body must name a model.')
   return [...(typeof model === 'string' ? [model] : []), ...listAlternativeModels(body)]
 }
 
-/** The provider receives the lines unchanged, so items count as references, too. */
+/** Lists the stored objects that the request names. The provider receives the line unchanged, so items count as references, too. */
 function referencesOf(body: JsonObject): StoredObjectReference[] {
-  return findStoredObjectReferences(body, null).map(found => ({
-    ...found,
-    kind: found.kind === 'file' ? 'file' : 'other',
+  return findStoredObjectReferences(body, null).map(reference => ({
+    ...reference,
+    kind: reference.kind === 'file' ? 'file' : 'other',
   }))
 }

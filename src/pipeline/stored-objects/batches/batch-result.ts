@@ -1,4 +1,4 @@
-/** Reads one result of a message batch: what answered, and what that took. */
+/** Reads one result of a message batch: its model and its usage. */
 
 import { asString, isJsonObject, parseJsonObject } from '../../../formats/json/canonical.ts'
 import { messagesFormat } from '../../../formats/messages/messages-format.ts'
@@ -6,11 +6,11 @@ import type { TokenUsage } from '../../../formats/token-usage.ts'
 
 export interface BatchResult {
   model: string
-  /** Null when it reports none. */
+  /** The reported usage; null if the result reports none. */
   usage: TokenUsage | null
 }
 
-/** Null for a request that was not answered, which costs nothing. */
+/** Returns null for a request without a response, which costs nothing. */
 export function readBatchResult(line: Uint8Array): BatchResult | null {
   const { result } = parseJsonObject(new TextDecoder().decode(line)) ?? {}
   if (!isJsonObject(result) || result.type !== 'succeeded' || !isJsonObject(result.message)) return null

@@ -1,4 +1,4 @@
-/** Reads the body that starts one of Anthropic's message batches, as strictly as a batch's file: what it counts and checks is what runs. */
+/** Reads the body that starts one of Anthropic's message batches. It is strict, so that the requests it checks are the ones that run. */
 import { invalidRequestError } from '../../../errors/errors.ts'
 import { WorkerJob, workerPool } from '../../../event-loop/worker-pool.ts'
 import { decodeUtf8, isJsonObject, type JsonObject, parseRequestBody } from '../../../formats/json/canonical.ts'
@@ -13,30 +13,30 @@ import { rejectAlias } from './batch-line.ts'
 
 export interface MessageBatchInput {
   bytes: Uint8Array
-  /** Whether the sizes of the requests are wanted. */
+  /** Whether to compute the requests' sizes. */
   isSizeNeeded: boolean
   aliases: readonly ModelAlias[]
 }
 
-/** The body as it came, and what it holds. */
+/** The unchanged body, and a summary of its requests. */
 export interface MessageBatch extends BatchInput {
   bytes: Uint8Array
 }
 
-const READ = new WorkerJob<MessageBatchInput, MessageBatch>(
+const READ_BATCH = new WorkerJob<MessageBatchInput, MessageBatch>(
   new URL('../../jobs.ts', import.meta.url),
   'readMessageBatchJob',
 )
 
-/** A long body is read by a worker, and comes back from it. `owner` is the project. */
+/** Reads the body. A long one is transferred to a worker and back. `owner` is the project's id. */
 export async function readMessageBatch(input: MessageBatchInput, owner: number): Promise<MessageBatch> {
   if (!isLargeBody(input.bytes)) return parseMessageBatch(input)
   // A view of a larger buffer cannot be transferred.
   const bytes = input.bytes.byteLength === input.bytes.buffer.byteLength ? input.bytes : input.bytes.slice()
-  return workerPool.run(READ, { ...input, bytes }, { owner, transfer: [bytes.buffer as ArrayBuffer] })
+  return workerPool.run(READ_BATCH, { ...input, bytes }, { owner, transfer: [bytes.buffer as ArrayBuffer] })
 }
 
-/** Throws a 400 that names the first request that is none. */
+/** Throws a 400 that names the first invalid request. */
 export function parseMessageBatch({ bytes, isSizeNeeded, aliases }: MessageBatchInput): MessageBatch {
   checkJsonSize(bytes)
   const body = parseRequestBody(decodeUtf8(bytes))
@@ -51,13 +51,13 @@ export function parseMessageBatch({ bytes, isSizeNeeded, aliases }: MessageBatch
   const sizes: RequestSize[] = isSizeNeeded
     ? params.map(each => requestSizeOfBody('messages', each, Buffer.byteLength(JSON.stringify(each))))
     : []
-  const asked = [...new Set(params.map(({ model }) => model))]
-  const models = [...new Set([...asked, ...params.flatMap(listAlternativeModels)])]
+  const primaryModels = [...new Set(params.map(({ model }) => model))]
+  const models = [...new Set([...primaryModels, ...params.flatMap(listAlternativeModels)])]
   return {
     bytes,
     requests: requests.length,
     models,
-    primaryModels: asked,
+    primaryModels,
     references: findStoredObjectReferences(body, null),
     sizes,
   }

@@ -12,7 +12,8 @@ import {
   checkInputTokenLimits,
   createInputTokenCounter,
 } from '../../../../src/pipeline/endpoints/embeddings/count-inputs.ts'
-import { distributeTokens, planBatches } from '../../../../src/pipeline/endpoints/embeddings/fetch-batches.ts'
+import { distributeTokens } from '../../../../src/pipeline/endpoints/embeddings/fetch-batches.ts'
+import { planBatches } from '../../../../src/pipeline/endpoints/embeddings/plan-batches.ts'
 import { readEmbeddingsResponse } from '../../../../src/pipeline/endpoints/embeddings/read-response.ts'
 import { writeEmbeddingsResponse } from '../../../../src/pipeline/endpoints/embeddings/write-response.ts'
 import { checkResponseSize, readEmbeddingsInput } from '../../../../src/pipeline/request/embeddings-query.ts'
