@@ -85,7 +85,7 @@ export function createEventBoundaryFinder(): EventBoundaryFinder {
   /** Whether the last byte was a CR, so that an LF that follows belongs to it. */
   let afterCr = false
 
-  /** Call at the end of a line. Returns true when the line boundaries an event. */
+  /** Call at the end of a line. Returns true when the line ends an event. */
   function endLine(): boolean {
     const endsEvent = isLineEmpty && hasLine
     hasLine = !endsEvent
