@@ -16,7 +16,8 @@ export const CLIENT_ERRORS = {
     invalidHost: {
       description:
         'The request’s URL cannot be parsed: the Host header is not one host name and port, or the method is CONNECT.',
-      message: 'The URL of your request cannot be parsed: the Host header must be one host name, optionally with a port.',
+      message:
+        'The URL of your request cannot be parsed: the Host header must be one host name, optionally with a port.',
       param: 'Host',
       headers: CLOSE_CONNECTION,
     },
@@ -103,7 +104,8 @@ export const CLIENT_ERRORS = {
     code: 'too_long_to_check',
     description:
       'The request, with its response if there is one, is too long for the installation’s [hook](hooks.md), and the hook is set to fail closed.',
-    message: 'The request and its response are too long for this installation’s hook, which checks at most {mostBytes} bytes in total. Send a shorter request.',
+    message:
+      'The request and its response are too long for this installation’s hook, which checks at most {mostBytes} bytes in total. Send a shorter request.',
   },
   unsupportedContentEncoding: {
     status: 415,
@@ -169,8 +171,7 @@ export const CLIENT_ERRORS = {
     },
     tokenRateLimited: {
       type: 'tokens',
-      description:
-        'The request may use more tokens than the key has left in this minute. Cache hits are still served.',
+      description: 'The request may use more tokens than the key has left in this minute. Cache hits are still served.',
       message:
         'Rate limit exceeded: this key may use {limit} tokens a minute, and this request may use {tokens}. Wait, or set a smaller max_tokens.',
       headers: { 'retry-after': '{seconds}' },

@@ -56,5 +56,7 @@ export function createErrorOptions<Name extends ErrorName>(name: Name, ...args: 
 
 /** Replaces each placeholder by its value in a single pass, so that braces inside a value stay as they are. */
 function fillPlaceholders(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : placeholder))
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
+    Object.hasOwn(values, name) ? String(values[name]) : placeholder,
+  )
 }

@@ -27,7 +27,8 @@ export const PATH_ERRORS = {
     objectOfAnotherProject: {
       description:
         'The request refers to an object at the provider (a previous response, an item, a conversation, a container, a vector store, a voice) that another project created or used first.',
-      message: 'No such object: {param} refers to an object that this project did not create. Use the id of one of its own objects.',
+      message:
+        'No such object: {param} refers to an object that this project did not create. Use the id of one of its own objects.',
       param: '{param}',
     },
     batchNotFound: {
@@ -48,8 +49,7 @@ export const PATH_ERRORS = {
     },
     openAiKeyRequired: {
       description: 'Only OpenAI stores such objects, and the project has no key for OpenAI.',
-      message:
-        '/v1/{path} requires an OpenAI key of the project, and this project has stored none. Store one.',
+      message: '/v1/{path} requires an OpenAI key of the project, and this project has stored none. Store one.',
     },
     openAiOnly: {
       description: 'Only OpenAI has this endpoint, and another provider serves the model.',
@@ -113,7 +113,8 @@ export const PATH_ERRORS = {
       param: 'model',
     },
     modelMisspelled: {
-      description: 'No provider that this key can use has a model of this name, but there are models with similar names.',
+      description:
+        'No provider that this key can use has a model of this name, but there are models with similar names.',
       message:
         'Model {model} is not known. Similar names: {near}. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
       param: 'model',

@@ -51,7 +51,8 @@ export const SERVER_ERRORS = {
     processingTimeout: {
       description:
         'Reading or translating one long request or response took more than ten seconds while other projects waited.',
-      message: 'Processing this request took too long while other projects were waiting. Send a shorter request, or try again.',
+      message:
+        'Processing this request took too long while other projects were waiting. Send a shorter request, or try again.',
       headers: RETRY_SOON,
     },
     providerKeyUnreadable: {
@@ -100,8 +101,7 @@ export const SERVER_ERRORS = {
   tooManyLargeBodies: {
     status: 503,
     code: 'too_many_large_requests',
-    description:
-      'The bodies of requests in progress, raw and parsed, have reached their memory limit.',
+    description: 'The bodies of requests in progress, raw and parsed, have reached their memory limit.',
     message: 'Too many large requests are being read at once; try again shortly.',
     headers: { ...RETRY_SOON, ...CLOSE_CONNECTION },
   },

@@ -37,27 +37,27 @@ export interface StreamAssembler {
 export interface ApiFormat {
   /** `request` is the request's body. */
   readExpectedOutput(request: JsonObject): ExpectedOutput
-  createAssembler(wanted: ExpectedOutput): StreamAssembler
+  createAssembler(expected: ExpectedOutput): StreamAssembler
   /** Whether this event is the last that clients read. */
   isLastEvent(event: Uint8Array): boolean
   /** The event that ends a stream whose provider sent no last event; null if the format has no such event. */
   readonly lastEvent: Uint8Array | null
   /** Changes a plain response in place to the form that clients expect. Returns whether anything changed. */
-  normalize?(answer: JsonObject): boolean
+  normalize?(response: JsonObject): boolean
   /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
   writeFailure(error: ProxyError, requestId: string, last: Uint8Array | null): Uint8Array
   /** Returns a cached response body as an event stream. */
   replay(body: JsonObject, includeUsage: boolean): Uint8Array
   /** Judges whether a plain response is complete, and so may be cached and shared. */
-  completenessOf(answer: JsonObject, wanted: ExpectedOutput): Completeness
+  completenessOf(response: JsonObject, expected: ExpectedOutput): Completeness
   /** Whether the response calls tools. Such responses are never served from a semantic match. */
-  hasToolCalls(answer: JsonObject): boolean
+  hasToolCalls(response: JsonObject): boolean
   /** Whether the response contains text, reasoning or a tool call. */
-  hasOutput(answer: JsonObject): boolean
+  hasOutput(response: JsonObject): boolean
   /** Whether the model has finished, for any reason. Some providers report usage repeatedly, and it covers the whole response only then. */
-  isFinished(answer: JsonObject): boolean
+  isFinished(response: JsonObject): boolean
   /** Reads a response's `usage`; null when it has none. */
-  readUsage(usage: unknown, answer: JsonObject): TokenUsage | null
+  readUsage(usage: unknown, response: JsonObject): TokenUsage | null
   /** Returns all text that the model wrote, to estimate the usage of responses that report none. */
-  extractText(answer: JsonObject): string
+  extractText(response: JsonObject): string
 }

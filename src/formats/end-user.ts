@@ -42,7 +42,9 @@ export function isShortenedEndUser(name: string): boolean {
 
 /** Whether the name has at most MAX_NAME_CHARS code points, which is how SQL counts characters. */
 function isShort(name: string): boolean {
-  return name.length <= MAX_NAME_CHARS || (name.length <= 2 * MAX_NAME_CHARS && Array.from(name).length <= MAX_NAME_CHARS)
+  return (
+    name.length <= MAX_NAME_CHARS || (name.length <= 2 * MAX_NAME_CHARS && Array.from(name).length <= MAX_NAME_CHARS)
+  )
 }
 
 /** Hashes a name. Different lone surrogates get different hashes; the prefix 0xff occurs in no UTF-8. */

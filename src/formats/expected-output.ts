@@ -35,8 +35,12 @@ export function readExpectedCompletionOutput({ n, prompt }: JsonObject): Expecte
 const PLAIN_ENCODINGS: readonly unknown[] = [undefined, null, 'float', 'base64']
 
 export function readExpectedEmbeddings({ input, dimensions, encoding_format }: JsonObject): ExpectedOutput {
-  const wanted = PLAIN_ENCODINGS.includes(encoding_format) ? countOf(dimensions, 0) : 0
-  return { clientSetOutputLimit: true, count: countInputs(input), ...(wanted > 0 && { dimensions: wanted }) }
+  const expectedDimensions = PLAIN_ENCODINGS.includes(encoding_format) ? countOf(dimensions, 0) : 0
+  return {
+    clientSetOutputLimit: true,
+    count: countInputs(input),
+    ...(expectedDimensions > 0 && { dimensions: expectedDimensions }),
+  }
 }
 
 export function readExpectedResponseOutput({ max_output_tokens, text, tool_choice }: JsonObject): ExpectedOutput {
@@ -112,10 +116,10 @@ function requiresToolCall(choice: unknown): boolean {
   return typeof type === 'string' && type !== 'auto' && type !== 'none'
 }
 
-export function hasExpectedTextFormat(text: string, { textFormat: wanted }: ExpectedOutput): boolean {
-  if (wanted === undefined) return true
+export function hasExpectedTextFormat(text: string, { textFormat }: ExpectedOutput): boolean {
+  if (textFormat === undefined) return true
   const value = parseJson(text)
-  return wanted === 'jsonObject' ? isJsonObject(value) : value !== undefined
+  return textFormat === 'jsonObject' ? isJsonObject(value) : value !== undefined
 }
 
 /** Whether a function's arguments are complete: valid JSON text, or an object. */

@@ -34,7 +34,8 @@ export function applyFieldRules(
   for (const [field, value] of Object.entries(body)) {
     const rule = Object.hasOwn(rules, field) ? rules[field] : undefined
     if (rule === undefined) withoutRule[field] = value
-    else if (rule.treatment === 'refused' && value !== null && !rule.accepts?.(value)) throw createRejection(field, rule)
+    else if (rule.treatment === 'refused' && value !== null && !rule.accepts?.(value))
+      throw createRejection(field, rule)
   }
   return withoutRule
 }

@@ -48,7 +48,9 @@ function isMp3(file: Buffer): boolean {
     (head >>> 12) & 15,
     (head >>> 10) & 3,
   ]
-  return head >>> 21 === 0x7ff && version !== 1 && layer !== 0 && !INVALID_RATE_INDEXES.includes(rate) && frequency !== 3
+  return (
+    head >>> 21 === 0x7ff && version !== 1 && layer !== 0 && !INVALID_RATE_INDEXES.includes(rate) && frequency !== 3
+  )
 }
 
 /** Returns the position after the ID3 tag; 0 without a tag. */

@@ -137,7 +137,12 @@ export function referenceKindOf(name: string): StoredObjectReference['kind'] | n
 }
 
 /** Adds the references in a value: an id, a list of ids, or an object with one, such as Anthropic's threads with a `previous_message_id`. */
-function addReferences(kind: StoredObjectReference['kind'], value: unknown, path: Path, found: StoredObjectReference[]): void {
+function addReferences(
+  kind: StoredObjectReference['kind'],
+  value: unknown,
+  path: Path,
+  found: StoredObjectReference[],
+): void {
   const ids = Array.isArray(value) ? value : [isJsonObject(value) ? (value.id ?? value.previous_message_id) : value]
   for (const id of ids) if (typeof id === 'string') found.push({ kind, id, field: formatPath(path) })
 }

@@ -37,10 +37,10 @@ export class ChatStreamTranslator {
   #source: SourceResponse | null = null
   #isDone = false
 
-  constructor(create: TranslationWriterFactory, wanted: ExpectedOutput) {
+  constructor(create: TranslationWriterFactory, expected: ExpectedOutput) {
     this.#writer = create(() => this.#reader)
     this.#reader = new PartReader(this.#writer)
-    this.#assembler = createChatAssembler(wanted, chunk => this.#reader.read(chunk))
+    this.#assembler = createChatAssembler(expected, chunk => this.#reader.read(chunk))
   }
 
   /** Whether the closing event has been read. */
@@ -96,16 +96,16 @@ export interface TranslatedPlainResponse {
 
 /** Translates a plain chat response. Throws a ProxyError if the response is a failure of its provider. */
 export function translatePlainResponse(
-  answer: JsonObject,
+  response: JsonObject,
   create: TranslationWriterFactory,
-  wanted: ExpectedOutput,
+  expected: ExpectedOutput,
 ): TranslatedPlainResponse {
-  const completeness = completenessOf(answer, wanted)
-  const source = { body: answer, usage: answer.usage ?? null, completeness }
+  const completeness = completenessOf(response, expected)
+  const source = { body: response, usage: response.usage ?? null, completeness }
   if (isUpstreamFailure(completeness)) throw toResponseError(source)
   const writer = create(() => reader)
   const reader: PartReader = new PartReader(writer)
-  for (const chunk of toChunks(answer)) reader.read(chunk)
+  for (const chunk of toChunks(response)) reader.read(chunk)
   reader.end()
   writer.end(finishKindOf(source), usageOf(source))
   return { events: writer.drainEvents(), source: judgeParts(completeness, reader) }

@@ -44,7 +44,7 @@ export interface TranslatedResponse {
 /** Translates one request's response. */
 export interface ResponseTranslator {
   /** Translates a plain chat response. Throws a ProxyError if the response is a failure of its provider. */
-  translateResponse(answer: JsonObject): TranslatedResponse
+  translateResponse(response: JsonObject): TranslatedResponse
   createStreamTranslator(): ChatStreamTranslator
   /** Translates a provider's error. `bodyText` is the text that it was read from. */
   translateError(error: ProviderError, bodyText: string): ClientError
@@ -112,8 +112,8 @@ export function createResponseTranslator(translated: TranslationContext): Respon
       ? new ResponsesTranslationWriter(translated.context, reader)
       : new MessagesTranslationWriter(translated.context, reader)
   return {
-    translateResponse(answer) {
-      const { events, source } = translatePlainResponse(answer, create, wanted)
+    translateResponse(response) {
+      const { events, source } = translatePlainResponse(response, create, wanted)
       return { body: endpoint === 'responses' ? joinResponse(events) : joinMessage(events), source }
     },
     createStreamTranslator: () => new ChatStreamTranslator(create, wanted),

@@ -182,7 +182,10 @@ export function createConnectionLimiter(
   function count(): number {
     const openDescriptors = countOpen()
     isNearLimit = openDescriptors > nearLimitFrom
-    requestsUntilCount = Math.max(MIN_REQUESTS_PER_COUNT, Math.floor((nearLimitFrom - openDescriptors) / (2 * DESCRIPTORS_PER_REQUEST)))
+    requestsUntilCount = Math.max(
+      MIN_REQUESTS_PER_COUNT,
+      Math.floor((nearLimitFrom - openDescriptors) / (2 * DESCRIPTORS_PER_REQUEST)),
+    )
     return openDescriptors
   }
   return {

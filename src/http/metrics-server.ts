@@ -21,11 +21,15 @@ export function serveMetrics({ host, port, token }: MetricsServerOptions, read: 
     reusePort: false,
     // Prevents error pages that show source code.
     development: false,
-    fetch: async request => closeIfBodyUnread(request, await answer(request, token, read)),
+    fetch: async request => closeIfBodyUnread(request, await respond(request, token, read)),
   })
 }
 
-async function answer(request: Request, token: string | null, read: () => Promise<MetricsSnapshot>): Promise<Response> {
+async function respond(
+  request: Request,
+  token: string | null,
+  read: () => Promise<MetricsSnapshot>,
+): Promise<Response> {
   if (!hasValidUrl(request)) return respondWithBadHost()
   if (parseUrl(request).pathname !== '/metrics') return new Response('Metrics are at /metrics.\n', { status: 404 })
   if (request.method !== 'GET' && request.method !== 'HEAD') return new Response(null, { status: 405 })

@@ -138,7 +138,9 @@ export const GEMINI_PATH =
 /** Matches one response, or a part of it. Its ids contain no character that needs escaping. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
 
-const STORED_OBJECT_PATH = new RegExp(`^/v1(${Object.values(COLLECTION_PATHS).join('|')})(?:/([\\w-]{1,256})(/[a-z]+)?)?$`)
+const STORED_OBJECT_PATH = new RegExp(
+  `^/v1(${Object.values(COLLECTION_PATHS).join('|')})(?:/([\\w-]{1,256})(/[a-z]+)?)?$`,
+)
 const COLLECTIONS = Object.keys(COLLECTION_PATHS) as ObjectCollection[]
 
 /**

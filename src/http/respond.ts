@@ -124,5 +124,8 @@ export function createCors(allowed: AllowedOrigins): Cors {
 
 /** Returns the plain-text 400 of the other ports for a URL that cannot be parsed. The connection is closed. */
 export function respondWithBadHost(): Response {
-  return new Response('Host must be one host name, optionally with a port.\n', { status: 400, headers: { connection: 'close' } })
+  return new Response('Host must be one host name, optionally with a port.\n', {
+    status: 400,
+    headers: { connection: 'close' },
+  })
 }

@@ -33,7 +33,7 @@ export function createUnmeteredHandlers(
   { models, keyInfo, readiness, connections, addressLimits }: UnmeteredHandlersOptions,
   ingress: Ingress,
 ): UnmeteredHandlers {
-  async function answer(
+  async function respond(
     incoming: IncomingRequest,
     target: RouteTarget,
     createResult: (address: string) => Promise<HandlerResult>,
@@ -56,13 +56,13 @@ export function createUnmeteredHandlers(
 
   return {
     handleModels: (incoming, escaped) =>
-      answer(incoming, { kind: 'models', id: escaped }, async address => {
+      respond(incoming, { kind: 'models', id: escaped }, async address => {
         const id = escaped === null ? null : decodeModelId(escaped)
         const caller = await admitCaller(incoming, address)
         return { value: id === null ? await models.list(caller) : await models.find(caller, id) }
       }),
     handleInfo: (incoming, about) =>
-      answer(incoming, { kind: 'told', about }, async address => {
+      respond(incoming, { kind: 'told', about }, async address => {
         const caller = await admitCaller(incoming, address)
         if (about !== 'model/info') return { value: await keyInfo[about === 'key' ? 'readKey' : 'readCredits'](caller) }
         return {
@@ -70,12 +70,12 @@ export function createUnmeteredHandlers(
         }
       }),
     handleHealth: incoming =>
-      answer(incoming, { kind: 'health' }, async address => {
+      respond(incoming, { kind: 'health' }, async address => {
         await addressLimits.limitHealthRequests(address)
         const health = await readiness.checkHealth()
         return { value: health, status: health.status === 'down' ? 503 : 200 }
       }),
-    handleProbe: (incoming, probe) => answer(incoming, { kind: 'probe', probe }, () => readiness.probe(probe)),
+    handleProbe: (incoming, probe) => respond(incoming, { kind: 'probe', probe }, () => readiness.probe(probe)),
   }
 }
 

@@ -35,7 +35,7 @@ function createFormat(readExpectedOutput: (request: JsonObject) => ExpectedOutpu
     hasToolCalls,
     hasOutput,
     isFinished,
-    readUsage: (usage, answer) => readUsage(usage ?? findUsage(answer), answer.service_tier),
+    readUsage: (usage, response) => readUsage(usage ?? findUsage(response), response.service_tier),
     extractText,
   }
 }
@@ -66,7 +66,9 @@ function isEmpty(value: unknown): boolean {
 }
 
 function extractText({ choices }: JsonObject): string {
-  const texts = asObjects(choices).flatMap(({ message, text }) => (isJsonObject(message) ? listMessageTexts(message) : [text]))
+  const texts = asObjects(choices).flatMap(({ message, text }) =>
+    isJsonObject(message) ? listMessageTexts(message) : [text],
+  )
   return texts.filter(text => typeof text === 'string' && text !== '').join('\n')
 }
 

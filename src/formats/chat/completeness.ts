@@ -119,7 +119,8 @@ function completenessOfChoice(choice: JsonObject, expected: ExpectedOutput, outp
   if (isEmptyChoice(choice)) return 'empty_choice'
   if (finishKind === 'length' && isTruncatedByProvider(expected, outputTokens)) return 'provider_length_limit'
   if (hasContent(choice)) return completenessOfContent(choice, expected)
-  const hasHiddenOutput = finishKind === 'regular' && (outputTokens ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !hasReasoning(choice)
+  const hasHiddenOutput =
+    finishKind === 'regular' && (outputTokens ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !hasReasoning(choice)
   return hasHiddenOutput ? 'no_output' : 'nothing_said'
 }
 

@@ -24,7 +24,9 @@ export function orderToolResults(messages: readonly JsonObject[], media: ToolRes
   function pushMedia(): void {
     const [first] = pendingMedia
     if (first)
-      ordered.push(setSourcePath({ role: 'user', content: pendingMedia.flatMap(describeMedia) }, sourcePathOf(first) ?? ''))
+      ordered.push(
+        setSourcePath({ role: 'user', content: pendingMedia.flatMap(describeMedia) }, sourcePathOf(first) ?? ''),
+      )
     pendingMedia = []
   }
 

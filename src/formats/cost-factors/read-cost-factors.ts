@@ -100,7 +100,9 @@ export function readCostFactors(
 
 /** Reads only the request's output limit in tokens; null for none. */
 export function readOutputLimit(endpoint: string, body: JsonObject): number | null {
-  return readMaxOutputTokens(endpoint, body, (value, field) => readPositiveNumber(value, field, { isForm: false, isLenient: true }))
+  return readMaxOutputTokens(endpoint, body, (value, field) =>
+    readPositiveNumber(value, field, { isForm: false, isLenient: true }),
+  )
 }
 
 type ReadOptions = Required<Pick<CostFactorOptions, 'isForm' | 'isLenient'>>
@@ -116,7 +118,11 @@ function readPositiveNumber(value: unknown, field: string, { isForm, isLenient }
   return number > 0 ? Math.ceil(number) : null
 }
 
-function readResponseCount(endpoint: string, { n, best_of, prompt, input }: JsonObject, readLimit: LimitReader): number {
+function readResponseCount(
+  endpoint: string,
+  { n, best_of, prompt, input }: JsonObject,
+  readLimit: LimitReader,
+): number {
   const each = Math.max(readLimit(n, 'n') ?? 1, readLimit(best_of, 'best_of') ?? 1)
   const list = endpoint === 'completions' ? prompt : endpoint === 'embeddings' ? input : null
   return each * (Array.isArray(list) && typeof list[0] !== 'number' ? Math.max(1, list.length) : 1)
@@ -128,7 +134,9 @@ function readMaxOutputTokens(endpoint: string, body: JsonObject, readLimit: Limi
   const limits = fields.flatMap(field => readLimit(body[field], field) ?? [])
   if (limits.length === 0) return null
   const fallbacks = asObjects([body.fallbacks].flat())
-  const fallbackLimits = fallbacks.flatMap(each => fields.flatMap(field => readLimit(each[field], `fallbacks[].${field}`) ?? []))
+  const fallbackLimits = fallbacks.flatMap(each =>
+    fields.flatMap(field => readLimit(each[field], `fallbacks[].${field}`) ?? []),
+  )
   const { thinking, reasoning } = body
   const budgets = [
     isJsonObject(thinking) ? readLimit(thinking.budget_tokens, 'thinking.budget_tokens') : null,

@@ -105,7 +105,8 @@ export function readHostedTools(
   { tools }: ContentSummary,
   readLimit: LimitReader,
 ): HostedTool[] {
-  const isClientDefined = endpoint === 'responses' ? isClientTool : endpoint === 'messages' ? isMessagesClientTool : isPlainTool
+  const isClientDefined =
+    endpoint === 'responses' ? isClientTool : endpoint === 'messages' ? isMessagesClientTool : isPlainTool
   const count = (list: unknown) => (Array.isArray(list) ? list.length : 0)
   const impliedTypes = [
     ...(isPresent(body.web_search_options) ? ['web_search'] : []),

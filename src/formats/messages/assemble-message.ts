@@ -52,7 +52,8 @@ export class MessageAssembler implements StreamAssembler {
   /** Adds a parsed event. The event becomes part of the message: do not change it afterwards. */
   add(event: JsonObject): void {
     const { type, index } = event
-    if (this.meter.isDiscarded && asString(type).startsWith('content_block_')) return void countDiscardedDelta(event, this.meter)
+    if (this.meter.isDiscarded && asString(type).startsWith('content_block_'))
+      return void countDiscardedDelta(event, this.meter)
     const block = this.#blocks[asNumber(index)]
     if (type === 'message_start') this.#begin(event)
     else if (type === 'content_block_start') this.#startBlock(event)

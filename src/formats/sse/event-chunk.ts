@@ -27,7 +27,8 @@ export class EventChunk {
 
   /** The events without usage; empty when they contain only usage. Computed once for all subscribers. */
   get bytesWithoutUsage(): Uint8Array {
-    this.#withoutUsage ??= indexOf(this.bytes, USAGE_KEY) < 0 ? this.bytes : concatBytes(this.#splitEvents().map(stripUsage))
+    this.#withoutUsage ??=
+      indexOf(this.bytes, USAGE_KEY) < 0 ? this.bytes : concatBytes(this.#splitEvents().map(stripUsage))
     return this.#withoutUsage
   }
 

@@ -46,8 +46,8 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** Returns the usage of a chat chunk or response. Groq's streams have it in `x_groq`, Moonshot's within a choice. */
-export function findUsage(answer: JsonObject): unknown {
-  const { usage, x_groq: groq, choices } = answer
+export function findUsage(response: JsonObject): unknown {
+  const { usage, x_groq: groq, choices } = response
   let found: unknown = usage ?? null
   if (isJsonObject(groq)) found = mergeUsage(found, readField(groq, 'usage'))
   if (!Array.isArray(choices)) return found
