@@ -1,4 +1,4 @@
-/** The catalogue's errors of the admin API and the dashboard. */
+/** Catalogue entries for errors of the admin API and the dashboard. */
 import type { ErrorDefinition } from './error-definition.ts'
 
 export const ADMIN_ERRORS = {
@@ -8,7 +8,7 @@ export const ADMIN_ERRORS = {
     // OpenAI's clients retry a 409 by default.
     headers: { 'x-should-retry': 'false' },
     description:
-      'The request creates something that is there already: its name is taken, or the user is a member of the project.',
+      'The request creates an object that already exists: its name is in use, or the user is already a member of the project.',
     message: '{problem}',
   },
   notPossible: {
@@ -39,7 +39,7 @@ export const ADMIN_ERRORS = {
   wrongPassword: {
     status: 401,
     code: 'wrong_password',
-    description: 'No account has this e-mail address, or its password is another one.',
+    description: 'No account has this e-mail address, or the password is wrong.',
     message: 'Wrong e-mail address or password.',
   },
   notPermitted: {

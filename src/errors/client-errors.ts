@@ -1,4 +1,4 @@
-/** The catalogue's errors of malformed requests, of keys, and of limits. */
+/** Catalogue entries for malformed requests, keys, and limits. */
 import { CLOSE_CONNECTION, defineErrors, type ErrorDefinition, RETRY_SOON } from './error-definition.ts'
 
 export const CLIENT_ERRORS = {
@@ -15,19 +15,20 @@ export const CLIENT_ERRORS = {
     },
     invalidHost: {
       description:
-        'The request’s address cannot be read: the Host header is not one host name and port, or the method is CONNECT.',
-      message: 'The address of your request cannot be read: Host must be one host name, with a port at most.',
+        'The request’s URL cannot be parsed: the Host header is not one host name and port, or the method is CONNECT.',
+      message:
+        'The URL of your request cannot be parsed: the Host header must be one host name, optionally with a port.',
       param: 'Host',
       headers: CLOSE_CONNECTION,
     },
     nullCharacter: {
-      description: 'A text that is looked for, or is to be kept, holds U+0000.',
-      message: 'Text must not hold the character U+0000.',
+      description: 'A text to search for or to store contains U+0000.',
+      message: 'Text must not contain the character U+0000. Remove it.',
     },
     invalidId: {
       description:
-        'A field that names what a provider keeps, such as a file, holds an empty id, or one of more than 256 characters.',
-      message: '{param} must be an id of 1 to 256 characters. Leave the field out to name nothing.',
+        'A field that refers to a stored object, such as a file, contains an empty id or one of more than 256 characters.',
+      message: '{param} must be an id of 1 to 256 characters. Omit the field to refer to no object.',
       param: '{param}',
     },
   }),
@@ -43,9 +44,9 @@ export const CLIENT_ERRORS = {
     status: 400,
     code: 'response_too_large',
     description:
-      'The vectors of an embeddings request would make a larger response than the proxy writes: its inputs times their dimensions, as `float` or `base64`.',
+      'The response to an embeddings request would be larger than the proxy writes: its inputs times their dimensions, as `float` or `base64`.',
     message:
-      "Invalid 'input': {inputs} inputs of {dimensions} dimensions make {count} numbers; one response holds at most {most} as {format}. Send fewer inputs at a time, or ask for encoding_format base64.",
+      "Invalid 'input': {inputs} inputs of {dimensions} dimensions make {count} numbers; one response contains at most {most} as {format}. Send fewer inputs at a time, or ask for encoding_format base64.",
     param: 'input',
   },
   inputTooLong: {
@@ -89,21 +90,22 @@ export const CLIENT_ERRORS = {
     status: 400,
     code: 'request_refused',
     description:
-      'The installation’s [hook](hooks.md) refused the request: no provider was asked, and no stored answer given.',
+      'The installation’s [hook](hooks.md) rejected the request: no provider was called, and no cached response was used.',
     message: '{reason}',
   },
   responseRejected: {
     status: 400,
     code: 'answer_refused',
-    description: 'The installation’s [hook](hooks.md) refused the answer. The provider charges for it.',
+    description: 'The installation’s [hook](hooks.md) rejected the response. The provider charges for it.',
     message: '{reason}',
   },
   tooLargeForHook: {
     status: 413,
     code: 'too_long_to_check',
     description:
-      'The request, with its answer if there is one, is too long for the installation’s [hook](hooks.md), without which nothing passes.',
-    message: 'The rules of this installation can check {mostBytes} bytes at most, a request and its answer together.',
+      'The request, with its response if there is one, is too long for the installation’s [hook](hooks.md), and the hook is set to fail closed.',
+    message:
+      'The request and its response are too long for this installation’s hook, which checks at most {mostBytes} bytes in total. Send a shorter request.',
   },
   unsupportedContentEncoding: {
     status: 415,
@@ -116,7 +118,7 @@ export const CLIENT_ERRORS = {
   undecodableBody: {
     status: 400,
     code: 'invalid_request_error',
-    description: 'The body cannot be decoded as its Content-Encoding says, or is cut off.',
+    description: 'The body cannot be decoded by its Content-Encoding, or is truncated.',
     message: 'We could not decode the body of your request as {coding}.',
     param: 'Content-Encoding',
     headers: CLOSE_CONNECTION,
@@ -153,7 +155,7 @@ export const CLIENT_ERRORS = {
     code: 'permission_denied',
     description: 'The project’s setting cache_feedback does not let API keys judge matches.',
     message:
-      'API keys of this project may not judge matches: its setting cache_feedback is {setting}. Members judge in the dashboard or with an admin key; with cache_feedback any, keys may, too.',
+      'API keys of this project may not judge matches: its setting cache_feedback is {setting}. Judge in the dashboard or with an admin key, or set cache_feedback to any to let API keys judge.',
   },
   ...defineErrors(429, 'rate_limit_exceeded', {
     rateLimited: {
@@ -169,22 +171,21 @@ export const CLIENT_ERRORS = {
     },
     tokenRateLimited: {
       type: 'tokens',
-      description:
-        'What the request may take is more than the key’s tokens a minute have left. Hits are still answered.',
+      description: 'The request may use more tokens than the key has left in this minute. Cache hits are still served.',
       message:
-        'Rate limit exceeded: this key may take {limit} tokens a minute, and this request may take {tokens}. Wait, or set a smaller max_tokens.',
+        'Rate limit exceeded: this key may use {limit} tokens a minute, and this request may use {tokens}. Wait, or set a smaller max_tokens.',
       headers: { 'retry-after': '{seconds}' },
     },
     tooManyTokens: {
       type: 'tokens',
-      description: 'The request may take more tokens than the key may in a whole minute.',
+      description: 'The request may use more tokens than its key may use in a whole minute.',
       message:
-        'This request may take {tokens} tokens, and its key may take {limit} a minute. Set a smaller max_tokens, or send less at once.',
+        'This request may use {tokens} tokens, and its key may use {limit} a minute. Set a smaller max_tokens, or send a shorter request.',
       headers: { 'x-should-retry': 'false' },
     },
     edgeRateLimited: {
       description:
-        'The client’s address has asked for health or for models too often, or tried too many admin keys or sessions that do not exist.',
+        'The client’s address has requested health or models too often, or has sent too many invalid admin keys or sessions.',
       message: 'Rate limit exceeded',
       headers: { 'retry-after': '{seconds}' },
     },
@@ -209,18 +210,18 @@ export const CLIENT_ERRORS = {
     code: 'insufficient_quota',
     type: 'insufficient_quota',
     description:
-      'What the request may cost is more than a budget of its project, key, model or tag, or of the organization, has left. Hits are still answered, unless `when_exhausted` is `refuse`.',
+      'The request may cost more than what is left of a budget of its project, key, model or tag, or of the organization. Cache hits are still served, unless `when_exhausted` is `refuse`.',
     message:
-      'Budget exceeded: {budget}; {until}. {left} is left, and this request may take up to {most}: with a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, it reserves less.',
+      'Budget exceeded: {budget}; {until}. {left} is left, and this request may use up to {most}. Set a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, to reserve less.',
     headers: { 'x-should-retry': 'false' },
   },
   budgetReserved: {
     status: 429,
     code: 'budget_reserved',
     description:
-      'The budget is not spent, but other requests in flight have reserved what this one may cost, and too few of them ended while it waited (5 seconds). Or its key has reserved the share of the project’s budgets that one key may (`budget_key_share`), or its project the share of the organization’s budgets that one project may (80 %). Hits are still answered.',
+      'The budget is not spent, but requests in flight have reserved so much that this one does not fit, and too few of them finished while it waited (5 seconds). Or its key has reserved the share of the project’s budgets that one key may reserve (`budget_key_share`), or its project the share of the organization’s budgets that one project may reserve (80 %). Cache hits are still served.',
     message:
-      'Budget reserved by requests in flight: of {budget}, {spent} is spent, and {reserved} is reserved by {holders}. This request may take up to {most}. Try again in {seconds} seconds; with a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, it reserves less.',
+      'Budget reserved by requests in flight: of {budget}, {spent} is spent, and {reserved} is reserved by {holders}. This request may use up to {most}. Try again in {seconds} seconds, or set a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, to reserve less.',
     headers: { 'retry-after': '{seconds}' },
   },
   unknownPrice: {
@@ -235,9 +236,9 @@ export const CLIENT_ERRORS = {
     status: 400,
     code: 'model_not_priced',
     description:
-      'A budget applies, and the most that the request may cost is not known: the catalogue has no price of a tool, a tier or another part of it, or no largest answer.',
+      'A budget applies, and the maximum cost of the request is not known: the catalogue lacks the price of a tool, a tier or another part of it, or the model’s maximum output.',
     message:
-      'A budget in {unit} applies, and the most that a request to {model} may cost is not known, for want of {missing}. Leave that out or set max_tokens; if that is not enough, have an operator add the price and limits to the catalogue.',
+      'A budget in {unit} applies, and the maximum cost of this request to {model} is not known, because the catalogue lacks {missing}. Omit that from the request or set max_tokens; if that is not enough, have an operator add the price and limits to the catalogue.',
     param: 'model',
   },
 } as const satisfies Record<string, ErrorDefinition>

@@ -1,22 +1,22 @@
-/** Creates errors from the catalogue: fills the gaps in message, parameter and headers. */
+/** Creates errors from the catalogue and fills the placeholders in their message, parameter and headers. */
 import { ERROR_CATALOGUE, type ErrorName } from './error-catalogue.ts'
 import type { ErrorDefinition } from './error-definition.ts'
 import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
 
 type Entry<Name extends ErrorName> = (typeof ERROR_CATALOGUE)[Name]
 
-/** The names between braces. */
-type Gaps<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Gaps<Rest> : never
+/** The names of a template's placeholders, which are in braces. */
+type Placeholders<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholders<Rest> : never
 
-type EntryGaps<E> =
-  | (E extends { message: infer Message } ? Gaps<Message> : never)
-  | (E extends { param: infer Param } ? Gaps<Param> : never)
-  | (E extends { headers: infer Headers } ? Gaps<Headers[keyof Headers]> : never)
+type EntryPlaceholders<E> =
+  | (E extends { message: infer Message } ? Placeholders<Message> : never)
+  | (E extends { param: infer Param } ? Placeholders<Param> : never)
+  | (E extends { headers: infer Headers } ? Placeholders<Headers[keyof Headers]> : never)
 
-type Values<Name extends ErrorName> = Record<EntryGaps<Entry<Name>>, string | number>
+type Values<Name extends ErrorName> = Record<EntryPlaceholders<Entry<Name>>, string | number>
 
-/** `values` may be omitted when the entry has no gaps. `cause` is only logged. */
-type Arguments<Name extends ErrorName> = [EntryGaps<Entry<Name>>] extends [never]
+/** `values` may be omitted when the entry has no placeholders. `cause` is only logged. */
+type Arguments<Name extends ErrorName> = [EntryPlaceholders<Entry<Name>>] extends [never]
   ? [values?: Record<string, never> | null, cause?: unknown]
   : [values: Values<Name>, cause?: unknown]
 
@@ -32,17 +32,17 @@ export function invalidRequestError(problem: string, param?: string): ProxyError
     : createError('invalidField', { problem, param })
 }
 
-/** The same error with what Anthropic's clients act on; OpenAI's are not told. */
+/** Returns a copy of the error with `details`, which only Anthropic's envelope contains. */
 export function addErrorDetails(error: ProxyError, details: Readonly<Record<string, unknown>>): ProxyError {
   const { status, code, message, type, param, headers, cause } = error
   return new ProxyError({ status, code, message, type, headers, cause, details, ...(param !== null && { param }) })
 }
 
-/** As `refuse`, for callers with an error class of their own. */
+/** Returns what `createError` passes to the constructor, for callers with their own error class. */
 export function createErrorOptions<Name extends ErrorName>(name: Name, ...args: Arguments<Name>): ProxyErrorOptions {
   const { status, code, message, type, param, headers }: ErrorDefinition = ERROR_CATALOGUE[name]
   const [values, cause] = args
-  const fill = (text: string) => fillGaps(text, values ?? {})
+  const fill = (text: string) => fillPlaceholders(text, values ?? {})
   return {
     status,
     code,
@@ -54,7 +54,9 @@ export function createErrorOptions<Name extends ErrorName>(name: Name, ...args: 
   }
 }
 
-/** In a single pass, so that braces inside a value stay as they are. */
-function fillGaps(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (gap, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : gap))
+/** Replaces each placeholder by its value in a single pass, so that braces inside a value stay as they are. */
+function fillPlaceholders(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
+    Object.hasOwn(values, name) ? String(values[name]) : placeholder,
+  )
 }

@@ -1,4 +1,4 @@
-/** An upstream's error in its own words: the one kind that the catalogue cannot list. */
+/** Creates an error with the message that an upstream reported. The catalogue cannot list such errors. */
 import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
 
 /** Returns the error to throw, in the same format as the proxy's own errors. */

@@ -1,4 +1,4 @@
-/** Every error of the proxy's own that a client can get, by name. docs/errors.md is generated from it. */
+/** Contains every error that the proxy itself sends to clients, by name. docs/errors.md is generated from it. */
 import { ADMIN_ERRORS } from './admin-errors.ts'
 import { CLIENT_ERRORS } from './client-errors.ts'
 import { PATH_ERRORS } from './path-errors.ts'

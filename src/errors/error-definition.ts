@@ -1,4 +1,4 @@
-/** The type of one entry in the catalogue of errors, and what several entries share. */
+/** Defines the type of an entry in the error catalogue, and the headers that several entries share. */
 
 export interface ErrorDefinition {
   status: number
@@ -6,7 +6,7 @@ export interface ErrorDefinition {
   code: string
   /** The cause in one plain sentence, for the documentation. */
   description: string
-  /** A template: `refuse` fills the gaps in braces. Never contains a prompt, a key or a secret. */
+  /** A template: `createError` fills the placeholders in braces. Never contains a prompt, a key or a secret. */
   message: string
   /** OpenAI's `error.type`, if the status does not imply it. */
   type?: string
@@ -14,13 +14,13 @@ export interface ErrorDefinition {
   headers?: Readonly<Record<string, string>>
 }
 
-/** Headers when the request was not read to its end: the connection cannot be reused. */
+/** Headers for a request that was not read to its end, so that its connection cannot be reused. */
 export const CLOSE_CONNECTION = { connection: 'close' } as const
 export const RETRY_SOON = { 'retry-after': '1' } as const
-/** OpenAI's and Anthropic's clients repeat a 5xx or 429 unless they are told not to. */
+/** Without this header, OpenAI's and Anthropic's clients retry a 5xx or 429. */
 export const DO_NOT_RETRY = { 'x-should-retry': 'false' } as const
 
-/** Entries of one status and code. */
+/** Adds the same status and code to each entry. */
 export function defineErrors<
   Status extends number,
   Code extends string,

@@ -1,4 +1,4 @@
-/** The errors that the rest of the program uses: the type, the catalogue's constructors, and ClientDisconnected. */
+/** Exports the error classes and the functions that create errors. */
 
 export { addErrorDetails, createError, createErrorOptions, invalidRequestError } from './create-error.ts'
 export { createUpstreamError } from './create-upstream-error.ts'

@@ -1,4 +1,4 @@
-/** The catalogue's errors of an unknown path, model or object. */
+/** Catalogue entries for unknown paths, models and objects. */
 import { defineErrors, type ErrorDefinition } from './error-definition.ts'
 
 export const PATH_ERRORS = {
@@ -26,8 +26,9 @@ export const PATH_ERRORS = {
     },
     objectOfAnotherProject: {
       description:
-        'The request refers to an object at the provider (an earlier response, an item, a conversation, a container, a vector store, a voice) that another project made or named first.',
-      message: 'No such object: {param} names what this project did not make.',
+        'The request refers to an object at the provider (a previous response, an item, a conversation, a container, a vector store, a voice) that another project created or used first.',
+      message:
+        'No such object: {param} refers to an object that this project did not create. Use the id of one of its own objects.',
       param: '{param}',
     },
     batchNotFound: {
@@ -42,36 +43,35 @@ export const PATH_ERRORS = {
     },
     vendorHasNoStorage: {
       description:
-        'The client names a vendor for its files or batches, by the base of its address or by its headers, that keeps none for this project.',
+        'The client selects a vendor for its files or batches, by its base URL or its headers, that stores none for this project.',
       message:
-        'Your client speaks the API of {title} (by its address or its headers): what it sends to /v1{path} goes nowhere else, and {missing}',
+        'Your client uses the API of {title} (by its base URL or its headers). Its requests to /v1{path} go only to {title}, and {missing}',
     },
     openAiKeyRequired: {
-      description: 'OpenAI alone keeps this, and the project has no key for it.',
-      message:
-        '/v1/{path} is OpenAI’s, under a key of the project’s own, and this project has stored none for OpenAI. Store one.',
+      description: 'Only OpenAI stores such objects, and the project has no key for OpenAI.',
+      message: '/v1/{path} requires an OpenAI key of the project, and this project has stored none. Store one.',
     },
     openAiOnly: {
-      description: 'OpenAI alone has this, and the model leads elsewhere.',
+      description: 'Only OpenAI has this endpoint, and another provider serves the model.',
       message:
-        '/v1/{path} is OpenAI’s: it takes native names of OpenAI’s models, under a key of the project’s own, and this model leads elsewhere. Send the whole conversation to POST /v1/responses.',
+        '/v1/{path} accepts only native names of OpenAI’s models, under an OpenAI key of the project, and another provider serves this model. Send the whole conversation to POST /v1/responses.',
       param: 'model',
     },
     collectionOfAnotherVendor: {
-      description: 'OpenAI alone keeps this, and the client speaks to another vendor.',
+      description: 'Only OpenAI stores such objects, and the client uses the API of another vendor.',
       message:
-        '/v1/{path} is OpenAI’s alone here, and your client speaks the API of {vendor} (by its address or its headers): ask with a base address that ends in /v1.',
+        '/v1/{path} is available only from OpenAI, and your client uses the API of {vendor} (by its base URL or its headers). Use a base URL that ends in /v1.',
     },
     openAiObjectNotFound: {
       description: 'The id belongs to another project.',
-      message: "There is no object with id '{id}' in this project: it was made in another one.",
+      message: "There is no object with id '{id}' in this project: it belongs to another project.",
       param: 'id',
     },
     responseNotFound: {
       description:
-        '`/v1/responses/<id>` is requested, but the response is not kept for this key, and the project has no OpenAI key under which it could be stored there.',
+        '`/v1/responses/<id>` is requested, but the response is not stored for this key, and the project has no OpenAI key under which OpenAI could store it.',
       message:
-        "Response with id '{id}' not found. Responses are kept for a week, for the key that asked for them, unless a request says store: false; OpenAI keeps those of its own models for projects with an OpenAI key of their own.",
+        "Response with id '{id}' not found. Responses are stored for a week, for the key that created them, unless the request sets store: false; OpenAI stores those of its own models for projects with their own OpenAI key.",
       param: 'response_id',
     },
   }),
@@ -80,7 +80,7 @@ export const PATH_ERRORS = {
     code: 'websocket_not_supported',
     description: 'There is no WebSocket at the path.',
     message:
-      'There is no WebSocket at this path: it is answered over HTTP. Send POST /v1/responses, with stream: true for events as they come; sessions of the Realtime API are at /v1/realtime.',
+      'There is no WebSocket at this path; it accepts HTTP requests. Send POST /v1/responses, with stream: true for events, or open a Realtime API session at /v1/realtime.',
     headers: { upgrade: 'HTTP/1.1' },
   },
   methodNotAllowed: {
@@ -94,15 +94,15 @@ export const PATH_ERRORS = {
     status: 426,
     code: 'upgrade_required',
     description: 'The path is the Realtime API’s, but the request opens no WebSocket.',
-    message: 'Open a WebSocket at this path: OpenAI’s clients do with their realtime classes.',
+    message: 'This path requires a WebSocket. Open one, for example with the realtime classes of OpenAI’s clients.',
     headers: { upgrade: 'websocket' },
   },
   realtimeModelMissing: {
     status: 400,
     code: 'invalid_request_error',
     description:
-      'The address of a realtime session names no model, and not the intent `transcription` under the project’s own OpenAI key. Calls by telephone are not passed on.',
-    message: 'Name the session’s model in the address: /v1/realtime?model=…',
+      'The URL of a realtime session names no model, nor the intent `transcription` under the project’s own OpenAI key. Telephone calls are not forwarded.',
+    message: 'The URL names no model for the session. Use /v1/realtime?model=…',
     param: 'model',
   },
   ...defineErrors(404, 'model_not_found', {
@@ -113,9 +113,10 @@ export const PATH_ERRORS = {
       param: 'model',
     },
     modelMisspelled: {
-      description: 'The same, but there are models with similar names.',
+      description:
+        'No provider that this key can use has a model of this name, but there are models with similar names.',
       message:
-        'Model {model} is not known. Near to it: {near}. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
+        'Model {model} is not known. Similar names: {near}. GET /v1/models lists what this key can use; any model of the aggregator is named <vendor>/<model>, for example openai/gpt-4o-mini.',
       param: 'model',
     },
     modelNeedsKey: {
@@ -160,7 +161,7 @@ export const PATH_ERRORS = {
   pathUnsupported: {
     status: 404,
     code: 'unsupported_endpoint',
-    description: 'The request would be passed on unchanged, but the model’s provider does not have the endpoint.',
+    description: 'The request would be forwarded unchanged, but the model’s provider does not have the endpoint.',
     message:
       '{vendor} has no /v1{path} here: name a model of another provider, whose key the project has stored or that the aggregator reaches.',
     param: 'model',
@@ -168,22 +169,22 @@ export const PATH_ERRORS = {
   collectionNotPriced: {
     status: 400,
     code: 'model_not_priced',
-    description: 'A budget applies, and nobody knows before what the request costs at OpenAI.',
+    description: 'A budget applies, and the cost of the request at OpenAI cannot be estimated in advance.',
     message:
-      'A budget applies, and nobody can tell before what this request to /v1/{path} will cost: the proxy passes on such requests only where no budget does.',
+      'A budget applies, and the cost of this request to /v1/{path} cannot be estimated in advance. Such requests are forwarded only where no budget applies.',
   },
   batchUploadInParts: {
     status: 400,
     code: 'invalid_request_error',
-    description: 'A batch’s file comes in parts.',
-    message: 'A batch’s file is read as it is uploaded: send it whole, to POST /v1/files.',
+    description: 'A batch’s input file is uploaded in parts.',
+    message: 'A batch’s input file cannot be uploaded in parts: send it whole to POST /v1/files.',
     param: 'purpose',
   },
   objectOwnerUnknown: {
     status: 400,
     code: 'invalid_request_error',
     description:
-      'Under a provider key that projects share, the request refers to an object (a vector store, a container) that this project did not make through the proxy.',
+      'Under a provider key that projects share, the request refers to an object (a vector store, a container) that this project did not create through the proxy.',
     message:
       '{param} refers to an object stored at the provider under a key that projects share, and the proxy cannot tell which project owns it: send the whole conversation and its files, or store a provider key for this project.',
     param: '{param}',
@@ -192,24 +193,24 @@ export const PATH_ERRORS = {
     status: 404,
     code: 'previous_response_not_found',
     description:
-      'A request continues a response that is not kept for its key: another key asked for it, its week is over, it was deleted, or the request had `store: false` or an input above 256 KiB; or one before it is gone.',
+      'A request continues a response that is not stored for its key: another key created it, its week has passed, it was deleted, or its request had `store: false` or an input above 256 KiB. Or a response before it is no longer stored.',
     message:
-      "Previous response with id '{id}' not found, or not the whole conversation before it. Responses are kept for a week, for the key that asked for them, unless a request says store: false or is longer than 256 KiB: send the whole conversation as input.",
+      "Previous response with id '{id}' not found, or a part of the conversation before it. Responses are stored for a week, for the key that created them, unless the request sets store: false or is longer than 256 KiB. Send the whole conversation as input.",
     param: 'previous_response_id',
   },
   responseUnfinished: {
     status: 409,
     code: 'response_not_finished',
-    description: 'A request continues a response that is still made in the background.',
-    message: "Response with id '{id}' is still being made: get it by its id until its status is completed.",
+    description: 'A request continues a background response that is still in progress.',
+    message: "Response with id '{id}' is still in progress. Retrieve it by its id until its status is completed.",
     param: 'previous_response_id',
   },
   itemNotFound: {
     status: 404,
     code: 'item_not_found',
-    description: 'A request names an item of an earlier response that is not kept for its key.',
+    description: 'A request refers to an item of a previous response that is not stored for its key.',
     message:
-      "Item with id '{id}' not found. Items are kept for a week, for the key that asked for them, unless a request says store: false: send the item itself.",
+      "Item with id '{id}' not found. Items are stored for a week, for the key that created them, unless the request sets store: false. Send the item itself.",
     param: '{param}',
   },
   hitNotFound: {
@@ -225,7 +226,7 @@ export const PATH_ERRORS = {
     status: 404,
     code: 'entry_not_found',
     description: 'The feedback concerns a cache entry that has expired or was purged.',
-    message: 'The cache entry that was served under this request_id is no longer kept, and will not be served again.',
+    message: 'The cache entry that was served under this request_id is no longer stored and will not be served again.',
     param: 'request_id',
   },
 } as const satisfies Record<string, ErrorDefinition>

@@ -1,4 +1,4 @@
-/** The one error type. What the client gets (status, code, message) is separate from what is logged (cause). */
+/** Defines the error type of the proxy. Its status, code and message go to the client; its cause is only logged. */
 
 export interface ProxyErrorOptions {
   /** HTTP status of the response. */
@@ -11,17 +11,17 @@ export interface ProxyErrorOptions {
   type?: string
   /** The request field or header at fault. */
   param?: string
-  /** What a client acts on beyond that: Anthropic's `error.details`. */
+  /** Anthropic's `error.details`, on which its clients act. */
   details?: Readonly<Record<string, unknown>>
   /** Extra response headers, such as `Retry-After`. */
   headers?: Record<string, string>
-  /** Whether a provider ended its response with this in place of one: then it has charged no more than it reported. */
+  /** Whether a provider sent this error in place of a response. The provider has then charged no more than it reported. */
   replacesResponse?: boolean
   /** Only logged. */
   cause?: unknown
 }
 
-/** Created by `refuse()` from the catalogue of errors, or by `createUpstreamError()` from an upstream's error. */
+/** An error for the client. `createError()` creates it from the catalogue, `createUpstreamError()` from an upstream's error. */
 export class ProxyError extends Error {
   readonly status: number
   readonly code: string
@@ -29,7 +29,7 @@ export class ProxyError extends Error {
   readonly param: string | null
   readonly details: Readonly<Record<string, unknown>> | null
   readonly replacesResponse: boolean
-  /** Added to the response's headers. */
+  /** Headers that are added to the response. */
   readonly headers: Record<string, string>
 
   constructor(options: ProxyErrorOptions) {
@@ -37,7 +37,7 @@ export class ProxyError extends Error {
     this.name = 'ProxyError'
     this.status = options.status
     this.code = options.code
-    this.type = options.type ?? typeOfStatus(options.status)
+    this.type = options.type ?? defaultTypeOf(options.status)
     this.param = options.param ?? null
     this.details = options.details ?? null
     this.replacesResponse = options.replacesResponse ?? false
@@ -50,7 +50,7 @@ export class ProxyError extends Error {
   }
 }
 
-function typeOfStatus(status: number): string {
+function defaultTypeOf(status: number): string {
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'
   if (status === 429) return 'rate_limit_error'
@@ -58,14 +58,14 @@ function typeOfStatus(status: number): string {
   return 'invalid_request_error'
 }
 
-/** Thrown, and used as an abort reason, when the client has left: no response can be sent. */
+/** Thrown, and used as an abort reason, when the client has disconnected: no response can be sent. */
 export class ClientDisconnected extends Error {
-  /** False: while all that was asked for it had failed, at no cost, and nothing else was being asked. */
+  /** False when every upstream call so far had failed at no cost, and none was in flight. */
   readonly mayHaveCost: boolean
 
   constructor(mayHaveCost = true) {
-    super('The client went away')
-    this.name = 'ClientGone'
+    super('The client disconnected')
+    this.name = 'ClientDisconnected'
     this.mayHaveCost = mayHaveCost
   }
 }

@@ -1,7 +1,7 @@
-/** Carries errors between threads, where cloning loses their class. */
+/** Serializes errors for transfer between threads, because structured cloning loses their class. */
 import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
 
-/** A ProxyError travels whole, without its cause; any other error as its message. */
+/** A ProxyError keeps everything except its cause; any other error only its message. */
 export type SerializedError = { refusal: ProxyErrorOptions } | { failure: string }
 
 export function serializeError(error: unknown): SerializedError {
@@ -15,6 +15,6 @@ export function serializeError(error: unknown): SerializedError {
   return { refusal: { status, code, message, type, headers, ...more } }
 }
 
-export function deserializeError(carried: SerializedError): Error {
-  return 'refusal' in carried ? new ProxyError(carried.refusal) : new Error(carried.failure)
+export function deserializeError(serialized: SerializedError): Error {
+  return 'refusal' in serialized ? new ProxyError(serialized.refusal) : new Error(serialized.failure)
 }

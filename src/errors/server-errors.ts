@@ -1,4 +1,4 @@
-/** The catalogue's errors with status 500 and above: the operator, the proxy's stores or a provider must fix them. */
+/** Catalogue entries with status 500 and above. The operator, the proxy's stores or a provider must fix them. */
 import { CLOSE_CONNECTION, DO_NOT_RETRY, defineErrors, type ErrorDefinition, RETRY_SOON } from './error-definition.ts'
 
 export const SERVER_ERRORS = {
@@ -17,14 +17,14 @@ export const SERVER_ERRORS = {
       headers: DO_NOT_RETRY,
     },
     noAggregator: {
-      description: 'Only an aggregator reaches the vendor in the name, and none is configured.',
+      description: 'Only an aggregator can reach the vendor in the name, and none is configured.',
       message:
         'No upstream is configured for <vendor>/<model> names. The operator must set AGGREGATOR_API_KEY; test keys (lgw_test_) are answered without one.',
       headers: DO_NOT_RETRY,
     },
     operatorKeyMissing: {
-      description: 'The aggregator wants a key.',
-      message: 'Upstream {provider} wants a key: the operator must set {setting}.',
+      description: 'The aggregator requires a key, and the operator has set none.',
+      message: 'Upstream {provider} requires a key: the operator must set {setting}.',
       headers: DO_NOT_RETRY,
     },
   }),
@@ -38,20 +38,21 @@ export const SERVER_ERRORS = {
   },
   ...defineErrors(503, 'service_unavailable', {
     databaseUnavailable: {
-      description: 'PostgreSQL does not answer. No request is admitted while keys cannot be checked.',
+      description: 'PostgreSQL is unreachable. No request is admitted while keys cannot be checked.',
       message: 'The database is unavailable; try again shortly.',
       headers: RETRY_SOON,
     },
     busy: {
       description:
-        'More requests are waiting than can be admitted in time: the database answers, but too late. Or work beside the event loop neither began nor ended within 30 seconds each.',
+        'More requests are waiting than can be admitted in time, because the database replies too late. Or a worker thread neither started nor finished a job within 30 seconds each.',
       message: 'The proxy is busy; try again shortly.',
       headers: RETRY_SOON,
     },
     processingTimeout: {
       description:
-        'Reading or translating one long request or answer took more than ten seconds, while other projects waited for their turn.',
-      message: 'This took longer to work on than one project may keep others waiting; send less at once, or try again.',
+        'Reading or translating one long request or response took more than ten seconds while other projects waited.',
+      message:
+        'Processing this request took too long while other projects were waiting. Send a shorter request, or try again.',
       headers: RETRY_SOON,
     },
     providerKeyUnreadable: {
@@ -71,37 +72,36 @@ export const SERVER_ERRORS = {
     encryptionKeyChanged: {
       description: 'The project’s stored key was encrypted with another ENCRYPTION_KEY.',
       message:
-        "The project's {provider} key cannot be used: it was sealed with another ENCRYPTION_KEY, and must be stored again.",
+        "The project's {provider} key cannot be used: it was encrypted with another ENCRYPTION_KEY. Store it again.",
     },
     encryptionKeyMismatch: {
       description:
         '`bun run reseal` finds a stored key that no key of the rotation decrypts. Only operators see this error.',
       message:
-        "The project's {provider} key cannot be sealed anew: neither ENCRYPTION_KEY nor another key of the rotation decrypts it.",
+        "The project's {provider} key cannot be encrypted again: neither ENCRYPTION_KEY nor another key of the rotation decrypts it.",
     },
   }),
   queryTooLong: {
     status: 503,
     code: 'query_too_long',
     description:
-      'An operation of the admin API read so much that the database ended its query after the time limit. The log has the operation.',
+      'An operation of the admin API read so much data that the database canceled its query after the time limit. The log has the operation.',
     message:
-      'This read too much to be answered in time; narrow it, for example to a shorter time span or to one project.',
+      'The query reads too much data to finish in time. Narrow it, for example to a shorter time span or to one project.',
     headers: DO_NOT_RETRY,
   },
   hookUnavailable: {
     status: 503,
     code: 'hook_unavailable',
     description:
-      'The installation’s [hook](hooks.md) gave no verdict, without which nothing passes. Where it was asked about an answer, the provider charges for that.',
-    message: 'The rules of this installation cannot be checked now; try again shortly.',
+      'The installation’s [hook](hooks.md) made no decision, and it is set to fail closed. If it was called for a response, the provider charges for that response.',
+    message: 'The hook of this installation is unavailable, so the request cannot be checked; try again shortly.',
     headers: { 'retry-after': '{seconds}' },
   },
   tooManyLargeBodies: {
     status: 503,
     code: 'too_many_large_requests',
-    description:
-      'The bodies of requests in progress, parsed ones with what they became, take as much memory as they may.',
+    description: 'The bodies of requests in progress, raw and parsed, have reached their memory limit.',
     message: 'Too many large requests are being read at once; try again shortly.',
     headers: { ...RETRY_SOON, ...CLOSE_CONNECTION },
   },
@@ -109,7 +109,7 @@ export const SERVER_ERRORS = {
     status: 503,
     code: 'too_many_unread_streams',
     description:
-      'Data that clients have not read yet takes as much memory as it may (MAX_UNREAD_BYTES). No new stream or large response begins.',
+      'Data that clients have not read yet has reached its memory limit (MAX_UNREAD_BYTES). No new stream or large response begins.',
     message: 'Too many streams and large responses are waiting for their clients to read them; try again shortly.',
     headers: RETRY_SOON,
   },
@@ -117,9 +117,9 @@ export const SERVER_ERRORS = {
     status: 503,
     code: 'read_too_slowly',
     description:
-      'Within a stream: its client was among the slowest readers when streams took as much memory as they may (MAX_UNREAD_BYTES).',
+      'Sent within a stream: its client was among the slowest readers when streams reached their memory limit (MAX_UNREAD_BYTES).',
     message:
-      'The stream was ended because it was read too slowly, and others needed its memory; what came before is as it was sent.',
+      'The stream was ended because its client read too slowly and other streams needed the memory. The data before this event is intact; read faster, or try again.',
   },
   tooManyConnections: {
     status: 503,
@@ -133,35 +133,35 @@ export const SERVER_ERRORS = {
   notCached: {
     status: 504,
     code: 'not_cached',
-    description: 'The request accepts only a cached answer, but there is none.',
-    message: 'No answer to this request is cached, and its Cache-Control: only-if-cached allows no other.',
+    description: 'The request accepts only a cached response, but there is none.',
+    message: 'No response to this request is cached, and its Cache-Control: only-if-cached forbids calling a provider.',
     param: 'Cache-Control',
   },
   ...defineErrors(502, 'upstream_error', {
     upstreamUnreachable: {
-      description: 'The connection to the provider failed, or ended before an answer began.',
+      description: 'The connection to the provider failed, or ended before a response began.',
       message: 'Upstream {provider} could not be reached.',
     },
     upstreamBroken: {
-      description: 'The provider’s answer broke off, is too large, or is not in the endpoint’s format.',
+      description: 'The provider’s response ended early, is too large, or is not in the endpoint’s format.',
       message: 'Upstream {provider} {fault}.',
     },
     operatorKeyRejected: {
-      description: 'The provider refused the operator’s key.',
-      message: 'Upstream {provider} refused {refused}, whose operator has been told (status {status}).',
+      description: 'The provider rejected the operator’s key.',
+      message: 'Upstream {provider} rejected {refused} with status {status}. The operator has been notified.',
       headers: DO_NOT_RETRY,
     },
     responseUnreadable: {
-      description: 'The provider’s answer is inconsistent and cannot be translated into the endpoint’s format.',
+      description: 'The provider’s response is inconsistent and cannot be translated into the endpoint’s format.',
       message: 'The provider {fault}.',
     },
     upstreamInterrupted: {
-      description: 'The answer that this request shared with others ended before it was complete.',
-      message: 'The upstream broke off its answer.',
+      description: 'The response that this request shared with others ended before it was complete.',
+      message: 'The upstream ended its response before it was complete.',
     },
     upstreamCallFailed: {
       description: 'The call that this request shared with others failed. The log has the cause.',
-      message: 'The request could not be answered.',
+      message: 'The upstream call failed; try again.',
     },
   }),
   circuitOpen: {
@@ -181,7 +181,7 @@ export const SERVER_ERRORS = {
     status: 504,
     code: 'upstream_timeout',
     description:
-      'The provider received the request but sent nothing in time. It may still be working on it and charge for it, so clients are told not to retry.',
+      'The provider received the request but sent nothing in time. It may still process the request and charge for it, so X-Should-Retry tells clients not to retry.',
     message: 'Upstream {provider} timed out: no {awaited} within {limitMs} ms.',
     headers: { 'x-should-retry': 'false' },
   },

@@ -1,4 +1,4 @@
-/** What the pipeline needs to know about an operation's responses: how they stream, when they are complete, what usage they report. */
+/** Defines how the pipeline handles an operation's responses: how they stream, when they are complete, and what usage they report. */
 
 import type { ProxyError } from '../errors/errors.ts'
 import type { Completeness } from './chat/completeness.ts'
@@ -8,27 +8,27 @@ import type { TextMeter } from './text-meter.ts'
 import type { TokenUsage } from './token-usage.ts'
 
 export interface AssembledStream {
-  /** The body of the plain response. If the stream was cut: what had arrived. */
+  /** The body of the plain response. If the stream was cut, it contains what had arrived. */
   body: JsonObject
-  /** As the upstream reported it; null when it did not. */
+  /** The usage in the upstream's format; null when the upstream reported none. */
   usage: unknown
   completeness: Completeness
-  /** The error that the stream reported, in the provider's words; null when it reported none. */
+  /** The error that the stream reported, in the provider's format; null when it reported none. */
   error: unknown
 }
 
 export interface StreamAssembler {
   /**
-   * Takes one event's data, and its name if it has one. Returns what clients are to get in its place, if they could not read it as it came: an
-   * object, or null for nothing. Never throws.
+   * Accepts one event's data, and its name if it has one. Returns a replacement if clients could not read the event as it came: an object, or
+   * null to send nothing. Never throws.
    */
   push(data: string, event?: string | null): JsonObject | null | undefined
   readonly meter: TextMeter
-  /** Whether anything to show or to run has come: text, reasoning, a call. Until then a failure can still be answered by another model. */
+  /** Whether text, reasoning or a tool call has arrived. Until then, another model can still respond after a failure. */
   readonly hasOutput: boolean
   /** Whether the stream has reported an error. */
   readonly hasFailed: boolean
-  /** Drops the text, all but a sample of it: the response will not be whole. How the stream ends, and its usage, are still noted. */
+  /** Discards the text except for a sample, so that the response will not be complete. The end of the stream and its usage are still recorded. */
   discardText(): void
   /** May be called once. */
   finish(): AssembledStream
@@ -37,27 +37,27 @@ export interface StreamAssembler {
 export interface ApiFormat {
   /** `request` is the request's body. */
   readExpectedOutput(request: JsonObject): ExpectedOutput
-  createAssembler(wanted: ExpectedOutput): StreamAssembler
-  /** Whether these bytes, one whole event, are the last that clients read. */
+  createAssembler(expected: ExpectedOutput): StreamAssembler
+  /** Whether this event is the last that clients read. */
   isLastEvent(event: Uint8Array): boolean
-  /** The event that ends a stream whose provider did not send one; null where nothing can stand for it. */
+  /** The event that ends a stream whose provider sent no last event; null if the format has no such event. */
   readonly lastEvent: Uint8Array | null
-  /** Gives a plain response the form that clients expect. Returns whether anything changed. */
-  normalize?(answer: JsonObject): boolean
+  /** Changes a plain response in place to the form that clients expect. Returns whether anything changed. */
+  normalize?(response: JsonObject): boolean
   /** Returns the events that report a broken stream. `last` is the last event that was sent, if any was. */
   writeFailure(error: ProxyError, requestId: string, last: Uint8Array | null): Uint8Array
-  /** Returns a stored body as the stream it would have been. */
+  /** Returns a cached response body as an event stream. */
   replay(body: JsonObject, includeUsage: boolean): Uint8Array
-  /** Whether a plain response may be stored and shared. */
-  completenessOf(answer: JsonObject, wanted: ExpectedOutput): Completeness
-  /** Responses that call tools are never served from a semantic match. */
-  hasToolCalls(answer: JsonObject): boolean
-  /** Whether the answer holds any part of a response: text, reasoning, a call. */
-  hasOutput(answer: JsonObject): boolean
-  /** Whether the model had finished, however: only then is a usage, which some providers report as they go, that of all. */
-  isFinished(answer: JsonObject): boolean
+  /** Judges whether a plain response is complete, and so may be cached and shared. */
+  completenessOf(response: JsonObject, expected: ExpectedOutput): Completeness
+  /** Whether the response calls tools. Such responses are never served from a semantic match. */
+  hasToolCalls(response: JsonObject): boolean
+  /** Whether the response contains text, reasoning or a tool call. */
+  hasOutput(response: JsonObject): boolean
+  /** Whether the model has finished, for any reason. Some providers report usage repeatedly, and it covers the whole response only then. */
+  isFinished(response: JsonObject): boolean
   /** Reads a response's `usage`; null when it has none. */
-  readUsage(usage: unknown, answer: JsonObject): TokenUsage | null
-  /** All that the model wrote, for responses that report no usage. */
-  extractText(answer: JsonObject): string
+  readUsage(usage: unknown, response: JsonObject): TokenUsage | null
+  /** Returns all text that the model wrote, to estimate the usage of responses that report none. */
+  extractText(response: JsonObject): string
 }

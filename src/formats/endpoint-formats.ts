@@ -1,4 +1,4 @@
-/** The answers' format of each operation that is cached as a whole. */
+/** Lists the API format of each operation whose responses are cached as a whole. */
 
 import type { ApiFormat } from './api-format.ts'
 import { chatFormat, completionsFormat } from './chat/chat-format.ts'
@@ -11,7 +11,7 @@ import { responsesFormat } from './responses/responses-format.ts'
 const FORMATS = {
   chat: chatFormat,
   completions: completionsFormat,
-  // Used when inputs are not answered one by one: the response is then cached whole, like a completion.
+  // Used when inputs are not cached one by one: the response is then cached whole, like a completion.
   embeddings: {
     ...completionsFormat,
     readExpectedOutput: readExpectedEmbeddings,
@@ -21,7 +21,7 @@ const FORMATS = {
   messages: messagesFormat,
 } satisfies Record<string, ApiFormat>
 
-/** The operations whose responses have a format of their own. */
+/** The operations that have an API format. */
 export type FormattedEndpoint = keyof typeof FORMATS
 
 export function apiFormatOf(endpoint: FormattedEndpoint): ApiFormat {
@@ -34,24 +34,24 @@ function completenessOfEmbeddings(
 ): Completeness {
   if (!Array.isArray(data) || data.length === 0) return 'not_an_answer'
   if (data.length < count) return 'too_few'
-  const lengths = new Set(data.map(lengthOfVector).filter(length => length !== null))
+  const lengths = new Set(data.map(countDimensions).filter(length => length !== null))
   const [length] = lengths
-  const isOther =
+  const hasOtherDimensions =
     lengths.has(0) || lengths.size > 1 || (dimensions !== undefined && length !== undefined && length !== dimensions)
-  return isOther ? 'other_dimensions' : 'whole'
+  return hasOtherDimensions ? 'other_dimensions' : 'whole'
 }
 
 const FLOAT_BYTES = 4
 
-/** Null for a form that only its provider knows. */
-function lengthOfVector(datum: unknown): number | null {
+/** Returns the number of dimensions of an embedding; null for an encoding that only the provider knows. */
+function countDimensions(datum: unknown): number | null {
   const embedding = isJsonObject(datum) ? datum.embedding : undefined
   if (isJsonObject(embedding)) return null
   if (Array.isArray(embedding)) return embedding.length
   return typeof embedding === 'string' ? Buffer.from(embedding, 'base64').length / FLOAT_BYTES : 0
 }
 
-/** Whether it is another API than chat completions, which can be translated to it. */
+/** Whether requests of the endpoint can be translated to chat completions. */
 export function isTranslatableEndpoint(endpoint: string): endpoint is 'responses' | 'messages' {
   return endpoint === 'responses' || endpoint === 'messages'
 }

@@ -1,18 +1,18 @@
-/** What a request asks for, as far as it decides whether an answer is whole. Each operation has its own names for it. */
+/** Reads the output that a request demands, from which `completeness` decides whether a response is complete. */
 import { isJsonObject, type JsonObject, parseJson } from './json/canonical.ts'
 
 export interface ExpectedOutput {
-  /** The request set an output limit: an answer that is cut there is what the client asked for. */
+  /** Whether the request sets an output limit. A response that ends at that limit counts as complete. */
   clientSetOutputLimit: boolean
-  /** The limit in tokens, where it is known. */
+  /** The output limit in tokens, if it is known. */
   outputLimit?: number
-  /** Choices, or vectors: one where it is not set. */
+  /** Number of choices or vectors; one by default. */
   count?: number
-  /** Numbers of each vector. */
+  /** Number of dimensions of each vector. */
   dimensions?: number
-  /** What the text is to be. */
+  /** The required format of the text. */
   textFormat?: 'json' | 'jsonObject'
-  /** Some tool is to be called. */
+  /** Whether the response must call a tool. */
   requiresToolCall?: boolean
 }
 
@@ -21,8 +21,8 @@ export function readExpectedChatOutput(request: JsonObject): ExpectedOutput {
   return {
     ...limitOf(max_completion_tokens ?? max_tokens),
     count: countOf(n),
-    ...textOf(response_format),
-    requiresToolCall: mustCall(tool_choice),
+    ...textFormatOf(response_format),
+    requiresToolCall: requiresToolCall(tool_choice),
   }
 }
 
@@ -31,24 +31,28 @@ export function readExpectedCompletionOutput({ n, prompt }: JsonObject): Expecte
   return { clientSetOutputLimit: true, count: countOf(n) * countInputs(prompt) }
 }
 
-/** Other encodings than these pack several dimensions in a number. */
+/** Encodings with one number for each dimension. Other encodings pack several dimensions into a number. */
 const PLAIN_ENCODINGS: readonly unknown[] = [undefined, null, 'float', 'base64']
 
 export function readExpectedEmbeddings({ input, dimensions, encoding_format }: JsonObject): ExpectedOutput {
-  const wanted = PLAIN_ENCODINGS.includes(encoding_format) ? countOf(dimensions, 0) : 0
-  return { clientSetOutputLimit: true, count: countInputs(input), ...(wanted > 0 && { dimensions: wanted }) }
+  const expectedDimensions = PLAIN_ENCODINGS.includes(encoding_format) ? countOf(dimensions, 0) : 0
+  return {
+    clientSetOutputLimit: true,
+    count: countInputs(input),
+    ...(expectedDimensions > 0 && { dimensions: expectedDimensions }),
+  }
 }
 
 export function readExpectedResponseOutput({ max_output_tokens, text, tool_choice }: JsonObject): ExpectedOutput {
   const format = isJsonObject(text) ? text.format : undefined
   return {
     ...limitOf(max_output_tokens),
-    ...textOf(format),
-    requiresToolCall: mustCall(tool_choice),
+    ...textFormatOf(format),
+    requiresToolCall: requiresToolCall(tool_choice),
   }
 }
 
-/** The Messages API requires a limit. */
+/** Reads a request of the Messages API, which requires an output limit. */
 export function readExpectedMessageOutput({
   max_tokens,
   output_config,
@@ -59,8 +63,8 @@ export function readExpectedMessageOutput({
   return {
     ...limitOf(max_tokens),
     clientSetOutputLimit: true,
-    ...textOf(format ?? output_format),
-    requiresToolCall: mustCall(tool_choice),
+    ...textFormatOf(format ?? output_format),
+    requiresToolCall: requiresToolCall(tool_choice),
   }
 }
 
@@ -70,10 +74,10 @@ function limitOf(limit: unknown): Pick<ExpectedOutput, 'clientSetOutputLimit' | 
     : { clientSetOutputLimit: false }
 }
 
-/** Below this share of its limit, a response was cut by something else: a full context, or a limit of the server's own. */
-const AT_LIMIT_SHARE = 0.9
+/** A response that ends below this share of its limit was truncated by another limit: the context length, or one of the server. */
+const NEAR_LIMIT_SHARE = 0.9
 
-/** Whether a response that ended at a length limit was cut by another limit than the client's. `outputTokens` null: not known. */
+/** Whether a response that ended at a length limit was truncated by another limit than the client's. `outputTokens` is null if unknown. */
 export function isTruncatedByProvider(
   { clientSetOutputLimit, outputLimit }: ExpectedOutput,
   outputTokens: number | null,
@@ -83,42 +87,42 @@ export function isTruncatedByProvider(
     outputLimit !== undefined &&
     outputTokens !== null &&
     outputTokens > 0 &&
-    outputTokens < outputLimit * AT_LIMIT_SHARE
+    outputTokens < outputLimit * NEAR_LIMIT_SHARE
   )
 }
 
-/** Inputs of a request that takes one or a list: a text, tokens, or several of either. */
+/** Returns the number of inputs of a field that accepts a text, a list of tokens, or a list of either. */
 export function countInputs(input: unknown): number {
   return Array.isArray(input) && typeof input[0] !== 'number' ? Math.max(1, input.length) : 1
 }
 
-/** A form, and a lenient provider, have numbers as text. */
-function countOf(value: unknown, usual = 1): number {
+/** Reads a count, which may also be text: forms have no numbers, and some providers accept text. */
+function countOf(value: unknown, defaultCount = 1): number {
   const count = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
-  return Number.isInteger(count) && count > 0 ? count : usual
+  return Number.isInteger(count) && count > 0 ? count : defaultCount
 }
 
-function textOf(format: unknown): Pick<ExpectedOutput, 'textFormat'> {
+function textFormatOf(format: unknown): Pick<ExpectedOutput, 'textFormat'> {
   const type = isJsonObject(format) ? format.type : undefined
   if (type === 'json_object') return { textFormat: 'jsonObject' }
   return type === 'json_schema' ? { textFormat: 'json' } : {}
 }
 
-/** In words, or by the name of a tool. */
-function mustCall(choice: unknown): boolean {
+/** Whether a `tool_choice` requires a tool call, by a word or by the name of a tool. */
+function requiresToolCall(choice: unknown): boolean {
   if (!isJsonObject(choice)) return choice === 'required' || choice === 'any'
   const { type, allowed_tools: allowed } = choice
   if (type === 'allowed_tools') return (isJsonObject(allowed) ? allowed.mode : choice.mode) === 'required'
   return typeof type === 'string' && type !== 'auto' && type !== 'none'
 }
 
-export function hasExpectedTextFormat(text: string, { textFormat: wanted }: ExpectedOutput): boolean {
-  if (wanted === undefined) return true
+export function hasExpectedTextFormat(text: string, { textFormat }: ExpectedOutput): boolean {
+  if (textFormat === undefined) return true
   const value = parseJson(text)
-  return wanted === 'jsonObject' ? isJsonObject(value) : value !== undefined
+  return textFormat === 'jsonObject' ? isJsonObject(value) : value !== undefined
 }
 
-/** Whether a function's arguments are whole: as JSON, or parsed already. Cut ones are no JSON. */
+/** Whether a function's arguments are complete: valid JSON text, or an object. */
 export function areCompleteArguments(given: unknown): boolean {
   return typeof given === 'string' ? parseJson(given) !== undefined : isJsonObject(given)
 }

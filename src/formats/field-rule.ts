@@ -1,19 +1,19 @@
-/** How a field of one API is translated to another: what a rule says, and how rules are applied to a request. */
+/** Defines rules for translating the fields of one API to another, and applies them to a request. */
 import type { ProxyError } from '../errors/errors.ts'
 import type { JsonObject } from './json/canonical.ts'
 
 export interface FieldRule {
-  /** `repeated` fields have no effect, but the response repeats them. */
+  /** How the translation treats the field. `repeated` fields have no effect, but the response repeats them. */
   treatment: 'translated' | 'repeated' | 'dropped' | 'refused'
-  /** One sentence: what it becomes, or why not. */
+  /** One sentence for the documentation: the field's translation, or why it has none. */
   reason: string
-  /** For a refused field: values that have no effect and so are accepted. Null always is. */
+  /** Returns whether a value of a rejected field has no effect and so is accepted. Null is always accepted. */
   accepts?: (value: unknown) => boolean
 }
 
 type Reason = string | [reason: string, accepts: FieldRule['accepts']]
 
-/** Writes the rules of all fields of one treatment; `All` are the fields that the API has. */
+/** Returns a function that creates the rules of all fields with one treatment. `All` is the union of the API's fields. */
 export const createRuleWriter =
   <All extends string>() =>
   <Field extends All>(treatment: FieldRule['treatment'], reasons: Record<Field, Reason>): Record<Field, FieldRule> => {
@@ -24,17 +24,18 @@ export const createRuleWriter =
     return Object.fromEntries(rules) as Record<Field, FieldRule>
   }
 
-/** Returns the fields without a rule. Throws what `refuse` returns for the first refused field. */
+/** Returns the fields without a rule. Throws the result of `createRejection` for the first rejected field. */
 export function applyFieldRules(
   body: JsonObject,
   rules: Readonly<Record<string, FieldRule>>,
-  refuse: (field: string, rule: FieldRule) => ProxyError,
+  createRejection: (field: string, rule: FieldRule) => ProxyError,
 ): JsonObject {
-  const unruled: JsonObject = Object.create(null)
+  const withoutRule: JsonObject = Object.create(null)
   for (const [field, value] of Object.entries(body)) {
     const rule = Object.hasOwn(rules, field) ? rules[field] : undefined
-    if (rule === undefined) unruled[field] = value
-    else if (rule.treatment === 'refused' && value !== null && !rule.accepts?.(value)) throw refuse(field, rule)
+    if (rule === undefined) withoutRule[field] = value
+    else if (rule.treatment === 'refused' && value !== null && !rule.accepts?.(value))
+      throw createRejection(field, rule)
   }
-  return unruled
+  return withoutRule
 }

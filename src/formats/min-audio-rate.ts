@@ -1,32 +1,32 @@
-/** The least bytes that a second of an audio file takes, whatever its head says: a file is no longer than its bytes at this rate. */
+/** Returns a lower bound on the bytes per second of an audio file, from which an upper bound on its duration follows. */
 
-/** The lowest rate of MPEG audio: 8 kilobits a second. */
+/** The lowest rate of MPEG audio is 8 kilobits per second. */
 export const MIN_MP3_BYTES_PER_SECOND = 1_000
-/** FLAC has eight seconds of silence in twelve bytes, and Opus in twice as many; what stands in a head binds no decoder. */
-const ANY_BYTES_A_SECOND = 1
+/** The bound for other formats. FLAC encodes eight seconds of silence in twelve bytes, and headers do not bind decoders. */
+const MIN_BYTES_PER_SECOND = 1
 const [PCM, FLOAT, EXTENSIBLE] = [1, 3, 0xfffe]
-/** Kilobits a second by MPEG version 1 and layer are higher; 0 and 15 are no rate. */
-const NO_RATES = [0, 15]
+/** Bit rate indexes of MPEG audio that stand for no rate. */
+const INVALID_RATE_INDEXES = [0, 15]
 
 export function minBytesPerSecondOf(file: Buffer): number {
-  return bytesASecondOfWav(file) ?? (isMp3(file) ? MIN_MP3_BYTES_PER_SECOND : ANY_BYTES_A_SECOND)
+  return wavBytesPerSecond(file) ?? (isMp3(file) ? MIN_MP3_BYTES_PER_SECOND : MIN_BYTES_PER_SECOND)
 }
 
-/** Of plain samples, whose format must stand first, and once; null otherwise. */
-function bytesASecondOfWav(file: Buffer): number | null {
+/** Returns the rate of a WAV file with uncompressed samples and exactly one `fmt` chunk, which comes first; else null. */
+function wavBytesPerSecond(file: Buffer): number | null {
   if (nameAt(file, 0, 4) !== 'RIFF' || nameAt(file, 8, 8) !== 'WAVEfmt ' || file.length < 46) return null
   const format = file.readUInt16LE(20)
   const isPlain = [PCM, FLOAT].includes(format === EXTENSIBLE ? file.readUInt16LE(44) : format)
-  const bytesASecond = file.readUInt16LE(22) * file.readUInt32LE(24) * Math.floor(file.readUInt16LE(34) / 8)
+  const bytesPerSecond = file.readUInt16LE(22) * file.readUInt32LE(24) * Math.floor(file.readUInt16LE(34) / 8)
   const next = 20 + file.readUInt32LE(16)
-  return isPlain && bytesASecond > 0 && !hasSecondFormat(file, next) ? bytesASecond : null
+  return isPlain && bytesPerSecond > 0 && !hasSecondFormat(file, next) ? bytesPerSecond : null
 }
 
 function nameAt(file: Buffer, at: number, length: number): string {
   return file.toString('latin1', at, at + length)
 }
 
-/** Up to the samples. */
+/** Whether another `fmt` chunk occurs before the samples. */
 function hasSecondFormat(file: Buffer, from: number): boolean {
   for (let at = from; at + 8 <= file.length; ) {
     const found = nameAt(file, at, 4)
@@ -37,7 +37,7 @@ function hasSecondFormat(file: Buffer, from: number): boolean {
   return false
 }
 
-/** Whether its first frame follows at once, or after one tag. */
+/** Whether the file begins with an MPEG audio frame, possibly after one ID3 tag. */
 function isMp3(file: Buffer): boolean {
   const at = skipTag(file)
   if (at + 4 > file.length) return false
@@ -48,12 +48,14 @@ function isMp3(file: Buffer): boolean {
     (head >>> 12) & 15,
     (head >>> 10) & 3,
   ]
-  return head >>> 21 === 0x7ff && version !== 1 && layer !== 0 && !NO_RATES.includes(rate) && frequency !== 3
+  return (
+    head >>> 21 === 0x7ff && version !== 1 && layer !== 0 && !INVALID_RATE_INDEXES.includes(rate) && frequency !== 3
+  )
 }
 
-/** Where a file goes on behind the tag that it may begin with. */
+/** Returns the position after the ID3 tag; 0 without a tag. */
 function skipTag(file: Buffer): number {
   if (nameAt(file, 0, 3) !== 'ID3' || file.length < 10) return 0
-  // Four bytes of seven bits.
+  // The length consists of four bytes with seven bits each.
   return 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (file.readUInt8(at) & 127), 0)
 }

@@ -1,13 +1,13 @@
 /**
- * Parses a multipart/form-data body (RFC 7578) in place: each part's name, and where its value is. Strict, so that the provider cannot
- * read another form in the same bytes.
+ * Parses a multipart/form-data body (RFC 7578) in place: each part's name and the position of its value. The parser is strict, so that the
+ * provider cannot read another form in the same bytes.
  */
 import { invalidRequestError } from '../errors/errors.ts'
 
 export interface FormPart {
   name: string
   isFile: boolean
-  /** Position of its value in the body. */
+  /** Position of the value in the body. */
   start: number
   end: number
 }
@@ -23,7 +23,7 @@ const MAX_HEAD_BYTES = 16_384
 /** The characters of a boundary: RFC 2046, 5.1.1. */
 const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/
 
-/** Throws a 400 for a body that is no form, or an ambiguous one. */
+/** Parses a form. Throws a 400 for a body that is not a form or is ambiguous. */
 export function parseMultipartForm(bytes: Uint8Array, contentType: string): MultipartForm {
   const boundary = readBoundary(contentType)
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -46,31 +46,31 @@ export function parseMultipartForm(bytes: Uint8Array, contentType: string): Mult
       .toString('latin1')
       .trim() !== ''
   )
-    throw notAForm('something follows its end')
+    throw notAForm('it has data after its closing boundary')
   return { bytes, boundary, parts }
 }
 
-/** Whether some providers would decode a value to another text than the one that stands there: RFC 7578, 4.7 and 5.1.2. */
+/** Whether some providers would decode a value of the part to other text than UTF-8 (RFC 7578, 4.7 and 5.1.2). */
 function isEncoded(head: string, { isFile }: Pick<FormPart, 'isFile'>): boolean {
   return head.split('\r\n').some(line => {
     const [name = '', ...value] = line.toLowerCase().split(':')
-    if (name.trim() === 'content-transfer-encoding') return !AS_IT_IS.has(value.join(':').trim())
+    if (name.trim() === 'content-transfer-encoding') return !IDENTITY_ENCODINGS.has(value.join(':').trim())
     if (isFile || name.trim() !== 'content-type') return false
     const charsets = value.flatMap(each => each.split(';')).filter(each => each.trim().startsWith('charset'))
-    return charsets.some(each => !UTF8.has(each.replace(/[\s"']|charset\*?\s*=/g, '')))
+    return charsets.some(each => !UTF8_CHARSETS.has(each.replace(/[\s"']|charset\*?\s*=/g, '')))
   })
 }
 
-const AS_IT_IS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
-const UTF8: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii'])
+const IDENTITY_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary'])
+const UTF8_CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii'])
 
-/** Between two delimiters: line end, header, empty line, value, line end. */
+/** Reads a part between two delimiters: line end, header, empty line, value, line end. */
 function readPart(body: Buffer, start: number, next: number): FormPart {
   const headEnd = body.indexOf('\r\n\r\n', start)
   const isFramed =
     body.toString('latin1', start, start + 2) === '\r\n' && body.toString('latin1', next - 2, next) === '\r\n'
-  if (!isFramed || headEnd < 0 || headEnd + 4 > next - 2) throw notAForm('its boundary stands where no part ends')
-  if (headEnd - start > MAX_HEAD_BYTES) throw notAForm('the head of a part is too long')
+  if (!isFramed || headEnd < 0 || headEnd + 4 > next - 2) throw notAForm('its boundary must not occur within a part')
+  if (headEnd - start > MAX_HEAD_BYTES) throw notAForm(`the header of a part must have at most ${MAX_HEAD_BYTES} bytes`)
   const head = body.toString('utf8', start + 2, headEnd)
   const disposition = readDisposition(head)
   if (isEncoded(head, disposition)) throw notAForm('its texts must be UTF-8, without a Content-Transfer-Encoding')
@@ -94,12 +94,12 @@ function readDisposition(head: string): Pick<FormPart, 'name' | 'isFile'> {
   return { name: name.replace(/^"|"$/g, ''), isFile }
 }
 
-/** The type that a provider is told, without a charset by which it would read another text. */
+/** Returns the Content-Type for the provider, without a charset that would change the decoding. */
 export function contentTypeOfForm({ boundary }: Pick<MultipartForm, 'boundary'>): string {
   return `multipart/form-data; boundary=${/^[\w'+.-]+$/.test(boundary) ? boundary : `"${boundary}"`}`
 }
 
-/** The parts with this name that are not files. */
+/** Returns the parts with this name that are not files. */
 export function findFormFields({ parts }: MultipartForm, name: string): FormPart[] {
   return parts.filter(part => part.name === name && !part.isFile)
 }
@@ -108,7 +108,7 @@ export function readFormValue({ bytes }: MultipartForm, { start, end }: FormPart
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
 }
 
-/** Returns the same form with another value for this name, which occurs at most once. */
+/** Returns the form with a new value for this name, which occurs at most once. */
 export function setFormValue(form: MultipartForm, name: string, value: string): Uint8Array {
   const [part] = findFormFields(form, name)
   if (part)

@@ -1,4 +1,4 @@
-/** Packed provider extras in a request: omitted for a provider that would reject what it did not sign. */
+/** Omits packed provider extras from a request to a provider that would reject extras it did not sign. */
 import { isPackedExtras } from './chat/provider-extras.ts'
 import { asObjects, isJsonObject, type JsonObject } from './json/canonical.ts'
 
@@ -10,18 +10,18 @@ export function hasPackedExtras({ input, messages }: JsonObject): boolean {
   )
 }
 
-/** The request without reasoning items and thinking blocks that were packed here. */
+/** Returns the request without reasoning items and thinking blocks that contain packed extras. */
 export function omitPackedExtras(body: JsonObject): JsonObject {
   const { input, messages } = body
   return {
     ...body,
     ...(Array.isArray(input) && { input: input.filter(item => !isPackedPart(item)) }),
-    ...(Array.isArray(messages) && { messages: messages.flatMap(dropInMessage) }),
+    ...(Array.isArray(messages) && { messages: messages.flatMap(omitFromMessage) }),
   }
 }
 
-/** Such blocks alone are no message. */
-function dropInMessage(message: unknown): unknown[] {
+/** Omits packed blocks from a message. A message without other blocks is omitted. */
+function omitFromMessage(message: unknown): unknown[] {
   if (!isJsonObject(message) || !Array.isArray(message.content)) return [message]
   const content = message.content.filter(block => !isPackedPart(block))
   if (content.length === message.content.length) return [message]

@@ -1,4 +1,4 @@
-/** Reads a plain response: a JSON object, or the event stream that some providers send in its place. */
+/** Reads a plain response: a JSON object, or the event stream that some providers send instead. */
 
 import type { AssembledStream, StreamAssembler } from './api-format.ts'
 import { isJsonObject, type JsonObject, parseJson } from './json/canonical.ts'
@@ -6,11 +6,11 @@ import { beginsStream, createSseParser } from './sse/sse.ts'
 
 export interface PlainResponseBody {
   body: JsonObject
-  /** The stream that the body was assembled from; null for a body that came whole. */
+  /** The stream that the body was assembled from; null if the body was a JSON object. */
   stream: AssembledStream | null
 }
 
-/** Null for anything else, HTML for example. `parse` reads JSON. */
+/** Returns null for anything else, such as HTML. `parse` parses JSON. */
 export function readPlainResponseBody(
   bytes: Uint8Array,
   openAssembler: () => Pick<StreamAssembler, 'push' | 'finish'>,

@@ -1,4 +1,4 @@
-/** The error that a client gets for a response with status 200 that is no response: in the provider's words, where it has any. */
+/** Creates the error for a response with status 200 that is a failure. Uses the error that the provider reported, if any. */
 
 import { createError, type ProxyError } from '../errors/errors.ts'
 import type { AssembledStream } from './api-format.ts'
@@ -7,7 +7,7 @@ import { firstChoiceOf } from './chat/part-reader.ts'
 import { toProxyError } from './errors/client-error.ts'
 import { asString, isPresent } from './json/canonical.ts'
 
-/** What each failure means, behind "The provider". */
+/** Descriptions of the failures, which follow "The provider" in the message. */
 const FAULTS: Partial<Record<Completeness, string>> = {
   not_an_answer: 'returned no response',
   empty_choice: 'returned an empty response',
@@ -27,7 +27,7 @@ export function toResponseError({ body, completeness, error }: FailedResponse): 
   return createError('responseUnreadable', { fault })
 }
 
-/** As far as it may be repeated. */
+/** Returns a finish reason in quotes if it is safe to repeat, else `unknown`. */
 function quote(finishReason: unknown): string {
   const reason = asString(finishReason)
   return /^[\w.-]{1,64}$/.test(reason) ? `"${reason}"` : 'unknown'

@@ -1,25 +1,25 @@
-/** Where each piece of a chat request stood in the client's own request, so that an error about the former names the client's field. */
+/** Tracks the path in the client's request of each piece of a translated chat request, so that errors name the client's field. */
 import { asString, isJsonObject, type JsonObject, readField } from './json/canonical.ts'
 
-const PLACES = new WeakMap<object, string>()
+const SOURCE_PATHS = new WeakMap<object, string>()
 
-/** Notes where in the client's request a message, a part of one, a call or a tool comes from. */
-export function setSourcePath<Piece extends object>(piece: Piece, place: string): Piece {
-  PLACES.set(piece, place)
+/** Sets the path in the client's request from which a message, a part, a call or a tool was translated. Returns the piece. */
+export function setSourcePath<Piece extends object>(piece: Piece, path: string): Piece {
+  SOURCE_PATHS.set(piece, path)
   return piece
 }
 
 export function sourcePathOf(piece: object): string | undefined {
-  return PLACES.get(piece)
+  return SOURCE_PATHS.get(piece)
 }
 
-/** Chat's fields that the other API has by another name, and those of a part, a call or a tool that it has at all. */
-interface Names {
+/** Chat fields by their name in the other API: those of the request, and those of a part, call or tool that exist there. */
+interface FieldNames {
   request: Readonly<Record<string, string>>
   piece: Readonly<Record<string, string>>
 }
 
-export const CLIENT_FIELD_NAMES: Record<'responses' | 'messages', Names> = {
+export const CLIENT_FIELD_NAMES: Record<'responses' | 'messages', FieldNames> = {
   responses: {
     request: {
       messages: 'input',
@@ -54,36 +54,36 @@ export const CLIENT_FIELD_NAMES: Record<'responses' | 'messages', Names> = {
   },
 }
 
-/** Steps of chat's that the other APIs do without. */
+/** Steps of chat paths that the other APIs do not have. */
 const NESTING = new Set(['function', 'json_schema', 'allowed_tools'])
 
-/** The client's own name of `param`, a field of the chat request that its request became. What it sent by that very name keeps it. */
+/** Returns the client's name of `param`, a field of the translated chat request. A field that the client sent under the same name keeps it. */
 export function resolveClientField(
   endpoint: keyof typeof CLIENT_FIELD_NAMES,
-  own: JsonObject,
+  clientRequest: JsonObject,
   chatRequest: JsonObject,
   param: string,
 ): string {
   const { request, piece } = CLIENT_FIELD_NAMES[endpoint]
   const steps = stepsOf(param)
   let value: unknown = chatRequest
-  let found: { place: string; rest: string[] } | null = null
+  let source: { path: string; rest: string[] } | null = null
   for (const [index, step] of steps.entries()) {
     value = follow(value, step)
-    const place = typeof value === 'object' && value !== null ? sourcePathOf(value) : undefined
-    if (place !== undefined) found = { place, rest: steps.slice(index + 1) }
+    const path = typeof value === 'object' && value !== null ? sourcePathOf(value) : undefined
+    if (path !== undefined) source = { path, rest: steps.slice(index + 1) }
   }
-  if (found) {
-    const [field = '', ...within] = found.rest.filter(step => !NESTING.has(step))
-    // What the translation adds, the client's own piece does not have.
-    const isOwn =
+  if (source) {
+    const [field = '', ...within] = source.rest.filter(step => !NESTING.has(step))
+    // The client's piece lacks fields that the translation adds.
+    const isInClientRequest =
       Object.hasOwn(piece, field) &&
-      follow(stepsOf(found.place).reduce(follow, own as unknown), asString(piece[field])) !== undefined
-    if (!isOwn) return found.place
-    return writeSteps(`${found.place}.${piece[field]}`, field === 'parameters' ? within : [])
+      follow(stepsOf(source.path).reduce(follow, clientRequest as unknown), asString(piece[field])) !== undefined
+    if (!isInClientRequest) return source.path
+    return writeSteps(`${source.path}.${piece[field]}`, field === 'parameters' ? within : [])
   }
   const [field = '', ...rest] = steps
-  const isRenamed = Object.hasOwn(request, field) && !Object.hasOwn(own, field)
+  const isRenamed = Object.hasOwn(request, field) && !Object.hasOwn(clientRequest, field)
   if (!isRenamed && field !== 'tool_choice') return param
   const within = rest.filter(step => !NESTING.has(step))
   return writeSteps(isRenamed ? asString(request[field]) : field, isRenamed && field === 'messages' ? [] : within)
@@ -101,21 +101,21 @@ function writeSteps(start: string, steps: readonly string[]): string {
   return start + steps.map(step => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join('')
 }
 
-/** The text of an error of the proxy's own with the client's names: of the field that it is about, and of those that only chat completions have. */
+/** Replaces chat field names in the text of a proxy error: the field that it is about, and fields that only chat completions have. */
 export function replaceWithClientFields(
   endpoint: keyof typeof CLIENT_FIELD_NAMES,
-  own: JsonObject,
+  clientRequest: JsonObject,
   text: string,
   renamed: { from: string; to: string } | null,
 ): string {
-  const told = renamed === null ? text : replaceName(text, renamed)
-  return told.replace(/(?<![\w.])[a-z]+(?:_[a-z]+)+(?![\w.[])/g, name => {
+  const renamedText = renamed === null ? text : replaceName(text, renamed)
+  return renamedText.replace(/(?<![\w.])[a-z]+(?:_[a-z]+)+(?![\w.[])/g, name => {
     const { request } = CLIENT_FIELD_NAMES[endpoint]
-    return Object.hasOwn(request, name) && !Object.hasOwn(own, name) ? asString(request[name]) : name
+    return Object.hasOwn(request, name) && !Object.hasOwn(clientRequest, name) ? asString(request[name]) : name
   })
 }
 
-/** A name of one plain word is one only where the text begins with it, or quotes it. */
+/** Replaces a field name. A name of one plain word counts only at the beginning of the text or in quotes. */
 function replaceName(text: string, { from, to }: { from: string; to: string }): string {
   if (/[._[]/.test(from)) return text.replaceAll(from, to)
   return text.replace(/(?<=^|['"`])[a-z]+(?=[ :'"`])/g, word => (word === from ? to : word))

@@ -1,33 +1,33 @@
-/** Finds references in a request's body to objects that a provider keeps: file ids, and others that only the provider knows. */
+/** Finds references in a request's body to objects stored at a provider: file ids, and others that only the provider can resolve. */
 import { isJsonObject, type JsonObject } from './json/canonical.ts'
 
 export interface StoredObjectReference {
   /**
-   * Files are bound to the projects that created them; the owner of anything else is unknown to the proxy. `item`: an item of a
-   * Responses request that stands for an earlier one, at a provider with a Responses API.
+   * `file`: a file, which belongs to the project that created it. `item`: an item of a Responses request that stands for a previous one at a
+   * provider with a Responses API. `other`: any other object, whose owner the proxy does not know.
    */
   kind: 'file' | 'item' | 'other'
   id: string
-  /** Its position: `messages[0].content[1].file.file_id`. */
+  /** The path of the field, such as `messages[0].content[1].file.file_id`. */
   field: string
 }
 
 const BRACKET = /[[\]]/
-/** What a list's item is named by, or nothing: `[]`. */
+/** Matches the index of a list item, or the empty index of `[]`. */
 const INDEX = /^\d*$/
-/** OpenAI's `file_id`, `input_file_id`, `file_ids`; Anthropic's sources and containers have `file_id`, too. */
+/** Matches OpenAI's `file_id`, `input_file_id` and `file_ids`, and `file_id` in Anthropic's sources and containers. */
 const FILE = /(?:^|_)file_ids?$/
-/** Fields that name something by id. */
+/** Fields that contain the id of an object. */
 export const REFERENCE_FIELDS =
   'vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?|approval_request_id|part_ids?'
-const OTHER = new RegExp(`^(?:${REFERENCE_FIELDS})$`)
-/** An earlier audio response, a stored prompt, a custom voice: named by an object's `id`. As text, these fields mean something else. */
+const REFERENCE_FIELD = new RegExp(`^(?:${REFERENCE_FIELDS})$`)
+/** Fields whose value, if it is an object, refers by `id` to a previous audio response, a stored prompt or a custom voice. */
 export const OBJECT_REFERENCE_FIELDS = 'audio|prompt|voice'
-const OTHER_OBJECT = new RegExp(`^(?:${OBJECT_REFERENCE_FIELDS})$`)
+const OBJECT_REFERENCE_FIELD = new RegExp(`^(?:${OBJECT_REFERENCE_FIELDS})$`)
 /** Matches JSON with any reference, unless letters are escaped; canonical JSON escapes none. */
 const MAY_REFER = new RegExp(`file_ids?"|"(?:${REFERENCE_FIELDS})"|"(?:${OBJECT_REFERENCE_FIELDS})"\\s*:\\s*\\{`)
 
-/** Fields with the client's own names, or with earlier output: providers read no ids in them. */
+/** Fields with names that the client chose, or with previous output. Providers read no ids in them. */
 const OPAQUE = new Set([
   'parameters',
   'schema',
@@ -41,7 +41,7 @@ const OPAQUE = new Set([
   'results',
 ])
 
-/** Those of a query, found now unless they were when its body was read. */
+/** Returns the references of a query. Finds them now unless they were found when its body was read. */
 export function storedObjectReferencesOf({
   references,
   body,
@@ -54,47 +54,47 @@ export function storedObjectReferencesOf({
   return references ?? findStoredObjectReferences(body, canonicalBody)
 }
 
-const APPROVES = /\.approval_request_id$/
+const APPROVAL_FIELD = /\.approval_request_id$/
 
 function hasItem(input: unknown, id: string): boolean {
   return Array.isArray(input) && input.some(item => isJsonObject(item) && item.id === id)
 }
 
-/** `canonicalBody` is the body as canonical JSON, or null. A quick search in it settles nearly all requests. */
+/** Returns all references in a body. `canonicalBody` is the body as canonical JSON, or null. A quick search in it shows that most requests have none. */
 export function findStoredObjectReferences(body: JsonObject, canonicalBody: string | null): StoredObjectReference[] {
   const found = findItems(body.input)
   // raw text: canonical JSON escapes no letter.
   if (canonicalBody === null || MAY_REFER.test(canonicalBody)) walkObject(body, [], found)
-  // An approval may concern a request in the same body.
+  // An approval may refer to a request for approval in the same body.
   const isWhole = (id: string) =>
-    found.every(each => each.id !== id || APPROVES.test(each.field)) && hasItem(body.input, id)
-  return found.filter(({ field, id }) => !APPROVES.test(field) || !isWhole(id))
+    found.every(each => each.id !== id || APPROVAL_FIELD.test(each.field)) && hasItem(body.input, id)
+  return found.filter(({ field, id }) => !APPROVAL_FIELD.test(field) || !isWhole(id))
 }
 
-/** Fields of an item without its content. */
-const OUTSIDE_OF_ITEM = new Set(['id', 'type', 'status', 'summary'])
-/** The content of items whose other fields do not replace it: without it, a provider takes what it keeps. */
+/** Fields of an item that are not its content. */
+const NON_CONTENT_FIELDS = new Set(['id', 'type', 'status', 'summary'])
+/** The content fields of items. If they are missing, the provider uses the stored item, whatever the other fields contain. */
 const CONTENT: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['reasoning', ['content', 'encrypted_content']],
   ['image_generation_call', ['result']],
 ])
 
-/** Items of a Responses request that stand for earlier ones; their type is optional. */
+/** Finds items of a Responses request that stand for previous ones. Their type is optional. */
 function findItems(input: unknown): StoredObjectReference[] {
   if (!Array.isArray(input)) return []
   return input.flatMap((item: unknown, i): StoredObjectReference[] => {
     if (!isJsonObject(item) || typeof item.id !== 'string') return []
     const type = item.type ?? ('role' in item ? 'message' : 'item_reference')
     if (type === 'item_reference') return [{ kind: 'other', id: item.id, field: `input[${i}].id` }]
-    // Reasoning without its content, or an image without its bytes.
+    // The item is reasoning without its content, or an image without its bytes.
     return hasNoContent(item) ? [{ kind: 'item', id: item.id, field: `input[${i}].id` }] : []
   })
 }
 
-/** Whether an item of a Responses request comes without its content. */
+/** Whether an item of a Responses request lacks its content. */
 export function hasNoContent(item: JsonObject): boolean {
   if ('role' in item) return false
-  const content = CONTENT.get(item.type) ?? Object.keys(item).filter(name => !OUTSIDE_OF_ITEM.has(name))
+  const content = CONTENT.get(item.type) ?? Object.keys(item).filter(name => !NON_CONTENT_FIELDS.has(name))
   return content.every(name => isEmpty(item[name]))
 }
 
@@ -107,8 +107,8 @@ type Path = (string | number)[]
 function walkObject(object: JsonObject, path: Path, found: StoredObjectReference[]): void {
   for (const [name, value] of Object.entries(object)) {
     path.push(name)
-    const kind = referenceKindOf(name) ?? (OTHER_OBJECT.test(name) && isJsonObject(value) ? 'other' : null)
-    if (kind) note(kind, value, path, found)
+    const kind = referenceKindOf(name) ?? (OBJECT_REFERENCE_FIELD.test(name) && isJsonObject(value) ? 'other' : null)
+    if (kind) addReferences(kind, value, path, found)
     if (!OPAQUE.has(name) && !(name === 'input' && isToolUse(object))) walk(value, path, found)
     path.pop()
   }
@@ -125,36 +125,41 @@ function walk(value: unknown, path: Path, found: StoredObjectReference[]): void 
   })
 }
 
-/** No field of an API has a longer name. */
-const LONGEST_NAME_CHARS = 256
+/** Maximum length of a field name. No field of an API has a longer name. */
+const MAX_NAME_CHARS = 256
 
-/** A form's field may be named `mask[file_id]`, or `file_ids[0]`. */
+/** Returns the kind of object that a field refers to; null for other fields. Form fields such as `mask[file_id]` and `file_ids[0]` are supported. */
 export function referenceKindOf(name: string): StoredObjectReference['kind'] | null {
-  if (name.length > LONGEST_NAME_CHARS) return null
+  if (name.length > MAX_NAME_CHARS) return null
   const last = name.split(BRACKET).findLast(step => !INDEX.test(step)) ?? ''
   if (FILE.test(last)) return 'file'
-  return OTHER.test(last) ? 'other' : null
+  return REFERENCE_FIELD.test(last) ? 'other' : null
 }
 
-/** Accepts an id, a list of ids, or an object with one: Anthropic's threads go on from an earlier message. */
-function note(kind: StoredObjectReference['kind'], value: unknown, path: Path, found: StoredObjectReference[]): void {
+/** Adds the references in a value: an id, a list of ids, or an object with one, such as Anthropic's threads with a `previous_message_id`. */
+function addReferences(
+  kind: StoredObjectReference['kind'],
+  value: unknown,
+  path: Path,
+  found: StoredObjectReference[],
+): void {
   const ids = Array.isArray(value) ? value : [isJsonObject(value) ? (value.id ?? value.previous_message_id) : value]
-  for (const id of ids) if (typeof id === 'string') found.push({ kind, id, field: writePath(path) })
+  for (const id of ids) if (typeof id === 'string') found.push({ kind, id, field: formatPath(path) })
 }
 
-/** A model's call of a tool: its input is an object with Anthropic, JSON text with OpenAI. */
+/** Whether an object is an Anthropic tool call, whose `input` is an object. OpenAI's is JSON text. */
 function isToolUse({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.endsWith('tool_use')
 }
 
-/** Replaces names that are not fields of an API, because the client's own names must not appear in an error. */
-function writePath(path: Path): string {
+/** Formats a path for an error. Replaces names that the client may have chosen, which must not appear in errors. */
+function formatPath(path: Path): string {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i === 0 ? '' : '.'}${redactFieldName(step)}`))
     .join('')
 }
 
-/** A client's own names must not appear in an error: a field is told of only if its name could be an API's. */
+/** Returns the name if it could be a field of an API, else `…`, because names that a client chose must not appear in errors. */
 export function redactFieldName(step: string): string {
   return /^\w{1,40}$/.test(step) ? step : '…'
 }

@@ -1,10 +1,10 @@
-/** How much text the assembly of a stream keeps, whether that can still be stored, and how much was lost when it was given up. */
+/** Measures the text that the assembly of a stream buffers, and counts the text that it discards. */
 import { isJsonObject } from './json/canonical.ts'
 
 /** Larger responses are not stored: writing one would delay other requests, and such a request is rarely repeated. */
 export const MAX_STORED_BYTES = 2 * 1024 * 1024
 
-/** The text is measured when the events have grown by this, and by a quarter: often enough, and in all no more than a few times its length. */
+/** The text is measured again after the events have grown by this many characters and by a quarter. So the total work is a few times its length. */
 const STEP_CHARS = 8_192
 const STEP_SHARE = 1 / 4
 const SAMPLE_CHARS = 16_384
@@ -15,15 +15,15 @@ export class TextMeter {
   #measuredAtChars = 0
   #textChars = 0
   isDiscarded = false
-  /** Characters of the text that are not kept. */
+  /** Number of characters of text that were discarded. */
   discardedChars = 0
 
-  /** `measure` returns the characters of text that are kept. */
+  /** `measure` returns the number of buffered characters of text. */
   constructor(measure: () => number) {
     this.#measure = measure
   }
 
-  /** About the memory that the text takes: what was measured, and the events since. */
+  /** Estimated number of buffered characters: the text at the last measurement, and the events since. */
   get bufferedChars(): number {
     return this.isDiscarded ? 0 : this.#textChars + this.#pushedChars - this.#measuredAtChars
   }
@@ -32,12 +32,12 @@ export class TextMeter {
     return this.#pushedChars
   }
 
-  /** Whether the text is more than can be stored. */
+  /** Whether the text is longer than MAX_STORED_BYTES. */
   get isTooLargeToStore(): boolean {
     return this.#textChars > MAX_STORED_BYTES
   }
 
-  /** After an event became part of the text. */
+  /** Measures the text if it has grown enough. Call after an event was added to the text. */
   measure(): void {
     const grownChars = this.#pushedChars - this.#measuredAtChars
     if (this.isDiscarded || grownChars < STEP_CHARS + this.#measuredAtChars * STEP_SHARE) return
@@ -49,11 +49,11 @@ export class TextMeter {
     this.#pushedChars += data.length
   }
 
-  /** Returns the beginning of a text that is given up, from which its tokens can be estimated; the rest is counted as lost. */
+  /** Returns the beginning of a discarded text, from which its tokens can be estimated. Counts the rest as discarded. */
   sampleText(text: string): string {
     if (text.length <= SAMPLE_CHARS) return text
     this.discardedChars += text.length - SAMPLE_CHARS
-    // A copy: a part of a string would keep the whole.
+    // The copy frees the rest: a slice of a string would retain the whole string.
     return Buffer.from(text.slice(0, SAMPLE_CHARS)).toString()
   }
 
@@ -62,10 +62,10 @@ export class TextMeter {
   }
 }
 
-/** Characters of all strings in the value. */
+/** Returns the number of characters of all strings in the value. */
 export function textLengthOf(value: unknown): number {
   if (typeof value === 'string') {
-    // A string that was put together piece by piece keeps its pieces, many times its length, until it is read.
+    // Reading a concatenated string frees its pieces, which take many times its length.
     value.charCodeAt(0)
     return value.length
   }

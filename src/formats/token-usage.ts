@@ -1,46 +1,46 @@
-/** What a response used, in tokens and in calls of tools: as it reports, and as the catalogue prices it. */
+/** Defines the usage of a response, in tokens and tool calls, by the units that the catalogue prices. */
 
 export interface TokenUsage {
   promptTokens: number
-  /** Of the prompt tokens: those read from the provider's cache. */
+  /** Prompt tokens that were read from the provider's cache. */
   cachedPromptTokens: number
-  /** Of the prompt tokens: those written to the provider's cache, if the provider charges extra for that. */
+  /** Prompt tokens that were written to the provider's cache, if the provider charges extra for that. */
   cacheWriteTokens?: number
-  /** Of those: kept for an hour, which costs more than the usual minutes. */
+  /** Tokens of `cacheWriteTokens` that are cached for an hour, which costs more than the default minutes. */
   cacheWriteHourTokens?: number
-  /** The service tier that the answer names, unless it is the usual one. */
+  /** The service tier that the response names, unless it is the default. */
   tier?: string
   completionTokens: number
-  /** Of the completion tokens: the model's reasoning. */
+  /** Completion tokens of the model's reasoning. */
   reasoningTokens?: number
-  /** Counts that were not reported, or not readably: what is here in their place is the least that they may be. */
+  /** Counts that were not reported or cannot be read. The value in their place is a lower bound. */
   missing?: readonly MissingCount[]
-  /** Of prompt and completion together, where one of them is missing. */
+  /** Sum of prompt and completion tokens, if one of them is missing. */
   totalTokens?: number
-  /** Of the prompt and completion tokens: those of sound and pictures. */
+  /** Prompt tokens of audio. The next fields are likewise parts of the prompt or completion tokens. */
   audioPromptTokens?: number
-  /** Of those of sound: read from the provider's cache. */
+  /** Audio prompt tokens that were read from the provider's cache. */
   cachedAudioPromptTokens?: number
   imagePromptTokens?: number
   audioCompletionTokens?: number
   toolCalls?: ToolCallCounts
-  /** All of these tokens by the calls of models that took them, where several did. */
+  /** The same tokens by call, if the response took calls of several models. */
   parts?: readonly UsagePart[]
-  /** The model that the answer names: often a dated form of the one asked for. */
+  /** The model that the response names, which is often a dated form of the requested model. */
   responseModel?: string
-  /** In US dollars, if the provider reports its own figure. */
+  /** The cost in US dollars that the provider reports; null when it reports none. */
   reportedCostUsd: number | null
 }
 
 export type MissingCount = 'prompt' | 'completion'
 
 export interface UsagePart {
-  /** Null: the one that was asked. */
+  /** Null stands for the requested model. */
   model: string | null
   usage: TokenUsage
 }
 
-/** Of tools that the provider runs, by the unit of their price; of a container, each GB of its memory counts. */
+/** Number of calls of hosted tools, by the unit of their price. A container counts once for each GB of its memory. */
 export type ToolCallCounts = Partial<Record<'search' | 'file_search' | 'container', number>>
 
 export const NO_USAGE: TokenUsage = {
@@ -50,17 +50,17 @@ export const NO_USAGE: TokenUsage = {
   reportedCostUsd: null,
 }
 
-/** Names of the usual service tier. */
+/** Names of the default service tier. */
 export const DEFAULT_TIERS = ['default', 'standard', 'auto']
 
-/** As a record can hold it. */
+/** Returns the value as a count that fits into a usage record; 0 for anything but a positive number. */
 export function clampTokenCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0
     ? Math.min(Math.round(value), 2_000_000_000)
     : 0
 }
 
-/** Sum of two calls' usage. The reported cost is kept only if the provider reported both. */
+/** Returns the sum of two calls' usage. The reported cost is null unless the provider reported both costs. */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   if (one === NO_USAGE) return other
   if (other === NO_USAGE) return one
@@ -73,7 +73,7 @@ export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   }
 }
 
-/** Marks zeros as missing where they cannot be: every request has a prompt, and output has tokens. */
+/** Marks zeros that cannot be true as missing: every request has prompt tokens, and output has completion tokens. */
 export function markZeroCountsMissing(usage: TokenUsage, { hasOutput }: { hasOutput: boolean }): TokenUsage {
   if (usage.promptTokens > 0 && (!hasOutput || usage.completionTokens > 0)) return usage
   const missing = new Set(usage.missing)
@@ -82,7 +82,7 @@ export function markZeroCountsMissing(usage: TokenUsage, { hasOutput }: { hasOut
   return missing.size === 0 ? usage : { ...usage, missing: [...missing] }
 }
 
-/** Puts estimates in the place of missing counts, no less than what was reported of them. */
+/** Replaces missing counts by estimates, which are never below the reported lower bounds. */
 export function fillMissingCounts(
   { missing = [], totalTokens, ...known }: TokenUsage,
   estimate: Pick<TokenUsage, 'promptTokens' | 'completionTokens'>,
@@ -96,10 +96,10 @@ export function fillMissingCounts(
   return filled
 }
 
-/** The whole with the tokens of all parts; unless they are fewer than its own, which is no account of them. */
+/** Returns `whole` with the tokens of all parts; unchanged when the parts have fewer tokens than it. */
 export function sumUsageParts(whole: TokenUsage, parts: readonly UsagePart[]): TokenUsage {
-  const sum = (of: 'promptTokens' | 'cachedPromptTokens' | 'completionTokens') =>
-    clampTokenCount(parts.reduce((tokens, { usage }) => tokens + usage[of], 0))
+  const sum = (field: 'promptTokens' | 'cachedPromptTokens' | 'completionTokens') =>
+    clampTokenCount(parts.reduce((tokens, { usage }) => tokens + usage[field], 0))
   const [promptTokens, completionTokens] = [sum('promptTokens'), sum('completionTokens')]
   if (promptTokens < whole.promptTokens || completionTokens < whole.completionTokens) return whole
   return { ...whole, promptTokens, completionTokens, cachedPromptTokens: sum('cachedPromptTokens'), parts }

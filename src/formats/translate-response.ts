@@ -1,4 +1,4 @@
-/** Translates a chat response, streamed or plain, into another format: the chat response is read and judged here, and its parts are written. */
+/** Translates a chat response, streamed or plain, into another format. Reads and judges the chat response, and passes its parts to a writer. */
 
 import type { ProxyError } from '../errors/errors.ts'
 import type { AssembledStream } from './api-format.ts'
@@ -26,7 +26,7 @@ export type TranslationWriterFactory = (reader: () => PartReader) => Translation
 
 /** The chat response that was translated, and its completeness for the client's format. */
 export interface SourceResponse extends AssembledStream {
-  /** Kinds of parts that the client's format has no place for. */
+  /** Kinds of parts that the client's format does not support. */
   omitted: readonly string[]
 }
 
@@ -37,10 +37,10 @@ export class ChatStreamTranslator {
   #source: SourceResponse | null = null
   #isDone = false
 
-  constructor(create: TranslationWriterFactory, wanted: ExpectedOutput) {
+  constructor(create: TranslationWriterFactory, expected: ExpectedOutput) {
     this.#writer = create(() => this.#reader)
     this.#reader = new PartReader(this.#writer)
-    this.#assembler = createChatAssembler(wanted, chunk => this.#reader.read(chunk))
+    this.#assembler = createChatAssembler(expected, chunk => this.#reader.read(chunk))
   }
 
   /** Whether the closing event has been read. */
@@ -48,12 +48,12 @@ export class ChatStreamTranslator {
     return this.#isDone
   }
 
-  /** Of memory, for the text of the chat response. */
+  /** Number of characters of the chat response's text in memory. */
   get bufferedChars(): number {
     return this.#assembler.meter.bufferedChars
   }
 
-  /** Takes one event of the chat stream. Throws a ProxyError for an error in it. */
+  /** Translates one event of the chat stream. Throws a ProxyError for an error in it. */
   push({ data, event }: SseEvent): TypedEvent[] {
     const { meter } = this.#assembler
     this.#isDone = data.trim() === '[DONE]'
@@ -64,24 +64,24 @@ export class ChatStreamTranslator {
     return this.#writer.drainEvents()
   }
 
-  /** Call after the last event. Throws a ProxyError for a response that is a failure of its provider. */
+  /** Returns the last events. Call after the last event. Throws a ProxyError if the response is a failure of its provider. */
   end(): TypedEvent[] {
     this.#isDone = true
     const source = this.finishSource()
     if (isUpstreamFailure(source.completeness)) throw toResponseError(source)
     this.#reader.end()
-    this.#writer.end(endingOf(source), usageOf(source))
+    this.#writer.end(finishKindOf(source), usageOf(source))
     this.#source = { ...source, ...judgeParts(source.completeness, this.#reader) }
     return this.#writer.drainEvents()
   }
 
-  /** The events that end a response which broke off. */
+  /** Returns the events that end an incomplete response. */
   fail(error: ProxyError): TypedEvent[] {
     this.#writer.fail(error, usageOf(this.finishSource()))
     return this.#writer.drainEvents()
   }
 
-  /** The chat response as far as it has been read. Reading goes no further then. */
+  /** Returns the chat response as far as it has been read. No event may be pushed afterwards. */
   finishSource(): SourceResponse {
     this.#source ??= { ...this.#assembler.finish(), omitted: [] }
     return this.#source
@@ -94,39 +94,39 @@ export interface TranslatedPlainResponse {
   source: Pick<SourceResponse, 'completeness' | 'omitted'>
 }
 
-/** Translates a plain chat response. Throws a ProxyError for a failure of its provider. */
+/** Translates a plain chat response. Throws a ProxyError if the response is a failure of its provider. */
 export function translatePlainResponse(
-  answer: JsonObject,
+  response: JsonObject,
   create: TranslationWriterFactory,
-  wanted: ExpectedOutput,
+  expected: ExpectedOutput,
 ): TranslatedPlainResponse {
-  const completeness = completenessOf(answer, wanted)
-  const source = { body: answer, usage: answer.usage ?? null, completeness }
+  const completeness = completenessOf(response, expected)
+  const source = { body: response, usage: response.usage ?? null, completeness }
   if (isUpstreamFailure(completeness)) throw toResponseError(source)
   const writer = create(() => reader)
   const reader: PartReader = new PartReader(writer)
-  for (const chunk of toChunks(answer)) reader.read(chunk)
+  for (const chunk of toChunks(response)) reader.read(chunk)
   reader.end()
-  writer.end(endingOf(source), usageOf(source))
+  writer.end(finishKindOf(source), usageOf(source))
   return { events: writer.drainEvents(), source: judgeParts(completeness, reader) }
 }
 
-/** A response of which a part was omitted is not complete in the client's format. Its provider's extras are no part, but are named, too. */
+/** Judges a response with an omitted part as incomplete in the client's format. Omitted provider extras are listed but do not matter for that. */
 function judgeParts(
   completeness: Completeness,
   { omitted, extras }: PartReader,
 ): Pick<SourceResponse, 'completeness' | 'omitted'> {
   const isOmitted = omitted.size > 0 && completeness === 'whole'
-  const names = new Set([...omitted, ...extras.names].map(nameKind))
+  const names = new Set([...omitted, ...extras.names].map(headerNameOf))
   return { omitted: [...names], completeness: isOmitted ? 'omitted_parts' : completeness }
 }
 
-/** A provider's own name of a kind, as far as a header can hold it. */
-function nameKind(kind: string): string {
+/** Returns the provider's name of a kind if it fits into a header, else `other`. */
+function headerNameOf(kind: string): string {
   return /^[\w.:-]{1,64}$/.test(kind) ? kind : 'other'
 }
 
-function endingOf({ body, completeness }: Pick<AssembledStream, 'body' | 'completeness'>): FinishKind {
+function finishKindOf({ body, completeness }: Pick<AssembledStream, 'body' | 'completeness'>): FinishKind {
   return completeness === 'content_filter'
     ? 'filtered'
     : classifyFinishReason(asString(firstChoiceOf(body)?.finish_reason))

@@ -1,4 +1,4 @@
-/** Translates requests and responses of the other two APIs to and from chat completions. */
+/** Translates requests of the Responses and Messages APIs to chat completions, and the responses back. */
 
 import type { PartReader } from './chat/part-reader.ts'
 import type { ExtrasKeys } from './chat/provider-extras.ts'
@@ -20,7 +20,7 @@ import type { TypedEvent } from './sse/sse.ts'
 import { countPromptTokens, estimatePromptTokens } from './tokens/count-tokens.ts'
 import { ChatStreamTranslator, type SourceResponse, translatePlainResponse } from './translate-response.ts'
 
-/** One request's context, as plain data that can be sent to a worker. */
+/** The context of one request as plain data that can be sent to a worker. */
 export type TranslationContext = { wanted: ExpectedOutput } & (
   | { endpoint: 'responses'; context: ResponseContext }
   | { endpoint: 'messages'; context: MessageTranslationContext }
@@ -28,39 +28,39 @@ export type TranslationContext = { wanted: ExpectedOutput } & (
 
 export interface TranslatedRequest {
   chatRequest: JsonObject
-  /** The types of tools that were left out, because the provider cannot run them. */
+  /** The types of tools that were omitted because the provider cannot run them. */
   droppedTools: string[]
-  /** The types of items whose content is lost, because only another provider can read it. */
+  /** The types of items that were omitted because only another provider can read their content. */
   omittedItems: string[]
   context: TranslationContext
 }
 
 export interface TranslatedResponse {
-  /** In the client's format. */
+  /** The body in the client's format. */
   body: JsonObject
   source: Pick<SourceResponse, 'completeness' | 'omitted'>
 }
 
 /** Translates one request's response. */
 export interface ResponseTranslator {
-  /** A plain chat response. Throws a ProxyError for a failure of its provider. */
-  translateResponse(answer: JsonObject): TranslatedResponse
+  /** Translates a plain chat response. Throws a ProxyError if the response is a failure of its provider. */
+  translateResponse(response: JsonObject): TranslatedResponse
   createStreamTranslator(): ChatStreamTranslator
-  /** A provider's error, and the text that it was read from. */
+  /** Translates a provider's error. `bodyText` is the text that it was read from. */
   translateError(error: ProviderError, bodyText: string): ClientError
 }
 
-/** The model and its provider, and what the project wants. */
+/** The model and its provider, with settings of the project. */
 export interface TranslationTarget extends ChatTargetModel {
-  /** Whether a tool that the provider cannot run is refused where it could be left out. */
+  /** Whether a tool that the provider cannot run is rejected even if it could be omitted. */
   rejectsUnsupportedTools: boolean
-  /** For provider extras of its model. */
+  /** Keys for packing provider extras of the model. */
   extrasKeys: ExtrasKeys
 }
 
 export type TranslatedEndpoint = TranslationContext['endpoint']
 
-/** Throws a 400 that names a field without a counterpart in chat completions. */
+/** Translates a request. Throws a 400 for a field without a counterpart in chat completions. */
 export function translateToChat(
   endpoint: TranslatedEndpoint,
   given: JsonObject,
@@ -87,13 +87,13 @@ export function translateToChat(
   }
 }
 
-/** What an error says: the field that it is about, if it names one, and its text. */
+/** The field that an error is about, if it names one, and its text. */
 export interface ErrorDetails {
   param: string | null
   message: string
 }
 
-/** Rewrites an error of the proxy's own about the chat request for the client's own request: its param and the fields that its text names. */
+/** Rewrites an error that the proxy created for the chat request: replaces the field names in its param and text by those of the client's request. */
 export function restoreClientFieldNames(
   endpoint: TranslatedEndpoint,
   own: JsonObject,
@@ -112,8 +112,8 @@ export function createResponseTranslator(translated: TranslationContext): Respon
       ? new ResponsesTranslationWriter(translated.context, reader)
       : new MessagesTranslationWriter(translated.context, reader)
   return {
-    translateResponse(answer) {
-      const { events, source } = translatePlainResponse(answer, create, wanted)
+    translateResponse(response) {
+      const { events, source } = translatePlainResponse(response, create, wanted)
       return { body: endpoint === 'responses' ? joinResponse(events) : joinMessage(events), source }
     },
     createStreamTranslator: () => new ChatStreamTranslator(create, wanted),
@@ -123,7 +123,7 @@ export function createResponseTranslator(translated: TranslationContext): Respon
   }
 }
 
-/** The last event holds the whole response. */
+/** Returns the whole response, which the last event contains. */
 function joinResponse(events: readonly TypedEvent[]): JsonObject {
   return events.at(-1)?.response as JsonObject
 }
@@ -135,8 +135,8 @@ function joinMessage(events: readonly TypedEvent[]): JsonObject {
 }
 
 /**
- * Estimates the request's input tokens, for models whose own provider cannot be asked: the response of `/v1/responses/input_tokens` or
- * `/v1/messages/count_tokens`. Throws a 400 for whatever the request itself would be refused for.
+ * Estimates the request's input tokens for models whose provider has no endpoint for it. Returns the response of `/v1/responses/input_tokens` or
+ * `/v1/messages/count_tokens`. Throws the same 400 that the request itself would get.
  */
 export function estimateInputTokens(endpoint: TranslatedEndpoint, given: JsonObject): JsonObject {
   const { body } = omitHostedTools(endpoint, given)

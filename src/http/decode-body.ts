@@ -1,11 +1,11 @@
-/** Decodes a compressed body as it arrives, within a limit on its size at every step: a small body may say that it holds gigabytes. */
+/** Decodes a compressed body as it arrives. Limits its size after every decoding step, because a small body may expand to gigabytes. */
 
 import { createError } from '../errors/errors.ts'
 
-type Parts = AsyncIterable<Uint8Array>
+type Chunks = AsyncIterable<Uint8Array>
 type Decoder = TransformStream<Uint8Array, Uint8Array>
 
-/** By their names in Content-Encoding. */
+/** The formats of `DecompressionStream` by their names in Content-Encoding. */
 const FORMATS: ReadonlyMap<string, string> = new Map([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
@@ -13,57 +13,57 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ['br', 'brotli'],
   ['zstd', 'zstd'],
 ])
-/** Of one body. Each takes as much time as a body of the largest size. */
-const MOST_CODINGS = 3
-/** Decoding so much takes less than a millisecond. */
-const BYTES_A_TURN = 262_144
+/** Maximum number of codings of one body. Each takes as much time as a body of the maximum size. */
+const MAX_CODINGS = 3
+/** Bytes decoded before the event loop gets a turn. Decoding them takes less than a millisecond. */
+const BYTES_PER_TICK = 262_144
 
-/** The codings of a body, in the order in which they were applied; null when one is not supported. */
+/** Returns the codings of a body in the order in which they were applied; null when one is not supported or there are too many. */
 export function readContentCodings(headers: Headers): string[] | null {
   const names = (headers.get('content-encoding') ?? '').split(',').map(name => name.trim().toLowerCase())
   const codings = names.filter(name => name !== '' && name !== 'identity')
-  return codings.length <= MOST_CODINGS && codings.every(name => FORMATS.has(name)) ? codings : null
+  return codings.length <= MAX_CODINGS && codings.every(name => FORMATS.has(name)) ? codings : null
 }
 
-/** Throws a 413 as soon as there is more of the body than `mostBytes`, compressed or not, and a 400 for bytes that cannot be decoded. */
-export function decodeBody(body: Parts, codings: readonly string[], mostBytes: number): Parts {
+/** Throws a 413 as soon as the body exceeds `maxBytes`, compressed or decoded, and a 400 for bytes that cannot be decoded. */
+export function decodeBody(body: Chunks, codings: readonly string[], maxBytes: number): Chunks {
   return codings.reduceRight(
-    (parts, coding) => withinBytes(decodeOne(parts, coding), mostBytes),
-    withinBytes(body, mostBytes),
+    (chunks, coding) => limitBytes(decodeOne(chunks, coding), maxBytes),
+    limitBytes(body, maxBytes),
   )
 }
 
-async function* withinBytes(parts: Parts, mostBytes: number): Parts {
+async function* limitBytes(chunks: Chunks, maxBytes: number): Chunks {
   let length = 0
-  for await (const part of parts) {
-    length += part.length
-    if (length > mostBytes) throw createError('bodyTooLarge', { maxBytes: mostBytes })
-    yield part
+  for await (const chunk of chunks) {
+    length += chunk.length
+    if (length > maxBytes) throw createError('bodyTooLarge', { maxBytes })
+    yield chunk
   }
 }
 
-async function* decodeOne(parts: Parts, coding: string): Parts {
-  const source = openStream(parts)
-  // Its type lacks what Bun has.
+async function* decodeOne(chunks: Chunks, coding: string): Chunks {
+  const source = openStream(chunks)
+  // TypeScript's type lacks brotli and zstd, which Bun supports.
   const decoder = new DecompressionStream(FORMATS.get(coding) as 'gzip') as unknown as Decoder
   let decodedBytes = 0
   try {
-    for await (const part of source.stream.pipeThrough(decoder)) {
-      decodedBytes += part.length
-      if (decodedBytes >= BYTES_A_TURN) {
+    for await (const chunk of source.stream.pipeThrough(decoder)) {
+      decodedBytes += chunk.length
+      if (decodedBytes >= BYTES_PER_TICK) {
         decodedBytes = 0
         await new Promise(setImmediate)
       }
-      yield part
+      yield chunk
     }
   } catch (error) {
     throw source.failure() ?? createError('undecodableBody', { coding }, error)
   }
 }
 
-/** Its failure is told apart from the decoder's own. */
-function openStream(parts: Parts): { stream: ReadableStream<Uint8Array>; failure(): unknown } {
-  const iterator = parts[Symbol.asyncIterator]()
+/** Opens a stream that records its own failure, so that callers can distinguish it from a failure of the decoder. */
+function openStream(chunks: Chunks): { stream: ReadableStream<Uint8Array>; failure(): unknown } {
+  const iterator = chunks[Symbol.asyncIterator]()
   let failure: unknown = null
   const stream = new ReadableStream<Uint8Array>(
     {

@@ -1,21 +1,21 @@
-/** Reads whose API a client speaks where several vendors have one path: from the path before it, else from headers of one vendor's clients. */
+/** Detects whose API a client uses when several vendors share a path: from the base path, else from headers that only one vendor's clients send. */
 import { VENDORS } from '../config/vendors.ts'
 import type { ClientVendor } from '../providers/pass-through-operations.ts'
 
 /**
- * Where vendors have the paths that they share with ours: a client whose host alone was changed keeps the rest of its base address. Null
- * where it names none of them.
+ * Base paths of vendors' APIs. A client of which only the host was changed keeps the rest of its base URL. The value is null for a base
+ * that identifies no vendor.
  */
 const VENDOR_BASES: ReadonlyMap<string, ClientVendor | null> = new Map([
-  // Before their /v1: Groq, and others in OpenAI's format, which names nobody.
+  // Groq and others have a base before /v1. They use OpenAI's format, so the base identifies no vendor.
   ...VENDORS.map(({ base_url }): [string, null] => [basePathOf(base_url), null]).filter(([base]) => base !== ''),
   // Azure.
   ['openai', null],
-  // Gateways, for Anthropic's clients.
+  // Gateways use this base for Anthropic's clients.
   ['anthropic', 'anthropic'],
-  // Gemini, for OpenAI's clients.
+  // Gemini uses this base for OpenAI's clients.
   ['v1beta/openai', 'google'],
-  // OpenRouter, before its /v1.
+  // OpenRouter has this base before /v1.
   ['api', 'aggregator'],
 ])
 const VENDOR_BASE = new RegExp(`^(?:/v1)?/(${[...VENDOR_BASES.keys()].map(RegExp.escape).join('|')})(?=/)`)
@@ -24,25 +24,25 @@ function basePathOf(address: string): string {
   return new URL(address).pathname.replace(/^\//, '').replace(/\/?v1$/, '')
 }
 
-/** Headers without which Anthropic's API answers nothing, or which turn on what it alone has. */
-const ANTHROPICS_HEADERS = ['anthropic-version', 'anthropic-beta']
-/** Packages of vendors that send no header of their own. */
-const AGENTS: readonly (readonly [ClientVendor, RegExp])[] = [
+/** Headers that Anthropic's API requires, or that turn on features that only it has. */
+const ANTHROPIC_HEADERS = ['anthropic-version', 'anthropic-beta']
+/** User agents of vendors' packages that send no header of their own. */
+const USER_AGENTS: readonly (readonly [ClientVendor, RegExp])[] = [
   ...VENDORS.flatMap(({ name, client_agent }) =>
     client_agent === null ? [] : [[name, new RegExp(client_agent)] as const],
   ),
   ['aggregator', /\bai-sdk\/openrouter\/|@openrouter\//],
 ]
 
-/** What follows the vendor's base address, and whom that names. */
-export function splitVendorBase(path: string): { behind: string; vendor: ClientVendor | null } {
+/** Splits a path into the vendor's base and the rest. `vendor` is null when the base identifies none. */
+export function splitVendorBase(path: string): { rest: string; vendor: ClientVendor | null } {
   const [base = '', name = ''] = VENDOR_BASE.exec(path) ?? []
-  return { behind: path.slice(base.length), vendor: VENDOR_BASES.get(name) ?? null }
+  return { rest: path.slice(base.length), vendor: VENDOR_BASES.get(name) ?? null }
 }
 
-/** Whom the headers name. */
+/** Returns the vendor that the headers identify; null for none. */
 export function detectVendor(headers: Headers): ClientVendor | null {
-  if (ANTHROPICS_HEADERS.some(name => headers.has(name))) return 'anthropic'
+  if (ANTHROPIC_HEADERS.some(name => headers.has(name))) return 'anthropic'
   const agent = headers.get('user-agent') ?? ''
-  return AGENTS.find(([, pattern]) => pattern.test(agent))?.[0] ?? null
+  return USER_AGENTS.find(([, pattern]) => pattern.test(agent))?.[0] ?? null
 }

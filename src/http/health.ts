@@ -1,4 +1,4 @@
-/** GET /v1/health: whether the proxy and its dependencies work. */
+/** Implements GET /v1/health, which reports whether the proxy and its dependencies work. */
 
 import { msSince } from '../event-loop/clock.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
@@ -12,7 +12,7 @@ import type { FailureCategory, FailureReporter } from '../telemetry/failure-repo
 
 const POSTGRES_TIME_LIMIT_MS = 800
 const REDIS_TIME_LIMIT_MS = 400
-/** Requests within this time share one result: health needs no key, and must not be a way to load the stores. */
+/** Requests within this time share one result: health needs no key, and must not become a way to overload the stores. */
 const PROBE_EVERY_MS = 1_000
 
 export interface DependencyHealth {
@@ -26,31 +26,31 @@ type PostgresProblem = PrimaryProblem | 'disk full'
 
 export interface PostgresHealth extends DependencyHealth {
   /**
-   * Two servers take writes, and the one on the higher timeline is used; or there is only one that was left behind, which is not used; or it
-   * has no room for what is to be written.
+   * Two servers accept writes, and the one on the higher timeline is used; or the only one is outdated, and is not used; or its disk is
+   * full.
    */
   problem?: PostgresProblem
-  /** Those of DATABASE_STANDBY_URL, in its order. One that is not up does not change the proxy's own status. */
+  /** The standbys of DATABASE_STANDBY_URL, in its order. A standby that is down does not change the proxy's own status. */
   standbys?: StandbyState[]
 }
 
 export interface RedisHealth extends DependencyHealth {
-  /** Entries and messages with a wrong integrity tag that this process has found since its start; none of them was used. */
+  /** Number of entries and messages with a wrong integrity tag since the process started. None of them was used. */
   wrongTags: number
 }
 
 export interface Health {
   /**
-   * degraded: requests are answered, but without Redis, or there are two primaries, or the database's disk is full, or the memory for what
-   * clients have not read is, or work is failing. down: none is, because keys cannot be checked.
+   * degraded: requests are served, but Redis is down, there are two primaries, the database's disk is full, the memory for unread data is
+   * full, or background work is failing. down: no request is served, because keys cannot be checked.
    */
   status: 'ok' | 'degraded' | 'down'
   dependencies: { postgres: PostgresHealth; redis: RedisHealth }
-  /** What fails at present in this process; the log says why. While PostgreSQL is down, that is all that is said. */
+  /** Kinds of work that currently fail in this process; the log has the causes. While PostgreSQL is down, nothing else is reported. */
   failing: FailureCategory[]
   /** Providers that this process has called. One that is down does not change the proxy's own status. */
   upstreams: Record<string, CircuitSummary>
-  /** This process’s memory budget for what clients have not read yet. Full: no new stream or large response begins. */
+  /** This process’s memory budget for data that clients have not read yet. When it is full, no new stream or large response begins. */
   streams: { heldBytes: number; mostBytes: number; isFull: boolean }
 }
 
@@ -62,7 +62,7 @@ export interface HealthOptions {
   failures: Pick<FailureReporter, 'listFailing' | 'recoverAll'>
 }
 
-/** Returns a function that probes the stores at most once a second, whatever the number of callers. */
+/** Returns a function that probes the stores at most once a second, for any number of callers. */
 export function createHealthCheck({
   database,
   store,
@@ -92,7 +92,7 @@ export function createHealthCheck({
     const { postgres, redis } = await probing
     const problem: PostgresProblem | null = database.primary?.problem ?? (database.disk.isFull ? 'disk full' : null)
     const isDown = postgres.status === 'down'
-    // All that failed without the database is retried: what fails still is reported again.
+    // Everything that failed without the database is retried, and reported again if it still fails.
     if (isDown || wasDown) failures.recoverAll()
     wasDown = isDown
     const failing = failures.listFailing()
@@ -113,9 +113,9 @@ export function createHealthCheck({
   }
 }
 
-async function probe(kind: string, limitMs: number, ask: () => Promise<unknown>): Promise<DependencyHealth> {
+async function probe(kind: string, limitMs: number, ping: () => Promise<unknown>): Promise<DependencyHealth> {
   const startedAt = performance.now()
-  const status = await withTimeout(limitMs, ask()).then(
+  const status = await withTimeout(limitMs, ping()).then(
     () => 'up' as const,
     () => 'down' as const,
   )

@@ -1,4 +1,4 @@
-/** A request as it comes in: whether there is room for it, who sends it, what is known before it is read, and how its errors are answered. */
+/** Handles an incoming request before its body is read: limits connections, resolves the client's address, creates its context, and answers its errors. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -20,8 +20,8 @@ import { type Cors, expectsAnthropicErrors, type HttpRequestContext, respondWith
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /**
- * Each of the `trustedProxies` in front appends the address it saw to X-Forwarded-For. So the client's address is that many entries from
- * the right, with the socket's own as the last. The client may have made up any entry further left.
+ * Returns the client's address. Each of the `trustedProxies` appends the address it saw to X-Forwarded-For. So the address is that many
+ * entries from the right, with the socket's own as the last. The client may have forged any entry further left.
  */
 export function resolveClientAddress(
   socketAddress: string,
@@ -39,7 +39,7 @@ function unmapAddress(address: string): string {
   return MAPPED_IPV4.exec(address)?.[1] ?? address
 }
 
-/** Tried in this order when there is no Authorization header. */
+/** Headers with a bare key, checked in this order when there is no Authorization header. */
 const BARE_KEY_HEADERS = ['api-key', 'x-api-key']
 
 /** Returns the Authorization header, or the one that Azure's and Anthropic's clients use instead; null when the request has no key. */
@@ -53,12 +53,12 @@ export function readAuthorization(headers: Headers): string | null {
   return null
 }
 
-const SANE = /^[A-Za-z0-9._:-]{1,128}$/
+const VALID_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/
 
-/** The client's X-Request-Id if it is well formed, else a generated one. */
+/** Returns the client's X-Request-Id if it is well formed, else a generated one. */
 export function readRequestId(headers: Headers): string {
   const given = headers.get('x-request-id')
-  return given !== null && SANE.test(given) ? given : crypto.randomUUID()
+  return given !== null && VALID_REQUEST_ID.test(given) ? given : crypto.randomUUID()
 }
 
 /** The part of Bun's server that handlers use. */
@@ -67,7 +67,7 @@ export interface HttpServer {
   closeIdleConnections(): number
   requestIP(request: Request): { address: string } | null
   timeout(request: Request, seconds: number): void
-  /** `data` takes the messages of the WebSocket that the connection becomes. False when it cannot. */
+  /** Turns the connection into a WebSocket, whose messages `data` receives. Returns false when it cannot. */
   upgrade(request: Request, options: { headers: Record<string, string>; data: object }): boolean
 }
 
@@ -93,21 +93,21 @@ export interface Ingress {
   /** The client's address. */
   clientAddressOf(incoming: IncomingRequest): string
   /** Turns an error into a response. An internal error becomes a 500 without details, and a line in the log. */
-  respondToError(error: unknown, incoming: IncomingRequest, arrival: HttpRequestContext): Response
-  /** Counts an answer that leaves no record; `target` is null where the request has none. */
+  respondToError(error: unknown, incoming: IncomingRequest, context: HttpRequestContext): Response
+  /** Counts a response without a usage record; `target` is null if the request has none. */
   countUnrecorded(target: RouteTarget | null, status: number): void
 }
 
 export function createIngress(options: IngressOptions): Ingress {
   const { config, cors, readiness, connections, memory, rejections, metrics, log } = options
-  function addressOf({ request, server }: IncomingRequest): string {
+  function clientAddressOf({ request, server }: IncomingRequest): string {
     const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
     const forwardedFor = config.trustedProxies === 0 ? null : request.headers.get('x-forwarded-for')
     return resolveClientAddress(socketAddress, forwardedFor, config.trustedProxies)
   }
 
   return {
-    clientAddressOf: addressOf,
+    clientAddressOf,
     createContext: request => ({
       requestId: readRequestId(request.headers),
       arrivedAtMs: performance.now(),
@@ -117,10 +117,10 @@ export function createIngress(options: IngressOptions): Ingress {
       isSecure: isHttps(request, config.trustedProxies),
       memory,
     }),
-    respondToError(error, incoming, arrival) {
-      const refused = asProxyError(error, arrival, log)
-      if (isCountedRejection(refused)) rejections.record(refused.code, addressPrefix(addressOf(incoming)))
-      return respondWithError(refused, arrival)
+    respondToError(error, incoming, context) {
+      const proxyError = asProxyError(error, context, log)
+      if (isCountedRejection(proxyError)) rejections.record(proxyError.code, addressPrefix(clientAddressOf(incoming)))
+      return respondWithError(proxyError, context)
     },
     countUnrecorded: (target, status) => metrics.countUnrecorded(target ? routeOf(target) : 'other', status),
   }
@@ -142,26 +142,29 @@ function asProxyError(error: unknown, { requestId }: HttpRequestContext, log: Lo
   return createError('internal', null, error)
 }
 
-/** For stores (the embedded database opens up to 64 files), files, the log, operators' sessions, and health checks. */
-const KEPT_DESCRIPTORS = 96
-/** A request may hold two: its client's and its upstream's. */
-const DESCRIPTORS_A_REQUEST = 2
-/** Above this share, no connection is kept: whoever begins a next request on one has a minute to send its head, and is not idle. */
-const FILLING_SHARE = 0.5
-/** At least so many requests share a look, which takes microseconds. */
-const REQUESTS_A_LOOK = 8
-/** Above this share, idle connections are closed to make room for active ones. */
-const CROWDED_SHARE = 0.75
-const LOOK_EVERY_MS = 250
+/** Descriptors reserved for stores (the embedded database opens up to 64 files), files, the log, operators' sessions, and health checks. */
+const RESERVED_DESCRIPTORS = 96
+/** A request may use two descriptors: its client's and its upstream's. */
+const DESCRIPTORS_PER_REQUEST = 2
+/**
+ * Above this share of open descriptors, no connection is kept alive. A client that begins another request on a connection has a minute to
+ * send its head, and is not idle meanwhile.
+ */
+const NEAR_LIMIT_SHARE = 0.5
+/** Minimum number of requests between two counts of open descriptors. A count takes microseconds. */
+const MIN_REQUESTS_PER_COUNT = 8
+/** Above this share of open descriptors, idle connections are closed in favor of active ones. */
+const CLOSE_IDLE_SHARE = 0.75
+const COUNT_EVERY_MS = 250
 const DESCRIPTORS = '/proc/self/fd'
 
-/** Limits how many requests a process takes at once, and keeps descriptors free for health checks and operators. */
+/** Limits how many requests a process accepts at once, and keeps descriptors free for health checks and operators. */
 export interface ConnectionLimiter {
   /** Throws a 503 when the process has as many requests in flight as it can hold. */
   check(server: Pick<HttpServer, 'pendingRequests'>): void
-  /** Whether connections are to end with their answers. */
+  /** Whether connections must be closed after their responses. */
   isNearLimit(): boolean
-  /** Checks the process's descriptors periodically, and closes idle connections when they run short. */
+  /** Counts the open descriptors periodically, and closes idle connections when few are free. `onCrowded` gets their number. */
   watch(server: Pick<HttpServer, 'closeIdleConnections'>, onCrowded: (closed: number) => void): { stop(): void }
 }
 
@@ -170,46 +173,49 @@ export function createConnectionLimiter(
   descriptors = readDescriptorLimit(),
   countOpen = countDescriptors,
 ): ConnectionLimiter {
-  const most = Math.max(1, Math.floor((descriptors - KEPT_DESCRIPTORS) / DESCRIPTORS_A_REQUEST))
-  const crowded = Math.floor(descriptors * CROWDED_SHARE)
-  const filling = descriptors * FILLING_SHARE
-  let isFilling = false
-  /** Requests that cannot fill what was free at the last look. */
-  let safe = 0
-  function look(): number {
-    const open = countOpen()
-    isFilling = open > filling
-    safe = Math.max(REQUESTS_A_LOOK, Math.floor((filling - open) / (2 * DESCRIPTORS_A_REQUEST)))
-    return open
+  const maxRequests = Math.max(1, Math.floor((descriptors - RESERVED_DESCRIPTORS) / DESCRIPTORS_PER_REQUEST))
+  const closeIdleFrom = Math.floor(descriptors * CLOSE_IDLE_SHARE)
+  const nearLimitFrom = descriptors * NEAR_LIMIT_SHARE
+  let isNearLimit = false
+  /** Number of requests that cannot use up the descriptors that were free at the last count. */
+  let requestsUntilCount = 0
+  function count(): number {
+    const openDescriptors = countOpen()
+    isNearLimit = openDescriptors > nearLimitFrom
+    requestsUntilCount = Math.max(
+      MIN_REQUESTS_PER_COUNT,
+      Math.floor((nearLimitFrom - openDescriptors) / (2 * DESCRIPTORS_PER_REQUEST)),
+    )
+    return openDescriptors
   }
   return {
     isNearLimit() {
-      if (safe-- <= 0) look()
-      return isFilling
+      if (requestsUntilCount-- <= 0) count()
+      return isNearLimit
     },
     check(server) {
-      if (server.pendingRequests > most) throw createError('tooManyConnections')
+      if (server.pendingRequests > maxRequests) throw createError('tooManyConnections')
     },
     watch(server, onCrowded) {
       const timer = setInterval(() => {
-        if (look() < crowded) return
+        if (count() < closeIdleFrom) return
         const closed = server.closeIdleConnections()
         if (closed > 0) onCrowded(closed)
-      }, LOOK_EVERY_MS)
+      }, COUNT_EVERY_MS)
       timer.unref()
       return { stop: () => clearInterval(timer) }
     },
   }
 }
 
-/** Linux reports the limit; elsewhere, a usual value of such systems. */
+/** Returns the limit that Linux reports; elsewhere, a common default. */
 function readDescriptorLimit(): number {
   const limits = readText('/proc/self/limits')
   const soft = /^Max open files\s+(\d+)/m.exec(limits ?? '')?.[1]
   return soft === undefined ? 10_240 : Number(soft)
 }
 
-/** Newer kernels report the number as the folder's size; 0 on other systems. */
+/** Returns the number of open descriptors, which newer kernels report as the directory's size; 0 on other systems. */
 function countDescriptors(): number {
   try {
     return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length

@@ -1,4 +1,4 @@
-/** Whether a request came over https, as far as the proxy can tell: `trustedProxies` in front of it may say so. */
+/** Whether a request came over https. X-Forwarded-Proto counts if there are `trustedProxies`. */
 export function isHttps(request: Pick<Request, 'url' | 'headers'>, trustedProxies: number): boolean {
   if (request.url.startsWith('https:')) return true
   return trustedProxies > 0 && request.headers.get('x-forwarded-proto')?.split(',').at(-1)?.trim() === 'https'

@@ -1,4 +1,4 @@
-/** Serves `/metrics` on a port of its own, so that it never stands in the open beside the API. */
+/** Serves `/metrics` on a separate port, so that it is never exposed together with the API. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { formatExposition, type MetricsSnapshot } from '../telemetry/metrics.ts'
 import { hasValidUrl, parseUrl } from './paths.ts'
@@ -8,7 +8,7 @@ import { respondWithBadHost } from './respond.ts'
 export interface MetricsServerOptions {
   host: string
   port: number
-  /** What a scraper must send as its Bearer token; null for none. */
+  /** The Bearer token that a scraper must send; null for none. */
   token: string | null
 }
 
@@ -17,20 +17,24 @@ export function serveMetrics({ host, port, token }: MetricsServerOptions, read: 
   return Bun.serve({
     hostname: host,
     port,
-    // Outside of development Bun would share the port with another proxy, and each scrape would reach either.
+    // Outside of development Bun would share the port with another proxy, and a scrape would reach either one.
     reusePort: false,
     // Prevents error pages that show source code.
     development: false,
-    fetch: async request => closeIfBodyUnread(request, await answer(request, token, read)),
+    fetch: async request => closeIfBodyUnread(request, await respond(request, token, read)),
   })
 }
 
-async function answer(request: Request, token: string | null, read: () => Promise<MetricsSnapshot>): Promise<Response> {
+async function respond(
+  request: Request,
+  token: string | null,
+  read: () => Promise<MetricsSnapshot>,
+): Promise<Response> {
   if (!hasValidUrl(request)) return respondWithBadHost()
   if (parseUrl(request).pathname !== '/metrics') return new Response('Metrics are at /metrics.\n', { status: 404 })
   if (request.method !== 'GET' && request.method !== 'HEAD') return new Response(null, { status: 405 })
   if (token !== null && !isToken(request.headers.get('authorization'), token)) {
-    return new Response('METRICS_TOKEN is needed as a Bearer token.\n', {
+    return new Response('METRICS_TOKEN is required as a Bearer token.\n', {
       status: 401,
       headers: { 'www-authenticate': 'Bearer' },
     })
@@ -40,7 +44,7 @@ async function answer(request: Request, token: string | null, read: () => Promis
   })
 }
 
-/** In a time that does not depend on where the texts differ. */
+/** Compares in a time that does not depend on where the texts differ. */
 function isToken(authorization: string | null, token: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(authorization ?? ''), hash(`Bearer ${token}`))

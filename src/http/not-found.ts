@@ -1,9 +1,9 @@
-/** Says what to change for a path that leads nowhere. */
+/** Creates the 404 for an unknown path. Its message says what to change. */
 import { createError, type ProxyError } from '../errors/errors.ts'
 import { GEMINI_PATH } from './paths.ts'
 
-/** Endpoints of OpenAI's and Anthropic's APIs that some clients use by default, and what to set instead. */
-const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
+/** Endpoints of other APIs that some clients use by default, and advice on what to set instead. */
+const UNSUPPORTED_ENDPOINTS: readonly [pattern: RegExp, api: string, advice: string][] = [
   [
     /\/(assistants|threads)(\/|$)/,
     'OpenAI’s Assistants API',
@@ -11,13 +11,13 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
   ],
   [
     /\/(conversations|vector_stores|containers|uploads|videos)(\/|$)/,
-    'a part of OpenAI’s API that this proxy does not pass on',
-    'It passes on what is listed in its documentation of pass-through operations.',
+    'a part of OpenAI’s API that this proxy does not forward',
+    'It forwards the operations that its documentation of pass-through operations lists.',
   ],
   [
     /\/realtime\/\w+(\/|$)/,
     'a part of OpenAI’s Realtime API that this proxy does not have',
-    'Open a WebSocket at /v1/realtime, with a key of the proxy’s.',
+    'Open a WebSocket at /v1/realtime with a key of this proxy.',
   ],
   [
     GEMINI_PATH,
@@ -36,12 +36,12 @@ const ELSEWHERE: readonly [pattern: RegExp, api: string, advice: string][] = [
   ],
 ]
 
-/** The 404 that says what to change. Quotes nothing of the path but known names. */
+/** Returns a 404 that says what to change. It quotes nothing of the path except known names. */
 export function createNotFoundError(pathname: string): ProxyError {
-  const known = ELSEWHERE.find(([pattern]) => pattern.test(pathname))
+  const known = UNSUPPORTED_ENDPOINTS.find(([pattern]) => pattern.test(pathname))
   if (!known) return createError('pathNotFound')
   const [pattern, api, advice] = known
-  const found = pattern.exec(pathname)
-  const endpoint = (found?.groups?.called ?? found?.[0] ?? '').replace(/^\/|\/$/g, '')
+  const match = pattern.exec(pathname)
+  const endpoint = (match?.groups?.called ?? match?.[0] ?? '').replace(/^\/|\/$/g, '')
   return createError('endpointNotProvided', { endpoint, api, advice })
 }

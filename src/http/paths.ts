@@ -1,4 +1,4 @@
-/** Reads what a path asks for, with common misspellings. */
+/** Resolves a path to its target. Accepts common misspellings. */
 import type { HttpMethod, RouteTarget } from '../pipeline/request/request.ts'
 import type { ObjectCollection } from '../postgres/stored-objects.ts'
 import { listAllowedMethods, parseOpenAiObjectPath, subpathPatternOf } from '../providers/openai-collections.ts'
@@ -6,22 +6,22 @@ import { type ClientVendor, COLLECTION_PATHS, isPassThroughOperation } from '../
 import type { Endpoint } from '../providers/upstream.ts'
 import { splitVendorBase } from './detect-vendor.ts'
 
-/** A name or an IP address, and a port. The names of two Host headers, which Bun joins, are none. */
+/** A host name or an IP address, and a port. It does not match the names of two Host headers, which Bun joins. */
 const HOST = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
-/** CONNECT names a host alone. */
+/** Matches every URL except those of CONNECT, which names only a host. */
 const HAS_PATH = /^(?:https?:\/)?\//
-/** For requests of HTTP/1.0, such as health checks, which need not name a host. */
+/** Base URL for requests of HTTP/1.0, such as health checks, which need not name a host. */
 const NO_HOST = 'http://localhost'
 
-/** The last address that could be read: most are those before them. */
-let readable: { url: string; host: string | null } | null = null
+/** The last valid URL. Most requests repeat the URL of the one before. */
+let lastValid: { url: string; host: string | null } | null = null
 
-/** Whether `parseUrl` can read it. Asked once, before anything else. */
+/** Whether `parseUrl` can parse the request's URL. Called once, before anything else. */
 export function hasValidUrl({ url, headers }: Request): boolean {
   const host = headers.get('host')
-  if (readable?.url === url && readable.host === host) return true
+  if (lastValid?.url === url && lastValid.host === host) return true
   if ((host !== null && !HOST.test(host)) || !HAS_PATH.test(url) || !URL.canParse(url, NO_HOST)) return false
-  readable = { url, host }
+  lastValid = { url, host }
   return true
 }
 
@@ -34,8 +34,8 @@ const POST: readonly HttpMethod[] = ['POST']
 const GET_OR_POST: readonly HttpMethod[] = ['GET', 'POST']
 const GET_OR_DELETE: readonly HttpMethod[] = ['GET', 'DELETE']
 
-/** The parts of what providers keep, '' for all of it, and the methods that each allows. */
-const KEPT_PARTS: Record<ObjectCollection, Readonly<Record<string, readonly HttpMethod[]>>> = {
+/** The subpaths of stored objects, '' for the object itself, and the methods that each allows. */
+const STORED_OBJECT_PARTS: Record<ObjectCollection, Readonly<Record<string, readonly HttpMethod[]>>> = {
   files: { '': GET_OR_DELETE, '/content': GET },
   anthropic_files: { '': GET_OR_DELETE, '/content': GET },
   batches: { '': GET, '/cancel': POST },
@@ -55,7 +55,7 @@ export function allowedMethodsOf(target: RouteTarget): readonly HttpMethod[] {
     case 'bound':
       return listAllowedMethods(target)
     case 'kept':
-      return target.id === null ? GET_OR_POST : (KEPT_PARTS[target.collection][target.part] ?? [])
+      return target.id === null ? GET_OR_POST : (STORED_OBJECT_PARTS[target.collection][target.part] ?? [])
     default:
       return POST
   }
@@ -63,12 +63,12 @@ export function allowedMethodsOf(target: RouteTarget): readonly HttpMethod[] {
 
 /** Returns the method if the target allows it, else null. HEAD counts as GET on targets that are free of charge. */
 export function resolveMethod(target: RouteTarget, method: string): HttpMethod | null {
-  const meant = method === 'HEAD' && FREE.has(target.kind) ? 'GET' : method
+  const effective = method === 'HEAD' && UNMETERED_KINDS.has(target.kind) ? 'GET' : method
   const methods: readonly string[] = allowedMethodsOf(target)
-  return methods.includes(meant) ? (meant as HttpMethod) : null
+  return methods.includes(effective) ? (effective as HttpMethod) : null
 }
 
-const FREE: ReadonlySet<RouteTarget['kind']> = new Set(['health', 'models', 'told', 'probe'])
+const UNMETERED_KINDS: ReadonlySet<RouteTarget['kind']> = new Set(['health', 'models', 'told', 'probe'])
 
 const MODELS = '/v1/models'
 
@@ -94,7 +94,7 @@ export const TARGETS_BY_PATH: Readonly<Record<string, RouteTarget>> = {
   '/readyz': { kind: 'probe', probe: 'readyz' },
 }
 
-/** The documented path of a target, with `{id}` for an id: what spans are grouped by, and answers counted by. */
+/** Returns the documented path of a target, with `{id}` for an id. Spans are grouped by it, and responses are counted by it. */
 export function routeOf(target: RouteTarget): string {
   switch (target.kind) {
     case 'operation':
@@ -126,45 +126,47 @@ function pathOf({ kind, endpoint }: Extract<RouteTarget, { endpoint: Endpoint }>
   return Object.entries(TARGETS_BY_PATH).find(([, each]) => isIt(each))?.[0] ?? ''
 }
 
-/** Azure's clients name the model in the path as a deployment, its slashes as they are, and send an `api-version` in the query. */
+/** Azure's clients name the model in the path as a deployment, with unescaped slashes, and send an `api-version` in the query. */
 const DEPLOYMENTS = '/deployments/'
-/** Parts of a path behind a deployment: /v1/chat/completions, /chat/completions, /embeddings. */
-const PARTS_BEHIND = [3, 2, 1]
+/** Possible numbers of path segments after a deployment: /v1/chat/completions, /chat/completions, /embeddings. */
+const SEGMENTS_AFTER_DEPLOYMENT = [3, 2, 1]
 
-/** What Gemini's and Vertex's clients call, whatever base address they were given, and with any slash in the model. */
+/** Matches the paths that Gemini's and Vertex's clients call, under any base URL, and with any slashes in the model. */
 export const GEMINI_PATH =
   /:(?<called>\w*(?:Contents?|Tokens)|generateAnswer|\w*[pP]redict(?:LongRunning)?)$(?<=\/models\/.+)|(?<=\/v1beta\d*\/)models(?=\/[^:]*$|$)/
 
-/** One response, or a part of it; its ids contain no character that needs escaping. */
+/** Matches one response, or a part of it. Its ids contain no character that needs escaping. */
 const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
 
-const KEPT = new RegExp(`^/v1(${Object.values(COLLECTION_PATHS).join('|')})(?:/([\\w-]{1,256})(/[a-z]+)?)?$`)
+const STORED_OBJECT_PATH = new RegExp(
+  `^/v1(${Object.values(COLLECTION_PATHS).join('|')})(?:/([\\w-]{1,256})(/[a-z]+)?)?$`,
+)
 const COLLECTIONS = Object.keys(COLLECTION_PATHS) as ObjectCollection[]
 
 /**
- * Returns the path's target; null when there is none. Tolerates extra slashes, a base address without /v1, and those of vendors. `told` is
- * whom the headers name; the path says more.
+ * Returns the path's target; null when there is none. Tolerates extra slashes, a base URL without /v1, and vendors' base paths.
+ * `headerVendor` is the vendor that the headers identify; a vendor in the path has precedence.
  */
-export function resolveTarget(pathname: string, told: ClientVendor | null = null): RouteTarget | null {
+export function resolveTarget(pathname: string, headerVendor: ClientVendor | null = null): RouteTarget | null {
   const path = pathname.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
-  const { behind, vendor } = splitVendorBase(path)
-  const target = behind.startsWith(DEPLOYMENTS) ? readDeployment(behind) : readOurs(behind)
-  return target && applyVendor(target, vendor ?? told)
+  const { rest, vendor } = splitVendorBase(path)
+  const target = rest.startsWith(DEPLOYMENTS) ? readDeployment(rest) : readProxyPath(rest)
+  return target && applyVendor(target, vendor ?? headerVendor)
 }
 
-function readDeployment(behind: string): RouteTarget | null {
-  const parts = behind.slice(DEPLOYMENTS.length).split('/')
-  for (const count of PARTS_BEHIND) {
-    const [named, rest] = [parts.slice(0, -count), parts.slice(-count)]
-    const target = named.length === 0 ? null : deploymentOf(named.join('/'), readOurs(`/${rest.join('/')}`))
+function readDeployment(rest: string): RouteTarget | null {
+  const parts = rest.slice(DEPLOYMENTS.length).split('/')
+  for (const count of SEGMENTS_AFTER_DEPLOYMENT) {
+    const [model, endpoint] = [parts.slice(0, -count), parts.slice(-count)]
+    const target = model.length === 0 ? null : addDeployment(model.join('/'), readProxyPath(`/${endpoint.join('/')}`))
     if (target) return target
   }
   return null
 }
 
 /**
- * What names no model goes to whom its client speaks: Anthropic's files are another collection than OpenAI's. A client of the aggregator's
- * is told the usage of its streams.
+ * Adds the client's vendor to a target. A request without a model goes to the vendor whose API its client uses: Anthropic's files are
+ * another collection than OpenAI's. A client of the aggregator gets the usage of its streams.
  */
 export function applyVendor(target: RouteTarget, vendor: ClientVendor | null): RouteTarget {
   if (target.kind === 'endpoint') return vendor === 'aggregator' ? { ...target, vendor } : target
@@ -172,37 +174,37 @@ export function applyVendor(target: RouteTarget, vendor: ClientVendor | null): R
   if (target.kind === 'bound' || target.kind === 'operation' || target.kind === 'response') return { ...target, vendor }
   if (target.kind !== 'kept') return target
   if (target.collection === 'message_batches') return target
-  const isAnthropics = target.collection === 'files' && vendor === 'anthropic'
-  return isAnthropics ? { ...target, collection: 'anthropic_files' } : { ...target, vendor }
+  const isAnthropic = target.collection === 'files' && vendor === 'anthropic'
+  return isAnthropic ? { ...target, collection: 'anthropic_files' } : { ...target, vendor }
 }
 
-function readOurs(path: string): RouteTarget | null {
+function readProxyPath(path: string): RouteTarget | null {
   if (Object.hasOwn(TARGETS_BY_PATH, path)) return TARGETS_BY_PATH[path] ?? null
   // Handles a base address that ends in /v1 with a client that adds /v1 itself.
-  const ours = `/v1${path.replace(/^(\/v1)+(?=\/|$)/, '')}`
-  const target = Object.hasOwn(TARGETS_BY_PATH, ours) ? TARGETS_BY_PATH[ours] : undefined
+  const proxyPath = `/v1${path.replace(/^(\/v1)+(?=\/|$)/, '')}`
+  const target = Object.hasOwn(TARGETS_BY_PATH, proxyPath) ? TARGETS_BY_PATH[proxyPath] : undefined
   if (target) return target
-  const operation = ours.slice('/v1/'.length)
+  const operation = proxyPath.slice('/v1/'.length)
   if (isPassThroughOperation(operation)) return { kind: 'operation', operation, model: null }
-  const kept = readKept(ours)
-  if (kept) return kept
-  const bound = parseOpenAiObjectPath(ours.slice('/v1'.length))
-  if (bound) return { kind: 'bound', ...bound }
-  const [, id, part = ''] = RESPONSE.exec(ours) ?? []
+  const stored = readStoredObject(proxyPath)
+  if (stored) return stored
+  const object = parseOpenAiObjectPath(proxyPath.slice('/v1'.length))
+  if (object) return { kind: 'bound', ...object }
+  const [, id, part = ''] = RESPONSE.exec(proxyPath) ?? []
   if (id !== undefined) return { kind: 'response', id, part }
-  return ours.startsWith(`${MODELS}/`) && !GEMINI_PATH.test(ours)
-    ? { kind: 'models', id: ours.slice(MODELS.length + 1) }
+  return proxyPath.startsWith(`${MODELS}/`) && !GEMINI_PATH.test(proxyPath)
+    ? { kind: 'models', id: proxyPath.slice(MODELS.length + 1) }
     : null
 }
 
-function readKept(ours: string): RouteTarget | null {
-  const [, path, id = null, part = ''] = KEPT.exec(ours) ?? []
+function readStoredObject(proxyPath: string): RouteTarget | null {
+  const [, path, id = null, part = ''] = STORED_OBJECT_PATH.exec(proxyPath) ?? []
   const collection = COLLECTIONS.find(name => COLLECTION_PATHS[name] === path)
-  return collection && part in KEPT_PARTS[collection] ? { kind: 'kept', collection, id, part } : null
+  return collection && part in STORED_OBJECT_PARTS[collection] ? { kind: 'kept', collection, id, part } : null
 }
 
-/** The target with the deployment as its model. Batches name their models line by line. */
-function deploymentOf(escaped: string, target: RouteTarget | null): RouteTarget | null {
+/** Returns the target with the deployment as its model. A batch names a model in each of its lines instead. */
+function addDeployment(escaped: string, target: RouteTarget | null): RouteTarget | null {
   if (target?.kind === 'kept' && target.collection === 'batches') return target
   if (target?.kind !== 'endpoint' && target?.kind !== 'operation') return null
   try {

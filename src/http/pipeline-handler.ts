@@ -1,4 +1,4 @@
-/** Passes one request to the pipeline and the response back: body, time limits of its connection, errors. */
+/** Passes a request to the pipeline and sends its response: opens the body, sets the connection's time limits, and answers errors. */
 import type { Config } from '../config/config.ts'
 import { ClientDisconnected } from '../errors/errors.ts'
 import { ResponseMemory } from '../event-loop/response-memory.ts'
@@ -12,7 +12,7 @@ import { addModelToBody, createBodyReader, type ReceivedBody } from './read-body
 import { createResponse, isLongBody } from './respond.ts'
 import { streamBody } from './stream-body.ts'
 
-/** How long Bun's connections may idle, in seconds; requests that wait for an upstream are exempt. */
+/** How long a connection may be idle, in seconds. Requests that wait for an upstream are exempt. */
 export const IDLE_TIMEOUT_SECONDS = 60
 
 /** Never rejects. */
@@ -25,57 +25,57 @@ export type PipelineHandler = (
 export interface PipelineHandlerOptions {
   config: Pick<Config, 'maxBodyBytes' | 'bodyTimeoutMs'>
   pipeline: Pipeline
-  /** For a connection after a request was answered on it. */
+  /** Idle limit of a connection after its first response. */
   idleTimeoutSeconds: number
   connections: ConnectionLimiter
-  /** Null where nothing is traced. */
+  /** Null if tracing is off. */
   tracing: Tracing | null
 }
 
-export function createPipelineHandler(options: PipelineHandlerOptions, entrance: Ingress): PipelineHandler {
+export function createPipelineHandler(options: PipelineHandlerOptions, ingress: Ingress): PipelineHandler {
   const { config, pipeline, idleTimeoutSeconds, connections, tracing } = options
   const openBody = createBodyReader({ ...config, acceptsMislabeledJson: true })
 
   return async (incoming, target, method) => {
     const { request, server } = incoming
-    const arrival = entrance.createContext(request)
+    const context = ingress.createContext(request)
     const body = openBody(request)
     const trace = tracing?.startRequest({ method, route: () => routeOf(target), headers: request.headers })
-    let asked: ProxyRequest | null = null
+    let proxyRequest: ProxyRequest | null = null
     let isStreaming = false
     let status = 0
     // No idle limit while the request is in flight: an upstream may take minutes, and has limits of its own.
     server?.timeout(request, 0)
-    const lastActs: (() => void)[] = []
-    const memory = new ResponseMemory(arrival.memory)
+    const finalizers: (() => void)[] = []
+    const memory = new ResponseMemory(context.memory)
     function end(): void {
-      // The connection keeps its last limit: without this one it would idle for ever.
+      // A connection keeps the last limit that was set, which is none while a request is in flight.
       server?.timeout(request, idleTimeoutSeconds)
-      for (const act of lastActs) act()
-      if (asked?.isRecorded) return
+      for (const finalizer of finalizers) finalizer()
+      if (proxyRequest?.isRecorded) return
       trace?.end(status)
-      entrance.countUnrecorded(target, status)
+      ingress.countUnrecorded(target, status)
     }
     try {
       if (server) connections.check(server)
       const { headers, signal, url } = request
       const model = 'model' in target ? target.model : null
-      asked = {
-        id: arrival.requestId,
+      proxyRequest = {
+        id: context.requestId,
         target,
         method,
-        search: searchOf(url),
+        search: queryStringOf(url),
         authorization: readAuthorization(headers),
-        address: entrance.clientAddressOf(incoming),
+        address: ingress.clientAddressOf(incoming),
         headers,
         body: model === null ? body : addModelToBody(body, headers.get('content-type'), model),
         signal,
-        arrivedAtMs: arrival.arrivedAtMs,
+        arrivedAtMs: context.arrivedAtMs,
         trace,
         responseMemory: memory,
-        onFinished: act => void lastActs.push(act),
+        onFinished: finalizer => void finalizers.push(finalizer),
       }
-      const response = await pipeline(asked)
+      const response = await pipeline(proxyRequest)
       status = response.status
       // Without this header, nginx buffers the stream.
       if (isEventStream(response)) response.headers['x-accel-buffering'] = 'no'
@@ -83,15 +83,15 @@ export function createPipelineHandler(options: PipelineHandlerOptions, entrance:
         typeof response.body === 'string' && isLongBody(response.body) ? Buffer.from(response.body) : response.body
       if (source instanceof ReadableStream || (typeof source !== 'string' && isLongBody(source))) {
         isStreaming = true
-        // Once it has ended: the limit is the connection's last.
+        // Called after the end of the body, so that this limit is the last that is set.
         const disconnect = () => server?.timeout(request, 1)
         response.body = streamBody(source, { hasEvents: isEventStream(response), memory, onEnd: end, disconnect })
       }
-      return endWith(createResponse(response, arrival), body)
+      return closeIfUnread(createResponse(response, context), body)
     } catch (error) {
-      const failed = entrance.respondToError(error, incoming, arrival)
+      const failed = ingress.respondToError(error, incoming, context)
       status = error instanceof ClientDisconnected ? CLIENT_DISCONNECTED_STATUS : failed.status
-      return endWith(failed, body)
+      return closeIfUnread(failed, body)
     } finally {
       body.release()
       if (!isStreaming) {
@@ -106,14 +106,14 @@ function isEventStream({ headers }: ProxyResponse): boolean {
   return headers['content-type']?.startsWith('text/event-stream') ?? false
 }
 
-/** A connection whose body may still be arriving takes no further request. */
-function endWith(response: Response, body: ReceivedBody): Response {
+/** Closes the connection if bytes of its body may still be arriving, because it then accepts no further request. */
+function closeIfUnread(response: Response, body: ReceivedBody): Response {
   if (body.hasUnreadBytes()) response.headers.set('connection', 'close')
   return response
 }
 
-/** The URL's query, with its question mark. */
-function searchOf(url: string): string {
+/** Returns the URL's query string with its question mark; '' without one. */
+function queryStringOf(url: string): string {
   const start = url.indexOf('?')
   return start < 0 ? '' : url.slice(start)
 }

@@ -1,4 +1,4 @@
-/** Reads a request's body within its limits of size and time, and within the memory that all bodies share; names the path's model in it. */
+/** Reads a request's body within limits of size, time, and memory shared by all bodies. Inserts the model of the path into the body. */
 import { createError, ProxyError } from '../errors/errors.ts'
 import { concatInChunks, copyInChunks } from '../event-loop/copy-in-chunks.ts'
 import { MAX_UNCHUNKED_BYTES } from '../event-loop/stream-in-chunks.ts'
@@ -11,20 +11,20 @@ import { decodeBody, readContentCodings } from './decode-body.ts'
 
 export interface BodyLimits {
   maxBodyBytes: number
-  /** From the headers to the last byte of the body. */
+  /** Time from the headers to the last byte of the body. */
   bodyTimeoutMs: number
-  /** Whether JSON is read that `curl -d` has called a form. Not behind a cookie: any page can send a form. */
+  /** Whether JSON with the form content type of `curl -d` is accepted. Never set it for cookie authentication: any page can send a form. */
   acceptsMislabeledJson?: boolean
 }
 
 /** An announced body up to this size may be read before its key is checked. */
 const SMALL_BODY_BYTES = 65_536
 
-/** A request's body, and what it means for its connection and memory. */
+/** A request's body, with the state of its connection and memory. */
 export interface ReceivedBody extends RequestBody {
-  /** Whether bytes of it may still be arriving: the connection can then take no other request. */
+  /** Whether bytes of the body may still be arriving. The connection then accepts no other request. */
   hasUnreadBytes(): boolean
-  /** Frees its memory; called when the request is answered. */
+  /** Frees the body's memory. Called when the request is finished. */
   release(): void
 }
 
@@ -32,45 +32,45 @@ export interface ReceivedBody extends RequestBody {
 export function createBodyReader(limits: BodyLimits): (request: Request) => ReceivedBody {
   const { maxBodyBytes, bodyTimeoutMs, acceptsMislabeledJson = false } = limits
   const withinBodyTimeout = createSharedTimeout(bodyTimeoutMs)
-  const mostBytes = LARGEST_BODIES * maxBodyBytes
-  /** By all bodies. */
-  let heldByAll = 0
+  const maxTotalBytes = MAX_BODIES_IN_MEMORY * maxBodyBytes
+  /** Bytes reserved by all bodies. */
+  let totalReserved = 0
 
   return request => {
     const { headers } = request
     const { announcedBytes, codings, isCompressed, isShort } = readHead(headers)
     let isDecoding = false
-    let held = 0
+    let reserved = 0
     let isRead = false
     let isReleased = false
 
-    function hold(bytes: number): void {
-      // The request is over: neither bytes that still arrive nor what is made of them is needed.
+    function reserve(bytes: number): void {
+      // The request is finished: the rest of its body is not needed.
       if (isReleased) throw new Error('The request has been answered')
-      if (heldByAll + bytes > mostBytes) throw createError('tooManyLargeBodies')
-      heldByAll += bytes
-      held += bytes
+      if (totalReserved + bytes > maxTotalBytes) throw createError('tooManyLargeBodies')
+      totalReserved += bytes
+      reserved += bytes
     }
 
     async function receive(): Promise<Uint8Array> {
       if (announcedBytes !== null && !isCompressed) {
-        hold(announcedBytes)
-        return announcedBytes <= MAX_UNCHUNKED_BYTES ? request.bytes() : readInParts(request, announcedBytes)
+        reserve(announcedBytes)
+        return announcedBytes <= MAX_UNCHUNKED_BYTES ? request.bytes() : readInChunks(request, announcedBytes)
       }
       isDecoding = true
-      return gather(decodeBody(request.body ?? noParts(), codings ?? [], maxBodyBytes), hold)
+      return gather(decodeBody(request.body ?? noChunks(), codings ?? [], maxBodyBytes), reserve)
     }
 
-    async function readBytes(takesForms = false): Promise<Uint8Array> {
-      const isMisnamed = acceptsMislabeledJson && typeOf(headers) === FORM_OF_CURL
-      checkType(headers, takesForms, isMisnamed)
+    async function readBytes(acceptsForms = false): Promise<Uint8Array> {
+      const isMislabeledJson = acceptsMislabeledJson && mediaTypeOf(headers) === CURL_CONTENT_TYPE
+      checkType(headers, acceptsForms, isMislabeledJson)
       if (codings === null) throw createError('unsupportedContentEncoding')
       if (announcedBytes !== null && announcedBytes > maxBodyBytes)
         throw createError('bodyTooLarge', { maxBytes: maxBodyBytes })
       try {
         const bytes = await withinBodyTimeout(receive())
         isRead = true
-        if (isMisnamed && !beginsObject(bytes)) throw wrongType(takesForms)
+        if (isMislabeledJson && !beginsObject(bytes)) throw wrongTypeError(acceptsForms)
         return bytes
       } catch (error) {
         throw error instanceof ProxyError ? error : createError('bodyTooSlow', { seconds: bodyTimeoutMs / 1000 }, error)
@@ -79,52 +79,52 @@ export function createBodyReader(limits: BodyLimits): (request: Request) => Rece
 
     return {
       contentLength: announcedBytes,
-      // What a compressed one holds is not announced.
+      // The decoded size of a compressed body is not announced.
       isSmall: isShort && !isCompressed,
       readBytes,
-      reserveMemory: hold,
-      // Bun itself skips an unread body that is small.
+      reserveMemory: reserve,
+      // Bun itself skips a small unread body.
       hasUnreadBytes: () => !isRead && (isDecoding || !isShort),
       release() {
         isReleased = true
-        heldByAll -= held
-        held = 0
+        totalReserved -= reserved
+        reserved = 0
       },
     }
   }
 }
 
 /** Copies chunks as they arrive, because one copy of the whole would block the event loop. */
-async function readInParts(request: Request, announcedBytes: number): Promise<Uint8Array> {
+async function readInChunks(request: Request, announcedBytes: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(announcedBytes)
   let at = 0
-  for await (const part of request.body ?? []) {
-    bytes.set(part, at)
-    at += part.length
+  for await (const chunk of request.body ?? []) {
+    bytes.set(chunk, at)
+    at += chunk.length
   }
   if (at < announcedBytes) throw new Error('The body ended early')
   return bytes
 }
 
-async function* noParts(): AsyncGenerator<Uint8Array> {}
+async function* noChunks(): AsyncGenerator<Uint8Array> {}
 
-async function gather(parts: AsyncIterable<Uint8Array>, hold: (bytes: number) => void): Promise<Uint8Array> {
+async function gather(chunks: AsyncIterable<Uint8Array>, reserve: (bytes: number) => void): Promise<Uint8Array> {
   const gathered: Uint8Array[] = []
-  for await (const part of parts) {
-    hold(part.length)
-    gathered.push(part)
+  for await (const chunk of chunks) {
+    reserve(chunk.length)
+    gathered.push(chunk)
   }
   return concatInChunks(gathered)
 }
 
-/** For a response to a request whose body is not read. Closes the connection if a large body may still arrive on it. */
+/** Prepares a response to a request whose body is not read: closes the connection if a large body may still arrive on it. */
 export function closeIfBodyUnread({ headers }: Request, response: Response): Response {
   const announcedBytes = readLength(headers)
   if (announcedBytes === null || announcedBytes > SMALL_BODY_BYTES) response.headers.set('connection', 'close')
   return response
 }
 
-/** What is known of a body before it is read. `codings` is null when one of them is not supported. */
+/** Reads the body's length and codings from the headers. `codings` is null when one of them is not supported. */
 function readHead(headers: Headers) {
   const announcedBytes = readLength(headers)
   const codings = readContentCodings(headers)
@@ -132,17 +132,17 @@ function readHead(headers: Headers) {
   return { announcedBytes, codings, isCompressed: codings !== null && codings.length > 0, isShort }
 }
 
-/** The length that the headers announce, 0 without one; null when the body is chunked, or its length is announced twice. */
+/** Returns the length that the headers announce, 0 without one; null when the body is chunked, or its length is announced twice. */
 function readLength(headers: Headers): number | null {
   if (headers.has('transfer-encoding')) return null
   const length = Number(headers.get('content-length') ?? 0)
   return Number.isSafeInteger(length) ? length : null
 }
 
-/** What `curl -d` says of any body. */
-const FORM_OF_CURL = 'application/x-www-form-urlencoded'
+/** The Content-Type that `curl -d` sends for any body. */
+const CURL_CONTENT_TYPE = 'application/x-www-form-urlencoded'
 
-function typeOf(headers: Headers): string {
+function mediaTypeOf(headers: Headers): string {
   return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() || 'application/json'
 }
 
@@ -150,62 +150,62 @@ function beginsObject(bytes: Uint8Array): boolean {
   return bytes.find(byte => byte > 32) === 0x7b
 }
 
-function wrongType(takesForms: boolean): ProxyError {
-  return createError('wrongContentType', { forms: takesForms ? 'multipart/form-data or ' : '' })
+function wrongTypeError(acceptsForms: boolean): ProxyError {
+  return createError('wrongContentType', { forms: acceptsForms ? 'multipart/form-data or ' : '' })
 }
 
-function checkType(headers: Headers, takesForms: boolean, isMisnamed: boolean): void {
-  const type = typeOf(headers)
-  const isJson = type === 'application/json' || type.endsWith('+json') || isMisnamed
-  if (!isJson && !(takesForms && type === 'multipart/form-data')) throw wrongType(takesForms)
+function checkType(headers: Headers, acceptsForms: boolean, isMislabeledJson: boolean): void {
+  const type = mediaTypeOf(headers)
+  const isJson = type === 'application/json' || type.endsWith('+json') || isMislabeledJson
+  if (!isJson && !(acceptsForms && type === 'multipart/form-data')) throw wrongTypeError(acceptsForms)
 }
 
-/** How many bodies of the largest size fit in memory together, or a third as many that are parsed; further ones are refused unread. */
-const LARGEST_BODIES = 12
+/** Number of unparsed bodies of the maximum size that fit in memory together; a third as many parsed ones. Further bodies are rejected unread. */
+const MAX_BODIES_IN_MEMORY = 12
 
-/** The body with the model in the path, if it names none, as Azure's clients send it: JSON, or a form for operations that accept one. */
+/** Adds the model of the path, as Azure's clients send it, to a body without one. The body is JSON, or a form where forms are accepted. */
 export function addModelToBody(body: RequestBody, contentType: string | null, model: string): RequestBody {
   const isForm = /^\s*multipart\/form-data/i.test(contentType ?? '')
   return {
     ...body,
-    async readBytes(takesForms) {
-      const bytes = await body.readBytes(takesForms)
+    async readBytes(acceptsForms) {
+      const bytes = await body.readBytes(acceptsForms)
       return isForm
-        ? nameModelInForm(bytes, contentType ?? '', model)
+        ? insertModelInForm(bytes, contentType ?? '', model)
         : bytes.length > MAX_MAIN_THREAD_BYTES
-          ? nameModelInTurns(bytes, model)
+          ? insertModelInChunks(bytes, model)
           : Buffer.from(insertModel(decodeUtf8(bytes), model))
     },
   }
 }
 
-function nameModelInForm(bytes: Uint8Array, contentType: string, model: string): Uint8Array {
+function insertModelInForm(bytes: Uint8Array, contentType: string, model: string): Uint8Array {
   const form = parseMultipartForm(bytes, contentType)
   return form.parts.some(({ name }) => name === 'model') ? bytes : setFormValue(form, 'model', model)
 }
 
 const OPENING_BRACE = 0x7b
 
-/** A long body with "model" anywhere is assumed to name its model: parsing it only to find out would stall other requests. */
-async function nameModelInTurns(bytes: Uint8Array, model: string): Promise<Uint8Array> {
+/** Assumes that a long body with "model" anywhere names its model, because parsing the body would block the event loop. */
+async function insertModelInChunks(bytes: Uint8Array, model: string): Promise<Uint8Array> {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const start = body.indexOf(OPENING_BRACE)
-  // raw text: a model that an escape hides is named twice then, which is a 400.
+  // raw text: a model with an escape in its key is then present twice, which is a 400.
   if (start < 0 || body.includes('"model"')) return bytes
-  // A field follows the brace; else the worker refuses the body.
+  // A field follows the brace; else the worker rejects the body.
   const head = Buffer.concat([body.subarray(0, start + 1), Buffer.from(`"model":${JSON.stringify(model)},`)])
   return copyInChunks(body.subarray(start + 1), { before: head })
 }
 
-/** A model in the body wins. Edits the text, so that everything else stays as the client wrote it, down to the last digit. */
+/** Inserts the model unless the body names one. Edits the text, so that everything else, such as the digits of numbers, stays unchanged. */
 export function insertModel(bodyText: string, model: string): string {
   const start = bodyText.indexOf('{')
-  if (start < 0 || namesModel(bodyText)) return bodyText
+  if (start < 0 || hasModel(bodyText)) return bodyText
   const isEmpty = /^\s*\}/.test(bodyText.slice(start + 1, start + 100))
   return `${bodyText.slice(0, start + 1)}"model":${JSON.stringify(model)}${isEmpty ? '' : ','}${bodyText.slice(start + 1)}`
 }
 
-function namesModel(bodyText: string): boolean {
+function hasModel(bodyText: string): boolean {
   const body = parseJsonObject(bodyText)
   return body === undefined || Object.hasOwn(body, 'model')
 }

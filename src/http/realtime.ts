@@ -1,4 +1,4 @@
-/** Turns a request into a WebSocket whose messages a realtime session takes. */
+/** Upgrades a request to a WebSocket and passes its messages to a realtime session. */
 import { createError } from '../errors/errors.ts'
 import type { ClientSocket } from '../pipeline/endpoints/realtime/client-socket.ts'
 import type { RealtimeRequest, RealtimeSessions } from '../pipeline/endpoints/realtime/open-session.ts'
@@ -12,25 +12,25 @@ export interface RealtimeHandlerOptions {
   connections: ConnectionLimiter
 }
 
-/** OpenAI's clients in browsers, which can set no headers, send the key so. */
+/** The subprotocol in which OpenAI's clients in browsers, which can set no headers, send the key. */
 const KEY_PROTOCOL = 'openai-insecure-api-key.'
 const PROTOCOL = 'realtime'
 const TARGET: RouteTarget = { kind: 'realtime' }
 
-/** Larger messages end the session: OpenAI takes 15 MiB of sound at a time. */
+/** A larger message ends the session. OpenAI accepts 15 MiB of audio at a time. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-/** A client that does not even answer pings is gone. */
-const DEAD_AFTER_SECONDS = 60
+/** A client that answers no ping for this long counts as disconnected. */
+const PING_TIMEOUT_SECONDS = 60
 
-/** For the server's WebSockets. */
+/** Options of the server's WebSockets. */
 export const WEBSOCKET_LIMITS = {
   maxPayloadLength: MAX_MESSAGE_BYTES,
-  idleTimeout: DEAD_AFTER_SECONDS,
+  idleTimeout: PING_TIMEOUT_SECONDS,
   sendPings: true,
   perMessageDeflate: false,
 }
 
-/** The part of Bun's socket that is needed here. */
+/** The part of Bun's socket that this file uses. */
 interface RawSocket {
   send(text: string): number
   close(code: number, reason: string): void
@@ -38,39 +38,39 @@ interface RawSocket {
   getBufferedAmount(): number
 }
 
-/** Resolves to undefined when the connection has become a WebSocket. */
-export function createRealtimeHandler({ realtime, connections }: RealtimeHandlerOptions, entrance: Ingress) {
+/** Creates the handler, which resolves to undefined when the connection has become a WebSocket. */
+export function createRealtimeHandler({ realtime, connections }: RealtimeHandlerOptions, ingress: Ingress) {
   return async (incoming: IncomingRequest): Promise<Response | undefined> => {
     const { request, server } = incoming
-    const arrival = entrance.createContext(request)
+    const context = ingress.createContext(request)
     const { headers } = request
-    let asked: RealtimeRequest | null = null
+    let realtimeRequest: RealtimeRequest | null = null
     try {
       if (!server || headers.get('upgrade')?.toLowerCase() !== 'websocket') throw createError('upgradeRequired')
       connections.check(server)
       // The provider has limits of its own.
       server.timeout(request, 0)
       const protocols = (headers.get('sec-websocket-protocol') ?? '').split(',').map(each => each.trim())
-      asked = {
+      realtimeRequest = {
         target: TARGET,
-        id: arrival.requestId,
+        id: context.requestId,
         ...readSession(request),
-        authorization: readAuthorization(headers) ?? readKey(protocols),
-        address: entrance.clientAddressOf(incoming),
+        authorization: readAuthorization(headers) ?? readProtocolKey(protocols),
+        address: ingress.clientAddressOf(incoming),
         headers,
-        arrivedAtMs: arrival.arrivedAtMs,
+        arrivedAtMs: context.arrivedAtMs,
         signal: new AbortController().signal,
       }
-      const session = await realtime.open(asked)
-      const chosen = protocols.includes(PROTOCOL) ? { 'sec-websocket-protocol': PROTOCOL } : {}
-      const answered = { 'x-request-id': arrival.requestId, ...chosen }
-      if (server.upgrade(request, { headers: answered, data: takeMessages(session) })) return undefined
-      // The client has left.
+      const session = await realtime.open(realtimeRequest)
+      const protocolHeader = protocols.includes(PROTOCOL) ? { 'sec-websocket-protocol': PROTOCOL } : {}
+      const responseHeaders = { 'x-request-id': context.requestId, ...protocolHeader }
+      if (server.upgrade(request, { headers: responseHeaders, data: createSocketHandlers(session) })) return undefined
+      // The client has disconnected.
       session.onClientClosed({ code: 1001, reason: '' })
       throw createError('upgradeRequired')
     } catch (error) {
-      const response = entrance.respondToError(error, incoming, arrival)
-      if (!asked?.isRecorded) entrance.countUnrecorded(TARGET, response.status)
+      const response = ingress.respondToError(error, incoming, context)
+      if (!realtimeRequest?.isRecorded) ingress.countUnrecorded(TARGET, response.status)
       return response
     }
   }
@@ -83,15 +83,15 @@ function readSession(request: Request): Pick<RealtimeRequest, 'model' | 'isTrans
   return { model, isTranscription: searchParams.get('intent') === 'transcription' }
 }
 
-function readKey(protocols: readonly string[]): string | null {
+function readProtocolKey(protocols: readonly string[]): string | null {
   const key = protocols.find(each => each.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length)
   return key === undefined ? null : `Bearer ${key}`
 }
 
-/** As Elysia's WebSockets call their data. */
-function takeMessages(session: RealtimeSession) {
+/** Returns the handlers under the names that Elysia's WebSockets use. */
+function createSocketHandlers(session: RealtimeSession) {
   return {
-    open: (socket: RawSocket) => session.attach(toClient(socket)),
+    open: (socket: RawSocket) => session.attach(toClientSocket(socket)),
     message: (_: RawSocket, message: string | Uint8Array) =>
       session.receive(typeof message === 'string' ? message : new TextDecoder().decode(message)),
     drain: () => session.onClientDrained(),
@@ -99,7 +99,7 @@ function takeMessages(session: RealtimeSession) {
   }
 }
 
-function toClient(socket: RawSocket): ClientSocket {
+function toClientSocket(socket: RawSocket): ClientSocket {
   return {
     get bufferedBytes() {
       return socket.getBufferedAmount()
@@ -110,7 +110,7 @@ function toClient(socket: RawSocket): ClientSocket {
   }
 }
 
-/** 1005 and 1006 stand for what nobody said. */
+/** Codes 1005, 1006 and 1015 are never sent: they stand for a close without a code. */
 function isSendable(code: number): boolean {
   return code !== 1005 && code !== 1006 && code !== 1015
 }

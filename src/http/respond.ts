@@ -21,37 +21,37 @@ export interface HttpRequestContext {
   corsHeaders: Record<string, string>
   /** Whether the client expects Anthropic's envelope. */
   isAnthropic: boolean
-  /** Whether its connection is closed after the answer: the process is about to stop. */
+  /** Whether the connection is closed after the response, because the process is draining or few descriptors are free. */
   closesConnection: boolean
   /** Whether the request came over https. */
   isSecure: boolean
-  /** Counts what its client has not read. */
+  /** The memory budget in which data that the client has not read is counted. */
   memory: StreamMemory
 }
 
-/** A host may be called so, too. */
-const ANTHROPICS_PATH = /\/messages(?:\/|$)|(?<!\/)\/anthropic\//
-/** Asked by OpenAI's clients alone, which may pass headers on to a Claude model. */
-const OPENAIS_PATH = /\/(?:completions|embeddings|responses|images|audio|moderations|rerank|realtime|cache)(?:\/|$)/
+/** Paths of Anthropic's API. The lookbehind excludes a host of this name. */
+const ANTHROPIC_PATH = /\/messages(?:\/|$)|(?<!\/)\/anthropic\//
+/** Paths that only OpenAI's clients call, which may send Anthropic's headers for a Claude model. */
+const OPENAI_PATH = /\/(?:completions|embeddings|responses|images|audio|moderations|rerank|realtime|cache)(?:\/|$)/
 
-/** Whether errors are in Anthropic's envelope. */
+/** Whether the client expects errors in Anthropic's envelope. */
 export function expectsAnthropicErrors({ url, headers }: Pick<Request, 'url' | 'headers'>): boolean {
   const [path = ''] = url.split('?')
-  return ANTHROPICS_PATH.test(path) || (!OPENAIS_PATH.test(path) && detectVendor(headers) === 'anthropic')
+  return ANTHROPIC_PATH.test(path) || (!OPENAI_PATH.test(path) && detectVendor(headers) === 'anthropic')
 }
 
-export function createResponse({ status, headers, body }: ProxyResponse, arrival: HttpRequestContext): Response {
-  Object.assign(headers, arrival.corsHeaders)
-  headers['x-request-id'] = arrival.requestId
-  if (arrival.isAnthropic) headers['request-id'] = arrival.requestId
-  if (arrival.closesConnection) headers.connection = 'close'
+export function createResponse({ status, headers, body }: ProxyResponse, context: HttpRequestContext): Response {
+  Object.assign(headers, context.corsHeaders)
+  headers['x-request-id'] = context.requestId
+  if (context.isAnthropic) headers['request-id'] = context.requestId
+  if (context.closesConnection) headers.connection = 'close'
   headers['x-content-type-options'] = 'nosniff'
-  if (arrival.isSecure) headers['strict-transport-security'] = HSTS
-  headers['x-proxy-latency-ms'] = (performance.now() - arrival.arrivedAtMs).toFixed(3)
-  return new Response(toBoundedBody(body, arrival.memory), { status, headers })
+  if (context.isSecure) headers['strict-transport-security'] = HSTS
+  headers['x-proxy-latency-ms'] = (performance.now() - context.arrivedAtMs).toFixed(3)
+  return new Response(toBoundedBody(body, context.memory), { status, headers })
 }
 
-/** A long body, in pieces that are counted until they are read; any other as it is. */
+/** Returns a long body as a stream of pieces that are counted until the client has read them; any other body unchanged. */
 export function toBoundedBody(body: ProxyResponse['body'], memory: StreamMemory): ProxyResponse['body'] {
   if (body instanceof ReadableStream || !isLongBody(body)) return body
   const whole = typeof body === 'string' ? Buffer.from(body) : body
@@ -62,38 +62,38 @@ export function isLongBody(body: Uint8Array | string): boolean {
   return body.length > MAX_PIECE_BYTES
 }
 
-export function respondWithJson(value: unknown, arrival: HttpRequestContext, status = 200): Response {
+export function respondWithJson(value: unknown, context: HttpRequestContext, status = 200): Response {
   return createResponse(
     { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) },
-    arrival,
+    context,
   )
 }
 
-export function respondWithError(error: ProxyError, arrival: HttpRequestContext): Response {
+export function respondWithError(error: ProxyError, context: HttpRequestContext): Response {
   const headers = { 'content-type': 'application/json', ...error.headers }
-  const body = arrival.isAnthropic ? writeAnthropicError(error, arrival.requestId) : error.toBody()
-  return createResponse({ status: error.status, headers, body: JSON.stringify(body) }, arrival)
+  const body = context.isAnthropic ? writeAnthropicError(error, context.requestId) : error.toBody()
+  return createResponse({ status: error.status, headers, body: JSON.stringify(body) }, context)
 }
 
 /** `*` for every origin; else the origins that may call, possibly none. */
 export type AllowedOrigins = '*' | readonly string[]
 
-/** Besides the CORS-safelisted ones. */
+/** The headers that pages may read besides the CORS-safelisted ones. */
 const EXPOSED = EXPOSED_HEADERS.flatMap(([names]) => names).join(', ')
 
-const METHODS = 'GET, POST, DELETE'
-/** How long a browser may cache a preflight: the longest that any browser does. */
-const REMEMBERED_SECONDS = '7200'
+const ALLOWED_METHODS = 'GET, POST, DELETE'
+/** How long a browser may cache a preflight. No browser caches longer. */
+const PREFLIGHT_MAX_AGE_SECONDS = '7200'
 
-/** Cross-origin requests of browsers. https://fetch.spec.whatwg.org/#http-cors-protocol */
+/** Headers for cross-origin requests of browsers. https://fetch.spec.whatwg.org/#http-cors-protocol */
 export interface Cors {
-  /** Headers for the response to this request; none without an Origin header, or when the origin may not call. */
+  /** Returns headers for the response to this request; none without an Origin header, or when the origin is not allowed. */
   headersFor(request: Request): Record<string, string>
-  /** Headers for the response to a preflight; null when the request is none. */
+  /** Returns headers for the response to a preflight; null when the request is no preflight. */
   preflight(request: Request): Record<string, string> | null
 }
 
-/** Keys travel in a header that the page sets itself, so browser credentials are never allowed. */
+/** Creates the CORS policy. It never allows browser credentials, because pages send keys in a header that they set themselves. */
 export function createCors(allowed: AllowedOrigins): Cors {
   function allow(request: Request): Record<string, string> {
     const origin = request.headers.get('origin')
@@ -115,14 +115,17 @@ export function createCors(allowed: AllowedOrigins): Cors {
       // `*` would not cover Authorization, so the requested headers are echoed.
       headers['access-control-allow-headers'] =
         request.headers.get('access-control-request-headers') ?? 'Authorization, Content-Type'
-      headers['access-control-allow-methods'] = METHODS
-      headers['access-control-max-age'] = REMEMBERED_SECONDS
+      headers['access-control-allow-methods'] = ALLOWED_METHODS
+      headers['access-control-max-age'] = PREFLIGHT_MAX_AGE_SECONDS
       return headers
     },
   }
 }
 
-/** For the ports that answer in plain text: a request whose address cannot be read. Nothing more is taken from its connection. */
+/** Returns the plain-text 400 of the other ports for a URL that cannot be parsed. The connection is closed. */
 export function respondWithBadHost(): Response {
-  return new Response('Host must be one host name.\n', { status: 400, headers: { connection: 'close' } })
+  return new Response('Host must be one host name, optionally with a port.\n', {
+    status: 400,
+    headers: { connection: 'close' },
+  })
 }

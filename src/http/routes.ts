@@ -1,4 +1,4 @@
-/** The HTTP server: its paths, which of them the pipeline answers, and nothing that is not HTTP. */
+/** Creates the HTTP server and routes each path to its handler. */
 
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config/config.ts'
@@ -27,27 +27,27 @@ import { createDashboardRedirect } from './redirect-to-dashboard.ts'
 import { createCors, createResponse } from './respond.ts'
 import { createUnmeteredHandlers, type UnmeteredHandlersOptions } from './unmetered-handlers.ts'
 
-/** `read-body.ts` reads bodies, after the request is admitted; OpenAI describes these paths, not the admin API's description. */
-const OWN_PATH = { parse: 'none', detail: { hide: true } } as const
+/** Elysia parses no body, because `read-body.ts` reads it after admission. The paths are not part of the admin API's OpenAPI description. */
+const PROXY_ROUTE = { parse: 'none', detail: { hide: true } } as const
 
 export interface HttpAppOptions extends PipelineHandlerOptions, UnmeteredHandlersOptions, RealtimeHandlerOptions {
   config: PipelineHandlerOptions['config'] & Pick<Config, 'trustedProxies' | 'corsOrigins' | 'dashboard'>
-  /** Counts what clients have not read. */
+  /** The memory budget in which data that clients have not read is counted. */
   memory: StreamMemory
   rejections: RejectionCounter
   metrics: Pick<ProxyMetrics, 'countUnrecorded'>
   log: Log
-  /** Controllers with paths of their own beside the proxy's. */
+  /** Controllers with their own paths, besides the proxy's. */
   controllers?: readonly AnyElysia[]
 }
 
 export function createHttpApp({ controllers = [], ...options }: HttpAppOptions) {
-  const { answer, answerPreflight, answerHome, answerError } = createDispatch(options)
+  const { answer, answerPreflight, redirectToDashboard, answerError } = createDispatch(options)
 
-  /** Answers a path that is not listed: another spelling of one, or an unknown path. */
-  function answerElsewhere(incoming: IncomingRequest): Answered {
-    const home = options.config.dashboard === 'on' ? answerHome(incoming.request) : undefined
-    if (home) return home
+  /** Answers a path that is not in TARGETS_BY_PATH: a variant of a known path, or an unknown one. */
+  function answerUnlisted(incoming: IncomingRequest): MaybeResponse {
+    const redirect = options.config.dashboard === 'on' ? redirectToDashboard(incoming.request) : undefined
+    if (redirect) return redirect
     const { pathname } = parseUrl(incoming.request)
     const target = resolveTarget(pathname, detectVendor(incoming.request.headers))
     return target ? answer(incoming, target) : answerError(createNotFoundError(pathname), incoming)
@@ -65,7 +65,7 @@ export function createHttpApp({ controllers = [], ...options }: HttpAppOptions) 
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     },
   })
-  // Before the hooks below, which must not apply to controllers.
+  // Controllers come before the hooks below, which must not apply to them.
   for (const controller of controllers) bare.use(controller)
   const app = bare
     .onRequest(({ request, server }) => {
@@ -73,7 +73,7 @@ export function createHttpApp({ controllers = [], ...options }: HttpAppOptions) 
       return request.method === 'OPTIONS' ? answerPreflight(request) : undefined
     })
     // Elysia prepares the properties that a handler destructures: naming the whole context would parse it for nothing.
-    .all('/*', ({ request, server }) => answerElsewhere({ request, server }), OWN_PATH)
+    .all('/*', ({ request, server }) => answerUnlisted({ request, server }), PROXY_ROUTE)
     .onError(({ code, error, request, server }) => {
       const incoming = { request, server }
       return answerError(code === 'NOT_FOUND' ? createNotFoundError(parseUrl(request).pathname) : error, incoming)
@@ -81,22 +81,22 @@ export function createHttpApp({ controllers = [], ...options }: HttpAppOptions) 
   for (const [path, target] of Object.entries(TARGETS_BY_PATH)) {
     const handler = ({ request, server }: IncomingRequest) =>
       answer({ request, server }, applyVendor(target, detectVendor(request.headers)))
-    for (const method of [...allowedMethodsOf(target), 'ALL']) app.route(method, path, handler, OWN_PATH)
+    for (const method of [...allowedMethodsOf(target), 'ALL']) app.route(method, path, handler, PROXY_ROUTE)
   }
   return app
 }
 
 /** Undefined for a connection that has become a WebSocket. */
-type Answered = Response | undefined | Promise<Response | undefined>
+type MaybeResponse = Response | undefined | Promise<Response | undefined>
 
 /** Answers targets; a method that the target does not have gets a 405. */
 function createDispatch(options: Omit<HttpAppOptions, 'controllers'>) {
   const cors = createCors(options.config.corsOrigins)
-  const entrance = createIngress({ ...options, cors })
-  const answerAsked = createPipelineHandler(options, entrance)
-  const { handleModels, handleInfo, handleHealth, handleProbe } = createUnmeteredHandlers(options, entrance)
+  const ingress = createIngress({ ...options, cors })
+  const answerPipeline = createPipelineHandler(options, ingress)
+  const { handleModels, handleInfo, handleHealth, handleProbe } = createUnmeteredHandlers(options, ingress)
 
-  const answerRealtime = createRealtimeHandler(options, entrance)
+  const answerRealtime = createRealtimeHandler(options, ingress)
 
   function answerAllowed(
     incoming: IncomingRequest,
@@ -107,17 +107,17 @@ function createDispatch(options: Omit<HttpAppOptions, 'controllers'>) {
     if (target.kind === 'told') return handleInfo(incoming, target.about)
     if (target.kind === 'realtime') return answerRealtime(incoming)
     if (target.kind === 'probe') return handleProbe(incoming, target.probe)
-    return target.kind === 'health' ? handleHealth(incoming) : answerAsked(incoming, target, method)
+    return target.kind === 'health' ? handleHealth(incoming) : answerPipeline(incoming, target, method)
   }
 
   function answerError(error: unknown, incoming: IncomingRequest, target: RouteTarget | null = null): Response {
-    const response = entrance.respondToError(error, incoming, entrance.createContext(incoming.request))
-    entrance.countUnrecorded(target, response.status)
+    const response = ingress.respondToError(error, incoming, ingress.createContext(incoming.request))
+    ingress.countUnrecorded(target, response.status)
     return closeIfBodyUnread(incoming.request, response)
   }
 
   return {
-    answer(incoming: IncomingRequest, target: RouteTarget): Answered {
+    answer(incoming: IncomingRequest, target: RouteTarget): MaybeResponse {
       const method = resolveMethod(target, incoming.request.method)
       if (method) return answerAllowed(incoming, method, target)
       if (/^websocket$/i.test(incoming.request.headers.get('upgrade') ?? ''))
@@ -130,17 +130,17 @@ function createDispatch(options: Omit<HttpAppOptions, 'controllers'>) {
     answerPreflight(request: Request): Response | undefined {
       const headers = cors.preflight(request)
       if (headers === null) return undefined
-      entrance.countUnrecorded(null, 204)
-      return createResponse({ status: 204, headers, body: '' }, entrance.createContext(request))
+      ingress.countUnrecorded(null, 204)
+      return createResponse({ status: 204, headers, body: '' }, ingress.createContext(request))
     },
-    /** Leads a browser that opens the bare address to the dashboard; undefined for any other request. */
-    answerHome(request: Request): Response | undefined {
+    /** Redirects a browser that opens `/` to the dashboard; undefined for any other request. */
+    redirectToDashboard(request: Request): Response | undefined {
       const headers = createDashboardRedirect(request)
       if (headers === null) return undefined
-      entrance.countUnrecorded(null, 302)
+      ingress.countUnrecorded(null, 302)
       return closeIfBodyUnread(
         request,
-        createResponse({ status: 302, headers, body: '' }, entrance.createContext(request)),
+        createResponse({ status: 302, headers, body: '' }, ingress.createContext(request)),
       )
     },
     answerError,

@@ -1,28 +1,28 @@
 /**
- * Gives a body to its client in pieces, as it reads: counts what waits for it in the memory budget, sends comments during silence, gives up on
+ * Sends a body to its client in pieces, with backpressure: counts unread data in the memory budget, sends comments during silence, disconnects
  * clients that do not read, and reports the end.
  */
 import type { ResponseConsumer, ResponseMemory } from '../event-loop/response-memory.ts'
 
-/** A longer body is given in pieces of this size: the runtime would copy it at once, and keep it until the client has read it. */
+/** A longer body is sent in pieces of this size: the runtime would copy it at once, and keep it until the client has read it. */
 export const MAX_PIECE_BYTES = 65_536
 const KEEP_ALIVE = new TextEncoder().encode(': keep-alive\n\n')
 /** Load balancers cut connections that are silent for a minute, some for thirty seconds. */
 const KEEP_ALIVE_EVERY_MS = 15_000
-/** A client that reads nothing for this long counts as gone. */
+/** A client that reads nothing for this long counts as disconnected. */
 const UNREAD_LIMIT_MS = 120_000
-/** In a full budget, a client of a shared stream is first cut off by its buffer, which can report that in an event. */
+/** When the budget is full, the buffer of a shared stream gets this long to disconnect a client first, because it can report that in an event. */
 const EVENTS_GRACE_MS = 10_000
-/** What the runtime reads ahead of a provider that is faster than the client, before it stops the socket. */
-const RUNTIME_AHEAD_BYTES = 1_572_864
-/** A provider of which one read gives less than this is not ahead. */
-const AHEAD_FROM_BYTES = 32_768
+/** Bytes that the runtime reads ahead from a provider that is faster than the client, before it pauses the socket. */
+const RUNTIME_READ_AHEAD_BYTES = 1_572_864
+/** A provider is ahead of the client if one read returns at least this much. */
+const MIN_AHEAD_BYTES = 32_768
 
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 
 export interface StreamBodyOptions {
-  /** Whether it is a stream of server-sent events, which may have comments between events. */
+  /** Whether the body is a stream of server-sent events, which may have comments between events. */
   hasEvents: boolean
   memory: ResponseMemory
   /** Called once, when everything has been sent, the source has failed, or the client has left or been cut off. */
@@ -47,8 +47,8 @@ type Controller = ReadableStreamDefaultController<Uint8Array>
 class ClientBody implements ResponseConsumer {
   readonly #options: StreamBodyOptions
   readonly #reader: (Pick<SourceReader, 'cancel'> & { read(): Promise<{ value?: Uint8Array | undefined }> }) | null
-  /** What was read and not given yet. */
-  #rest: Uint8Array
+  /** Bytes that were read from the source and not sent yet. */
+  #unsent: Uint8Array
   #waitingBytes = 0
   #lastSentMs = performance.now()
   /** Whether the client is waiting for data, rather than the proxy for the client. */
@@ -62,9 +62,9 @@ class ClientBody implements ResponseConsumer {
     const isWhole = source instanceof Uint8Array
     this.#options = options
     this.#reader = isWhole ? null : source.getReader()
-    this.#rest = isWhole ? source : NOTHING
+    this.#unsent = isWhole ? source : EMPTY
     if (isWhole) {
-      // In place of what was counted while it was made.
+      // Replaces the bytes that were counted while the body was created.
       memory.set(0)
       memory.addShared(source)
     }
@@ -127,17 +127,17 @@ class ClientBody implements ResponseConsumer {
     } else if (!this.#isAwaited && silentMs >= unreadLimitMs) this.disconnect()
   }
 
-  /** Null at the end. */
+  /** Returns null at the end of the source. */
   async #readPiece(): Promise<Uint8Array | null> {
-    if (this.#rest.length > 0) await new Promise(setImmediate)
+    if (this.#unsent.length > 0) await new Promise(setImmediate)
     else {
       const value = this.#reader ? (await this.#reader.read()).value : undefined
       if (value === undefined) return null
-      this.#rest = value
+      this.#unsent = value
     }
-    const isLong = this.#rest.length > MAX_PIECE_BYTES
-    const piece = isLong ? this.#rest.subarray(0, MAX_PIECE_BYTES) : this.#rest
-    this.#rest = isLong ? this.#rest.subarray(MAX_PIECE_BYTES) : NOTHING
+    const isLong = this.#unsent.length > MAX_PIECE_BYTES
+    const piece = isLong ? this.#unsent.subarray(0, MAX_PIECE_BYTES) : this.#unsent
+    this.#unsent = isLong ? this.#unsent.subarray(MAX_PIECE_BYTES) : EMPTY
     return piece
   }
 
@@ -149,23 +149,23 @@ class ClientBody implements ResponseConsumer {
 
   #measure(piece: Uint8Array): number {
     if (!this.#reader) return piece.length
-    const bytes = piece.length + this.#rest.length
+    const bytes = piece.length + this.#unsent.length
     // Events are counted where they are buffered.
     if (this.#options.hasEvents) return bytes > MAX_PIECE_BYTES ? bytes : 0
-    return bytes >= AHEAD_FROM_BYTES ? bytes + RUNTIME_AHEAD_BYTES : bytes
+    return bytes >= MIN_AHEAD_BYTES ? bytes + RUNTIME_READ_AHEAD_BYTES : bytes
   }
 
   #end(): void {
     if (this.#timer === undefined) return
     clearInterval(this.#timer)
     this.#timer = undefined
-    this.#rest = NOTHING
+    this.#unsent = EMPTY
     this.#options.memory.release()
     this.#options.onEnd()
   }
 }
 
-const NOTHING = new Uint8Array(0)
+const EMPTY = new Uint8Array(0)
 
 /** Whether the bytes end with an empty line. */
 function endsEvent(bytes: Uint8Array): boolean {

@@ -1,4 +1,4 @@
-/** Health, probes, and what is told of models and keys: without a body, free of charge, outside the monthly quota; all but probes limited by address. */
+/** Handles health, probes, models and key information. These requests have no body and do not count in quotas; all but probes are limited by address. */
 import { createError, invalidRequestError } from '../errors/errors.ts'
 import type { KeyInfoReader } from '../pipeline/models/key-info.ts'
 import type { CallerCredentials, ModelDirectory } from '../pipeline/models/model-directory.ts'
@@ -10,7 +10,7 @@ import { closeIfBodyUnread } from './read-body.ts'
 import type { Probe, Readiness } from './readiness.ts'
 import { respondWithJson } from './respond.ts'
 
-type Told = Extract<RouteTarget, { kind: 'told' }>['about']
+type AccountInfo = Extract<RouteTarget, { kind: 'told' }>['about']
 
 export interface UnmeteredHandlersOptions {
   models: ModelDirectory
@@ -21,34 +21,34 @@ export interface UnmeteredHandlersOptions {
 }
 
 export interface UnmeteredHandlers {
-  /** The models that a key can use. `escaped` is one model's name as in the path; null for all. */
+  /** Returns the models that a key can use. `escaped` is one model's name as in the path; null for all. */
   handleModels(incoming: IncomingRequest, escaped: string | null): Promise<Response>
-  /** In OpenRouter's form, or in LiteLLM's. */
-  handleInfo(incoming: IncomingRequest, about: Told): Promise<Response>
+  /** Returns information about the key, its credits or its models in the format of OpenRouter or LiteLLM. */
+  handleInfo(incoming: IncomingRequest, about: AccountInfo): Promise<Response>
   handleHealth(incoming: IncomingRequest): Promise<Response>
   handleProbe(incoming: IncomingRequest, probe: Probe): Promise<Response>
 }
 
 export function createUnmeteredHandlers(
   { models, keyInfo, readiness, connections, addressLimits }: UnmeteredHandlersOptions,
-  entrance: Ingress,
+  ingress: Ingress,
 ): UnmeteredHandlers {
-  async function answer(
+  async function respond(
     incoming: IncomingRequest,
     target: RouteTarget,
-    make: (address: string) => Promise<Made>,
+    createResult: (address: string) => Promise<HandlerResult>,
   ): Promise<Response> {
-    const arrival = entrance.createContext(incoming.request)
-    const response = await make(entrance.clientAddressOf(incoming)).then(
-      ({ value, status }) => respondWithJson(value, arrival, status),
-      error => entrance.respondToError(error, incoming, arrival),
+    const context = ingress.createContext(incoming.request)
+    const response = await createResult(ingress.clientAddressOf(incoming)).then(
+      ({ value, status }) => respondWithJson(value, context, status),
+      error => ingress.respondToError(error, incoming, context),
     )
-    entrance.countUnrecorded(target, response.status)
+    ingress.countUnrecorded(target, response.status)
     return closeIfBodyUnread(incoming.request, response)
   }
 
-  /** Each one asks the database whether the key is good. */
-  async function enter({ request, server }: IncomingRequest, address: string): Promise<CallerCredentials> {
+  /** Applies the limits to a request that needs a database query to check its key. */
+  async function admitCaller({ request, server }: IncomingRequest, address: string): Promise<CallerCredentials> {
     if (server) connections.check(server)
     await addressLimits.limitModelRequests(address)
     return { authorization: readAuthorization(request.headers), address }
@@ -56,30 +56,30 @@ export function createUnmeteredHandlers(
 
   return {
     handleModels: (incoming, escaped) =>
-      answer(incoming, { kind: 'models', id: escaped }, async address => {
+      respond(incoming, { kind: 'models', id: escaped }, async address => {
         const id = escaped === null ? null : decodeModelId(escaped)
-        const caller = await enter(incoming, address)
+        const caller = await admitCaller(incoming, address)
         return { value: id === null ? await models.list(caller) : await models.find(caller, id) }
       }),
     handleInfo: (incoming, about) =>
-      answer(incoming, { kind: 'told', about }, async address => {
-        const caller = await enter(incoming, address)
+      respond(incoming, { kind: 'told', about }, async address => {
+        const caller = await admitCaller(incoming, address)
         if (about !== 'model/info') return { value: await keyInfo[about === 'key' ? 'readKey' : 'readCredits'](caller) }
         return {
           value: await models.describeModels(caller, parseUrl(incoming.request).searchParams.get('litellm_model_id')),
         }
       }),
     handleHealth: incoming =>
-      answer(incoming, { kind: 'health' }, async address => {
+      respond(incoming, { kind: 'health' }, async address => {
         await addressLimits.limitHealthRequests(address)
         const health = await readiness.checkHealth()
         return { value: health, status: health.status === 'down' ? 503 : 200 }
       }),
-    handleProbe: (incoming, probe) => answer(incoming, { kind: 'probe', probe }, () => readiness.probe(probe)),
+    handleProbe: (incoming, probe) => respond(incoming, { kind: 'probe', probe }, () => readiness.probe(probe)),
   }
 }
 
-interface Made {
+interface HandlerResult {
   /** Written as JSON. */
   value: unknown
   status?: number
@@ -95,27 +95,27 @@ function decodeModelId(escaped: string): string {
   }
 }
 
-/** Load balancers and monitors ask often, and the result is computed once a second only. */
+/** Load balancers and monitors send many requests, and the result is computed only once a second. */
 const HEALTH_PER_MINUTE = 1_200
-/** By keys that the database must be asked about. */
+/** Limit for requests that need a database query to check their key. */
 const MODELS_PER_MINUTE = 300
 
 /** Rate limits by client address, per process: these endpoints have no quota. */
 export interface AddressRateLimits {
-  /** Throws a 429 when the address has asked too often. Independent of keys and their limits. */
+  /** Throws a 429 when the address has sent too many requests. Independent of keys and their limits. */
   limitHealthRequests(address: string): Promise<void>
   limitModelRequests(address: string): Promise<void>
 }
 
-/** `store` is this process's own, so that health is reported even when Redis hangs. */
+/** `store` is in this process, so that health is reported even when Redis hangs. */
 export function createAddressRateLimits(store: Pick<FastStore, 'count'>): AddressRateLimits {
-  async function pass(kind: string, address: string, limit: number): Promise<void> {
+  async function limitRequests(kind: string, address: string, limit: number): Promise<void> {
     const windows = [{ name: `${kind}:${addressPrefix(address)}`, limit }]
     const { granted, waitMs } = await store.count({ requests: 1, windows, entries: [] })
     if (granted === 0) throw createError('edgeRateLimited', { seconds: Math.max(1, Math.ceil(waitMs / 1000)) })
   }
   return {
-    limitHealthRequests: address => pass('health', address, HEALTH_PER_MINUTE),
-    limitModelRequests: address => pass('models', address, MODELS_PER_MINUTE),
+    limitHealthRequests: address => limitRequests('health', address, HEALTH_PER_MINUTE),
+    limitModelRequests: address => limitRequests('models', address, MODELS_PER_MINUTE),
   }
 }

@@ -152,7 +152,7 @@ async function findFault({ proxy }: OddTargets, path: string, by: string, body: 
   if (typeof answer === 'string') return answer
   const isTold = answer.status < 400 || typeof answer.json?.error?.message === 'string'
   // In a stream, too.
-  const isOurs = (answer.status >= 500 && !isBusy(answer)) || /on our side|could not be answered/.test(answer.text)
+  const isOurs = (answer.status >= 500 && !isBusy(answer)) || /on our side|upstream call failed/.test(answer.text)
   return isTold && !isOurs ? null : `${answer.status} ${answer.text.slice(0, 200)}`
 }
 

@@ -87,7 +87,7 @@ describeBackends('what OpenAI keeps besides', backend => {
         for (const method of Object.keys(methods).filter(each => each !== 'DELETE' || part !== '/*')) {
           const refused = await ask(method, path, keys.theirs, method === 'POST' ? {} : undefined)
           expect([method, path, refused.status]).toEqual([method, path, 404])
-          expect(refused.json.error.message).toContain('made in another one')
+          expect(refused.json.error.message).toContain('belongs to another project')
           expect(openai.requests).toEqual([])
           const taken = await ask(method, path, keys.mine, method === 'POST' ? {} : undefined)
           expect([method, path, taken.status]).toEqual([method, path, 200])
@@ -121,7 +121,7 @@ describeBackends('what OpenAI keeps besides', backend => {
         isCostly ? 400 : 200,
         isCostly ? 0 : 1,
       ])
-      if (isCostly) expect(answer.json.error.message).toContain('nobody can tell before')
+      if (isCostly) expect(answer.json.error.message).toContain('cannot be estimated in advance')
     })
   })
 

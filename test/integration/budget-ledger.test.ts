@@ -199,7 +199,7 @@ describeBackends('the ledger of budgets', backend => {
       const tooMuch = await budgets.reserve(spending(0.9), STAYS).catch(each => each)
       expect(tooMuch).toMatchObject({ code: 'insufficient_quota', headers: { 'x-should-retry': 'false' } })
       expect(tooMuch.message).toMatch(
-        /0\.8\d* USD is left, and this request may take up to 0\.9\d* USD: with a lower max_tokens/,
+        /0\.8\d* USD is left, and this request may use up to 0\.9\d* USD\. Set a lower max_tokens/,
       )
     })
 

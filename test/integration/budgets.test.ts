@@ -110,7 +110,7 @@ describeBackends('budgets', backend => {
       for (const { json, headers } of refused) {
         expect(json.error).toMatchObject({ code: 'budget_reserved', type: 'rate_limit_error' })
         expect(json.error.message).toMatch(
-          /^Budget reserved by requests in flight: of [\d.]+ USD a month for this project, [\d.]+ USD is spent, and [\d.]+ USD is reserved by requests that are not settled yet\. This request may take up to [\d.]+ USD\. Try again in 5 seconds;/,
+          /^Budget reserved by requests in flight: of [\d.]+ USD a month for this project, [\d.]+ USD is spent, and [\d.]+ USD is reserved by requests that are not settled yet\. This request may use up to [\d.]+ USD\. Try again in 5 seconds,/,
         )
         const { 'retry-after': retryAfter, 'x-should-retry': shouldRetry } = Object.fromEntries(headers)
         expect([retryAfter, shouldRetry]).toEqual(['5', undefined])

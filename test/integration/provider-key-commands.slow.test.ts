@@ -181,7 +181,7 @@ describeReal('operators’ commands for provider keys', backend => {
 
     const lost = await reseal({ ...environment, ENCRYPTION_KEY: randomBytes(32).toString('base64') })
     expect(lost).toMatchObject({ exitCode: 1, stdout: '0 sealed anew, 0 were already, 1 could not be\n' })
-    expect(lost.stderr).toContain(`${project}: The project's openai key cannot be sealed anew`)
+    expect(lost.stderr).toContain(`${project}: The project's openai key cannot be encrypted again`)
   })
 })
 

@@ -104,7 +104,7 @@ describeBackends('provider keys', backend => {
     const answer = await ask(proxy, otherKey, hello())
     expect(answer.status).toBe(503)
     expect(answer.json.error.message).toBe(
-      "The project's openai key cannot be used: it was sealed with another ENCRYPTION_KEY, and must be stored again.",
+      "The project's openai key cannot be used: it was encrypted with another ENCRYPTION_KEY. Store it again.",
     )
     expect(sentKeys()).toEqual([])
   })

@@ -248,9 +248,9 @@ describeOnce('routing', backend => {
     })
 
     test('a misspelt name lists near ones that the key can use', async () => {
-      expect(await refused('gtp-4.1-mini')).toContain('Near to it: openai/gpt-4.1-mini, ')
+      expect(await refused('gtp-4.1-mini')).toContain('Similar names: openai/gpt-4.1-mini, ')
       await storeKey(stores, project, 'openai', 'sk-own')
-      expect(await refused('gtp-4.1-mini')).toContain('Near to it: gpt-4.1-mini, openai/gpt-4.1-mini')
+      expect(await refused('gtp-4.1-mini')).toContain('Similar names: gpt-4.1-mini, openai/gpt-4.1-mini')
     })
 
     test('without an aggregator, a vendor’s name says who must set what', async () => {

@@ -82,7 +82,7 @@ describeBackends('tokens a minute', backend => {
     await limitTo(500)
     const answer = await ask(proxy, key, plain('What is much?', 500))
     expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([429, 'false'])
-    expect(answer.json.error.message).toMatch(/may take \d+ tokens, and its key may take 500 a minute/)
+    expect(answer.json.error.message).toMatch(/may use \d+ tokens, and its key may use 500 a minute/)
     expect(upstreams.openai.requests).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-/** Reads a streamed chat response: assembles its chunks into the plain response, and judges whether that is complete. */
+/** Assembles the chunks of a streamed chat response into the plain response, and judges whether that is complete. */
 
 import type { AssembledStream, StreamAssembler } from '../api-format.ts'
 import type { ExpectedOutput } from '../expected-output.ts'
@@ -10,7 +10,7 @@ import { ChoicesAssembler } from './choices-assembler.ts'
 import { completenessOf } from './completeness.ts'
 import { mergeLatestValue } from './merge-delta.ts'
 
-/** Limit on the data of all events together, to bound memory. It is beyond any provider's longest response. */
+/** Limit on the data of all events together, which bounds memory. No provider's response is longer. */
 const MAX_DATA_CHARS = 64 * 1024 * 1024
 
 /** `body.object` is `chat.completion` or `text_completion`. */
@@ -19,20 +19,20 @@ export interface AssembledChat extends AssembledStream {
 }
 
 /**
- * Takes chat and legacy completion chunks. An event named `error` is an error, even without an `error` key. Unknown fields are merged by their
+ * Accepts chat and legacy completion chunks. An event named `error` is an error, even without an `error` key. Unknown fields are merged by their
  * type. A malformed chunk is skipped and makes the response incomplete; `push` never throws.
  */
 class ChatAssembler implements StreamAssembler {
-  readonly #wanted: ExpectedOutput
+  readonly #expected: ExpectedOutput
   readonly #onChunk: ((chunk: JsonObject) => void) | undefined
   readonly #reader = new ChunkReader()
   readonly #choices = new ChoicesAssembler(error => this.#reader.addError(error, false))
   readonly #top: JsonObject = {}
   #usage: unknown = null
-  #hasPart = false
+  #hasOutput = false
 
-  constructor(wanted: ExpectedOutput, onChunk?: (chunk: JsonObject) => void) {
-    this.#wanted = wanted
+  constructor(expected: ExpectedOutput, onChunk?: (chunk: JsonObject) => void) {
+    this.#expected = expected
     this.#onChunk = onChunk
   }
 
@@ -41,7 +41,7 @@ class ChatAssembler implements StreamAssembler {
   }
 
   get hasOutput(): boolean {
-    return this.#hasPart
+    return this.#hasOutput
   }
 
   get hasFailed(): boolean {
@@ -64,7 +64,7 @@ class ChatAssembler implements StreamAssembler {
   }
 
   #add(chunk: JsonObject, event: string | null | undefined): JsonObject | null | undefined {
-    // A keep-alive with a name of its own.
+    // The event is a named keep-alive.
     if (isPresent(event) && event !== 'message' && !Object.hasOwn(chunk, 'choices')) return null
     if (chunk.object === 'error') {
       this.#reader.addError(chunk)
@@ -74,7 +74,7 @@ class ChatAssembler implements StreamAssembler {
     return this.#merge(chunk)
   }
 
-  /** Returns the chunk where it had to be normalized; null for one without any field. */
+  /** Merges a chunk. Returns the chunk if it was normalized, null if it has no fields, else undefined. */
   #merge(chunk: JsonObject): JsonObject | null | undefined {
     const usage = findUsage(chunk)
     if (usage !== null) this.#usage = mergeUsage(this.#usage, usage)
@@ -85,7 +85,7 @@ class ChatAssembler implements StreamAssembler {
       isEmpty = false
       if (key === 'choices') isNormalized = this.#mergeChoices(value)
       else if (key === 'error') this.#reader.addError(value)
-      // Random padding against traffic analysis. It belongs to this chunk only.
+      // `obfuscation` is random padding against traffic analysis, which belongs only to this chunk.
       else if (key !== 'obfuscation' && key !== 'usage') mergeLatestValue(this.#top, key, value)
     }
     if (isJsonObject(chunk.x_groq)) this.#reader.addError(readField(chunk.x_groq, 'error'), false)
@@ -94,7 +94,7 @@ class ChatAssembler implements StreamAssembler {
   }
 
   #mergeChoices(chunks: unknown): boolean {
-    if (!this.#hasPart) this.#hasPart = asObjects(chunks).some(carriesPart)
+    if (!this.#hasOutput) this.#hasOutput = asObjects(chunks).some(hasPart)
     const isNormalized = this.#choices.merge(chunks)
     if (this.#choices.isInconsistent) this.#reader.markIncomplete('inconsistent_chunks')
     return isNormalized
@@ -104,44 +104,44 @@ class ChatAssembler implements StreamAssembler {
     const { isDone: sawDone, error } = this.#reader
     dropGroqUsage(this.#top)
     const body = buildBody(this.#top, this.#choices, this.#usage)
-    const judged = sawDone || !this.#choices.isEmpty ? completenessOf(body, this.#wanted) : 'missing_end'
-    // Of a response that was given up, too little is left to say that there was no output.
-    const isUnsure = this.meter.isDiscarded && judged === 'no_output'
-    const completeness = this.#reader.resolveCompleteness(isUnsure ? 'too_large' : judged)
+    const judged = sawDone || !this.#choices.isEmpty ? completenessOf(body, this.#expected) : 'missing_end'
+    // After its text was discarded, a response cannot be judged to have no output.
+    const isUncertain = this.meter.isDiscarded && judged === 'no_output'
+    const completeness = this.#reader.resolveCompleteness(isUncertain ? 'too_large' : judged)
     return { body, usage: this.#usage, sawDone, error, completeness }
   }
 }
 
 /**
- * Without `wanted`, a response cut at a length limit is incomplete. `onChunk` sees each chunk before it becomes part of the response.
+ * Creates an assembler. By default, a response that ends at a length limit is incomplete. `onChunk` gets each chunk before it is merged.
  */
 export function createChatAssembler(
-  wanted: ExpectedOutput = { clientSetOutputLimit: false },
+  expected: ExpectedOutput = { clientSetOutputLimit: false },
   onChunk?: (chunk: JsonObject) => void,
 ): ChatAssembler {
-  return new ChatAssembler(wanted, onChunk)
+  return new ChatAssembler(expected, onChunk)
 }
 
-/** Whether a choice of a chunk has something to show or to run, and not only a role or an end. */
-function carriesPart(choice: JsonObject): boolean {
+/** Whether a choice of a chunk contains text, reasoning or a call, and not only a role or a finish reason. */
+function hasPart(choice: JsonObject): boolean {
   const { delta, message, text } = choice
-  const carrying = isJsonObject(delta) ? delta : message
-  if (!isJsonObject(carrying)) return typeof text === 'string' && text !== ''
-  for (const key in carrying) {
-    const value = carrying[key]
+  const content = isJsonObject(delta) ? delta : message
+  if (!isJsonObject(content)) return typeof text === 'string' && text !== ''
+  for (const key in content) {
+    const value = content[key]
     if (key !== 'role' && !isBlank(value) && !(Array.isArray(value) && value.length === 0)) return true
   }
   return false
 }
 
-/** A plain response of Groq's has its usage in `usage` alone. */
+/** Removes the usage from `x_groq`. Groq's plain responses have it only in `usage`. */
 function dropGroqUsage({ x_groq: groq }: JsonObject): void {
   if (isJsonObject(groq)) delete groq.usage
 }
 
-function buildBody(top: JsonObject, growing: ChoicesAssembler, usage: unknown): JsonObject {
-  const { isLegacy, choices } = growing.finish()
-  const isText = growing.isEmpty ? top.object === 'text_completion' : isLegacy
+function buildBody(top: JsonObject, assembled: ChoicesAssembler, usage: unknown): JsonObject {
+  const { isLegacy, choices } = assembled.finish()
+  const isText = assembled.isEmpty ? top.object === 'text_completion' : isLegacy
   const body: JsonObject = { ...top, object: isText ? 'text_completion' : 'chat.completion', choices }
   if (isPresent(usage)) body.usage = usage
   return body

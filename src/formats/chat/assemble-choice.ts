@@ -5,7 +5,7 @@ import { mergeDelta, mergeLatestValue, mergeLogprobs } from './merge-delta.ts'
 
 export interface AssembledChoice {
   index: number
-  /** The chat message so far; null in legacy completions, which have their text among the fields. */
+  /** The chat message so far; null in legacy completions, which have their text in `fields`. */
   message: JsonObject | null
   /** All other fields of the choice, such as `finish_reason` and `logprobs`. */
   fields: JsonObject
@@ -16,22 +16,22 @@ export function createChoice(index: number): AssembledChoice {
   return { index, message: null, fields: {}, isLegacy: false }
 }
 
-/** Adds a chunk's choice. Returns false when a field changes its type within the stream. */
+/** Merges a chunk's choice. Returns false when a field changes its type within the stream. */
 export function mergeChoiceChunk(choice: AssembledChoice, chunk: JsonObject): boolean {
   if (typeof chunk.text === 'string' && !isJsonObject(chunk.delta)) choice.isLegacy = true
   return choice.isLegacy ? mergeLegacyChunk(choice, chunk) : mergeChatChunk(choice, chunk)
 }
 
 function mergeChatChunk(choice: AssembledChoice, chunk: JsonObject): boolean {
-  let sound = true
+  let isConsistent = true
   for (const key in chunk) {
     const value = chunk[key]
-    if (key === 'delta') sound = mergeMessage(choice, value)
+    if (key === 'delta') isConsistent = mergeMessage(choice, value)
     else if (key === 'logprobs') mergeLogprobs(choice.fields, value)
     else if (key === 'message') replaceMessage(choice, chunk)
     else if (key !== 'index') mergeLatestValue(choice.fields, key, value)
   }
-  return sound
+  return isConsistent
 }
 
 function mergeMessage(choice: AssembledChoice, delta: unknown): boolean {
@@ -40,7 +40,7 @@ function mergeMessage(choice: AssembledChoice, delta: unknown): boolean {
   return mergeDelta(choice.message, delta)
 }
 
-/** Some servers stream one whole message. Others repeat the whole text so far beside each delta, which is ignored. */
+/** Sets a message that a server streams whole. If the chunk also has a delta, the message repeats the text so far and is ignored. */
 function replaceMessage(choice: AssembledChoice, chunk: JsonObject): void {
   const message = readField(chunk, 'message')
   if (isJsonObject(message) && !isJsonObject(readField(chunk, 'delta'))) choice.message = message
@@ -53,7 +53,7 @@ function mergeLegacyChunk(choice: AssembledChoice, chunk: JsonObject): boolean {
   return mergeDelta(choice.fields, delta)
 }
 
-/** Returns the choice as a plain response holds it. */
+/** Returns the choice in the form of a plain response. */
 export function finishChoice(choice: AssembledChoice): JsonObject {
   if (choice.message === null) return { index: choice.index, ...choice.fields }
   const finished: JsonObject = { index: choice.index, message: choice.message, ...choice.fields }
@@ -62,13 +62,13 @@ export function finishChoice(choice: AssembledChoice): JsonObject {
   return finished
 }
 
-/** Streamed tool calls are numbered by `index`. In plain responses only aggregators keep the numbers. */
-function finishToolCalls(message: JsonObject, keepsNumbers: boolean): void {
+/** Orders the tool calls and removes `index`, which streamed calls have. In plain responses, only aggregators' calls keep it. */
+function finishToolCalls(message: JsonObject, keepsIndexes: boolean): void {
   const calls = readField(message, 'tool_calls')
   if (!Array.isArray(calls)) return
   const ordered = calls.filter(isJsonObject).sort((a, b) => asNumber(a.index) - asNumber(b.index))
   for (const [position, call] of ordered.entries()) {
-    if (keepsNumbers) call.index = position
+    if (keepsIndexes) call.index = position
     else delete call.index
   }
   message.tool_calls = ordered

@@ -1,4 +1,4 @@
-/** Responses of OpenAI's chat and legacy completions. */
+/** Defines the API formats of OpenAI's chat and legacy completions. */
 
 import type { ApiFormat } from '../api-format.ts'
 import { type ExpectedOutput, readExpectedChatOutput, readExpectedCompletionOutput } from '../expected-output.ts'
@@ -17,9 +17,9 @@ const DONE = Buffer.from('[DONE]')
 /** A closing event is short; `[DONE]` inside a longer event belongs to the response. */
 const MAX_DONE_BYTES = 64
 
-function createFormat(wantedOf: (request: JsonObject) => ExpectedOutput): ApiFormat {
+function createFormat(readExpectedOutput: (request: JsonObject) => ExpectedOutput): ApiFormat {
   return {
-    readExpectedOutput: wantedOf,
+    readExpectedOutput,
     createAssembler: createChatAssembler,
     isLastEvent(event) {
       if (event.length > MAX_DONE_BYTES) return false
@@ -32,11 +32,11 @@ function createFormat(wantedOf: (request: JsonObject) => ExpectedOutput): ApiFor
     writeFailure: error => encoder.encode(`data: ${JSON.stringify(error.toBody())}\n\n`),
     replay: (body, includeUsage) => encodeSseStream(splitChatResponse(body, { includeUsage })),
     completenessOf,
-    hasToolCalls: hasToolCalls,
-    hasOutput: hasBegun,
-    isFinished: hasEnded,
-    readUsage: (usage, answer) => readUsage(usage ?? findUsage(answer), answer.service_tier),
-    extractText: textOf,
+    hasToolCalls,
+    hasOutput,
+    isFinished,
+    readUsage: (usage, response) => readUsage(usage ?? findUsage(response), response.service_tier),
+    extractText,
   }
 }
 
@@ -47,13 +47,13 @@ function callsOf({ message }: JsonObject): JsonObject[] {
   return isJsonObject(message) ? asObjects(message.tool_calls) : []
 }
 
-function hasEnded({ choices }: JsonObject): boolean {
+function isFinished({ choices }: JsonObject): boolean {
   const all = Array.isArray(choices) ? choices : []
   return all.length > 0 && all.every(choice => isJsonObject(choice) && typeof choice.finish_reason === 'string')
 }
 
-/** Whether any choice has more than its speaker. Its part may have any name. */
-function hasBegun({ choices }: JsonObject): boolean {
+/** Whether any choice has a field besides its role. The field may have any name. */
+function hasOutput({ choices }: JsonObject): boolean {
   return asObjects(choices).some(({ message, text }) =>
     isJsonObject(message)
       ? Object.keys(message).some(field => field !== 'role' && !isEmpty(message[field]))
@@ -65,14 +65,16 @@ function isEmpty(value: unknown): boolean {
   return isBlank(value) || (Array.isArray(value) && value.length === 0)
 }
 
-function textOf({ choices }: JsonObject): string {
-  const texts = asObjects(choices).flatMap(({ message, text }) => (isJsonObject(message) ? writtenIn(message) : [text]))
+function extractText({ choices }: JsonObject): string {
+  const texts = asObjects(choices).flatMap(({ message, text }) =>
+    isJsonObject(message) ? listMessageTexts(message) : [text],
+  )
   return texts.filter(text => typeof text === 'string' && text !== '').join('\n')
 }
 
-function writtenIn(message: JsonObject): unknown[] {
+function listMessageTexts(message: JsonObject): unknown[] {
   const { content, refusal, tool_calls: calls, function_call: legacy } = message
-  const called = [...asObjects(calls).map(call => call.function ?? call.custom), legacy].filter(isJsonObject)
-  const calledWith = called.flatMap(({ name, arguments: given, input }) => [name, given ?? input])
-  return [readReasoningText(message), textOfContent(content), refusal, ...calledWith]
+  const calledFunctions = [...asObjects(calls).map(call => call.function ?? call.custom), legacy].filter(isJsonObject)
+  const callTexts = calledFunctions.flatMap(({ name, arguments: given, input }) => [name, given ?? input])
+  return [readReasoningText(message), textOfContent(content), refusal, ...callTexts]
 }

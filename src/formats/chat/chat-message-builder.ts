@@ -1,4 +1,4 @@
-/** Builds the messages of a chat request from the smaller pieces that other formats divide a conversation into. */
+/** Builds the messages of a chat request from the smaller pieces into which other formats divide a conversation. */
 
 import { asString, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 import { setSourcePath } from '../source-paths.ts'
@@ -12,47 +12,47 @@ export type ChatPart = JsonObject & { type: string }
 export interface FunctionCall {
   id: string
   name: string
-  /** JSON text. */
+  /** The arguments as JSON text. */
   arguments: string
 }
 
-/** `at`: where it stands in the client's request. */
+/** Collects pieces in the order of the conversation. `at` is the path of a piece in the client's request. */
 export interface ChatMessageBuilder {
   addSystem(parts: ChatPart[], at: string): void
   addUser(parts: ChatPart[], at: string): void
   /** Adds text of the assistant. */
   addAssistant(parts: ChatPart[], at: string, refusal?: string): void
-  addCall(called: FunctionCall, at: string): void
+  addCall(call: FunctionCall, at: string): void
   /**
-   * Adds to the assistant's message, and to its calls, what they carried beyond chat's own fields. `answer` tells answers apart, of which
-   * each may have carried several pieces; null where that is not known.
+   * Adds provider extras to the assistant's message and its calls. `responseId` distinguishes responses, each of which may have several pieces
+   * of extras; null if it is not known.
    */
-  addExtras(carried: ProviderExtras, at: string, answer: string | null): void
-  /** Adds a function's result. Its images and files follow in a user message, because a tool message holds only text. */
+  addExtras(extras: ProviderExtras, at: string, responseId: string | null): void
+  /** Adds a function's result. Its images and files follow in a user message, because a tool message can contain only text. */
   addResult(callId: string, parts: ChatPart[], at: string): void
-  /** Returns all messages, each result right behind its call. Call once. */
+  /** Returns all messages, with each result directly after its call. Call once. */
   finish(): JsonObject[]
 }
 
 interface AssistantMessage {
   parts: ChatPart[]
   refusal: string | null
-  /** As chat has them. */
+  /** The tool calls in chat's format. */
   calls: JsonObject[]
-  /** Pieces of one answer are merged, as a stream's are. */
-  carried: ProviderExtras & { answer: string | null }
-  /** Of its text, if it has some. */
+  /** The provider extras. Pieces of one response are merged like deltas of a stream. */
+  extras: ProviderExtras & { responseId: string | null }
+  /** The path of its text, if it has text, else of its first piece. */
   at: string
 }
 
 export function createChatMessageBuilder(): ChatMessageBuilder {
   const messages: JsonObject[] = []
-  /** The assistant message being built. It ends at the next message of another role: chat puts text and calls into one. */
+  /** The assistant message in progress. It ends at the next message of another role, because chat has text and calls in one message. */
   let open: AssistantMessage | null = null
   const media = new Map<JsonObject, ChatPart[]>()
 
   function openAssistant(at: string): AssistantMessage {
-    open ??= { parts: [], refusal: null, calls: [], carried: { fields: {}, calls: {}, answer: null }, at }
+    open ??= { parts: [], refusal: null, calls: [], extras: { fields: {}, calls: {}, responseId: null }, at }
     return open
   }
 
@@ -70,7 +70,7 @@ export function createChatMessageBuilder(): ChatMessageBuilder {
     addSystem: (parts, at) => push('system', parts, at),
     addUser: (parts, at) => push('user', parts, at),
     addAssistant(parts, at, refusal) {
-      // Two messages in a row stay separate, unless a call awaits its result: no message may come between those.
+      // Two messages in a row stay separate, unless a call awaits its result: no message may come between a call and its result.
       if (open && open.calls.length === 0 && (open.parts.length > 0 || open.refusal !== null)) closeAssistant()
       const message = openAssistant(at)
       if (message.parts.length === 0) message.at = at
@@ -80,22 +80,22 @@ export function createChatMessageBuilder(): ChatMessageBuilder {
     addCall({ id, ...called }, at) {
       openAssistant(at).calls.push(setSourcePath({ id, type: 'function', function: called }, at))
     },
-    addExtras({ fields, calls }, at, answer) {
-      const known = open?.carried.answer ?? null
-      // Another answer is another message, unless a call awaits its result.
-      if (known !== null && answer !== null && known !== answer && open?.calls.length === 0) closeAssistant()
-      const { carried } = openAssistant(at)
-      carried.answer ??= answer
-      mergeDelta(carried.fields, fields)
-      mergeDelta(carried.calls, calls)
+    addExtras({ fields, calls }, at, responseId) {
+      const known = open?.extras.responseId ?? null
+      // Another response is another message, unless a call awaits its result.
+      if (known !== null && responseId !== null && known !== responseId && open?.calls.length === 0) closeAssistant()
+      const { extras } = openAssistant(at)
+      extras.responseId ??= responseId
+      mergeDelta(extras.fields, fields)
+      mergeDelta(extras.calls, calls)
     },
     addResult(callId, parts, at) {
       closeAssistant()
       const texts = parts.filter(part => part.type === 'text')
-      const others = parts.filter(part => part.type !== 'text')
+      const nonTexts = parts.filter(part => part.type !== 'text')
       const message = setSourcePath({ role: 'tool', tool_call_id: callId, content: writeContent(texts) }, at)
       messages.push(message)
-      if (others.length > 0) media.set(message, others)
+      if (nonTexts.length > 0) media.set(message, nonTexts)
     },
     finish() {
       closeAssistant()
@@ -104,20 +104,20 @@ export function createChatMessageBuilder(): ChatMessageBuilder {
   }
 }
 
-function writeAssistant({ parts, refusal, calls, carried, at }: AssistantMessage): JsonObject[] {
+function writeAssistant({ parts, refusal, calls, extras, at }: AssistantMessage): JsonObject[] {
   // Reasoning alone is not a message.
   if (parts.length === 0 && refusal === null && calls.length === 0) return []
   const message: JsonObject = { role: 'assistant', content: parts.length === 0 ? null : writeContent(parts) }
   if (refusal !== null) message.refusal = refusal
   if (calls.length > 0) message.tool_calls = calls
   for (const call of calls) {
-    const added = readField(carried.calls, asString(call.id))
+    const added = readField(extras.calls, asString(call.id))
     if (isJsonObject(added)) mergeDelta(call, added)
   }
-  return [setSourcePath({ ...message, ...carried.fields }, at)]
+  return [setSourcePath({ ...message, ...extras.fields }, at)]
 }
 
-/** A single plain text is written as a string, which every provider accepts. */
+/** Returns a single plain text as a string, which every provider accepts. */
 function writeContent(parts: ChatPart[]): string | ChatPart[] {
   const [only] = parts
   if (only === undefined) return ''

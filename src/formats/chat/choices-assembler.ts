@@ -1,4 +1,4 @@
-/** The choices of a streamed chat response as they grow; given up, a sample of their text remains, and what they report. */
+/** Assembles the choices of a streamed chat response. After `discardText`, only a sample of their text and their finish reasons remain. */
 import { asObjects, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 import { TextMeter, textLengthOf } from '../text-meter.ts'
 import { type AssembledChoice, createChoice, finishChoice, mergeChoiceChunk } from './assemble-choice.ts'
@@ -15,7 +15,7 @@ export class ChoicesAssembler {
     this.#onError = onError
   }
 
-  /** Returns whether tool calls had to be given the number or the form that clients expect. */
+  /** Merges the choices of a chunk. Returns whether tool calls were normalized to the index and form that clients expect. */
   merge(chunks: unknown): boolean {
     if (!Array.isArray(chunks)) return false
     let isNormalized = false
@@ -23,10 +23,10 @@ export class ChoicesAssembler {
       const chunk: unknown = chunks[position]
       if (!isJsonObject(chunk)) continue
       const choice = this.#find(parseIndex(chunk.index) ?? position)
-      const read = readCalls(chunk)
-      if (this.meter.isDiscarded) this.#pass(choice, chunk)
+      const calls = readCalls(chunk)
+      if (this.meter.isDiscarded) this.#mergeDiscarded(choice, chunk)
       else if (!mergeChoiceChunk(choice, chunk)) this.isInconsistent = true
-      isNormalized ||= read !== null && !read.isAsExpected()
+      isNormalized ||= calls !== null && !calls.isAsExpected()
       this.#onError(readField(chunk, 'error'))
     }
     return isNormalized
@@ -38,7 +38,7 @@ export class ChoicesAssembler {
     this.#choices = this.#choices.map(({ index, message, fields, isLegacy }) => {
       const text = message ? message.content : fields.text
       const content = this.meter.sampleText(typeof text === 'string' ? text : '')
-      // Such as calls of tools.
+      // The rest of the message, such as tool calls, counts as discarded.
       this.meter.countDiscarded({ ...message, content: undefined })
       const { finish_reason } = fields
       return {
@@ -51,7 +51,7 @@ export class ChoicesAssembler {
     })
   }
 
-  /** As a plain response holds them. */
+  /** Returns the choices in the form of a plain response. */
   finish(): { isLegacy: boolean; choices: JsonObject[] } {
     const ordered = this.#choices.toSorted((a, b) => a.index - b.index)
     return {
@@ -71,18 +71,18 @@ export class ChoicesAssembler {
     return added
   }
 
-  #pass({ fields }: AssembledChoice, { delta, text, finish_reason }: JsonObject): void {
+  #mergeDiscarded({ fields }: AssembledChoice, { delta, text, finish_reason }: JsonObject): void {
     this.meter.countDiscarded(isJsonObject(delta) ? delta : text)
     if (typeof finish_reason === 'string') fields.finish_reason = finish_reason
     if (finish_reason === 'error') this.#onError(finish_reason)
   }
 }
 
-/** Remembers the calls of a chunk as they came; null where it has none. */
+/** Records the calls of a chunk as they arrived; null if it has none. `isAsExpected` tells whether they needed no normalization. */
 function readCalls({ delta }: JsonObject): { isAsExpected(): boolean } | null {
   const fragments = isJsonObject(delta) ? asObjects(delta.tool_calls) : []
   if (fragments.length === 0) return null
-  const came = fragments.map(({ index }) => index)
+  const indexes = fragments.map(({ index }) => index)
   const isText = !fragments.some(fragment => isJsonObject(fragment.function) && hasParsedArguments(fragment.function))
-  return { isAsExpected: () => isText && fragments.every(({ index }, at) => index === came[at]) }
+  return { isAsExpected: () => isText && fragments.every(({ index }, at) => index === indexes[at]) }
 }

@@ -1,4 +1,4 @@
-/** Says which responses are complete. Only those may be stored, because a stored response is served to other requests. */
+/** Judges whether responses are complete. Only complete responses may be cached, because they are served to other requests. */
 
 import {
   areCompleteArguments,
@@ -11,7 +11,7 @@ import { readContentParts, textOfContent } from './content-parts.ts'
 import { classifyFinishReason, isContentFilter } from './finish-reason.ts'
 import { readReasoningText } from './reasoning-text.ts'
 
-/** Why a response must not be stored. */
+/** The reason why a response must not be cached. */
 export type IncompleteReason =
   /** The body is not an object with at least one choice. */
   | 'not_an_answer'
@@ -21,43 +21,43 @@ export type IncompleteReason =
   | 'error_in_choice'
   /** A choice has neither a message nor a text. */
   | 'empty_choice'
-  /** A choice ended without a word, a call, a refusal, a picture or a sound. A retry may well return something. */
+  /** A choice ended without text, a call, a refusal, an image or audio. A retry may succeed. */
   | 'nothing_said'
-  /** A choice ended regularly with nothing to show, although the provider counts output tokens. */
+  /** A choice ended regularly without output, although the provider counts output tokens. */
   | 'no_output'
-  /** A choice has no `finish_reason`: it was not finished. */
+  /** A choice has no `finish_reason`, so it is not finished. */
   | 'unfinished_choice'
-  /** A filter withheld or cut the response. A retry may well pass. */
+  /** A filter withheld or truncated the response. A retry may succeed. */
   | 'content_filter'
-  /** Cut at the provider's own length limit: the client had set none, or a far higher one. */
+  /** The response was truncated at the provider's length limit: the client set none, or a far higher one. */
   | 'provider_length_limit'
-  /** A `finish_reason` that is not documented as an end of any kind. */
+  /** The `finish_reason` is unknown. */
   | 'unknown_finish_reason'
-  /** The response goes on in a later request: a paused turn, or a response that is made in the background. */
+  /** The response continues in a later request: a paused turn, or a background response. */
   | 'pending'
-  /** It ended in a way that its own vendor may have added; the client knows what to make of it. */
+  /** The response ended for a new reason of its vendor, which the client may know. */
   | 'unknown_stop_reason'
-  /** The bytes are not valid UTF-8, and entries are stored as text. */
+  /** The bytes are not valid UTF-8, but cache entries are text. */
   | 'not_utf8'
-  /** The client's format has no place for a part of it. */
+  /** A part was omitted because the client's format does not support it. */
   | 'omitted_parts'
-  /** An error object within the stream. */
+  /** The stream contains an error object. */
   | 'error_in_stream'
   /** A chunk of the stream was not a JSON object. */
   | 'malformed_chunk'
   /** A field changed its type within the stream, so that its parts cannot be merged. */
   | 'inconsistent_chunks'
-  /** Fewer choices or vectors than were asked for. */
+  /** The response has fewer choices or vectors than requested. */
   | 'too_few'
-  /** The arguments of a call are no JSON: they were probably cut. */
+  /** The arguments of a call are not valid JSON, so they are probably truncated. */
   | 'cut_arguments'
-  /** The text is no JSON, although JSON was asked for. */
+  /** The text is not valid JSON, although the request requires JSON. */
   | 'no_json'
-  /** No tool is called, although one had to be. */
+  /** No tool is called, although the request requires a call. */
   | 'no_call'
-  /** Vectors of another length than was asked for, or of several lengths. */
+  /** The vectors do not have the requested dimensions, or differ in length. */
   | 'other_dimensions'
-  /** Longer than any provider's response. It is not kept in memory. */
+  /** The response is too long to store, so that its text was discarded. */
   | 'too_large'
   /** The stream ended without a closing event or a reason for its end. */
   | 'missing_end'
@@ -82,70 +82,71 @@ export function isUpstreamFailure(completeness: Completeness): boolean {
   return UPSTREAM_FAILURES.has(completeness)
 }
 
-/** What a stream comes to, of which `flaw` was seen on the way: a failure outranks whatever else makes it incomplete. */
+/** Combines a flaw of the stream with the completeness of the assembled response. A failure outranks other reasons. */
 export function combineCompleteness(flaw: IncompleteReason | null, judged: Completeness): Completeness {
   if (flaw === null) return judged
   return isUpstreamFailure(judged) && !isUpstreamFailure(flaw) ? judged : flaw
 }
 
-/** Says whether the body of a 200 is complete: a plain chat or legacy completion, or an assembled stream. */
-export function completenessOf(body: unknown, wanted: ExpectedOutput): Completeness {
+/** Judges the body of a 200: a plain chat or legacy completion, or an assembled stream. */
+export function completenessOf(body: unknown, expected: ExpectedOutput): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (isPresent(readField(body, 'error'))) return 'error_in_body'
   const choices = readField(body, 'choices')
   if (!Array.isArray(choices) || choices.length === 0) return 'not_an_answer'
   const outputTokens = readOutputTokens(body)
   for (const choice of choices) {
-    const completeness = isJsonObject(choice) ? completenessOfChoice(choice, wanted, outputTokens) : 'not_an_answer'
+    const completeness = isJsonObject(choice) ? completenessOfChoice(choice, expected, outputTokens) : 'not_an_answer'
     if (completeness !== 'whole') return completeness
   }
-  return choices.length < (wanted.count ?? 1) ? 'too_few' : 'whole'
+  return choices.length < (expected.count ?? 1) ? 'too_few' : 'whole'
 }
 
-/** Of all choices together; null when they are not known. */
+/** Returns the output tokens of all choices together; null if not known. */
 function readOutputTokens({ usage }: JsonObject): number | null {
   const count = isJsonObject(usage) ? readField(usage, 'completion_tokens') : undefined
   return typeof count === 'number' ? count : null
 }
 
-function completenessOfChoice(choice: JsonObject, wanted: ExpectedOutput, outputTokens: number | null): Completeness {
+function completenessOfChoice(choice: JsonObject, expected: ExpectedOutput, outputTokens: number | null): Completeness {
   const finishReason = readField(choice, 'finish_reason')
   if (isPresent(readField(choice, 'error')) || finishReason === 'error') return 'error_in_choice'
   if (typeof finishReason !== 'string' || finishReason === '')
     return isEmptyChoice(choice) ? 'empty_choice' : 'unfinished_choice'
-  const ending = classifyFinishReason(finishReason)
-  if (ending === 'filtered' || hasNativeFilter(choice)) return 'content_filter'
-  if (ending === 'failed') return 'unknown_finish_reason'
+  const finishKind = classifyFinishReason(finishReason)
+  if (finishKind === 'filtered' || hasNativeFilter(choice)) return 'content_filter'
+  if (finishKind === 'failed') return 'unknown_finish_reason'
   if (isEmptyChoice(choice)) return 'empty_choice'
-  if (ending === 'length' && isTruncatedByProvider(wanted, outputTokens)) return 'provider_length_limit'
-  if (hasContent(choice)) return completenessOfContent(choice, wanted)
-  const isUnseen = ending === 'regular' && (outputTokens ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !hasReasoning(choice)
-  return isUnseen ? 'no_output' : 'nothing_said'
+  if (finishKind === 'length' && isTruncatedByProvider(expected, outputTokens)) return 'provider_length_limit'
+  if (hasContent(choice)) return completenessOfContent(choice, expected)
+  const hasHiddenOutput =
+    finishKind === 'regular' && (outputTokens ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !hasReasoning(choice)
+  return hasHiddenOutput ? 'no_output' : 'nothing_said'
 }
 
-/** Some servers count the token that ends an empty response, and Claude ends an empty turn with two or three. */
+/** Maximum output tokens of an empty response. Some servers count its end token, and Claude ends an empty turn with two or three tokens. */
 export const MAX_EMPTY_RESPONSE_TOKENS = 3
 
 function isEmptyChoice(choice: JsonObject): boolean {
   return !isJsonObject(readField(choice, 'message')) && typeof readField(choice, 'text') !== 'string'
 }
 
-/** A legacy completion may be empty: it continues a text that may have been complete. */
+/** Whether a choice has reasoning. True for legacy completions, which may be empty because the text they continue was complete. */
 function hasReasoning(choice: JsonObject): boolean {
   const message = readField(choice, 'message')
   if (!isJsonObject(message)) return true
   return readReasoningText(message) !== '' || readContentParts(readField(message, 'content')).length > 0
 }
 
-function completenessOfContent(choice: JsonObject, wanted: ExpectedOutput): Completeness {
+function completenessOfContent(choice: JsonObject, expected: ExpectedOutput): Completeness {
   const message = readField(choice, 'message')
   if (!isJsonObject(message)) return 'whole'
   const calls = callsOf(message)
   if (!calls.every(hasWholeArguments)) return 'cut_arguments'
-  // A refusal takes the place of whatever was asked for.
+  // A refusal replaces the requested output.
   if (calls.length > 0 || !isBlank(readField(message, 'refusal'))) return 'whole'
-  if (wanted.requiresToolCall) return 'no_call'
-  return hasExpectedTextFormat(textOfContent(readField(message, 'content')), wanted) ? 'whole' : 'no_json'
+  if (expected.requiresToolCall) return 'no_call'
+  return hasExpectedTextFormat(textOfContent(readField(message, 'content')), expected) ? 'whole' : 'no_json'
 }
 
 function callsOf(message: JsonObject): unknown[] {
@@ -154,7 +155,7 @@ function callsOf(message: JsonObject): unknown[] {
   return [...(Array.isArray(calls) ? calls : []), ...(isPresent(legacy) ? [{ function: legacy }] : [])]
 }
 
-/** What a custom tool is given is any text. */
+/** Whether a call's arguments are complete. A custom tool accepts any text. */
 function hasWholeArguments(call: unknown): boolean {
   if (!isJsonObject(call)) return false
   const { function: called, custom } = call
@@ -175,13 +176,13 @@ function hasContent(choice: JsonObject): boolean {
   })
 }
 
-/** An aggregator may report `stop` although the provider's native reason, beside it, names a filter. */
+/** Whether the provider's native finish reason names a filter. An aggregator may report `stop` nevertheless. */
 function hasNativeFilter(choice: JsonObject): boolean {
   const native = readField(choice, 'native_finish_reason')
   return typeof native === 'string' && isContentFilter(native)
 }
 
-/** Whether any choice calls a tool, or a function the legacy way. Such responses are never served from a semantic match. */
+/** Whether any choice calls a tool, or a function in the legacy form. Such responses are never served from a semantic match. */
 export function hasToolCalls(body: unknown): boolean {
   const choices = isJsonObject(body) ? readField(body, 'choices') : undefined
   return Array.isArray(choices) && choices.some(choice => isJsonObject(choice) && callsTool(choice))

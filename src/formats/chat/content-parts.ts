@@ -1,4 +1,4 @@
-/** A message's content as a list of parts, which some vendors send in place of text: read part by part, and merged from a stream. */
+/** Reads and merges message content that is a list of parts, which some vendors send instead of text. */
 
 import { asString, isBlank, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 
@@ -7,17 +7,17 @@ export type ContentPart =
   | { kind: 'reasoning'; text: string }
   | { kind: 'image'; url: string }
   | { kind: 'audio'; audio: JsonObject }
-  /** A kind that nothing here understands. */
+  /** A part of an unknown kind. */
   | { kind: 'other'; type: string }
 
-/** Reads text, or a list of parts. Empty parts are left out. */
+/** Reads content that is text or a list of parts. Omits empty parts. */
 export function readContentParts(content: unknown): ContentPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }]
   if (isJsonObject(content)) return [readPart(content)]
   return Array.isArray(content) ? content.map(readPart).filter(part => !('text' in part) || part.text !== '') : []
 }
 
-/** The text of a content, without its reasoning. */
+/** Returns the text of the content, without its reasoning. */
 export function textOfContent(content: unknown): string {
   return readContentParts(content)
     .map(part => (part.kind === 'text' ? part.text : ''))
@@ -29,18 +29,18 @@ function readPart(part: unknown): ContentPart {
   if (!isJsonObject(part)) return { kind: 'other', type: typeof part }
   const { type, text, thinking, reasoning, refusal, image_url: image, input_audio, audio } = part
   const thought = thinking ?? reasoning
-  if (isGivenText(thought) || Array.isArray(thought)) return { kind: 'reasoning', text: joinTexts(thought) }
+  if (isString(thought) || Array.isArray(thought)) return { kind: 'reasoning', text: joinTexts(thought) }
   if (asString(type).startsWith('reasoning')) return { kind: 'reasoning', text: joinTexts(text ?? part.summary) }
-  if (isGivenText(text)) return { kind: 'text', text }
-  if (isGivenText(refusal)) return { kind: 'text', text: refusal }
+  if (isString(text)) return { kind: 'text', text }
+  if (isString(refusal)) return { kind: 'text', text: refusal }
   const url = isJsonObject(image) ? image.url : image
-  if (isGivenText(url)) return { kind: 'image', url }
-  const sound = audio ?? input_audio
-  if (isJsonObject(sound)) return { kind: 'audio', audio: sound }
+  if (isString(url)) return { kind: 'image', url }
+  const audioContent = audio ?? input_audio
+  if (isJsonObject(audioContent)) return { kind: 'audio', audio: audioContent }
   return { kind: 'other', type: asString(type) || 'unnamed' }
 }
 
-function isGivenText(value: unknown): value is string {
+function isString(value: unknown): value is string {
   return typeof value === 'string'
 }
 
@@ -51,8 +51,8 @@ function joinTexts(value: unknown): string {
 }
 
 /**
- * Merges a streamed content where one side is a list of parts; null where both are texts, or one says nothing. A text continues the last part
- * of the list if that is a text, too.
+ * Merges streamed content if one side is a list of parts. Returns null if both are texts or one is blank. A text continues the last part of the
+ * list if that is also text.
  */
 export function mergeContent(existing: unknown, incoming: unknown): unknown[] | null {
   if (isBlank(incoming)) return null
@@ -69,7 +69,7 @@ function textPart(text: string): JsonObject {
   return { type: 'text', text }
 }
 
-/** Consecutive pieces of one kind, which have nothing but their text, are one part. */
+/** Adds a part. Merges it into the last part if both are of one kind and contain only text. */
 function addPart(parts: unknown[], part: unknown): unknown[] {
   const last = parts.at(-1)
   if (isJsonObject(last) && isJsonObject(part) && isPlainText(last) && isPlainText(part))

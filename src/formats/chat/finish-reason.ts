@@ -1,6 +1,6 @@
-/** What a chat response's `finish_reason` means. Compatible servers pass the native reasons of their models through, in any letter case. */
+/** Classifies the `finish_reason` of a chat response. Compatible servers forward the native reasons of their models, in any letter case. */
 
-/** `failed`: the provider gave up, or ended the response for a reason that is not documented as an end of any kind. */
+/** `failed`: the provider aborted the response, or ended it for an unknown reason. */
 export type FinishKind = 'regular' | 'length' | 'filtered' | 'failed'
 
 const REGULAR: ReadonlySet<string> = new Set(
@@ -11,7 +11,7 @@ const REGULAR: ReadonlySet<string> = new Set(
 const LENGTH = /length|max_\w{0,20}tokens|token_limit|context_window/
 const FILTERED = /filter|safety|sensitive|refus|recitation|prohibited|block|spii|moderat|guardrail/
 
-/** An unknown reason is a failure: nobody can tell whether the response is complete. */
+/** Classifies a reason. An unknown reason is a failure, because the response may be incomplete. */
 export function classifyFinishReason(finishReason: string): FinishKind {
   const reason = finishReason.toLowerCase()
   if (REGULAR.has(reason)) return 'regular'
@@ -19,7 +19,7 @@ export function classifyFinishReason(finishReason: string): FinishKind {
   return LENGTH.test(reason) ? 'length' : 'failed'
 }
 
-/** Whether the reason, a native one for example, names a content filter. */
+/** Whether the reason, which may be a native one, names a content filter. */
 export function isContentFilter(reason: string): boolean {
   return FILTERED.test(reason.toLowerCase())
 }

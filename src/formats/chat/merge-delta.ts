@@ -1,10 +1,10 @@
-/** Merges the deltas of a streamed message, unknown fields included, and the fields around it, whose latest value counts. */
+/** Merges the deltas of a streamed message, including unknown fields, and the other fields of its chunks, of which the latest value counts. */
 
 import { asNumber, isBlank, isJsonObject, type JsonObject, readField, writeField } from '../json/canonical.ts'
 import { mergeContent } from './content-parts.ts'
 import { findContinuedCall, normalizeCallFragment, readToolCallFragment } from './tool-calls.ts'
 
-/** Strings under these keys name or classify: they are sent once or repeated whole, never in fragments. */
+/** Last words of keys whose strings are names or types. Such strings are sent once or repeated whole, never in fragments. */
 const CONSTANT_WORDS = new Set([
   'id',
   'type',
@@ -20,28 +20,28 @@ const CONSTANT_WORDS = new Set([
   'url',
 ])
 
-/** Whether strings under this key (`name`, `call_id`) are sent whole each time. All others are fragments of a longer string. */
+/** Whether strings under this key, such as `name` or `call_id`, are always sent whole. All others are fragments of a longer string. */
 export function isUnfragmentedKey(key: string): boolean {
   return CONSTANT_WORDS.has(key.slice(key.lastIndexOf('_') + 1))
 }
 
 /**
- * Adds a delta to what was assembled so far. Fragments are appended and objects merged. List items are merged by `index` (and
+ * Merges a delta into the message so far. Fragments are appended and objects merged. List items are merged by `index` (and
  * `type` and `id`), or appended. Numbers and booleans are replaced. Null is ignored, and so is '' for constants. Parts of
- * `delta` become parts of `target`. Returns false when a field changes its type: the newest value is kept, but the whole cannot
+ * `delta` become parts of `target`. Returns false when a field changes its type: the latest value is stored, but the whole cannot
  * be known.
  */
 export function mergeDelta(target: JsonObject, delta: JsonObject): boolean {
-  let sound = true
+  let isConsistent = true
   for (const key in delta) {
     const incoming = delta[key]
     const existing = readField(target, key)
     if (typeof incoming === 'string' && typeof existing === 'string') {
       if (!isUnfragmentedKey(key)) writeField(target, key, existing + incoming)
       else if (incoming !== '') writeField(target, key, incoming)
-    } else if (!mergeValue(target, key, existing, incoming)) sound = false
+    } else if (!mergeValue(target, key, existing, incoming)) isConsistent = false
   }
-  return sound
+  return isConsistent
 }
 
 function mergeValue(target: JsonObject, key: string, existing: unknown, incoming: unknown): boolean {
@@ -64,21 +64,21 @@ function mergeValue(target: JsonObject, key: string, existing: unknown, incoming
 
 /** Each item continues the last item with the same `index`, or is appended. */
 function mergeItems(items: unknown[], fragments: unknown[]): boolean {
-  let sound = true
-  const known = items.length * fragments.length > MOST_STEPS ? lastByIndex(items) : null
+  let isConsistent = true
+  const known = items.length * fragments.length > MAX_SCAN_STEPS ? lastByIndex(items) : null
   for (const fragment of fragments) {
     const index = isJsonObject(fragment) ? readField(fragment, 'index') : undefined
     const item = known ? known.get(index) : findLastByIndex(items, index)
     if (item === undefined || !isJsonObject(fragment) || isAnother(item, fragment)) {
       items.push(fragment)
       if (isJsonObject(fragment) && typeof index === 'number') known?.set(index, fragment)
-    } else if (!mergeDelta(item, fragment)) sound = false
+    } else if (!mergeDelta(item, fragment)) isConsistent = false
   }
-  return sound
+  return isConsistent
 }
 
-/** Of long lists, as a client may send them, the items are found by a map. */
-const MOST_STEPS = 4_096
+/** Longer lists, which a client may send, are searched with a map. */
+const MAX_SCAN_STEPS = 4_096
 
 function lastByIndex(items: readonly unknown[]): Map<unknown, JsonObject> {
   const last = new Map<unknown, JsonObject>()
@@ -89,9 +89,9 @@ function lastByIndex(items: readonly unknown[]): Map<unknown, JsonObject> {
   return last
 }
 
-/** Each fragment continues a call, or begins the next one. It is given the number and the form that clients expect. */
+/** Merges fragments into the calls. Each continues a call or begins the next one, and is normalized to the index and form that clients expect. */
 function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
-  let sound = true
+  let isConsistent = true
   for (const fragment of fragments) {
     if (!isJsonObject(fragment)) return false
     const read = readToolCallFragment(fragment)
@@ -99,15 +99,15 @@ function mergeToolCalls(calls: unknown[], fragments: unknown[]): boolean {
     normalizeCallFragment(fragment, known ? asNumber(known.index) : nextIndex(calls as JsonObject[], read.index))
     // The fragment itself may still be sent.
     if (known === undefined) calls.push(structuredClone(fragment))
-    else if (!mergeDelta(known, fragment)) sound = false
+    else if (!mergeDelta(known, fragment)) isConsistent = false
   }
-  return sound
+  return isConsistent
 }
 
-/** The provider's own number, unless another call has it. */
-function nextIndex(calls: readonly JsonObject[], wanted: number | null): number {
-  const isTaken = wanted === null || calls.some(({ index }) => index === wanted)
-  return isTaken ? Math.max(-1, ...calls.map(({ index }) => asNumber(index, -1))) + 1 : wanted
+/** Returns the provider's index, unless another call has it; then the next free one. */
+function nextIndex(calls: readonly JsonObject[], providerIndex: number | null): number {
+  const isTaken = providerIndex === null || calls.some(({ index }) => index === providerIndex)
+  return isTaken ? Math.max(-1, ...calls.map(({ index }) => asNumber(index, -1))) + 1 : providerIndex
 }
 
 function findLastByIndex(items: unknown[], index: unknown): JsonObject | undefined {
@@ -119,7 +119,7 @@ function findLastByIndex(items: unknown[], index: unknown): JsonObject | undefin
   return undefined
 }
 
-/** Aggregators give blocks of different types the same number. */
+/** Whether a fragment belongs to another item. Aggregators give blocks of different types the same index. */
 function isAnother(item: JsonObject, fragment: JsonObject): boolean {
   return differs(item, fragment, 'type') || differs(item, fragment, 'id')
 }
@@ -140,7 +140,7 @@ export function mergeLatestValue(target: JsonObject, key: string, incoming: unkn
   } else writeField(target, key, incoming)
 }
 
-/** Adds a chunk's log probabilities. Lists of tokens are appended; for all other fields the latest value counts. */
+/** Merges a chunk's log probabilities. Lists of tokens are appended; for all other fields, the latest value counts. */
 export function mergeLogprobs(target: JsonObject, incoming: unknown): void {
   const existing = readField(target, 'logprobs')
   if (!isJsonObject(existing) || !isJsonObject(incoming)) {

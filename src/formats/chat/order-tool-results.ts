@@ -1,53 +1,55 @@
-/** Puts the results of tool calls right behind their calls: strict vendors refuse any other message between them, and one without the other. */
+/** Orders tool results directly after their calls. Strict vendors reject other messages between them, and a call or result without the other. */
 
 import { asObjects, asString, type JsonObject } from '../json/canonical.ts'
 import { setSourcePath, sourcePathOf } from '../source-paths.ts'
 
-/** Images and files of results, which a tool message cannot hold. */
+/** Images and files of results, which a tool message cannot contain. */
 export type ToolResultMedia = ReadonlyMap<JsonObject, readonly JsonObject[]>
 
-/** For a call that an interrupted turn left without a result. */
+/** The result of a call that has none, for example because the turn was interrupted. */
 const NO_RESULT = '(No result was recorded.)'
 
 /**
- * What stood between the calls of a message and their results moves behind the last of them; everything else keeps its order, as do the
- * results of one message. Media become a user message where the last result of their message stood. A result without a call becomes a
- * user message in its place; a call without a result gets one that says so.
+ * Moves messages between the calls of a message and their results after the last result. All other messages, and the results of one message,
+ * keep their order. Media become a user message at the position of the last result. A result without a call becomes a user message in its
+ * place; a call without a result gets NO_RESULT.
  */
 export function orderToolResults(messages: readonly JsonObject[], media: ToolResultMedia): JsonObject[] {
-  const { callerOf, resultsOf, unanswered } = matchResults(messages)
+  const { callerOf, resultsOf, callsWithoutResult } = matchResults(messages)
   const ordered: JsonObject[] = []
-  /** Messages that call, of which either they themselves or their last result were passed. */
-  const halfPassed = new Set<JsonObject>()
-  let waiting: JsonObject[] = []
+  /** Calling messages of which either the message itself or its last result has been reached. */
+  const halfReached = new Set<JsonObject>()
+  let pendingMedia: JsonObject[] = []
 
   function pushMedia(): void {
-    const [first] = waiting
+    const [first] = pendingMedia
     if (first)
-      ordered.push(setSourcePath({ role: 'user', content: waiting.flatMap(describeMedia) }, sourcePathOf(first) ?? ''))
-    waiting = []
+      ordered.push(
+        setSourcePath({ role: 'user', content: pendingMedia.flatMap(describeMedia) }, sourcePathOf(first) ?? ''),
+      )
+    pendingMedia = []
   }
 
   const describeMedia = (result: JsonObject) => describe(result, media.get(result) ?? [])
 
-  /** Media follow both the call and the last result. */
-  function passTurn(caller: JsonObject, results: readonly JsonObject[]): void {
-    if (halfPassed.has(caller)) for (const each of results) if (media.has(each)) waiting.push(each)
-    halfPassed.add(caller)
+  /** Adds the media of a turn once both its call and its last result have been reached. */
+  function reachTurn(caller: JsonObject, results: readonly JsonObject[]): void {
+    if (halfReached.has(caller)) for (const each of results) if (media.has(each)) pendingMedia.push(each)
+    halfReached.add(caller)
   }
 
   for (const message of messages) {
     const caller = callerOf.get(message)
     const results = resultsOf.get(caller ?? message) ?? []
     if (caller) {
-      if (results.at(-1) === message) passTurn(caller, results)
+      if (results.at(-1) === message) reachTurn(caller, results)
       continue
     }
     pushMedia()
-    ordered.push(message.role === 'tool' ? writeAsUser(message, media.get(message) ?? []) : message)
+    ordered.push(message.role === 'tool' ? toUserMessage(message, media.get(message) ?? []) : message)
     for (const result of results) ordered.push(result)
-    for (const call of unanswered.get(message) ?? []) ordered.push(writeNoResult(call))
-    if (results.length > 0) passTurn(message, results)
+    for (const call of callsWithoutResult.get(message) ?? []) ordered.push(createMissingResult(call))
+    if (results.length > 0) reachTurn(message, results)
   }
   pushMedia()
   return ordered
@@ -58,24 +60,24 @@ function describe(result: JsonObject, parts: readonly unknown[]): unknown[] {
   return [setSourcePath(heading, sourcePathOf(result) ?? ''), ...parts]
 }
 
-function writeAsUser(result: JsonObject, media: readonly JsonObject[]): JsonObject {
-  const place = sourcePathOf(result) ?? ''
+function toUserMessage(result: JsonObject, media: readonly JsonObject[]): JsonObject {
+  const path = sourcePathOf(result) ?? ''
   const { content } = result
-  const said: unknown[] = Array.isArray(content) ? content : [setSourcePath({ type: 'text', text: content }, place)]
-  return setSourcePath({ role: 'user', content: describe(result, content === '' ? media : [...said, ...media]) }, place)
+  const parts: unknown[] = Array.isArray(content) ? content : [setSourcePath({ type: 'text', text: content }, path)]
+  return setSourcePath({ role: 'user', content: describe(result, content === '' ? media : [...parts, ...media]) }, path)
 }
 
-function writeNoResult(call: JsonObject): JsonObject {
+function createMissingResult(call: JsonObject): JsonObject {
   return setSourcePath({ role: 'tool', tool_call_id: call.id, content: NO_RESULT }, sourcePathOf(call) ?? '')
 }
 
 interface MatchedResults {
-  /** The message whose call a result answers. */
+  /** The message with the call that a result belongs to. */
   callerOf: Map<JsonObject, JsonObject>
-  /** As they came. */
+  /** The results of a message's calls, in their order of arrival. */
   resultsOf: Map<JsonObject, JsonObject[]>
   /** The calls of a message that have no result. */
-  unanswered: Map<JsonObject, JsonObject[]>
+  callsWithoutResult: Map<JsonObject, JsonObject[]>
 }
 
 interface OpenCall {
@@ -83,9 +85,9 @@ interface OpenCall {
   call: JsonObject
 }
 
-/** A vendor may use an id again: a result answers the nearest call before it that has none yet, else the first one after it. */
+/** Matches results with calls. A vendor may reuse an id: a result belongs to the nearest call before it without one, else to the first after it. */
 function matchResults(messages: readonly JsonObject[]): MatchedResults {
-  /** Calls without a result by their ids, the last one last. */
+  /** Calls without a result by id, in the order of the messages. */
   const open = new Map<string, OpenCall[]>()
   const early: JsonObject[] = []
   const callerOf = new Map<JsonObject, JsonObject>()
@@ -106,9 +108,9 @@ function matchResults(messages: readonly JsonObject[]): MatchedResults {
     const caller = callerOf.get(message)
     if (caller) addTo(resultsOf, caller, message)
   }
-  const unanswered = new Map<JsonObject, JsonObject[]>()
-  for (const { caller, call } of [...open.values()].flat()) addTo(unanswered, caller, call)
-  return { callerOf, resultsOf, unanswered }
+  const callsWithoutResult = new Map<JsonObject, JsonObject[]>()
+  for (const { caller, call } of [...open.values()].flat()) addTo(callsWithoutResult, caller, call)
+  return { callerOf, resultsOf, callsWithoutResult }
 }
 
 function callsOf({ role, tool_calls: calls }: JsonObject): JsonObject[] {

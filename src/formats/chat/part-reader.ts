@@ -9,7 +9,7 @@ import { ToolCallReader, type ToolCallWriter } from './tool-call-reader.ts'
 import { parseIndex } from './tool-calls.ts'
 
 export interface ResponseMetadata {
-  /** '' when the provider gave none. */
+  /** '' when the provider sent none. */
   id: string
   model: string
   createdSeconds: number
@@ -18,31 +18,31 @@ export interface ResponseMetadata {
 /** Writes the parts of a response in another format. Called in the order of the response. */
 export interface PartWriter extends ToolCallWriter {
   /** Called once, before the first part or at the end of a response without any. */
-  begin(head: ResponseMetadata): void
+  begin(metadata: ResponseMetadata): void
   addReasoning(text: string): void
   /** `logprobs` belong to the tokens of this text; empty when they were not requested. */
   addText(text: string, logprobs: unknown[]): void
   addRefusal(text: string): void
-  /** Adds the sources of the text. Returns false when the format has no place for them, as do the next two. */
+  /** Adds the sources of the text. Returns false, like the next two methods, when the format does not support them. */
   addAnnotations(annotations: JsonObject[]): boolean
-  /** An address, or a data URL. */
+  /** Adds an image. `url` is an address or a data URL. */
   addImage(url: string): boolean
   addAudio(audio: JsonObject): boolean
 }
 
-/** Reads only the first choice: the target formats have no others. */
+/** Reads only the first choice, because the target formats have no others. */
 export class PartReader {
   readonly #writer: PartWriter
   readonly #calls: ToolCallReader
-  /** What came between the fragments of a call: it is written behind that. */
-  readonly #waiting: (() => void)[] = []
+  /** Parts that arrived between the fragments of a call. They are written after the call. */
+  readonly #pendingWrites: (() => void)[] = []
   readonly #audio: JsonObject = {}
-  #head: ResponseMetadata = { id: '', model: '', createdSeconds: nowSeconds() }
+  #metadata: ResponseMetadata = { id: '', model: '', createdSeconds: nowSeconds() }
   #hasBegun = false
   #hasToolCalls = false
   #hasText = false
   readonly extras = new PendingExtras()
-  /** Kinds of parts that the target format has no place for. */
+  /** Kinds of parts that the target format does not support. */
   readonly omitted = new Set<string>()
 
   constructor(writer: PartWriter) {
@@ -54,9 +54,9 @@ export class PartReader {
     return this.#hasBegun
   }
 
-  /** Takes a chunk. */
+  /** Reads a chunk and writes its parts. */
   read(chunk: JsonObject): void {
-    if (!this.#hasBegun) this.#head = mergeHead(this.#head, chunk)
+    if (!this.#hasBegun) this.#metadata = mergeMetadata(this.#metadata, chunk)
     const choice = firstChoiceOf(chunk)
     const delta = choice?.delta ?? choice?.message
     if (choice && isJsonObject(delta)) this.#readDelta(delta, readLogprobs(choice.logprobs))
@@ -71,7 +71,7 @@ export class PartReader {
   }
 
   #begin(): PartWriter {
-    if (!this.#hasBegun) this.#writer.begin(this.#head)
+    if (!this.#hasBegun) this.#writer.begin(this.#metadata)
     this.#hasBegun = true
     return this.#writer
   }
@@ -85,12 +85,12 @@ export class PartReader {
     if (typeof refusal === 'string' && refusal !== '') this.#afterCalls(() => this.#writer.addRefusal(refusal))
     for (const part of readContentParts(images)) this.#readPart(part, [])
     this.#readCalls(delta)
-    if (isJsonObject(audio)) this.#gatherAudio(audio)
+    if (isJsonObject(audio)) this.#collectAudio(audio)
     const sources = asObjects(annotations)
     if (sources.length > 0 && !this.#begin().addAnnotations(sources)) this.omitted.add('annotations')
   }
 
-  /** Some servers send a call in its older form, too: then it counts once. */
+  /** Reads calls. A call that a server also sends in the legacy form counts once. */
   #readCalls(delta: JsonObject): void {
     const calls = asObjects(delta.tool_calls)
     const { function_call: called } = delta
@@ -106,26 +106,26 @@ export class PartReader {
       this.#afterCalls(() => this.#writer.addText(part.text, logprobs))
     }
     if (part.kind === 'reasoning') this.#afterCalls(() => this.#writer.addReasoning(part.text))
-    else if (part.kind === 'audio') this.#gatherAudio(part.audio)
+    else if (part.kind === 'audio') this.#collectAudio(part.audio)
     else if (part.kind === 'image')
       this.#afterCalls(() => this.#writer.addImage(part.url) || this.omitted.add('images'))
     else if (part.kind === 'other') this.omitted.add(part.type)
   }
 
-  /** What follows a complete call ends it. Behind one that is not complete yet, it waits. */
+  /** Writes a part after all calls so far. The part waits while a call is incomplete. */
   #afterCalls(write: () => void): void {
     this.#begin()
-    this.#waiting.push(write)
+    this.#pendingWrites.push(write)
     if (!this.#calls.isOpen) this.#endCalls()
   }
 
   #endCalls(): void {
     this.#calls.end()
-    for (const write of this.#waiting.splice(0)) write()
+    for (const write of this.#pendingWrites.splice(0)) write()
   }
 
-  /** Audio comes in pieces of its data and its transcript, and is written once it is whole. */
-  #gatherAudio(audio: JsonObject): void {
+  /** Collects the pieces of audio data and transcript. The audio is written once it is complete. */
+  #collectAudio(audio: JsonObject): void {
     this.#begin()
     for (const [field, value] of Object.entries(audio)) {
       const known = this.#audio[field]
@@ -135,7 +135,7 @@ export class PartReader {
     }
   }
 
-  /** What was said is text in every format, unless the response has a text of its own. */
+  /** Writes the audio, and its transcript as text unless the response has other text. */
   #writeAudio(audio: JsonObject): void {
     const transcript = asString(audio.transcript)
     if (transcript !== '' && !this.#hasText) this.#writer.addText(transcript, [])
@@ -143,24 +143,24 @@ export class PartReader {
   }
 }
 
-/** Where a plain response that was translated to chat has its chunks beside it. No provider has a field of this name. */
+/** The field with the chunks of a plain response that was translated to chat. No provider has a field of this name. */
 export const CHUNKS_FIELD = 'model_proxy.chunks'
 
-/** Returns a plain response as one chunk that holds all of it, or as the chunks that it has beside it: they keep its order. */
-export function toChunks(answer: JsonObject): JsonObject[] {
-  const { [CHUNKS_FIELD]: chunks } = answer
+/** Returns a plain response as one chunk, or the chunks in its CHUNKS_FIELD, which preserve the order of its parts. */
+export function toChunks(response: JsonObject): JsonObject[] {
+  const { [CHUNKS_FIELD]: chunks } = response
   if (Array.isArray(chunks)) return chunks.filter(isJsonObject)
-  const choice = firstChoiceOf(answer)
+  const choice = firstChoiceOf(response)
   const message = isJsonObject(choice?.message) ? choice.message : {}
   const numbered = asObjects(message.tool_calls).map((call, index) => ({ ...call, index }))
-  return [{ ...answer, choices: choice ? [{ ...choice, delta: { ...message, tool_calls: numbered } }] : [] }]
+  return [{ ...response, choices: choice ? [{ ...choice, delta: { ...message, tool_calls: numbered } }] : [] }]
 }
 
 export function firstChoiceOf({ choices }: JsonObject): JsonObject | undefined {
   return asObjects(choices).find(({ index }) => (parseIndex(index) ?? 0) === 0)
 }
 
-function mergeHead(known: ResponseMetadata, chunk: JsonObject): ResponseMetadata {
+function mergeMetadata(known: ResponseMetadata, chunk: JsonObject): ResponseMetadata {
   return {
     id: known.id || asString(readField(chunk, 'id')),
     model: known.model || asString(readField(chunk, 'model')),

@@ -1,6 +1,6 @@
 /**
- * Provider extras: the fields of an assistant's message and of its calls that chat does not define. Other formats have no place for them, but
- * vendors require them unchanged in the next request. They are packed into one opaque text with a MAC, which a client sends back unread.
+ * Provider extras are the fields of an assistant's message and its calls that chat does not define. Other formats do not support them, but
+ * vendors require them unchanged in the next request. They are packed into one opaque text with a MAC, which the client sends back.
  */
 import { timingSafeEqual } from 'node:crypto'
 import {
@@ -16,87 +16,87 @@ import { findStoredObjectReferences } from '../stored-object-references.ts'
 import { mergeDelta } from './merge-delta.ts'
 
 export interface ProviderExtras {
-  /** Of the message. */
+  /** Extras of the message. */
   fields: JsonObject
-  /** Of its calls, by their ids. */
+  /** Extras of its calls, by call id. */
   calls: JsonObject
 }
 
-/** Translations have a place for these, or leave them out knowingly. */
-const OWN_OF_MESSAGE: ReadonlySet<string> = new Set(
+/** Chat's own fields, which translations support or omit knowingly. */
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set(
   'role content refusal name annotations audio tool_calls function_call tool_call_id'.split(' '),
 )
-const OWN_OF_CALL: ReadonlySet<string> = new Set(['id', 'index', 'type', 'function', 'custom'])
-const OWN_OF_FUNCTION: ReadonlySet<string> = new Set(['name', 'arguments'])
+const CALL_FIELDS: ReadonlySet<string> = new Set(['id', 'index', 'type', 'function', 'custom'])
+const FUNCTION_FIELDS: ReadonlySet<string> = new Set(['name', 'arguments'])
 
-/** Begins a packed text. No vendor's own signature begins with it. */
-const PACKED = 'mp1.'
+/** Prefix of a packed text. No vendor's signature begins with it. */
+const PACKED_PREFIX = 'mp1.'
 const MAC_CHARS = 22
-/** Of what is packed together. The longest thoughts have half of it; what is beyond it, such as a picture, is left out. */
-const MOST_BYTES = 1024 * 1024
-/** Of the pieces of all that one answer carries: a stream repeats names and types with each. */
-const MOST_PIECES_CHARS = 8 * MOST_BYTES
-/** Of what is nested in a client's text. */
-const MOST_LEVELS = 64
-const LONGEST_PACKED = PACKED.length + MAC_CHARS + Math.ceil((MOST_BYTES * 4) / 3)
+/** Maximum size of packed extras. The longest reasoning takes half of it. Larger extras, such as an image, are omitted. */
+const MAX_BYTES = 1024 * 1024
+/** Maximum size of all pieces of a response's extras. A stream repeats names and types with each piece. */
+const MAX_PIECES_CHARS = 8 * MAX_BYTES
+/** Maximum nesting of the unpacked JSON, which comes from a client. */
+const MAX_DEPTH = 64
+const MAX_PACKED_CHARS = PACKED_PREFIX.length + MAC_CHARS + Math.ceil((MAX_BYTES * 4) / 3)
 
-/** What a message, or a delta of one, carried; without its calls. */
+/** Returns the extras of a message or a delta, without those of its calls. */
 export function extrasOfMessage(message: JsonObject): JsonObject {
-  return takeOthers(message, OWN_OF_MESSAGE)
+  return pickUnknownFields(message, MESSAGE_FIELDS)
 }
 
-/** The same of a call, or of a fragment of one. */
+/** Returns the extras of a call or a fragment of one. */
 export function extrasOfCall(call: JsonObject): JsonObject {
-  const carried = takeOthers(call, OWN_OF_CALL)
+  const extras = pickUnknownFields(call, CALL_FIELDS)
   const called = readField(call, 'function')
-  const within = isJsonObject(called) ? takeOthers(called, OWN_OF_FUNCTION) : {}
-  return Object.keys(within).length > 0 ? { ...carried, function: within } : carried
+  const within = isJsonObject(called) ? pickUnknownFields(called, FUNCTION_FIELDS) : {}
+  return Object.keys(within).length > 0 ? { ...extras, function: within } : extras
 }
 
-/** The names of all that a message and its calls carried. */
+/** Returns the names of all extras of a message and its calls. */
 export function listExtraNames(message: JsonObject): string[] {
   const calls = asObjects(message.tool_calls).map(extrasOfCall)
   const withinCalls = calls.flatMap(call => Object.keys({ ...call, ...(isJsonObject(call.function) && call.function) }))
   return message.role === 'assistant' ? [...Object.keys(extrasOfMessage(message)), ...withinCalls] : []
 }
 
-/** Without what names something that is kept elsewhere: whose it is would be checked in the request itself alone. */
-function takeOthers(object: JsonObject, own: ReadonlySet<string>): JsonObject {
-  const others: JsonObject = {}
+/** Returns the fields that are not in `known`. Omits references to stored objects, whose owner is checked only in the request itself. */
+function pickUnknownFields(object: JsonObject, known: ReadonlySet<string>): JsonObject {
+  const extras: JsonObject = {}
   for (const name in object) {
-    if (own.has(name) || saysNothing(object[name])) continue
+    if (known.has(name) || isEmptyValue(object[name])) continue
     if (findStoredObjectReferences({ within: { [name]: object[name] } }, null).length === 0)
-      writeField(others, name, object[name])
+      writeField(extras, name, object[name])
   }
-  return others
+  return extras
 }
 
-function saysNothing(value: unknown): boolean {
-  return isBlank(value) || value === false || (isNested(value) && Object.values(value).every(saysNothing))
+function isEmptyValue(value: unknown): boolean {
+  return isBlank(value) || value === false || (isNested(value) && Object.values(value).every(isEmptyValue))
 }
 
 function isNested(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** What an answer carried, as far as it has arrived and was not taken. */
+/** The extras of a response that have arrived and were not taken yet. */
 export class PendingExtras {
   fields: JsonObject = {}
   #calls: JsonObject = {}
   #pieces = 0
-  readonly #leftOut = new Set<string>()
+  readonly #omitted = new Set<string>()
 
   addMessage(delta: JsonObject): void {
     for (const [name, value] of Object.entries(extrasOfMessage(delta))) {
-      if (this.#hasRoom(name, value)) mergeDelta(this.fields, { [name]: structuredClone(value) })
+      if (this.#fits(name, value)) mergeDelta(this.fields, { [name]: structuredClone(value) })
       else delete this.fields[name]
     }
   }
 
   addCall(id: string, fragment: JsonObject): void {
-    const carried = extrasOfCall(fragment)
-    if (Object.keys(carried).length === 0) return
-    if (this.#hasRoom(`call ${id}`, carried)) mergeDelta(this.#calls, { [id]: structuredClone(carried) })
+    const extras = extrasOfCall(fragment)
+    if (Object.keys(extras).length === 0) return
+    if (this.#fits(`call ${id}`, extras)) mergeDelta(this.#calls, { [id]: structuredClone(extras) })
     else delete this.#calls[id]
   }
 
@@ -107,7 +107,7 @@ export class PendingExtras {
     return taken
   }
 
-  /** The names of what was not taken. */
+  /** The names of the extras that were not taken. */
   get names(): string[] {
     return [...Object.keys(this.fields), ...(Object.keys(this.#calls).length > 0 ? ['tool_calls'] : [])]
   }
@@ -116,14 +116,14 @@ export class PendingExtras {
     return Object.keys(this.fields).length === 0 && Object.keys(this.#calls).length === 0
   }
 
-  /** Whether there is something, and all of it. */
+  /** Whether there are extras, and their signature is complete. */
   get isComplete(): boolean {
     return !this.isEmpty && !this.isSignaturePending
   }
 
   /**
-   * Whether a proof that has begun is still growing. Anthropic's blocks arrive whole. Aggregators' details come in pieces, of which the
-   * signature is the last: it may follow the text, or even the response's content.
+   * Whether reasoning details have begun but their signature has not arrived. Anthropic's blocks arrive whole. Aggregators' details arrive in
+   * pieces, of which the signature is the last: it may follow the text, or even the response's content.
    */
   get isSignaturePending(): boolean {
     const { reasoning_details: details } = this.fields
@@ -132,78 +132,78 @@ export class PendingExtras {
     return !isJsonObject(last) || (last.type !== 'reasoning.encrypted' && !last.signature)
   }
 
-  /** What has once been too long stays out: a part of it would not be what was sent. */
-  #hasRoom(name: string, value: unknown): boolean {
+  /** Whether a piece fits into the limit. An extra that was once too long stays omitted, because a part of it would be invalid. */
+  #fits(name: string, value: unknown): boolean {
     const chars = JSON.stringify(value).length
-    if (this.#pieces + chars > MOST_PIECES_CHARS) this.#leftOut.add(name)
-    if (this.#leftOut.has(name)) return false
+    if (this.#pieces + chars > MAX_PIECES_CHARS) this.#omitted.add(name)
+    if (this.#omitted.has(name)) return false
     this.#pieces += chars
     return true
   }
 }
 
 /**
- * Keys for the MAC of packed extras, derived for one provider and its model: the first creates MACs, each of them verifies. A text that was
- * packed for another model, or by anybody else, has no valid MAC.
+ * Keys for the MAC of packed extras, derived for one provider and its model. The first creates MACs; all of them verify. A text that was
+ * packed for another model, or by anyone else, has no valid MAC.
  */
 export type ExtrasKeys = readonly string[]
 
-/** Packs the small before the large, as far as there is room. Null for nothing, or without a key. */
+/** Packs extras up to the size limit, small ones first. Returns null if there are none, or without a key. */
 export function packExtras({ fields, calls }: ProviderExtras, [key]: ExtrasKeys): string | null {
   if (key === undefined) return null
-  const each = [...listed('fields', fields), ...listed('calls', calls)].sort((a, b) => a.bytes - b.bytes)
-  let left = MOST_BYTES - 64
-  const kept = each.filter(({ bytes }) => {
-    const fits = bytes <= left
-    if (fits) left -= bytes
+  const each = [...measureExtras('fields', fields), ...measureExtras('calls', calls)].sort((a, b) => a.bytes - b.bytes)
+  let remainingBytes = MAX_BYTES - 64
+  const packed = each.filter(({ bytes }) => {
+    const fits = bytes <= remainingBytes
+    if (fits) remainingBytes -= bytes
     return fits
   })
-  if (kept.length === 0) return null
-  const json = Buffer.from(JSON.stringify({ fields: sortedOf(kept, 'fields'), calls: sortedOf(kept, 'calls') }))
-  return PACKED + macOf(json, key) + json.toString('base64url')
+  if (packed.length === 0) return null
+  const json = Buffer.from(JSON.stringify({ fields: sortExtras(packed, 'fields'), calls: sortExtras(packed, 'calls') }))
+  return PACKED_PREFIX + macOf(json, key) + json.toString('base64url')
 }
 
-interface Listed {
+interface SizedExtra {
   kind: 'fields' | 'calls'
   name: string
   value: unknown
   bytes: number
 }
 
-function listed(kind: Listed['kind'], fields: JsonObject): Listed[] {
+function measureExtras(kind: SizedExtra['kind'], fields: JsonObject): SizedExtra[] {
   return Object.entries(fields).map(([name, value]) => {
     return { kind, name, value, bytes: Buffer.byteLength(JSON.stringify({ [name]: value })) }
   })
 }
 
-/** The order of fields differs between plain and streamed answers. */
-function sortedOf(kept: readonly Listed[], kind: Listed['kind']): JsonObject {
-  const own = kept.filter(each => each.kind === kind).sort((a, b) => (a.name < b.name ? -1 : 1))
-  return Object.fromEntries(own.map(({ name, value }) => [name, value]))
+/** Sorts extras by name, because their order differs between plain and streamed responses. */
+function sortExtras(packed: readonly SizedExtra[], kind: SizedExtra['kind']): JsonObject {
+  const sorted = packed.filter(each => each.kind === kind).sort((a, b) => (a.name < b.name ? -1 : 1))
+  return Object.fromEntries(sorted.map(({ name, value }) => [name, value]))
 }
 
 /**
- * Reverses `packExtras`. Null for any other text, such as a vendor's own signature, and for one whose MAC none of the keys verifies. `keys`
- * null: the MAC is not verified, for reading what a text would hold.
+ * Reverses `packExtras`. Returns null for any other text, such as a vendor's signature, and for a text whose MAC none of the keys verifies. If
+ * `keys` is null, the MAC is not verified, which suffices to estimate the content.
  */
 export function unpackExtras(text: unknown, keys: ExtrasKeys | null): ProviderExtras | null {
-  if (typeof text !== 'string' || !isPackedExtras(text) || text.length > LONGEST_PACKED) return null
-  const beginsAt = PACKED.length + MAC_CHARS
-  const json = Buffer.from(text.slice(beginsAt), 'base64url')
-  const mac = Buffer.from(text.slice(PACKED.length, beginsAt))
+  if (typeof text !== 'string' || !isPackedExtras(text) || text.length > MAX_PACKED_CHARS) return null
+  const jsonStart = PACKED_PREFIX.length + MAC_CHARS
+  const json = Buffer.from(text.slice(jsonStart), 'base64url')
+  const mac = Buffer.from(text.slice(PACKED_PREFIX.length, jsonStart))
   const isVerified = keys === null || keys.some(key => isEqual(mac, Buffer.from(macOf(json, key))))
-  return isVerified ? readCarried(json) : null
+  return isVerified ? readPackedJson(json) : null
 }
 
-/** Whether the text claims to have been packed here, for some model. */
+/** Whether the text has the prefix of packed extras, for any model. */
 export function isPackedExtras(text: unknown): boolean {
-  return typeof text === 'string' && text.startsWith(PACKED)
+  return typeof text === 'string' && text.startsWith(PACKED_PREFIX)
 }
 
-/** Read strictly even so: its values are no more than what a client could send as a chat message. */
-function readCarried(json: Buffer): ProviderExtras | null {
+/** Reads packed JSON strictly, so that the result contains no more than a client could send in a chat message. */
+function readPackedJson(json: Buffer): ProviderExtras | null {
   const packed = parseJsonObject(json.toString())
-  if (packed === undefined || isDeeper(packed, MOST_LEVELS)) return null
+  if (packed === undefined || isDeeperThan(packed, MAX_DEPTH)) return null
   const { fields, calls } = packed
   const read: ProviderExtras = { fields: isJsonObject(fields) ? extrasOfMessage(fields) : {}, calls: {} }
   for (const [id, call] of Object.entries(isJsonObject(calls) ? calls : {}))
@@ -211,8 +211,8 @@ function readCarried(json: Buffer): ProviderExtras | null {
   return read
 }
 
-function isDeeper(value: object, levels: number): boolean {
-  return levels === 0 || Object.values(value).some(each => isNested(each) && isDeeper(each, levels - 1))
+function isDeeperThan(value: object, levels: number): boolean {
+  return levels === 0 || Object.values(value).some(each => isNested(each) && isDeeperThan(each, levels - 1))
 }
 
 function macOf(json: Buffer, key: string): string {

@@ -6,15 +6,15 @@ import { chunkText, groupTokens } from './chunk-text.ts'
 import { isUnfragmentedKey } from './merge-delta.ts'
 
 export interface MessageDeltas {
-  /** In order: `{ delta }` or `{ text }`, with the `logprobs` that belong to this step only. */
+  /** The deltas in order: `{ delta }` or `{ text }`, each with the `logprobs` of its own tokens. */
   deltas: JsonObject[]
   /** The log probabilities that could not be assigned to steps; undefined when none are left. */
   unassignedLogprobs: unknown
 }
 
-/** Base64 is cut at multiples of four characters, so that each piece can be decoded alone. */
+/** Length of a piece of Base64. It is a multiple of four, so that each piece can be decoded separately. */
 const AUDIO_PIECE_CHARS = 8192
-/** Upstreams send these after the text. Other unknown fields are sent before it, as reasoning is. */
+/** Fields that upstreams send after the text. Other fields are sent before it, like reasoning. */
 const CLOSING_KEYS = new Set(['annotations', 'images'])
 
 /** Returns the deltas of a message, each with the log probabilities of its own tokens. */
@@ -26,7 +26,7 @@ export function splitChatMessage(message: JsonObject, logprobs: unknown): Messag
     const value = message[key]
     if (key === 'content' && typeof value === 'string') opening.content = ''
     else if (isOpening(key, value)) writeField(opening, key, value)
-    else if (!isSplit(key, value)) (CLOSING_KEYS.has(key) ? after : before).push({ [key]: value })
+    else if (!isSplittable(key, value)) (CLOSING_KEYS.has(key) ? after : before).push({ [key]: value })
   }
   const shares = assignLogprobs(message, logprobs)
   const called = [...splitFunctionCall(message), ...splitToolCalls(message)]
@@ -43,15 +43,15 @@ function toStep(delta: JsonObject): JsonObject {
   return { delta }
 }
 
-/** The first delta holds the role and every field that cannot be split. */
+/** Whether a field belongs in the first delta, with the role and all other fields that are not split. */
 function isOpening(key: string, value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0
   if (typeof value === 'string') return value === '' || isUnfragmentedKey(key)
   return typeof value !== 'object' || value === null
 }
 
-/** Unknown strings are sent whole: that is correct for clients that append and for clients that replace. */
-function isSplit(key: string, value: unknown): boolean {
+/** Whether a field is split. Unknown strings are sent whole, which is correct both for clients that append and for clients that replace. */
+function isSplittable(key: string, value: unknown): boolean {
   if (key === 'content' || key === 'refusal') return typeof value === 'string'
   if (key === 'audio' || key === 'function_call') return isJsonObject(value)
   return key === 'tool_calls' && areToolCalls(value)
@@ -72,7 +72,7 @@ function splitText(message: JsonObject, field: 'content' | 'refusal', shares: Lo
   }))
 }
 
-/** The object with '' in place of its long string comes first, then the pieces of that string. */
+/** Returns the object with '' for its long string first, then the pieces of that string. */
 function splitField(object: JsonObject, field: string): JsonObject[] {
   const text = readField(object, field)
   if (typeof text !== 'string') return [object]
@@ -98,7 +98,7 @@ function splitToolCall(call: JsonObject, index: number): JsonObject[] {
   return [{ index, ...fields, [kind]: first }, ...rest.map(part => ({ index, [kind]: part }))]
 }
 
-/** The expiry time is sent last and alone: clients take it as the end of the audio. */
+/** Splits audio. The expiry time is sent last and separately, because clients treat it as the end of the audio. */
 function splitAudio(message: JsonObject): JsonObject[] {
   const audio = readField(message, 'audio')
   if (!isJsonObject(audio)) return []
@@ -106,12 +106,12 @@ function splitAudio(message: JsonObject): JsonObject[] {
   const [opening, ...transcript] = splitField(rest, 'transcript')
   const data = readField(rest, 'data')
   const parts = [typeof data === 'string' ? { ...opening, data: '' } : { ...opening }, ...transcript]
-  if (typeof data === 'string') parts.push(...cutBase64(data).map(piece => ({ data: piece })))
+  if (typeof data === 'string') parts.push(...splitBase64(data).map(piece => ({ data: piece })))
   if (expiresAt !== undefined) parts.push({ expires_at: expiresAt })
   return parts.map(part => ({ audio: part }))
 }
 
-function cutBase64(data: string): string[] {
+function splitBase64(data: string): string[] {
   const pieces: string[] = []
   for (let at = 0; at < data.length; at += AUDIO_PIECE_CHARS) pieces.push(data.slice(at, at + AUDIO_PIECE_CHARS))
   return pieces

@@ -5,17 +5,17 @@ import { chunkText, groupTokens } from './chunk-text.ts'
 import { type MessageDeltas, splitChatMessage } from './split-chat-message.ts'
 
 export interface SplitChatOptions {
-  /** The client's `stream_options.include_usage`: with it, usage is the last chunk, which has no choices. Without it, usage is not sent. */
+  /** The client's `stream_options.include_usage`. If true, the last chunk contains the usage and no choices. If false, usage is not sent. */
   includeUsage: boolean
 }
 
-/** Every chunk has these. Unknown fields are in the first chunk only. */
+/** Fields of every chunk. Unknown fields are only in the first chunk. */
 const REPEATED_KEYS = new Set(['id', 'object', 'created', 'model', 'service_tier', 'system_fingerprint'])
-const PLACED_KEYS = new Set(['choices', 'usage', ...REPEATED_KEYS])
+const KNOWN_KEYS = new Set(['choices', 'usage', ...REPEATED_KEYS])
 
 /**
  * Returns the `data` of each event, without the closing `[DONE]`, for a chat or legacy completion body. Several choices are
- * interleaved, as upstreams stream them. Assembling the chunks gives the body again.
+ * interleaved, as upstreams stream them. Assembling the chunks returns the same body.
  */
 export function splitChatResponse(body: JsonObject, options: SplitChatOptions): string[] {
   const choices = splitChoices(body)
@@ -38,33 +38,33 @@ export function encodeSseStream(payloads: readonly string[]): Uint8Array {
 function splitChoices(body: JsonObject): string[] {
   const split = asObjects(readField(body, 'choices')).map(splitChoice)
   const interleaved: string[] = []
-  const longest = Math.max(0, ...split.map(steps => steps.length))
-  for (let turn = 0; turn < longest; turn++) {
+  const maxSteps = Math.max(0, ...split.map(steps => steps.length))
+  for (let position = 0; position < maxSteps; position++) {
     for (const steps of split) {
-      const step = steps[turn]
+      const step = steps[position]
       if (step !== undefined) interleaved.push(JSON.stringify(step))
     }
   }
   return interleaved
 }
 
-function buildEnvelope(body: JsonObject, announcesUsage: boolean): JsonObject {
+function buildEnvelope(body: JsonObject, hasNullUsage: boolean): JsonObject {
   const isLegacy = readField(body, 'object') === 'text_completion'
   const envelope: JsonObject = {}
   for (const key in body) if (REPEATED_KEYS.has(key)) envelope[key] = body[key]
   envelope.object = isLegacy ? 'text_completion' : 'chat.completion.chunk'
-  // With include_usage, OpenAI sends `usage: null` in every chunk but the last.
-  if (announcesUsage) envelope.usage = null
+  // With include_usage, OpenAI sends `usage: null` in every chunk except the last.
+  if (hasNullUsage) envelope.usage = null
   return envelope
 }
 
 function buildFirstExtras(body: JsonObject): JsonObject {
   const extras: JsonObject = {}
-  for (const key in body) if (!PLACED_KEYS.has(key)) writeField(extras, key, body[key])
+  for (const key in body) if (!KNOWN_KEYS.has(key)) writeField(extras, key, body[key])
   return extras
 }
 
-/** Groq repeats its own field, with the usage, in the last chunk, asked for or not. Its clients read usage there. */
+/** Returns Groq's `x_groq` with the usage for the last chunk, where Groq's clients read it even if they did not request it. */
 function buildLastExtras(body: JsonObject): JsonObject {
   const groq = readField(body, 'x_groq')
   const usage = readField(body, 'usage')
@@ -120,7 +120,7 @@ function isTokensOf(tokens: unknown, text: string): tokens is string[] {
   return Array.isArray(tokens) && tokens.every(token => typeof token === 'string') && tokens.join('') === text
 }
 
-/** Legacy log probabilities are parallel lists. Everything else goes with the first step. */
+/** Returns the slice of legacy log probabilities, which are parallel lists. All other fields go with the first step. */
 function sliceParallel(logprobs: JsonObject, count: number, start: number, end: number): JsonObject {
   const part: JsonObject = {}
   for (const key in logprobs) {

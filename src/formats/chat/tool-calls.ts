@@ -1,4 +1,4 @@
-/** Tells which tool call a fragment belongs to. Assembly and translation of streams both decide it here. */
+/** Matches fragments to tool calls, for both the assembly and the translation of streams. */
 
 import { asString, isJsonObject, type JsonObject, parseJson, readField } from '../json/canonical.ts'
 
@@ -8,12 +8,12 @@ export interface ToolCallFragment {
   index: number | null
   id: string
   name: string
-  /** A piece of the arguments' JSON text; of a custom tool, of its input. */
+  /** A piece of the arguments' JSON text, or of a custom tool's input. */
   text: string
   isCustom: boolean
 }
 
-/** Takes an item of `tool_calls`. Arguments that the provider has parsed already become text again. */
+/** Reads an item of `tool_calls`. Converts parsed arguments to text. */
 export function readToolCallFragment(call: JsonObject): ToolCallFragment {
   const custom = readField(call, 'custom')
   const isCustom = isJsonObject(custom)
@@ -28,18 +28,18 @@ export function readToolCallFragment(call: JsonObject): ToolCallFragment {
   }
 }
 
-/** A number, or its digits: some providers send numbers as text. Null for anything else. */
+/** Returns a number, which some providers send as text; null for anything else. */
 export function parseIndex(value: unknown): number | null {
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : null
 }
 
-/** What is known of a call so far. */
+/** The fields of a call that have arrived. */
 type KnownCall = Pick<ToolCallFragment, 'id' | 'name' | 'text'>
 
 /**
- * Returns the call that the fragment continues; undefined when it begins another one. Calls are told apart by `index`. Without one, by `id`, or
- * else the fragment continues the last call. `read` returns what is known of a call.
+ * Returns the call that the fragment continues; undefined when it begins another one. Calls are distinguished by `index`, or without one by
+ * `id`; without either, the fragment continues the last call. `read` returns the fields of a call so far.
  */
 export function findContinuedCall<Call extends { index?: unknown; id?: unknown }>(
   calls: readonly Call[],
@@ -54,14 +54,14 @@ export function findContinuedCall<Call extends { index?: unknown; id?: unknown }
   return known && continues(read(known), fragment) ? known : undefined
 }
 
-/** Some providers number all calls 0, or not at all: another id or a second name then begins another call, once the first is complete. */
+/** Whether a fragment continues a call. Some providers give all calls index 0 or none: a new id or name then begins another call, once the first is complete. */
 function continues(known: KnownCall, { id, name, text }: ToolCallFragment): boolean {
   const isOther = id !== '' && known.id !== '' && id !== known.id
   if (isOther) return name === '' && !isCompleteJsonObject(known.text)
   return name === '' || known.name === '' || text === '' || !isCompleteJsonObject(known.text)
 }
 
-/** Whether the arguments' text is a whole JSON object. */
+/** Whether the arguments' text is a complete JSON object. */
 export function isCompleteJsonObject(text: string): boolean {
   return text.trimEnd().endsWith('}') && isJsonObject(parseJson(text))
 }
@@ -71,14 +71,14 @@ function textOfArguments(given: unknown): string {
   return typeof given === 'string' ? given : JSON.stringify(given)
 }
 
-/** Gives a fragment the number and the form that clients expect: arguments are text. */
+/** Sets the index of a fragment and converts its arguments to text, as clients expect. */
 export function normalizeCallFragment(fragment: JsonObject, index: number): void {
   if (fragment.index !== index) fragment.index = index
   const called = readField(fragment, 'function')
   if (isJsonObject(called) && hasParsedArguments(called)) called.arguments = textOfArguments(called.arguments)
 }
 
-/** The same for the calls of a plain response, which need no numbers. Returns whether anything changed. */
+/** Converts the arguments of a plain response's calls to text. Returns whether anything changed. */
 export function normalizeToolCalls(calls: readonly JsonObject[]): boolean {
   const parsed = calls
     .map(call => readField(call, 'function'))

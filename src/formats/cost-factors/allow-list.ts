@@ -1,13 +1,13 @@
 /**
- * What a request may hold without costing more than its own text and what `read-bounds.ts` counts. Anything that is not listed here may
- * cost as much as the model can read and write, or has no known price.
+ * Lists what a request may contain without costing more than its text and the factors that `read-cost-factors.ts` reads. Anything that is
+ * not listed may cost as much as the model can read and write, or has no known price.
  */
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/))
 }
 
-/** Fields at the top of a request for text, of any endpoint. Those with a price or a limit are read in `read-bounds.ts`. */
+/** Top-level fields of requests for text, of any endpoint. `read-cost-factors.ts` reads those that affect the cost. */
 export const KNOWN_REQUEST_FIELDS = words(`
   model stream stream_options temperature top_p top_k top_a min_p frequency_penalty presence_penalty repetition_penalty seed stop
   stop_sequences logit_bias logprobs top_logprobs echo user metadata safety_identifier client_metadata store background include
@@ -21,27 +21,27 @@ export const KNOWN_REQUEST_FIELDS = words(`
 /** Fields that the model reads. */
 export const CONTENT_FIELDS = words('messages system functions prompt suffix input instructions tools')
 
-/** Fields that stand for something that a provider keeps. */
+/** Fields that refer to state stored at a provider. */
 export const PROVIDER_STATE_FIELDS = words('conversation previous_response_id container thread')
 
-/** Fields of a request for pictures. The catalogue's prices cover no other. */
+/** Fields of requests for images. The catalogue's prices cover no others. */
 export const IMAGE_REQUEST_FIELDS = words(`
   model prompt image images mask markup n size quality style background moderation input_fidelity partial_images frame_count
   frame_duration_ms output_format output_compression response_format stream user safety_identifier`)
-/** Their values, where others have other prices. */
+/** The values of image fields that the catalogue's prices cover. Fields that are not listed may have any value. */
 export const KNOWN_IMAGE_VALUES: Readonly<Record<string, ReadonlySet<string>>> = {
   quality: words('low medium high auto standard hd'),
   output_format: words('png jpeg webp gif'),
 }
 
-/** Fields of messages, items, parts and tools that hold text, name something, or set an option. */
+/** Fields of messages, items, parts and tools that contain text or a name, or set an option. */
 export const TEXT_FIELDS = words(`
   role content text name type id index status phase refusal summary thinking signature data encrypted_content reasoning
   reasoning_content reasoning_details thinking_blocks tool_calls function function_call custom call_id tool_call_id tool_use_id
   is_error caller input output title clear_at output_config effort cache_control ttl scope prompt_cache_breakpoint tools description
   strict format definition syntax namespace defer_loading eager_input_streaming allowed_callers tool_id extra_content google
   thought_signature`)
-/** Fields with names of the client's own, or with earlier output: a model reads no more than their text. */
+/** Fields with names that the client chose, or with previous output. A model reads no more than their text. */
 export const OPAQUE_FIELDS = words(
   'parameters schema input_schema input_examples output_schema arguments metadata annotations citations logprobs results',
 )
@@ -50,7 +50,7 @@ export const TEXT_TYPES = words(`
   text input_text output_text refusal message content function custom namespace function_call function_call_output custom_tool_call
   custom_tool_call_output reasoning reasoning_text summary_text thinking redacted_thinking tool_use tool_result ephemeral grammar
   direct additional_tools local_shell_call_output apply_patch_call_output reasoning.text reasoning.summary reasoning.encrypted`)
-/** Types of items and parts that may be more tokens than bytes, and no more than fit into the model's context. */
+/** Types of items and parts that may have more tokens than bytes, but no more than the model's context length. */
 export const LARGE_CONTENT_TYPES = words(`
   image image_url input_image document file input_file input_audio audio video_url item_reference compaction container_upload
   search_result tool_reference computer_call computer_call_output web_search_call file_search_call code_interpreter_call
@@ -60,13 +60,13 @@ export const LARGE_CONTENT_TYPES = words(`
 export const FILE_TYPES = words('document file input_file')
 export const AUDIO_TYPES = words('input_audio audio')
 
-/** OpenRouter's engines for PDFs without a price of their own. Where a request names none, one that is paid by the page may be used. */
+/** OpenRouter's PDF engines without a separate price. If a request names no engine, OpenRouter may use one that is charged by the page. */
 export const FREE_PDF_ENGINES = words('native pdf-text cloudflare-ai')
 
-/** `tokens`: the tool costs what the model reads and writes. `pictures`, `advice`: what a model of its own does. */
+/** How a tool is charged. `tokens`: by the tokens that the model reads and writes. `pictures` and `advice`: by the work of another model. */
 export type ToolPricing = 'tokens' | 'search' | 'file_search' | 'container' | 'pictures' | 'advice'
 
-/** Tools, without the date of their version. Any other has no known price. */
+/** Tool types by pricing, without the date of their version. Any other tool has no known price. */
 const TOOLS: Record<ToolPricing, ReadonlySet<string>> = {
   search: words('web_search web_search_preview'),
   file_search: words('file_search'),
@@ -79,17 +79,17 @@ const TOOLS: Record<ToolPricing, ReadonlySet<string>> = {
     computer computer_use_preview computer_toolset browser_toolset programmatic_tool_calling bash text_editor memory web_fetch
     code_execution`),
 }
-const VERSION = /_20\d\d_?\d\d_?\d\d$/
+const VERSION_DATE = /_20\d\d_?\d\d_?\d\d$/
 
-/** Null for a tool without a known price. */
+/** Returns null for a tool without a known price. */
 export function resolveToolPricing(type: unknown): ToolPricing | null {
-  const family = typeof type === 'string' ? type.replace(VERSION, '') : ''
+  const family = typeof type === 'string' ? type.replace(VERSION_DATE, '') : ''
   return (Object.keys(TOOLS) as ToolPricing[]).find(price => TOOLS[price].has(family)) ?? null
 }
 
-/** Edits of a conversation that ask the model nothing, without their date. Any other may have it write a summary. */
-const EDITS = words('clear_tool_uses clear_thinking')
+/** Context edits that need no model call, without the date of their version. Any other edit may make the model write a summary. */
+const FREE_EDITS = words('clear_tool_uses clear_thinking')
 
 export function isFreeContextEdit(type: unknown): boolean {
-  return typeof type === 'string' && EDITS.has(type.replace(VERSION, ''))
+  return typeof type === 'string' && FREE_EDITS.has(type.replace(VERSION_DATE, ''))
 }

@@ -1,4 +1,4 @@
-/** Reads from a parsed request everything that bounds its cost: small, so that a worker can return it in place of the request. */
+/** Reads the factors that bound a request's cost. The result is small, so that a worker can return it instead of the request. */
 import { invalidRequestError } from '../../errors/errors.ts'
 import { asObjects, isJsonObject, isPresent, type JsonObject } from '../json/canonical.ts'
 import * as known from './allow-list.ts'
@@ -12,44 +12,44 @@ import {
 } from './summarize-content.ts'
 
 export interface RequestCostFactors {
-  /** Whether the model reads the request's own text alone, of which a token has at least a byte. */
+  /** Whether the model reads only the request's text, in which a token has at least one byte. */
   isTextOnly: boolean
-  /** Whether it holds a field or content that is not known: then its own limits and tier do not count. */
+  /** Whether the request contains an unknown field or unknown content. Its limits and tier then do not count. */
   hasUnknownContent: boolean
-  /** Whether the model hears or speaks, which have prices of their own. */
+  /** Whether the request contains audio, which has separate prices. */
   hasAudioInput: boolean
   hasAudioOutput: boolean
-  /** Responses to be written: for each prompt, as many as are wanted, or as the best is chosen from. Of pictures and vectors likewise. */
+  /** Number of responses to generate: `n` or `best_of` for each prompt. Images and vectors count likewise. */
   responseCount: number
-  /** The longest response in tokens; null where the request has no limit. */
+  /** Maximum length of a response in tokens; null if the request sets no limit. */
   maxOutputTokens: number | null
-  /** Whether responses may hold the request's prediction, too. */
+  /** Whether the request has a prediction, whose tokens are charged as output. */
   hasPrediction: boolean
   hasTools: boolean
   hostedTools: HostedTool[]
-  /** Of all hosted tools together; null where the request does not say. */
+  /** Maximum number of calls of all hosted tools together; null if the request sets none. */
   maxToolCalls: number | null
-  /** Whether the provider may sum up the conversation before each response. */
+  /** Whether the provider may summarize the conversation before each response. */
   canCompact: boolean
-  /** The service tier that is asked for, Anthropic's fast mode included; null where the request does not say. */
+  /** The requested service tier, or Anthropic's fast mode; null if the request sets none. */
   tier: string | null
-  /** Where Anthropic may compute: `global`, or a region, which costs more; null where the request does not say. */
+  /** Where Anthropic may run the model: `global`, or a region, which costs more; null if the request sets none. */
   geo: string | null
-  /** Any one of them may answer. */
+  /** Models any one of which may respond. */
   alternatives: string[]
-  /** Each of them may be asked after the others. */
+  /** Models that may be called one after the other. */
   fallbacks: string[]
   image: { pixels: number | null; frames: number; partial: number }
-  /** How much slower than usual speech is to be. */
+  /** Factor by which speech is slower than by default. */
   speechSlowdown: number
   /** A field that has no known price; null for none. */
   unpricedField: string | null
-  /** Fields and content that an aggregator charges for beside the model's tokens: `provider`, `preset`, `file`. */
+  /** Fields and content that an aggregator may charge for in addition to the model's tokens: `provider`, `preset`, `file`. */
   aggregatorCharges: string[]
 }
 
-/** The fields that limit a response. At another endpoint they are not known, or dropped, and limit nothing. */
-const ANSWER_LIMITS: ReadonlyMap<string, readonly string[]> = new Map([
+/** The fields that limit a response, by endpoint. Other endpoints do not know them or drop them. */
+const OUTPUT_LIMIT_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['chat', ['max_tokens', 'max_completion_tokens']],
   ['completions', ['max_tokens']],
   ['messages', ['max_tokens']],
@@ -57,40 +57,40 @@ const ANSWER_LIMITS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 export interface CostFactorOptions {
-  /** A form's numbers are text. */
+  /** Whether the request is a form, whose numbers are text. */
   isForm?: boolean
-  /** Whether a number that is none counts as none given. */
+  /** Whether an invalid number counts as absent. */
   isLenient?: boolean
-  /** What is in the request, where a worker has looked. */
+  /** The summary of the request's content, if a worker has already created it. */
   contentSummary?: ContentSummary | undefined
 }
 
-/** Throws a 400 for a number that is none: providers would not agree on what it says. */
+/** Reads the cost factors. Throws a 400 for an invalid number, which providers would interpret differently. */
 export function readCostFactors(
   endpoint: string,
   body: JsonObject,
   { isForm = false, isLenient = false, contentSummary = summarizeContent(endpoint, body) }: CostFactorOptions = {},
 ): RequestCostFactors {
-  const whole = (value: unknown, field: string) => readWhole(value, field, { isForm, isLenient })
-  const hosted = readHostedTools(endpoint, body, contentSummary, whole)
+  const readLimit = (value: unknown, field: string) => readPositiveNumber(value, field, { isForm, isLenient })
+  const hostedTools = readHostedTools(endpoint, body, contentSummary, readLimit)
   return {
-    isTextOnly: contentSummary.isTextOnly && hosted.length === 0,
+    isTextOnly: contentSummary.isTextOnly && hostedTools.length === 0,
     hasUnknownContent: contentSummary.hasUnknownContent,
     hasAudioInput: contentSummary.hasAudio,
-    hasAudioOutput: speaks(body),
-    responseCount: readAnswers(endpoint, body, whole),
-    maxOutputTokens: readLongest(endpoint, body, whole),
+    hasAudioOutput: requestsAudio(body),
+    responseCount: readResponseCount(endpoint, body, readLimit),
+    maxOutputTokens: readMaxOutputTokens(endpoint, body, readLimit),
     hasPrediction: isPresent(body.prediction),
     hasTools: isPresent(body.tools) || isPresent(body.functions),
-    hostedTools: hosted,
-    maxToolCalls: endpoint === 'responses' ? whole(body.max_tool_calls, 'max_tool_calls') : null,
-    canCompact: isPresent(body.compaction) || compacts(endpoint, body.context_management),
+    hostedTools,
+    maxToolCalls: endpoint === 'responses' ? readLimit(body.max_tool_calls, 'max_tool_calls') : null,
+    canCompact: isPresent(body.compaction) || mayCompact(endpoint, body.context_management),
     tier: readTier(endpoint, body),
     geo: nameOf(body.inference_geo),
     ...readAlternativeModels(body),
-    image: readPicture(body, whole),
-    speechSlowdown: readSlowness(endpoint, body, isLenient),
-    unpricedField: /^images\//.test(endpoint) ? unpricedPicture(body) : unpricedField(body),
+    image: readImageFactors(body, readLimit),
+    speechSlowdown: readSpeechSlowdown(endpoint, body, isLenient),
+    unpricedField: /^images\//.test(endpoint) ? findUnpricedImageField(body) : findUnpricedField(body),
     aggregatorCharges: [
       ...['provider', 'preset'].filter(field => isPresent(body[field])),
       ...(contentSummary.hasFile && !asObjects(body.plugins).some(isFreePdfParser) ? ['file'] : []),
@@ -98,72 +98,80 @@ export function readCostFactors(
   }
 }
 
-/** The limit on a response alone, without the rest of the request; null for none. */
+/** Reads only the request's output limit in tokens; null for none. */
 export function readOutputLimit(endpoint: string, body: JsonObject): number | null {
-  return readLongest(endpoint, body, (value, field) => readWhole(value, field, { isForm: false, isLenient: true }))
+  return readMaxOutputTokens(endpoint, body, (value, field) =>
+    readPositiveNumber(value, field, { isForm: false, isLenient: true }),
+  )
 }
 
 type ReadOptions = Required<Pick<CostFactorOptions, 'isForm' | 'isLenient'>>
 
-/** Null for what is not given, or limits nothing: zero, or below. */
-function readWhole(value: unknown, field: string, { isForm, isLenient }: ReadOptions): number | null {
+/** Returns the number, rounded up; null if it is absent, zero or negative, because it then limits nothing. */
+function readPositiveNumber(value: unknown, field: string, { isForm, isLenient }: ReadOptions): number | null {
   if (!isPresent(value)) return null
   const number = isForm && typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
   const isNumber = typeof number === 'number' && Number.isFinite(number)
   if (!isNumber && isLenient) return null
   if (!isNumber)
-    throw invalidRequestError(`${field} must be a whole number: it bounds what the request may cost.`, field)
+    throw invalidRequestError(`${field} must be a whole number, because it limits the cost of the request.`, field)
   return number > 0 ? Math.ceil(number) : null
 }
 
-function readAnswers(endpoint: string, { n, best_of, prompt, input }: JsonObject, whole: LimitReader): number {
-  const each = Math.max(whole(n, 'n') ?? 1, whole(best_of, 'best_of') ?? 1)
+function readResponseCount(
+  endpoint: string,
+  { n, best_of, prompt, input }: JsonObject,
+  readLimit: LimitReader,
+): number {
+  const each = Math.max(readLimit(n, 'n') ?? 1, readLimit(best_of, 'best_of') ?? 1)
   const list = endpoint === 'completions' ? prompt : endpoint === 'embeddings' ? input : null
   return each * (Array.isArray(list) && typeof list[0] !== 'number' ? Math.max(1, list.length) : 1)
 }
 
-/** A fallback may have a limit of its own, and thinking a budget beyond it. */
-function readLongest(endpoint: string, body: JsonObject, whole: LimitReader): number | null {
-  const fields = ANSWER_LIMITS.get(endpoint) ?? []
-  const own = fields.flatMap(field => whole(body[field], field) ?? [])
-  if (own.length === 0) return null
-  const others = asObjects([body.fallbacks].flat())
-  const theirs = others.flatMap(each => fields.flatMap(field => whole(each[field], `fallbacks[].${field}`) ?? []))
+/** Returns the maximum of the request's limit, those of its fallbacks, and its thinking budget. */
+function readMaxOutputTokens(endpoint: string, body: JsonObject, readLimit: LimitReader): number | null {
+  const fields = OUTPUT_LIMIT_FIELDS.get(endpoint) ?? []
+  const limits = fields.flatMap(field => readLimit(body[field], field) ?? [])
+  if (limits.length === 0) return null
+  const fallbacks = asObjects([body.fallbacks].flat())
+  const fallbackLimits = fallbacks.flatMap(each =>
+    fields.flatMap(field => readLimit(each[field], `fallbacks[].${field}`) ?? []),
+  )
   const { thinking, reasoning } = body
   const budgets = [
-    isJsonObject(thinking) ? whole(thinking.budget_tokens, 'thinking.budget_tokens') : null,
-    isJsonObject(reasoning) ? whole(reasoning.max_tokens, 'reasoning.max_tokens') : null,
+    isJsonObject(thinking) ? readLimit(thinking.budget_tokens, 'thinking.budget_tokens') : null,
+    isJsonObject(reasoning) ? readLimit(reasoning.max_tokens, 'reasoning.max_tokens') : null,
   ]
-  return Math.max(...own, ...theirs, ...budgets.map(tokens => tokens ?? 0))
+  return Math.max(...limits, ...fallbackLimits, ...budgets.map(tokens => tokens ?? 0))
 }
 
-function speaks({ audio, modalities }: JsonObject): boolean {
-  const isOther = (modality: unknown) => modality !== 'text'
-  return isPresent(audio) || (Array.isArray(modalities) ? modalities.some(isOther) : isPresent(modalities))
+function requestsAudio({ audio, modalities }: JsonObject): boolean {
+  const isNotText = (modality: unknown) => modality !== 'text'
+  return isPresent(audio) || (Array.isArray(modalities) ? modalities.some(isNotText) : isPresent(modalities))
 }
 
-function compacts(endpoint: string, management: unknown): boolean {
+function mayCompact(endpoint: string, management: unknown): boolean {
   if (!isPresent(management)) return false
   if (endpoint === 'responses') return true
   const edits = isJsonObject(management) ? (management.edits ?? []) : null
   return !Array.isArray(edits) || edits.some(edit => !isJsonObject(edit) || !known.isFreeContextEdit(edit.type))
 }
 
-/** Fast mode is a tier by its price. A fallback inherits it, or has its own. */
+/** Returns the tier. Fast mode counts as a tier because of its price. A fallback inherits it or sets its own. */
 function readTier(endpoint: string, { service_tier: tier, speed, fallbacks }: JsonObject): string | null {
-  const theirs = asObjects([fallbacks].flat()).map(each => each.speed)
+  const fallbackSpeeds = asObjects([fallbacks].flat()).map(each => each.speed)
   const fast =
-    endpoint === 'audio/speech' ? null : [speed, ...theirs].find(each => isPresent(each) && each !== 'standard')
+    endpoint === 'audio/speech' ? null : [speed, ...fallbackSpeeds].find(each => isPresent(each) && each !== 'standard')
   return nameOf(fast) ?? nameOf(tier)
 }
 
-/** Of a value that decides the price; null where it is not given. */
+/** Returns the name of a value that affects the price, `unknown` for an odd one; null if it is absent. */
 function nameOf(value: unknown): string | null {
   if (!isPresent(value)) return null
   return typeof value === 'string' && /^[\w-]{1,32}$/.test(value) ? value : 'unknown'
 }
 
-/** The other models that may answer: an aggregator's `models`, and `fallbacks`: at Anthropic objects with a model, or the word `default`. */
+/** Reads the other models that may respond: an aggregator's `models`, and `fallbacks`, which at Anthropic are objects with a model, or `default`. */
 export function readAlternativeModels({
   models,
   fallbacks,
@@ -178,27 +186,27 @@ export function readAlternativeModels({
   }
 }
 
-/** Frames that are made where an animation does not say how many. */
-const USUAL_FRAMES = 9
+/** Number of frames of an animation if the request sets none. */
+const DEFAULT_FRAMES = 9
 
-function readPicture(body: JsonObject, whole: LimitReader): RequestCostFactors['image'] {
+function readImageFactors(body: JsonObject, readLimit: LimitReader): RequestCostFactors['image'] {
   const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(typeof body.size === 'string' ? body.size : '') ?? []
   return {
     pixels: width === undefined ? null : Number(width) * Number(height),
-    frames: whole(body.frame_count, 'frame_count') ?? (body.output_format === 'gif' ? USUAL_FRAMES : 1),
-    partial: whole(body.partial_images, 'partial_images') ?? 0,
+    frames: readLimit(body.frame_count, 'frame_count') ?? (body.output_format === 'gif' ? DEFAULT_FRAMES : 1),
+    partial: readLimit(body.partial_images, 'partial_images') ?? 0,
   }
 }
 
-function readSlowness(endpoint: string, { speed }: JsonObject, isLenient: boolean): number {
+function readSpeechSlowdown(endpoint: string, { speed }: JsonObject, isLenient: boolean): number {
   if (endpoint !== 'audio/speech' || !isPresent(speed)) return 1
   const isNumber = typeof speed === 'number' && speed > 0
   if (!isNumber && isLenient) return 1
-  if (!isNumber) throw invalidRequestError('speed must be a number.', 'speed')
+  if (!isNumber) throw invalidRequestError('speed must be a number above 0.', 'speed')
   return Math.max(1, 1 / speed)
 }
 
-function unpricedPicture(body: JsonObject): string | null {
+function findUnpricedImageField(body: JsonObject): string | null {
   const isUnpriced = ([field, value]: [string, unknown]) =>
     isPresent(value) &&
     (!known.IMAGE_REQUEST_FIELDS.has(field.replace(/\[\]$/, '')) ||
@@ -206,8 +214,8 @@ function unpricedPicture(body: JsonObject): string | null {
   return Object.entries(body).find(isUnpriced)?.[0] ?? null
 }
 
-/** As many agents as the model likes; a mode of reasoning that runs the model several times. */
-function unpricedField({ multi_agent, reasoning }: JsonObject): string | null {
+/** Finds a field whose cost is not bounded: any number of agents, or a reasoning mode that runs the model several times. */
+function findUnpricedField({ multi_agent, reasoning }: JsonObject): string | null {
   if (isPresent(multi_agent)) return 'multi_agent'
   const mode = isJsonObject(reasoning) ? reasoning.mode : null
   return isPresent(mode) && mode !== 'standard' ? 'reasoning.mode' : null

@@ -1,4 +1,4 @@
-/** Finds in a request whatever is not known to be text: what the model may read beyond its bytes, and the tools that its provider runs. */
+/** Summarizes the content of a request that is not known to be plain text, and reads its hosted tools. */
 import { unpackExtras } from '../chat/provider-extras.ts'
 import { asObjects, isJsonObject, isPresent, type JsonObject } from '../json/canonical.ts'
 import { isMessagesClientTool } from '../messages/plan-messages.ts'
@@ -6,13 +6,13 @@ import { isClientTool, readContainerGigabytes } from '../responses/plan-response
 import { findStoredObjectReferences } from '../stored-object-references.ts'
 import * as known from './allow-list.ts'
 
-/** What takes as long as the request is large to find. */
+/** The cost factors that take time in proportion to the request's size. */
 export interface ContentSummary {
   isTextOnly: boolean
   hasUnknownContent: boolean
   hasAudio: boolean
   hasFile: boolean
-  /** Objects that stand where tools do. */
+  /** All values in places where tools are expected. */
   tools: unknown[]
 }
 
@@ -31,7 +31,7 @@ export function summarizeContent(endpoint: string, body: JsonObject): ContentSum
     else if (known.PROVIDER_STATE_FIELDS.has(field)) found.isTextOnly = false
     else if (!known.KNOWN_REQUEST_FIELDS.has(field)) found.hasUnknownContent = true
   }
-  // What stands for an item that its provider keeps is longer than its name.
+  // A reference stands for a stored item, which is longer than its id.
   if (endpoint === 'responses' && findStoredObjectReferences(body, '').length > 0) found.isTextOnly = false
   found.isTextOnly &&= !found.hasUnknownContent && found.tools.every(isPlainTool)
   return found
@@ -54,26 +54,26 @@ function readFields(object: JsonObject, found: ContentSummary): void {
   }
   if (!isText) found.hasUnknownContent = true
   for (const [name, value] of Object.entries(object)) {
-    // The input of a call of a client's own tool has names of its own.
+    // The input of a client tool's call has names that the client chose.
     if (!isPresent(value) || known.OPAQUE_FIELDS.has(name) || (name === 'input' && type === 'tool_use')) continue
     if (!known.TEXT_FIELDS.has(name)) found.hasUnknownContent = true
     if (known.AUDIO_TYPES.has(name)) found.hasAudio = true
     if (name === 'tools' && Array.isArray(value)) found.tools.push(...value)
     if (name === 'tool') found.tools.push(value)
     if (typeof value === 'object') readContent(value, found)
-    else if (MAY_BE_PACKED.has(name)) readPacked(value, found)
+    else if (PACKABLE_FIELDS.has(name)) readPacked(value, found)
   }
 }
 
-/** May hold what an earlier message carried, packed: its model reads what is in it. */
-const MAY_BE_PACKED: ReadonlySet<string> = new Set(['encrypted_content', 'signature', 'data'])
+/** Fields that may contain packed provider extras of a previous message. The model reads the unpacked extras. */
+const PACKABLE_FIELDS: ReadonlySet<string> = new Set(['encrypted_content', 'signature', 'data'])
 
 function readPacked(text: unknown, found: ContentSummary): void {
-  const carried = unpackExtras(text, null)
-  if (carried) readContent([carried.fields, ...Object.values(carried.calls)], found)
+  const extras = unpackExtras(text, null)
+  if (extras) readContent([extras.fields, ...Object.values(extras.calls)], found)
 }
 
-/** Whether the client runs it, and the provider adds nothing to the prompt for it. */
+/** Whether the client runs the tool, and the provider adds nothing to the prompt for it. */
 function isPlainTool(tool: unknown): boolean {
   if (!isJsonObject(tool)) return false
   return tool.type === 'function' || tool.type === 'custom' || (!isPresent(tool.type) && isPresent(tool.name))
@@ -81,58 +81,59 @@ function isPlainTool(tool: unknown): boolean {
 
 /** A tool that the provider runs. */
 export interface HostedTool {
-  /** As the request names it, as far as it may be repeated. */
+  /** The type in the request if it is safe to repeat, else `unknown`. */
   type: string
-  /** Null: it has none that is known. */
+  /** Null if the tool has no known price. */
   pricing: known.ToolPricing | null
-  /** How often the request lets it be called; null where it does not say. */
+  /** Maximum number of calls; null if the request sets none. */
   maxUses: number | null
   /** Memory of its container in GB; 0 without one. */
   gigabytes: number
-  /** The model of its own that the request names. */
+  /** The model that the tool uses, if the request names one. */
   model: string | null
-  /** The longest response of that model; null where the request does not say. */
+  /** Maximum length of that model's response in tokens; null if the request sets none. */
   maxTokens: number | null
 }
 
-/** Reads a number that the request bounds itself by. */
+/** Reads a number by which the request limits its cost. */
 export type LimitReader = (value: unknown, field: string) => number | null
 
-/** What stands for some tools of its own counts as one of each. */
+/** Returns the hosted tools of a request. A field that stands for several tools, such as a stored prompt, counts as one of each. */
 export function readHostedTools(
   endpoint: string,
   body: JsonObject,
   { tools }: ContentSummary,
-  whole: LimitReader,
+  readLimit: LimitReader,
 ): HostedTool[] {
-  const isOwn = endpoint === 'responses' ? isClientTool : endpoint === 'messages' ? isMessagesClientTool : isPlainTool
+  const isClientDefined =
+    endpoint === 'responses' ? isClientTool : endpoint === 'messages' ? isMessagesClientTool : isPlainTool
   const count = (list: unknown) => (Array.isArray(list) ? list.length : 0)
-  const named = [
+  const impliedTypes = [
     ...(isPresent(body.web_search_options) ? ['web_search'] : []),
     ...asObjects(body.plugins).flatMap(plugin => (isFreePdfParser(plugin) ? [] : ['plugin'])),
     ...Array<string>(count(body.mcp_servers)).fill('mcp_toolset'),
     ...(isJsonObject(body.prompt) ? ['web_search', 'file_search', 'code_interpreter', 'image_generation'] : []),
   ]
   return [
-    ...tools.flatMap(tool => (isJsonObject(tool) && !isOwn(tool) ? readTool(endpoint, tool, whole) : [])),
-    ...named.map(type => readTool('', { type }, whole)),
+    ...tools.flatMap(tool => (isJsonObject(tool) && !isClientDefined(tool) ? readTool(endpoint, tool, readLimit) : [])),
+    ...impliedTypes.map(type => readTool('', { type }, readLimit)),
   ]
 }
 
-function readTool(endpoint: string, tool: JsonObject, whole: LimitReader): HostedTool {
+function readTool(endpoint: string, tool: JsonObject, readLimit: LimitReader): HostedTool {
   const type = typeof tool.type === 'string' && /^[\w.:-]{1,64}$/.test(tool.type) ? tool.type : 'unknown'
   return {
     type,
     pricing: known.resolveToolPricing(type),
-    // At another endpoint the field is not known, and limits nothing.
-    maxUses: endpoint === 'messages' ? whole(tool.max_uses, 'tools[].max_uses') : null,
+    // Other endpoints do not know the field, so that it limits nothing.
+    maxUses: endpoint === 'messages' ? readLimit(tool.max_uses, 'tools[].max_uses') : null,
     gigabytes: endpoint === 'responses' ? readContainerGigabytes(tool) : 0,
     model: typeof tool.model === 'string' ? tool.model : null,
-    maxTokens: whole(tool.max_tokens, 'tools[].max_tokens'),
+    maxTokens: readLimit(tool.max_tokens, 'tools[].max_tokens'),
   }
 }
 
-/** Whether a plugin is OpenRouter’s reader of PDFs, with an engine that costs nothing. */
+/** Whether a plugin is OpenRouter’s PDF parser with an engine that is free of charge. */
 export function isFreePdfParser({ id, pdf }: JsonObject): boolean {
   return id === 'file-parser' && isJsonObject(pdf) && known.FREE_PDF_ENGINES.has(pdf.engine as string)
 }

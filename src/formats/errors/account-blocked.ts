@@ -1,4 +1,4 @@
-/** Whether a text is about the state of a key or of its holder ("suspended for violating our terms"), in either order, in one sentence. */
+/** Matches a sentence about the state of a key or of its holder, such as "account suspended for violating our terms", in either order. */
 
 const STATE = 'suspended|deactivated|disabled|revoked|banned|leaked|expired|terminated|restricted|blocked|on hold'
 const HOLDER = 'key|account|organi[sz]ation|team|workspace|user|your access|billing|credentials?'

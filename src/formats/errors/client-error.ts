@@ -1,4 +1,4 @@
-/** The status and the code by which clients recognise each meaning, and a provider's error in OpenAI's envelope. */
+/** Maps error categories to the statuses and codes that clients recognize, and writes providers' errors in OpenAI's envelope. */
 import { createUpstreamError, type ProxyError } from '../../errors/errors.ts'
 import { asString, isJsonObject, type JsonObject, parseJson } from '../json/canonical.ts'
 import { findErrorTypeMapping } from '../messages/error-types.ts'
@@ -6,13 +6,13 @@ import { CONTEXT_LENGTH_EXCEEDED } from './context-length-error.ts'
 import type { ErrorCategory } from './error-category.ts'
 import { type ProviderError, readProviderError } from './provider-error.ts'
 
-/** The first is written; a provider's own status stays where it is another of them. */
+/** The statuses of a category. The provider's status is used if it is one of them, else the first. */
 interface Statuses {
   openai: readonly [number, ...number[]]
   anthropic: readonly [number, ...number[]]
 }
 
-const TRAITS: Record<ErrorCategory, Statuses & { code: string }> = {
+const STATUSES_AND_CODES: Record<ErrorCategory, Statuses & { code: string }> = {
   fullContext: { code: CONTEXT_LENGTH_EXCEEDED, openai: [400], anthropic: [400] },
   moderated: { code: 'content_policy_violation', openai: [400, 403, 422, 451], anthropic: [400] },
   quotaExhausted: { code: 'insufficient_quota', openai: [429, 402], anthropic: [402] },
@@ -22,20 +22,20 @@ const TRAITS: Record<ErrorCategory, Statuses & { code: string }> = {
   invalidKey: { code: 'invalid_api_key', openai: [401, 400, 403], anthropic: [401, 400, 403] },
 }
 
-/** The provider's status where it fits the meaning. Null for an error inside a response that says nothing of it. */
+/** Returns the provider's status if it fits the category, else the category's. Null for an error within a response that implies no status. */
 export function chooseStatus({ category, status, type }: ProviderError, vendor: keyof Statuses): number | null {
   if (category === null) return status ?? findErrorTypeMapping(type)?.status ?? null
-  const known = TRAITS[category][vendor]
+  const known = STATUSES_AND_CODES[category][vendor]
   return status !== null && known.includes(status) ? status : known[0]
 }
 
-/** OpenAI's code; the provider's own where that expresses a meaning. */
+/** Returns OpenAI's code for the category, or the provider's code if that already expresses a category. */
 function chooseCode({ category, code, type, hasCategorizedCode }: ProviderError): string | null {
-  if (category === 'fullContext' || (category !== null && !hasCategorizedCode)) return TRAITS[category].code
+  if (category === 'fullContext' || (category !== null && !hasCategorizedCode)) return STATUSES_AND_CODES[category].code
   return code ?? findErrorTypeMapping(type)?.code ?? null
 }
 
-/** The error of an event, or of a body that stands in place of a response. */
+/** Converts the error of an event, or of a body that is an error instead of a response. */
 export function toProxyError(body: unknown): ProxyError {
   const error = readProviderError(body, null)
   return createUpstreamError({
@@ -46,13 +46,13 @@ export function toProxyError(body: unknown): ProxyError {
   })
 }
 
-/** An error as a client gets it. */
+/** An error in the form in which the client gets it. */
 export interface ClientError {
   status: number
   body: JsonObject
 }
 
-/** The error in OpenAI's envelope, beside whatever else the body had. */
+/** Writes the error in OpenAI's envelope. Other fields of the provider's body stay in it. */
 export function writeOpenAiError(error: ProviderError, text = ''): ClientError {
   const status = chooseStatus(error, 'openai') ?? 502
   const given = parseJson(text)
@@ -64,19 +64,20 @@ export function writeOpenAiError(error: ProviderError, text = ''): ClientError {
     ...(type !== null && { type }),
     ...(error.param !== null && { param: error.param }),
   }).toBody().error
-  const own = isJsonObject(body.error) ? body.error : {}
-  return { status, body: { ...body, error: { ...own, ...written, code } } }
+  const openAiError = isJsonObject(body.error) ? body.error : {}
+  return { status, body: { ...body, error: { ...openAiError, ...written, code } } }
 }
 
 /**
- * The error of a provider that was sent the client's own request, where it says that the context is full without the code that clients act on.
- * Null for any other: it stays as it is.
+ * Normalizes the error for an untranslated request whose prompt exceeds the context length, if it lacks the code on which clients act.
+ * Returns null for any other error, which stays unchanged.
  */
 export function normalizeOpenAiContextError(text: string, status: number): ClientError | null {
   const error = readProviderError(text, status)
   if (error.category !== 'fullContext') return null
   const body = parseJson(text)
-  const own = isJsonObject(body) && isJsonObject(body.error) ? body.error : {}
-  const isComplete = status === 400 && own.code === CONTEXT_LENGTH_EXCEEDED && asString(own.message) !== ''
+  const openAiError = isJsonObject(body) && isJsonObject(body.error) ? body.error : {}
+  const isComplete =
+    status === 400 && openAiError.code === CONTEXT_LENGTH_EXCEEDED && asString(openAiError.message) !== ''
   return isComplete ? null : writeOpenAiError(error, text)
 }

@@ -1,16 +1,16 @@
-/** Finds the message, the codes and the field at fault in an error body of any vendor's form. */
+/** Finds the message, the codes and the field at fault in an error body in any vendor's format. */
 import { asObjects, asString, isJsonObject, type JsonObject, parseJson } from '../json/canonical.ts'
 
 export interface ErrorFields {
-  /** Null when the body holds no text. */
+  /** Null when the body contains no text. */
   message: string | null
-  /** As the error object has them; null when they are not text. */
+  /** The fields of the error object; null when they are not text. */
   code: string | null
   type: string | null
   param: string | null
   /** Every code, type, status and reason in the body. */
   codes: string[]
-  /** The error object's numbers, each behind its name in words: `n prompt tokens 5000`. */
+  /** The error object's numbers, each after its name in words: `n prompt tokens 5000`. */
   counts: string
 }
 
@@ -19,24 +19,24 @@ const MAX_ENTRIES = 32
 const MAX_VISITS = 2_000
 const MAX_CHARS = 8_192
 const MAX_PAGE_CHARS = 300
-/** Longer text is not parsed. */
+/** Maximum length of text that is parsed. */
 const MAX_JSON_CHARS = 1_048_576
 
 const MESSAGE = /(?:message|msg)$/i
-/** Names of fields that hold a message, the best first. */
+/** Names of fields that contain a message, the best first. */
 const MESSAGE_NAMES = [MESSAGE, /^(?:error|errors|err|exception|fault)$/i, /(?:detail|details|description)$/i]
 const CODE_NAME = /(?:code|type|status|reason|kind)$/i
 const CODE = /^[\w.:#-]{2,80}$/
 
-/** Reads a parsed body, or its text. */
+/** Reads the fields of a parsed body or of its text. */
 export function readErrorFields(body: unknown): ErrorFields {
   const parsed = typeof body === 'string' ? parseBody(body) : body
   const texts = [...new Set(new TextFinder().find(parsed, MAX_DEPTH))]
   const message = texts.filter(text => !texts.some(other => other !== text && other.includes(text))).join('; ')
   const error = findErrorObject(parsed)
   return {
-    message: message === '' ? null : bound(message),
-    // Anthropic's own code, more exact than its type, is among the details.
+    message: message === '' ? null : limitLength(message),
+    // Anthropic's code, which is more exact than its type, is in the details.
     code: asString(error.code) || asString(isJsonObject(error.details) && error.details.error_code) || null,
     type: asString(error.type) || null,
     param: asString(error.param) || null,
@@ -48,7 +48,7 @@ export function readErrorFields(body: unknown): ErrorFields {
   }
 }
 
-/** The object that holds the message: itself, or the one below `error`, `errors`, `detail` or in a list. */
+/** Returns the object with the message: the body itself, or one below `error`, `errors` or `detail`, or in a list. */
 export function findErrorObject(body: unknown, depth = MAX_DEPTH): JsonObject {
   const here = Array.isArray(body) ? body[0] : body
   if (!isJsonObject(here)) return {}
@@ -58,7 +58,7 @@ export function findErrorObject(body: unknown, depth = MAX_DEPTH): JsonObject {
   return inner === undefined || depth === 0 ? here : findErrorObject(inner, depth - 1)
 }
 
-/** `exceed_context_size_error` and `ContextWindowExceeded` in lower-case words. */
+/** Converts a code such as `exceed_context_size_error` or `ContextWindowExceeded` to lower-case words. */
 export function toLowerCaseWords(code: string): string {
   return code
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -66,7 +66,7 @@ export function toLowerCaseWords(code: string): string {
     .toLowerCase()
 }
 
-/** A body in JSON, also as the data of an event; else its text. */
+/** Parses a body that is JSON, or an event with JSON data. Returns the text of any other body. */
 function parseBody(text: string): unknown {
   const trimmed = text.trim()
   const parsed = parseShort(trimmed.replace(/^(?:event:[^\n]*\n)?data:/, ''))
@@ -77,7 +77,7 @@ function parseShort(text: string): unknown {
   return text.length > MAX_JSON_CHARS ? undefined : parseJson(text)
 }
 
-/** Finds the texts of a message: those of the best named field, else the shortest readable one. */
+/** Finds the texts of a message: those in the field with the best name, else the shortest readable one. */
 class TextFinder {
   #visitsLeft = MAX_VISITS
 
@@ -90,7 +90,7 @@ class TextFinder {
     const main = named.find(texts => texts.some(isReadable)) ?? named.find(texts => texts.length > 0)
     const place = Array.isArray(value.loc) ? `${value.loc.join('.')}: ` : ''
     const found = main ?? shortest(this.#findNamed(value, /./, depth))
-    return [...found.map(text => place + text), ...this.#findBeside(value, depth)]
+    return [...found.map(text => place + text), ...this.#findQuotedAndDetails(value, depth)]
   }
 
   #findNamed(value: JsonObject, names: RegExp, depth: number): string[] {
@@ -98,21 +98,21 @@ class TextFinder {
     return fields.slice(0, MAX_ENTRIES).flatMap(([, each]) => this.find(each, depth - 1))
   }
 
-  /** What an aggregator quotes of its provider, and the messages of single faults. */
-  #findBeside(value: JsonObject, depth: number): string[] {
+  /** Returns the provider's message that an aggregator quotes, and the messages of individual faults. */
+  #findQuotedAndDetails(value: JsonObject, depth: number): string[] {
     const quoted = isJsonObject(value.metadata) ? this.find(value.metadata.raw, depth - 1) : []
     const faults = [...asObjects(value.details), ...asObjects(value.errors)].slice(0, MAX_ENTRIES)
     return [...quoted, ...faults.flatMap(fault => this.#findNamed(fault, MESSAGE, depth - 1))]
   }
 
-  /** The text itself, or that of the JSON or the page that it is. */
+  /** Returns the text itself, or the message in it if it is JSON or an HTML page. */
   #findInText(value: string, depth: number): string[] {
     const text = value.trim()
     const nested = /^[[{"]/.test(text) ? this.find(parseShort(text), depth - 1) : []
     if (nested.length > 0) return nested
     // raw text: markup is no JSON.
     const shown = /^<(?:!doctype|html|head|body|\?xml)/i.test(text) ? readPage(text.slice(0, MAX_CHARS)) : text
-    return shown === '' ? [] : [bound(shown)]
+    return shown === '' ? [] : [limitLength(shown)]
   }
 }
 
@@ -121,12 +121,12 @@ function shortest(texts: readonly string[]): string[] {
   return readable.length === 0 ? [] : [readable.reduce((least, text) => (text.length < least.length ? text : least))]
 }
 
-/** Words, not a code. */
+/** Whether a text is a sentence and not a code. */
 function isReadable(text: string): boolean {
   return /\S\s+\S|[.!?]$/.test(text)
 }
 
-/** Its title, else its text. */
+/** Returns the title of an HTML page, else its text. */
 function readPage(page: string): string {
   const title = /<(?:title|h1|message)\b[^>]*>([^<]+)/i.exec(page)?.[1]?.trim()
   const withoutCode = page.split(/<\/(?:script|style)>/i).map(part => part.split(/<(?:script|style)\b/i)[0])
@@ -134,7 +134,7 @@ function readPage(page: string): string {
   return shown.replace(/\s+/g, ' ').trim().slice(0, MAX_PAGE_CHARS)
 }
 
-function bound(text: string): string {
+function limitLength(text: string): string {
   return (text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text).toWellFormed()
 }
 
@@ -147,7 +147,7 @@ function codesIn(value: unknown, depth: number, visits: { left: number }): strin
     .slice(0, MAX_ENTRIES)
     .flatMap(([name, each]) => {
       if (typeof each === 'string' && CODE_NAME.test(name) && CODE.test(each)) return [each]
-      // OpenRouter's quotation of what was flagged.
+      // `flagged_input` is OpenRouter's quotation of the flagged text.
       return name === 'flagged_input' && each ? ['content_flagged'] : codesIn(each, depth - 1, visits)
     })
 }

@@ -1,34 +1,34 @@
-/** The one reader of providers' errors: a body of any form, with its status, becomes what it means and what it says. */
+/** Reads providers' errors: converts a body in any format, with its status, to a category and a message. */
 
 import { classifyError, classifyErrorCodes, type ErrorCategory } from './error-category.ts'
 import { type ErrorFields, readErrorFields, toLowerCaseWords } from './error-fields.ts'
 
 export interface ProviderError extends Omit<ErrorFields, 'message' | 'codes'> {
-  /** Null for an error that only its status describes. */
+  /** Null for an error that fits no category. */
   category: ErrorCategory | null
-  /** As the provider answered; null for an error inside a response. */
+  /** The provider's status; null for an error within a response. */
   status: number | null
-  /** The provider's own text, or one that names the status. */
+  /** The provider's message, or one with the status if it sent none. */
   message: string
-  /** Whether `code` itself expresses a meaning. */
+  /** Whether `code` itself expresses a category. */
   hasCategorizedCode: boolean
 }
 
-/** `body` is the text of a response, or the object of an event. */
+/** Reads an error. `body` is the text of a response or the object of an event. */
 export function readProviderError(body: unknown, status: number | null): ProviderError {
   const { message, codes, ...fields } = readErrorFields(body)
   const evidence = { status, codes: codes.map(toLowerCaseWords), counts: fields.counts, message: message ?? '' }
-  const meaning = classifyError(evidence)
+  const category = classifyError(evidence)
   return {
     ...fields,
     message: message ?? describeStatus(status),
-    category: meaning,
+    category,
     status,
     hasCategorizedCode: fields.code !== null && classifyErrorCodes([toLowerCaseWords(fields.code)]) !== null,
   }
 }
 
 function describeStatus(status: number | null): string {
-  if (status === null) return 'The provider broke off its answer with an error.'
-  return `The provider answered with status ${status}.`
+  if (status === null) return 'The provider ended its response with an error.'
+  return `The provider responded with status ${status}.`
 }

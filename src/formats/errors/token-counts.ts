@@ -1,4 +1,4 @@
-/** Reads what an error message says of tokens: how many the prompt has, how many may be generated, and how many the model takes. */
+/** Reads the token counts in an error message: those of the prompt, the requested output, and the model's limit. */
 
 export interface TokenCounts {
   prompt: number | null
@@ -14,15 +14,15 @@ const PROMPT = /\b(?:prompts?|inputs?|messages?|conversation|history)\b/gi
 const COMPLETION = /\b(?:completions?|outputs?|generat\w+|response|new[ _]tokens|max_\w*tokens)\b/gi
 const TOTAL = /\b(?:requested|request|total|received|given|contains?|got|has|passed|current length)\b/gi
 
-/** `150000`, `150,000`; no part of a name or a decimal. */
+/** Matches `150000` and `150,000`, but no part of a name or a decimal. */
 const NUMBER = /(?<![\w.#-])(?:\d{1,3}(?:,\d{3})+|\d+)(?![\d.]*\d)(?![a-z]|-(?!token))/gi
-/** The names that a number has right behind it: `tokens of text input`, `in the messages`, `maximum context length`. */
-const BEHIND =
+/** Matches a label directly after a number, such as `tokens of text input`, `in the messages`, `maximum context length`. */
+const LABEL_AFTER =
   /^[ `'"-]{0,3}(?:tokens?\b)? ?(?:(?:from|for|in|of) (?:(?:the|your) )?)?[`'"]{0,2}(?:(?:text|tool|image|file|audio|prompt|input|output) )?(?:tokens? )?(?:(inputs?|prompts?|messages?|functions?|tools?|images?|files?|audio|system)|(completions?|outputs?|max_\w*tokens|generat\w+|response|new tokens)|(maximum|max|limit|context|window))\b/i
-/** Where what is said before a number begins. */
+/** Matches the beginning of the clause before a number. */
 const CLAUSE = /(?:[.;]\s|[,>+]|\b(?:and|but|however|while|whereas)\b)/gi
 
-/** Parts of a prompt in one list (`8000 in the messages, 200 in the functions`) are added up; else the first count of a kind stands. */
+/** Returns the counts. Parts of a prompt in one list, such as `8000 in the messages, 200 in the functions`, are added; else the first count wins. */
 export function readTokenCounts(message: string): TokenCounts {
   const text = message.replace(/\s+/g, ' ')
   const sum = /\b(\d[\d,]{0,15}) \+ (\d[\d,]{0,15}) > (\d[\d,]{0,15})/.exec(text)
@@ -32,20 +32,20 @@ export function readTokenCounts(message: string): TokenCounts {
   let end = 0
   for (const { 0: digits, index } of text.matchAll(NUMBER)) {
     const before = text.slice(end, index)
-    const behind = labelBehind(text.slice(index + digits.length))
-    const label = behind ?? labelBefore(before)
+    const labelAfter = readLabelAfter(text.slice(index + digits.length))
+    const label = labelAfter ?? readLabelBefore(before)
     end = index + digits.length
     if (/[.;)]\s/.test(before)) mayAdd = false
     if (label === null) continue
     if (counts[label] === null) counts[label] = toNumber(digits)
-    else if (label === 'prompt' && behind !== null && mayAdd) counts[label] += toNumber(digits)
-    if (label === 'prompt') mayAdd = behind !== null
+    else if (label === 'prompt' && labelAfter !== null && mayAdd) counts[label] += toNumber(digits)
+    if (label === 'prompt') mayAdd = labelAfter !== null
   }
-  return complete(counts)
+  return completeCounts(counts)
 }
 
-/** Of prompt, completion and their total, two give the third; a total alone is taken for the prompt. */
-function complete({ limit, prompt, completion, total }: Record<Label, number | null>): TokenCounts {
+/** Computes the third of prompt, completion and total from the other two. A total alone counts as the prompt. */
+function completeCounts({ limit, prompt, completion, total }: Record<Label, number | null>): TokenCounts {
   if (total === null) return { prompt, completion, limit }
   const rest = (part: number | null) => (part !== null && total > part ? total - part : null)
   return {
@@ -55,14 +55,14 @@ function complete({ limit, prompt, completion, total }: Record<Label, number | n
   }
 }
 
-function labelBehind(text: string): Label | null {
-  const found = BEHIND.exec(text)
+function readLabelAfter(text: string): Label | null {
+  const found = LABEL_AFTER.exec(text)
   if (!found) return null
   if (found[1]) return 'prompt'
   return found[2] ? 'completion' : 'limit'
 }
 
-function labelBefore(text: string): Label | null {
+function readLabelBefore(text: string): Label | null {
   const from = [...text.matchAll(CLAUSE)].reduce((_, { 0: mark, index }) => index + mark.length, 0)
   const clause = text.slice(from)
   // `exceeded by 12 tokens` is neither the limit nor the prompt.

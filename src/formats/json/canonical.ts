@@ -1,4 +1,4 @@
-/** JSON: read strictly (valid UTF-8, an object, no key twice), and written in one canonical form, so that equal requests have equal text. */
+/** Parses JSON strictly (valid UTF-8, an object, no duplicate keys), and writes it in a canonical form, so that equal requests have equal text. */
 import { invalidRequestError } from '../../errors/errors.ts'
 
 export type JsonObject = Record<string, unknown>
@@ -7,43 +7,43 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value if it is text, else none: `String()` would run what a client calls `toString`, and take the list `["a"]` for `a`. */
+/** Returns the value if it is text, else ''. Safer than `String()`, which would call a client's `toString` and convert the list `["a"]` to `a`. */
 export function asString(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The value if it is a number, else `otherwise`: `Number()` would run what a client calls `valueOf`, and take the list `[1]` for 1. */
+/** Returns the value if it is a number, else `otherwise`. Safer than `Number()`, which would call a client's `valueOf` and convert the list `[1]` to 1. */
 export function asNumber(value: unknown, otherwise = Number.NaN): number {
   return typeof value === 'number' ? value : otherwise
 }
 
-/** The objects of a list; none where it is no list. */
+/** Returns the objects in a list; an empty list for any other value. */
 export function asObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
-/** Whether a field's value says anything: null is as good as none. */
+/** Whether a field has a value. Null counts as absent. */
 export function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-/** The object's own field; undefined for `constructor` and the like, unless the object itself has them. */
+/** Returns the object's own field; undefined for inherited ones such as `constructor`. */
 export function readField(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Whether a field says nothing: in a stream, such a value leaves the earlier one in place. */
+/** Whether a field is absent, null or ''. In a stream, such a value does not replace an earlier one. */
 export function isBlank(value: unknown): boolean {
   return value === null || value === undefined || value === ''
 }
 
-/** Sets the object's own field, also for `__proto__`, where an assignment would set the prototype. */
+/** Sets the object's own field. For `__proto__`, an assignment would set the prototype instead. */
 export function writeField(object: JsonObject, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value
   else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
-/** Undefined for invalid JSON: the parser's own message would quote the text. */
+/** Returns undefined for invalid JSON. It does not throw, because the parser's message would quote the text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -52,13 +52,13 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Parses a JSON object; undefined for anything else, including invalid JSON. */
+/** Parses a JSON object. Returns undefined for anything else, including invalid JSON. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isJsonObject(value) ? value : undefined
 }
 
-/** Throws a 400 for a body that cannot be a request; never quotes it. */
+/** Parses a request's body. Throws a 400, which never quotes the body, unless it is a JSON object without duplicate keys. */
 export function parseRequestBody(text: string): JsonObject {
   const body = parseJson(text)
   if (body === undefined)
@@ -66,14 +66,14 @@ export function parseRequestBody(text: string): JsonObject {
       'We could not parse the JSON body of your request: the body must be one valid JSON object.',
     )
   if (!isJsonObject(body)) throw invalidRequestError('The body of your request must be a JSON object.')
-  // The body is forwarded as it was sent. A provider that reads the other of two equal keys would answer another request than the one
+  // The body is forwarded unchanged. A provider that reads the other of two equal keys would process another request than the one
   // looked up.
   if (hasDuplicateKeys(text, body))
     throw invalidRequestError('The body of your request has the same key twice in one object; keep one of them.')
   return body
 }
 
-/** Whether a pattern of ASCII text may match somewhere in JSON once it is parsed: it does not only where this returns false. */
+/** Returns false if a pattern of ASCII text cannot match anywhere in the parsed JSON, and true if it may match. */
 export function canMatchInJson(jsonText: string, pattern: RegExp): boolean {
   // raw text: an escape counts as a match.
   return pattern.test(jsonText) || jsonText.includes('\\u00')
@@ -90,12 +90,12 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Whether `value`, parsed from `text`, has fewer members than the text. Linear. */
+/** Whether `text` has duplicate keys: `value`, which was parsed from it, then has fewer members. Takes linear time. */
 export function hasDuplicateKeys(text: string, value: unknown): boolean {
   return countColons(text) !== countMembers(value)
 }
 
-/** Counts colons outside of strings: one for each member. */
+/** Counts colons outside of strings. Each member has one. */
 function countColons(text: string): number {
   let colons = 0
   let colon = text.indexOf(':')
@@ -110,7 +110,7 @@ function countColons(text: string): number {
   return colons
 }
 
-/** Position after the closing quote of the string that begins at `start`. */
+/** Returns the position after the closing quote of the string that begins at `start`. */
 function findStringEnd(text: string, start: number): number {
   for (let quote = text.indexOf('"', start); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0
@@ -141,8 +141,8 @@ function countMembers(value: unknown): number {
 }
 
 /**
- * Sixteen digits or more, or an exponent of three digits, which may exceed a double. It may also match inside a string, which is harmless
- * for its callers.
+ * Matches numbers of sixteen digits or more, or with an exponent of three digits, which a double may not represent exactly. It may also match
+ * inside a string, which is harmless for its callers.
  */
 const INEXACT_NUMBER = /[[:,]\s*-?\d(?:[\d.eE+-]{15,}|[\d.]*[eE][+-]?\d{3})/
 
@@ -153,8 +153,8 @@ export function hasInexactNumber(jsonText: string): boolean {
 }
 
 /**
- * Fields that cannot change the response: delivery and the vendor's bookkeeping. A deny-list, never an allow-list, so that a new field
- * counts.
+ * Fields that cannot change the response, such as those for delivery and the vendor's bookkeeping. The list is a deny-list, so that a new
+ * field counts as relevant.
  */
 const IRRELEVANT_FIELDS: ReadonlySet<string> = new Set([
   'stream',
@@ -167,37 +167,37 @@ const IRRELEVANT_FIELDS: ReadonlySet<string> = new Set([
   'prompt_cache_retention',
 ])
 
-/** Schemas: a model writes properties in their order. */
+/** Fields with schemas, whose key order matters: a model writes properties in the order of the schema. */
 const ORDERED_FIELDS = new Set(['tools', 'functions', 'response_format', 'text', 'output_config', 'output_format'])
 
-/** Longer strings (images, files) are represented by their own hash: they are read once and never copied. */
-const LONG_STRING = 4_096
+/** Longer strings, such as images and files, are represented by their hash, so that they are read once and never copied. */
+const MAX_INLINE_CHARS = 4_096
 
-/** Canonical JSON of a body without its irrelevant top-level fields. */
+/** Returns the canonical JSON of a body without its irrelevant top-level fields. */
 export function canonicalizeBody(body: JsonObject, irrelevant = IRRELEVANT_FIELDS): string {
   const relevant = pickRelevantFields(body, irrelevant)
   return writeObject(Object.keys(relevant).sort(), field => canonicalize(relevant[field], ORDERED_FIELDS.has(field)))
 }
 
-/** The fields that can change a response. */
+/** Returns the fields that can change a response. */
 export function pickRelevantFields(body: JsonObject, irrelevant = IRRELEVANT_FIELDS): JsonObject {
-  // Null prototype: a field called __proto__ counts like any other.
-  const kept: JsonObject = Object.create(null)
-  for (const field of Object.keys(body)) if (!irrelevant.has(field)) kept[field] = body[field]
-  return kept
+  // With a null prototype, a field called __proto__ counts like any other.
+  const relevant: JsonObject = Object.create(null)
+  for (const field of Object.keys(body)) if (!irrelevant.has(field)) relevant[field] = body[field]
+  return relevant
 }
 
-/** Hex. */
+/** Returns the hash in hex. */
 export function sha256(text: string): string {
   return Bun.SHA256.hash(text, 'hex')
 }
 
-/** Hashes are over UTF-8, which encodes all lone surrogates alike: a string with one is written out as JSON. */
+/** Replaces a long string by its hash. A string with a lone surrogate is written as JSON, because UTF-8 encodes all of them alike. */
 function canonicalizeString(value: string): string {
-  return value.length > LONG_STRING && value.isWellFormed() ? `#${sha256(value)}` : JSON.stringify(value)
+  return value.length > MAX_INLINE_CHARS && value.isWellFormed() ? `#${sha256(value)}` : JSON.stringify(value)
 }
 
-/** JSON with sorted keys, or with keys in their own order if that has a meaning. */
+/** Returns JSON with sorted keys, or with keys in their original order if `keepsOrder`. */
 function canonicalize(value: unknown, keepsOrder: boolean): string {
   if (typeof value === 'string') return canonicalizeString(value)
   if (typeof value !== 'object' || value === null) return `${value}`

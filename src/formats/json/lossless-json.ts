@@ -1,17 +1,17 @@
-/** JSON whose numbers survive parsing and writing, including those that JavaScript cannot hold. */
+/** Parses JSON so that all numbers are written unchanged, including those that JavaScript cannot represent. */
 import { hasInexactNumber } from './canonical.ts'
 
-/** ECMAScript's source text access, which TypeScript's library does not declare yet. */
+/** The source text access proposal of ECMAScript, which TypeScript's library does not declare yet. */
 interface ExactJson {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
   rawJSON(text: string): object
 }
 
-/** A double holds any number of this many digits exactly. */
+/** A double represents any number of this many digits exactly. */
 const SAFE_DIGITS = 15
 
 /**
- * Like `JSON.parse`, and throws like it. A number that would be rounded becomes an opaque object, which `JSON.stringify` writes
+ * Parses like `JSON.parse`, and throws like it. A number that would be rounded becomes an opaque object, which `JSON.stringify` writes
  * unchanged.
  */
 export function parseLosslessJson(text: string): unknown {
@@ -31,7 +31,7 @@ function isRounded(value: number, source: string): boolean {
   return digits.length > SAFE_DIGITS || !Number.isFinite(value) || (value === 0 && digits !== '')
 }
 
-/** The same; undefined for invalid JSON. */
+/** Parses like `parseLosslessJson`, but returns undefined for invalid JSON. */
 export function tryParseLosslessJson(text: string): unknown {
   try {
     return parseLosslessJson(text)

@@ -3,12 +3,12 @@
 import { invalidRequestError } from '../../errors/errors.ts'
 import { isJsonObject, type JsonObject, readField } from './canonical.ts'
 
-/** The field; undefined when it is absent or null, which OpenAI treats as absent. */
+/** Returns the field; undefined when it is absent or null, which OpenAI treats as absent. */
 export function readOptional(object: JsonObject, field: string): unknown {
   return readField(object, field) ?? undefined
 }
 
-/** Those of these fields that are given. */
+/** Returns the listed fields that are present in the object. */
 export function pickPresent(object: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(
     fields.flatMap(field => {

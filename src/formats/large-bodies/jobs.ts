@@ -1,4 +1,4 @@
-/** The worker's job that decodes, checks, parses and hashes a large body. */
+/** Implements the worker's job that decodes, checks, parses and hashes a large body. */
 import { invalidRequestError } from '../../errors/errors.ts'
 import type { JobResult } from '../../event-loop/worker-pool.ts'
 import { summarizeContent } from '../cost-factors/summarize-content.ts'
@@ -13,13 +13,13 @@ import {
   type ParsedLargeBody,
 } from './read-large-body.ts'
 
-/** Throws a 400 for a body that cannot be a request; never quotes it. */
+/** Reads a large body. Throws a 400, which never quotes the body, if it is not a valid request. */
 export function readLargeBody({ bytes, irrelevant, endpoint }: LargeBodyInput): JobResult<ParsedLargeBody> {
   const size = checkJsonSize(bytes)
   const text = decodeUtf8(bytes)
   const body = parseRequestBody(text)
   if (hasTooManyFieldNames(body))
-    throw invalidRequestError(`The request has more than ${MAX_FIELD_NAMES} different field names.`)
+    throw invalidRequestError(`The request has more than ${MAX_FIELD_NAMES} different field names. Send fewer.`)
   const canonical = canonicalizeBody(body, irrelevant)
   const output = {
     bytes,

@@ -1,53 +1,53 @@
-/** How large a body is, and bodies too large to be parsed on the event loop: a worker parses them, and returns what is cheap to clone. */
+/** Measures bodies, and lets a worker parse those that are too large for the event loop. The worker returns data that is cheap to clone. */
 import { invalidRequestError } from '../../errors/errors.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import type { ContentSummary } from '../cost-factors/summarize-content.ts'
 import type { JsonObject } from '../json/canonical.ts'
 import type { StoredObjectReference } from '../stored-object-references.ts'
 
-/** This many fields take the event loop some 5 ms; an item costs an eighth of a field. */
-const MOST_FIELDS_ON_LOOP = 3_000
-const ITEMS_A_FIELD = 8
+/** Maximum number of fields to parse on the event loop, which takes about 5 ms. An item costs an eighth of a field. */
+const MAX_FIELDS_ON_LOOP = 3_000
+const ITEMS_PER_FIELD = 8
 
 export interface LargeBodyInput {
   bytes: Uint8Array
-  /** Fields that do not count; undefined for the default list. */
+  /** Fields that the canonical body omits; undefined for the default list. */
   irrelevant: ReadonlySet<string> | undefined
-  /** What is asked, where what the body holds bounds its cost. */
+  /** The endpoint, if the content of the body bounds the request's cost. */
   endpoint?: string | undefined
 }
 
 export interface LargeBody {
-  /** As it was sent, in bytes: a string of this length would be copied between threads. */
+  /** The body as it was sent. It is not a string, because a string of this length would be copied between threads. */
   bytes: Uint8Array
   /** Whether serializing the parsed body again could change a number: see `hasInexactNumber`. */
   hasInexactNumber: boolean
   body: JsonObject
-  /** Replaces the canonical body in hashes: `#` and its hex SHA-256. */
+  /** Replaces the canonical body in hashes: `#` and the hex SHA-256 of the canonical body. */
   canonicalBody: string
-  /** Objects kept by a provider that the body names. */
+  /** References in the body to objects stored at a provider. */
   references: StoredObjectReference[]
-  /** What it holds, as far as that bounds its cost; for an endpoint alone. */
+  /** The content that bounds the request's cost, if the input names an endpoint. */
   contentSummary?: ContentSummary
 }
 
-/** What the worker tells of it. */
+/** The result of the worker. */
 export interface ParsedLargeBody extends LargeBody {
-  /** Memory that it takes beside its bytes. */
+  /** Memory of the parsed body in addition to its bytes. */
   heldBytes: number
 }
 
 export interface LargeBodyReader {
-  /** The bytes are transferred to the worker: they are empty afterwards. Rejects with a 400 for a body that cannot be a request. */
+  /** Reads a body. The bytes are transferred to the worker and are empty afterwards. Rejects with a 400 if the body is not a valid request. */
   read(bytes: Uint8Array, options: LargeBodyOptions): Promise<LargeBody>
 }
 
 export interface LargeBodyOptions {
   irrelevant?: ReadonlySet<string> | undefined
   endpoint?: string
-  /** The project whose request it is. */
+  /** The project that sent the request. */
   owner: number
-  /** Reserves memory for what is made of the bytes; may throw. */
+  /** Reserves memory for the parsed body; may throw. */
   hold?: (bytes: number) => void
 }
 
@@ -69,17 +69,17 @@ export const largeBodyReader: LargeBodyReader = {
 }
 
 /**
- * Whether parsing it would block the event loop: because of its length, or of the number of its values. Throws a 400 for what is nested too
- * deeply to be parsed at all; the worker does for what is long.
+ * Whether parsing the body would block the event loop, because of its length or the number of its values. Throws a 400 for a body that is
+ * nested too deeply; for a long body, the worker throws it instead.
  */
 export function isLargeBody(bytes: Uint8Array): boolean {
   if (bytes.length > MAX_MAIN_THREAD_BYTES) return true
   const { fields, items } = measureJson(bytes)
-  return fields + items / ITEMS_A_FIELD > MOST_FIELDS_ON_LOOP
+  return fields + items / ITEMS_PER_FIELD > MAX_FIELDS_ON_LOOP
 }
 
 /**
- * The values in JSON text, counted before it is parsed, and how deep they stand: they decide what parsing and cloning cost, not the bytes.
+ * The number of values in JSON text, counted before it is parsed. It determines the cost of parsing and cloning, which the length does not.
  */
 export interface JsonSize {
   /** Members of objects. */
@@ -88,25 +88,25 @@ export interface JsonSize {
   items: number
 }
 
-/** Far beyond real requests: 20,000 messages, or a third more tokens than any embeddings request may have. */
+/** Maximum size of a request. It allows 20,000 messages, or a third more tokens than an embeddings request may have. */
 export const MAX_JSON_SIZE: JsonSize = { fields: 40_000, items: 400_000 }
-/** Distinct field names; each costs several times what a repeated one does. */
+/** Maximum number of distinct field names. A new name costs several times as much as a repeated one. */
 export const MAX_FIELD_NAMES = 8_000
-/** Deeper than any real request. Bounds every recursion over a body. */
-const MOST_LEVELS = 128
-/** What a parsed value takes in memory beside its text. */
-const BYTES_A_VALUE = 64
+/** Maximum nesting of a request. It bounds every recursion over a body, and is deeper than any real request. */
+const MAX_LEVELS = 128
+/** Memory of a parsed value in addition to its text. */
+const BYTES_PER_VALUE = 64
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
 const COMMA = 0x2c
-// Brackets and braces differ in this bit alone.
+// Brackets and braces differ only in this bit.
 const BRACE_BIT = 0x20
 const OPEN = 0x7b
 const CLOSE = 0x7d
 
-/** Reads any bytes, and stops as soon as a number is exceeded. Throws a 400 for what is nested too deeply. */
+/** Counts the values in any bytes. Stops as soon as a limit is exceeded. Throws a 400 for excessive nesting. */
 export function measureJson(bytes: Uint8Array): JsonSize {
   let fields = 0
   let commas = 0
@@ -119,15 +119,14 @@ export function measureJson(bytes: Uint8Array): JsonSize {
     else if (byte === COMMA) commas++
     else if ((byte | BRACE_BIT) === OPEN) {
       containers++
-      if (++level > MOST_LEVELS)
-        throw invalidRequestError(`The request is nested more than ${MOST_LEVELS} levels deep.`)
+      if (++level > MAX_LEVELS) throw invalidRequestError(`The request is nested more than ${MAX_LEVELS} levels deep.`)
     } else if ((byte | BRACE_BIT) === CLOSE) level--
     if (fields > MAX_JSON_SIZE.fields || commas + containers > MAX_JSON_SIZE.fields + MAX_JSON_SIZE.items) break
   }
   return { fields, items: Math.max(0, commas - fields) + containers }
 }
 
-/** As `measureJson`, and throws a 400 for too many values, too. */
+/** Does the same as `measureJson`, and also throws a 400 for too many values. */
 export function checkJsonSize(bytes: Uint8Array): JsonSize {
   const size = measureJson(bytes)
   if (size.fields > MAX_JSON_SIZE.fields)
@@ -137,12 +136,12 @@ export function checkJsonSize(bytes: Uint8Array): JsonSize {
   return size
 }
 
-/** About the memory that a body takes in addition to its bytes once it is parsed: its text, and its values. */
+/** Estimates the memory of a parsed body in addition to its bytes: its text and its values. */
 export function estimateParsedBytes(length: number, { fields, items }: JsonSize): number {
-  return 2 * length + BYTES_A_VALUE * (fields + items)
+  return 2 * length + BYTES_PER_VALUE * (fields + items)
 }
 
-/** Position of the quote that ends the string, or of the last byte when there is none. */
+/** Returns the position of the quote that ends the string, or of the last byte if there is none. */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let at = bytes.indexOf(QUOTE, start + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
     let backslashes = 0

@@ -1,4 +1,4 @@
-/** Assembles the events of a Messages stream into the plain message, and says whether a message is complete: only then may it be stored. */
+/** Assembles the events of a Messages stream into the plain message, and judges whether a message is complete. Only complete ones are cached. */
 
 import type { AssembledStream, StreamAssembler } from '../api-format.ts'
 import { type Completeness, MAX_EMPTY_RESPONSE_TOKENS } from '../chat/completeness.ts'
@@ -9,10 +9,10 @@ import { ChunkReader } from '../sse/chunk-reader.ts'
 import { TextMeter, textLengthOf } from '../text-meter.ts'
 import { mergeUsage } from '../usage/merge-usage.ts'
 
-const ANYTHING: ExpectedOutput = { clientSetOutputLimit: true }
+const NO_EXPECTATIONS: ExpectedOutput = { clientSetOutputLimit: true }
 
 export class MessageAssembler implements StreamAssembler {
-  readonly #wanted: ExpectedOutput
+  readonly #expected: ExpectedOutput
   readonly #reader = new ChunkReader()
   readonly #blocks: JsonObject[] = []
   readonly #open = new Set<JsonObject>()
@@ -23,15 +23,15 @@ export class MessageAssembler implements StreamAssembler {
   #sawEnd = false
   hasOutput = false
 
-  constructor(wanted: ExpectedOutput) {
-    this.#wanted = wanted
+  constructor(expected: ExpectedOutput) {
+    this.#expected = expected
   }
 
   get hasFailed(): boolean {
     return this.#reader.isErrorVisible
   }
 
-  /** What is left is one block with a sample of all text. */
+  /** Replaces all blocks by one with a sample of the text. */
   discardText(): void {
     if (this.meter.isDiscarded) return
     this.meter.isDiscarded = true
@@ -49,10 +49,11 @@ export class MessageAssembler implements StreamAssembler {
     if (event) this.add(event)
   }
 
-  /** Takes a parsed event. The event becomes part of the message: do not change it afterwards. */
+  /** Adds a parsed event. The event becomes part of the message: do not change it afterwards. */
   add(event: JsonObject): void {
     const { type, index } = event
-    if (this.meter.isDiscarded && asString(type).startsWith('content_block_')) return void loseDelta(event, this.meter)
+    if (this.meter.isDiscarded && asString(type).startsWith('content_block_'))
+      return void countDiscardedDelta(event, this.meter)
     const block = this.#blocks[asNumber(index)]
     if (type === 'message_start') this.#begin(event)
     else if (type === 'content_block_start') this.#startBlock(event)
@@ -69,17 +70,17 @@ export class MessageAssembler implements StreamAssembler {
     if (!isJsonObject(message)) return
     this.#body = { ...message, content: this.#blocks }
     if (isJsonObject(message.usage)) this.#body.usage = { ...message.usage }
-    // In the first event the message has no blocks yet. Should a provider send some there, they count.
+    // The message in the first event usually has no blocks. If a provider sends some, they count.
     this.#blocks.push(...asObjects(message.content))
   }
 
   #startBlock({ content_block: block }: JsonObject): void {
     if (!isJsonObject(block)) return
-    const begun = { ...block }
-    // An empty block of text may be all that comes; anything else is a part by itself.
-    this.hasOutput ||= begun.type !== 'text' || asString(begun.text) !== ''
-    this.#blocks.push(begun)
-    this.#open.add(begun)
+    const openBlock = { ...block }
+    // A block is output, except for an empty text block, which may stay empty.
+    this.hasOutput ||= openBlock.type !== 'text' || asString(openBlock.text) !== ''
+    this.#blocks.push(openBlock)
+    this.#open.add(openBlock)
   }
 
   #continueBlock(block: JsonObject | undefined, { delta }: JsonObject): void {
@@ -89,13 +90,13 @@ export class MessageAssembler implements StreamAssembler {
   }
 
   finish(): AssembledStream {
-    // What had arrived of a call that was cut.
+    // The input of a truncated call contains what has arrived.
     for (const block of this.#open) closeInput(block, this.#inputs)
     const body = this.#body
-    // Some servers leave out the end of a block: clients read the message all the same.
+    // Some servers omit the end of a block. Clients read the message nevertheless.
     if (this.#open.size > 0) this.#reader.markIncomplete('inconsistent_chunks')
     const hasEnded = this.#sawEnd || typeof body?.stop_reason === 'string'
-    const judged = hasEnded ? completenessOfMessage(body, this.#wanted) : 'missing_end'
+    const judged = hasEnded ? completenessOfMessage(body, this.#expected) : 'missing_end'
     const { error } = this.#reader
     return {
       body: body ?? {},
@@ -106,8 +107,8 @@ export class MessageAssembler implements StreamAssembler {
   }
 }
 
-export function createMessageAssembler(wanted: ExpectedOutput = ANYTHING): MessageAssembler {
-  return new MessageAssembler(wanted)
+export function createMessageAssembler(expected: ExpectedOutput = NO_EXPECTATIONS): MessageAssembler {
+  return new MessageAssembler(expected)
 }
 
 function closeInput(block: JsonObject, inputs: ReadonlyMap<JsonObject, string>): void {
@@ -119,18 +120,18 @@ function joinTexts(blocks: readonly JsonObject[], inputs: ReadonlyMap<JsonObject
   return blocks.map(block => inputs.get(block) ?? asString(block.text ?? block.thinking)).join('\n')
 }
 
-function loseDelta({ delta }: JsonObject, meter: TextMeter): void {
+function countDiscardedDelta({ delta }: JsonObject, meter: TextMeter): void {
   if (isJsonObject(delta)) meter.countDiscarded([delta.text, delta.thinking, delta.partial_json])
 }
 
-/** The last event's counts cover the whole message. */
+/** Merges the last event, whose counts cover the whole message. */
 function endMessage(body: JsonObject, { delta, usage, ...rest }: JsonObject): void {
   body.usage = mergeUsage(body.usage, usage, { isCumulative: true }) ?? {}
-  const { type: _type, ...beside } = rest
-  for (const fields of [beside, isJsonObject(delta) ? delta : {}]) Object.assign(body, fields)
+  const { type: _type, ...otherFields } = rest
+  for (const fields of [otherFields, isJsonObject(delta) ? delta : {}]) Object.assign(body, fields)
 }
 
-/** Returns false for an unknown kind of delta: the block cannot be assembled then. */
+/** Adds a delta to a block. Returns false for an unknown kind of delta, with which the block cannot be assembled. */
 function addDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, string>): boolean {
   switch (delta.type) {
     case 'text_delta':
@@ -153,10 +154,10 @@ function addDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, 
   }
 }
 
-/** `max_tokens` is regular: the Messages API requires a limit, so that the client has set it. */
-const REGULAR_ENDS = new Set(['end_turn', 'stop_sequence', 'tool_use', 'max_tokens'])
+/** Regular stop reasons. `max_tokens` is regular because the Messages API requires the client to set a limit. */
+const REGULAR_STOP_REASONS = new Set(['end_turn', 'stop_sequence', 'tool_use', 'max_tokens'])
 
-export function completenessOfMessage(body: unknown, wanted: ExpectedOutput = ANYTHING): Completeness {
+export function completenessOfMessage(body: unknown, expected: ExpectedOutput = NO_EXPECTATIONS): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (body.type === 'error') return 'error_in_body'
   if (body.type !== 'message' || !Array.isArray(body.content)) return 'not_an_answer'
@@ -166,27 +167,27 @@ export function completenessOfMessage(body: unknown, wanted: ExpectedOutput = AN
   if (typeof reason !== 'string') return 'unfinished_choice'
   if (reason === 'refusal') return 'content_filter'
   if (reason === 'model_context_window_exceeded') return 'provider_length_limit'
-  if (!REGULAR_ENDS.has(reason)) return 'unknown_stop_reason'
-  if (reason === 'max_tokens' && isTruncatedByProvider(wanted, readOutputTokens(body))) return 'provider_length_limit'
+  if (!REGULAR_STOP_REASONS.has(reason)) return 'unknown_stop_reason'
+  if (reason === 'max_tokens' && isTruncatedByProvider(expected, readOutputTokens(body))) return 'provider_length_limit'
   const blocks = body.content.filter(isJsonObject)
-  if (blocks.some(hasContent)) return completenessOfBlocks(blocks, wanted)
-  const isUnseen =
+  if (blocks.some(hasContent)) return completenessOfBlocks(blocks, expected)
+  const hasHiddenOutput =
     reason === 'end_turn' && (readOutputTokens(body) ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !blocks.some(isThought)
-  return isUnseen ? 'no_output' : 'nothing_said'
+  return hasHiddenOutput ? 'no_output' : 'nothing_said'
 }
 
 function readOutputTokens({ usage }: JsonObject): number | null {
   return isJsonObject(usage) && typeof usage.output_tokens === 'number' ? usage.output_tokens : null
 }
 
-function completenessOfBlocks(blocks: readonly JsonObject[], wanted: ExpectedOutput): Completeness {
+function completenessOfBlocks(blocks: readonly JsonObject[], expected: ExpectedOutput): Completeness {
   const calls = blocks.filter(callsTool)
   if (!calls.every(({ input }) => isJsonObject(input) && !Object.hasOwn(input, INVALID_JSON))) return 'cut_arguments'
-  if (wanted.requiresToolCall && calls.length === 0) return 'no_call'
-  // What the client is to run comes in place of the text; what ran at the provider does not.
+  if (expected.requiresToolCall && calls.length === 0) return 'no_call'
+  // A call for the client replaces the text; a call that ran at the provider does not.
   if (calls.some(({ type }) => type === 'tool_use')) return 'whole'
   const text = blocks.map(block => (block.type === 'text' ? block.text : '')).join('')
-  return hasExpectedTextFormat(text, wanted) ? 'whole' : 'no_json'
+  return hasExpectedTextFormat(text, expected) ? 'whole' : 'no_json'
 }
 
 const callsTool = ({ type }: JsonObject) => asString(type).endsWith('tool_use')
@@ -204,7 +205,7 @@ export function hasToolUses({ content }: JsonObject): boolean {
   return asObjects(content).some(callsTool)
 }
 
-/** Text that is not a JSON object, for example cut off, is kept under a name that no tool expects, so that it stays visible. */
+/** The field for text that is not a JSON object, for example because it is truncated. No tool expects this name, so the text stays visible. */
 const INVALID_JSON = 'INVALID_JSON'
 
 export function parseToolInput(text: string): JsonObject {

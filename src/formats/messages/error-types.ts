@@ -1,17 +1,17 @@
-/** Anthropic's error types: their statuses, and OpenAI's codes for them. */
+/** Maps Anthropic's error types to statuses and to OpenAI's codes. */
 import type { ErrorType } from '@anthropic-ai/sdk/resources/shared'
 
 export interface ErrorTypeMapping {
-  /** For an error without a status, inside a stream. */
+  /** The status for an error within a stream, which has none. */
   status: number
-  /** OpenAI's. */
+  /** OpenAI's code. */
   code: string
 }
 
 /**
- * Overload keeps Anthropic's 529, because OpenAI's clients retry any status from 500 on. Types without a row belong to other endpoints.
+ * Overload has Anthropic's status 529, because OpenAI's clients retry any status from 500 on. Types that are not listed belong to other endpoints.
  */
-const KINDS = {
+const ERROR_TYPES = {
   invalid_request_error: { status: 400, code: 'invalid_request_error' },
   authentication_error: { status: 401, code: 'invalid_api_key' },
   billing_error: { status: 402, code: 'insufficient_quota' },
@@ -25,20 +25,20 @@ const KINDS = {
   overloaded_error: { status: 529, code: 'overloaded' },
 } satisfies Partial<Record<ErrorType | 'request_too_large', ErrorTypeMapping>>
 
-const KIND_OF_TYPE: ReadonlyMap<string, ErrorTypeMapping> = new Map(Object.entries(KINDS))
+const MAPPING_BY_TYPE: ReadonlyMap<string, ErrorTypeMapping> = new Map(Object.entries(ERROR_TYPES))
 
-/** Undefined for a type that is not Anthropic's. */
+/** Returns undefined for a type that is not Anthropic's. */
 export function findErrorTypeMapping(type: string | null): ErrorTypeMapping | undefined {
-  return type === null ? undefined : KIND_OF_TYPE.get(type)
+  return type === null ? undefined : MAPPING_BY_TYPE.get(type)
 }
 
-/** Also of statuses that Anthropic does not have. */
-const TYPES: ReadonlyMap<number, string> = new Map([
-  ...Object.entries(KINDS).map(([type, { status }]): [number, string] => [status, type]),
+/** Error types by status, including statuses that Anthropic does not have. */
+const TYPE_BY_STATUS: ReadonlyMap<number, string> = new Map([
+  ...Object.entries(ERROR_TYPES).map(([type, { status }]): [number, string] => [status, type]),
   [408, 'timeout_error'],
   [503, 'overloaded_error'],
 ])
 
 export function errorTypeOfStatus(status: number): string {
-  return TYPES.get(status) ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
+  return TYPE_BY_STATUS.get(status) ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
 }

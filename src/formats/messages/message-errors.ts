@@ -17,20 +17,20 @@ export interface AnthropicErrorBody {
   request_id: string
 }
 
-/** The same `request_id` is sent in the `request-id` header, where Anthropic's clients read it. */
+/** Writes an error. The `request-id` header contains the same `request_id`, and Anthropic's clients read it there. */
 export function writeAnthropicError(
   { status, message, code, details }: Pick<ProxyError, 'status' | 'message'> & Partial<ProxyError>,
   requestId: string,
 ): AnthropicErrorBody {
-  const shown = code === CONTEXT_LENGTH_EXCEEDED ? writeAnthropicContextMessage(message) : message
+  const text = code === CONTEXT_LENGTH_EXCEEDED ? writeAnthropicContextMessage(message) : message
   return {
     type: 'error',
-    error: { type: errorTypeOfStatus(status), message: shown, ...(details && { details }) },
+    error: { type: errorTypeOfStatus(status), message: text, ...(details && { details }) },
     request_id: requestId,
   }
 }
 
-/** Writes a provider's error, with the status that fits its meaning. */
+/** Writes a provider's error with the status that fits its category. */
 export function writeAnthropicProviderError(error: ProviderError, requestId: string): ClientError {
   const status = chooseStatus(error, 'anthropic') ?? 502
   const message =
@@ -38,17 +38,17 @@ export function writeAnthropicProviderError(error: ProviderError, requestId: str
   return { status, body: { ...writeAnthropicError({ status, message }, requestId) } }
 }
 
-/** As `normalizeOpenAiContextError`, for clients of the Messages API. */
+/** Does the same as `normalizeOpenAiContextError` for clients of the Messages API. */
 export function normalizeAnthropicContextError(text: string, status: number, requestId: string): ClientError | null {
   const error = readProviderError(text, status)
   if (error.category !== 'fullContext') return null
   const body = parseJson(text)
-  const own = isJsonObject(body) && body.type === 'error' && isJsonObject(body.error) ? body.error : null
-  if (status === 400 && own && isAnthropicContextMessage(asString(own.message))) return null
+  const anthropicError = isJsonObject(body) && body.type === 'error' && isJsonObject(body.error) ? body.error : null
+  if (status === 400 && anthropicError && isAnthropicContextMessage(asString(anthropicError.message))) return null
   const written = writeAnthropicProviderError(error, requestId)
-  if (!own) return written
+  if (!anthropicError) return written
   return {
     ...written,
-    body: { ...written.body, ...(body as object), error: { ...own, ...(written.body.error as object) } },
+    body: { ...written.body, ...(body as object), error: { ...anthropicError, ...(written.body.error as object) } },
   }
 }

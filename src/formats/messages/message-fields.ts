@@ -1,4 +1,4 @@
-/** How each field of a Messages request is translated to chat completions. Code and documentation both use this table. */
+/** Lists how each field of a Messages request is translated to chat completions. Code and documentation both use this table. */
 
 import type { MessageCreateParams as BetaParams } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageCreateParams } from '@anthropic-ai/sdk/resources/messages'
@@ -6,76 +6,76 @@ import { addErrorDetails, invalidRequestError, type ProxyError } from '../../err
 import { applyFieldRules, createRuleWriter, type FieldRule } from '../field-rule.ts'
 import type { JsonObject } from '../json/canonical.ts'
 
-/** Fields that clients send, but that the SDK's types of the request do not have. */
+/** Fields that clients send although the SDK's request types lack them. */
 type UntypedField = 'temperature' | 'top_p' | 'top_k' | 'output_format'
 export type MessagesRequestField = keyof MessageCreateParams | keyof BetaParams | UntypedField
 
 const rules = createRuleWriter<MessagesRequestField>()
 
-/** Fields that are not listed are forwarded unchanged: a provider that does not know one names it in its 400. */
+/** Fields that are not listed are forwarded unchanged. A provider that does not know one names it in its 400. */
 export const MESSAGE_FIELD_RULES: Record<MessagesRequestField, FieldRule> = {
   ...rules('translated', {
     model: 'Sent unchanged.',
     messages:
-      'Tool uses become tool calls, and tool results become tool messages, followed by a user message with their images; blocks of tools that Anthropic runs are refused.',
+      'Tool uses become tool calls, and tool results become tool messages, followed by a user message with their images; blocks of tools that Anthropic runs are rejected.',
     system: 'Becomes the first system message.',
     max_tokens: 'Becomes `max_completion_tokens`, lowered to the model’s output limit.',
-    stop_sequences: 'Become `stop`; the answer does not say which of them ended it.',
+    stop_sequences: 'Become `stop`; the response does not say which of them ended it.',
     stream: 'Chunks become events.',
     temperature: 'Sent unchanged.',
     top_p: 'Sent unchanged.',
     top_k: 'Sent unchanged.',
     tools:
-      'Become functions; tools that Anthropic runs are left out where the model may choose, others that it defines are refused.',
+      'Become functions; tools that Anthropic runs are omitted if the model may choose, and other tools that it defines are rejected.',
     tool_choice: '`any` becomes `required`, and a named tool becomes a named function.',
     thinking: 'A budget becomes the nearest `reasoning_effort`, and is dropped for models that do not reason.',
     output_config: 'Becomes `reasoning_effort` and `response_format`.',
     output_format: 'The older name of `output_config.format`.',
-    metadata: 'Its `user_id` becomes `user`, as a hash where it is too long.',
+    metadata: 'Its `user_id` becomes `user`, as a hash if it is too long.',
     service_tier: '`standard_only` becomes `default`.',
-    cache_control: 'Kept for providers that support such breakpoints, as on content blocks.',
+    cache_control: 'Sent to providers that support such breakpoints, as on content blocks.',
   }),
   ...rules('dropped', {
     betas: 'They enable features of Anthropic’s own service.',
-    billing_policy: 'It says who pays at Anthropic.',
-    fallback_credit_token: 'It is credit at Anthropic.',
-    fallbacks: 'Other models are asked as the project’s own `fallback_models` say.',
+    billing_policy: 'It selects who pays at Anthropic.',
+    fallback_credit_token: 'It refers to credit at Anthropic.',
+    fallbacks: 'The project’s setting `fallback_models` selects other models.',
     context_management: 'The proxy never removes parts of a conversation.',
-    diagnostics: 'They describe Anthropic’s own prompt cache.',
-    speed: 'It is Anthropic’s own setting.',
+    diagnostics: 'They describe Anthropic’s prompt cache.',
+    speed: 'It is a setting of Anthropic.',
     user_profile_id: 'It names an account at Anthropic.',
     workspace_id: 'It names an account at Anthropic.',
   }),
   ...rules('refused', {
-    container: 'Containers run at Anthropic only.',
-    compaction: 'Only Anthropic compacts a conversation in an answer; ask for a summary in a message.',
-    thread: 'Only Anthropic holds a conversation for its client; send all messages.',
+    container: 'Containers run only at Anthropic.',
+    compaction: 'Only Anthropic compacts a conversation in a response; ask for a summary in a message.',
+    thread: 'Only Anthropic stores a conversation for its client; send all messages.',
     mcp_servers: [
       'Anthropic calls MCP servers itself; other providers do not.',
       servers => Array.isArray(servers) && servers.length === 0,
     ],
-    inference_geo: 'No other provider guarantees the region that an answer is computed in.',
+    inference_geo: 'No other provider guarantees the region in which the model runs.',
   }),
 }
 
 const THREAD_UNSUPPORTED = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
 
-/** Returns the fields without a rule. Throws a 400 that names a refused field. */
+/** Returns the fields without a rule. Throws a 400 that names a rejected field. */
 export function pickUnknownFields(body: JsonObject): JsonObject {
   return applyFieldRules(body, MESSAGE_FIELD_RULES, (field, { reason }) => {
     return field === 'thread' ? createThreadUnsupportedError() : createUntranslatableError(field, reason)
   })
 }
 
-/** Anthropic's tool runner asks for a thread first, and goes on without one where it is told so. */
+/** Creates the 400 for `thread`. Anthropic's tool runner requests a thread first, and continues without one after this error. */
 export function createThreadUnsupportedError(): ProxyError {
   return addErrorDetails(createUntranslatableError('thread', MESSAGE_FIELD_RULES.thread.reason), THREAD_UNSUPPORTED)
 }
 
-/** A 400 for what only Anthropic's own API can do. */
+/** Creates the 400 for a feature that only Anthropic's API has. */
 export function createUntranslatableError(param: string, reason: string): ProxyError {
   return invalidRequestError(
-    `${param} works only with Claude models under an Anthropic key of the project's: ${reason}`,
+    `${param} works only with Claude models under an Anthropic key of the project: ${reason}`,
     param,
   )
 }

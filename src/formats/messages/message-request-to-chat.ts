@@ -1,4 +1,4 @@
-/** Translates a Messages request, its tools included, to a chat request. */
+/** Translates a Messages request, including its tools, to a chat request. */
 
 import type { JsonObject } from '../json/canonical.ts'
 import {
@@ -17,16 +17,16 @@ import { type BlockOptions, translateMessages } from './messages-to-chat.ts'
 
 /** Properties of the model and its provider. */
 export interface ChatTargetModel extends BlockOptions {
-  /** The model's output limit in tokens; null when unknown. Clients ask every model for as much as Claude can write. */
+  /** The model's output limit in tokens; null when unknown. Clients request as many tokens of every model as Claude can write. */
   maxOutputTokens: number | null
-  /** False for a model known not to reason: it would refuse `reasoning_effort`. */
+  /** False for a model that is known not to reason, which would reject `reasoning_effort`. */
   canReason: boolean
 }
 
-/** OpenAI refuses longer ones. */
-const LONGEST_USER = 64
+/** Maximum length of `user`. OpenAI rejects longer values. */
+const MAX_USER_CHARS = 64
 
-/** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
+/** Translates the request. Throws a 400 for a field that is invalid or has no counterpart in chat completions. */
 export function translateMessagesRequest(body: JsonObject, target: ChatTargetModel): JsonObject {
   const unknown = pickUnknownFields(body)
   const stop = readArray(readOptional(body, 'stop_sequences') ?? [], 'stop_sequences')
@@ -47,18 +47,18 @@ export function translateMessagesRequest(body: JsonObject, target: ChatTargetMod
 }
 
 function translateLimit(body: JsonObject, { maxOutputTokens }: ChatTargetModel): number {
-  const asked = readPositiveInteger(body.max_tokens, 'max_tokens')
-  return maxOutputTokens === null ? asked : Math.min(asked, maxOutputTokens)
+  const limit = readPositiveInteger(body.max_tokens, 'max_tokens')
+  return maxOutputTokens === null ? limit : Math.min(limit, maxOutputTokens)
 }
 
-/** Returns the requested effort, or the one nearest to the budget. Returns nothing when the model is to decide. */
+/** Returns the requested effort, or the one nearest to the budget. Returns no field if the model decides. */
 function translateThinking(body: JsonObject): JsonObject {
   const thinking = readObject(readOptional(body, 'thinking') ?? {}, 'thinking')
   if (thinking.type === 'disabled') return {}
   const effort = readOptional(readObject(readOptional(body, 'output_config') ?? {}, 'output_config'), 'effort')
   if (effort !== undefined) {
     const level = readEnum(effort, 'output_config.effort', ['low', 'medium', 'high', 'xhigh', 'max'])
-    // The levels above `high` differ between chat models.
+    // Levels above `high` differ between chat models.
     return { reasoning_effort: level === 'xhigh' || level === 'max' ? 'high' : level }
   }
   if (thinking.type !== 'enabled') return {}
@@ -80,7 +80,7 @@ function translateUser(body: JsonObject): JsonObject {
   const id = readOptional(readObject(readOptional(body, 'metadata') ?? {}, 'metadata'), 'user_id')
   if (id === undefined) return {}
   const user = readString(id, 'metadata.user_id')
-  return { user: user.length > LONGEST_USER ? Bun.SHA256.hash(user, 'hex') : user }
+  return { user: user.length > MAX_USER_CHARS ? Bun.SHA256.hash(user, 'hex') : user }
 }
 
 function translateTier(body: JsonObject): JsonObject {
@@ -90,15 +90,15 @@ function translateTier(body: JsonObject): JsonObject {
   return { service_tier: tier === 'auto' ? 'auto' : 'default' }
 }
 
-const CHOICES = { auto: 'auto', any: 'required', none: 'none' } as const
+const TOOL_CHOICES = { auto: 'auto', any: 'required', none: 'none' } as const
 
 export function translateTools(body: JsonObject, options: BlockOptions): JsonObject {
   const tools = readArray(readOptional(body, 'tools') ?? [], 'tools').flatMap((tool, index) => {
     const param = `tools[${index}]`
-    // One that was left out.
+    // An omitted tool is undefined.
     return tool === undefined ? [] : [setSourcePath(translateTool(tool, param, options), param)]
   })
-  // Chat refuses a tool choice without tools.
+  // Chat completions reject a tool choice without tools.
   return tools.length === 0 ? {} : { tools, ...translateChoice(body) }
 }
 
@@ -107,11 +107,11 @@ function translateTool(value: unknown, param: string, { supportsCacheControl }: 
   if ((readOptional(tool, 'type') ?? 'custom') !== 'custom') {
     throw createUntranslatableError(
       `${param}.type`,
-      'other models know only tools that the request describes. Where tool_choice is auto, and the project does not say otherwise (unsupported_tools), a tool that the provider would have to run is left out; clients can turn it off themselves (Claude Code: --disallowedTools WebSearch).',
+      'other models support only tools that the request describes. If tool_choice is auto, hosted tools are omitted, unless the project’s setting unsupported_tools forbids it; clients can also turn such tools off (Claude Code: --disallowedTools WebSearch).',
     )
   }
   const description = readOptional(tool, 'description')
-  const mark = supportsCacheControl ? readOptional(tool, 'cache_control') : undefined
+  const cacheControl = supportsCacheControl ? readOptional(tool, 'cache_control') : undefined
   return {
     type: 'function',
     function: {
@@ -120,7 +120,7 @@ function translateTool(value: unknown, param: string, { supportsCacheControl }: 
       parameters: readObject(tool.input_schema, `${param}.input_schema`),
       ...(tool.strict === true ? { strict: true } : {}),
     },
-    ...(mark === undefined ? {} : { cache_control: mark }),
+    ...(cacheControl === undefined ? {} : { cache_control: cacheControl }),
   }
 }
 
@@ -130,7 +130,7 @@ function translateChoice(body: JsonObject): JsonObject {
   const choice = readObject(given, 'tool_choice')
   const type = readEnum(choice.type, 'tool_choice.type', ['auto', 'any', 'tool', 'none'])
   const parallel = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {}
-  if (type !== 'tool') return { tool_choice: CHOICES[type], ...parallel }
+  if (type !== 'tool') return { tool_choice: TOOL_CHOICES[type], ...parallel }
   const name = readString(choice.name, 'tool_choice.name')
   return { tool_choice: { type: 'function', function: { name } }, ...parallel }
 }

@@ -1,4 +1,4 @@
-/** Writes token counts of chat in Anthropic's names, and the other way round: Anthropic counts cached input beside the prompt. */
+/** Converts usage between the formats of chat and Anthropic, which counts cached input separately from the prompt. */
 
 import type { BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import type { MessageDeltaUsage, Usage } from '@anthropic-ai/sdk/resources/messages'
@@ -6,8 +6,8 @@ import { asObjects, type JsonObject } from '../json/canonical.ts'
 import { readUsage } from '../usage/read-usage.ts'
 
 /**
- * Writes a chat response's usage in Anthropic's names; null if it had none. Prompt counts that are not known are left out, so that the
- * estimate at the beginning of a stream stands; an unknown output is 0, and is not read as a count.
+ * Returns a chat response's usage in Anthropic's format. `usage` is null if it had none. Unknown prompt counts are omitted, so that the
+ * estimate at the beginning of a stream stays valid. An unknown output count is 0, which clients do not treat as a count.
  */
 export function toAnthropicUsage(usage: JsonObject | null): JsonObject {
   const counts = readUsage(usage)
@@ -23,7 +23,7 @@ export function toAnthropicUsage(usage: JsonObject | null): JsonObject {
   }
 }
 
-/** As far as they are reported: in a stream, some come at its beginning and some at its end. */
+/** Anthropic's usage. All fields are optional, because a stream reports some at its beginning and some at its end. */
 export type AnthropicUsage = Partial<Usage | MessageDeltaUsage> &
   Partial<Pick<BetaUsage, 'inference_geo' | 'iterations' | 'speed'>>
 
@@ -31,19 +31,19 @@ export interface ChatUsage {
   prompt_tokens?: number
   completion_tokens?: number
   total_tokens?: number
-  /** Of the prompt tokens: read from Anthropic's cache, and written to it, which costs more than other input. */
+  /** Prompt tokens that were read from Anthropic's cache, or written to it, which costs more than other input. */
   prompt_tokens_details: { cached_tokens: number; cache_write_tokens: number; cache_write_1h_tokens?: number }
   completion_tokens_details: { reasoning_tokens: number }
-  /** Not OpenAI's: searches that Anthropic has made. */
+  /** Number of web searches that Anthropic ran. OpenAI has no such field. */
   web_searches?: number
-  /** Neither: what changes Anthropic's price. */
+  /** Speed and region, which affect Anthropic's price. OpenAI has no such fields. */
   speed?: string
   inference_geo?: string
-  /** The calls of models within one answer, where they were not all the same. */
+  /** The model calls within one response, if they differ in kind. */
   iterations?: (Partial<ChatUsage> & { model: string | null })[]
 }
 
-/** Writes Anthropic's usage in chat's names; null when nothing in it can be read. A count that is not known is left out. */
+/** Returns Anthropic's usage in chat's format; null when nothing in it can be read. Unknown counts are omitted. */
 export function toChatUsage(usage: AnthropicUsage): ChatUsage | null {
   const counts = readUsage(usage)
   if (!counts) return null

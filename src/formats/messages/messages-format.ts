@@ -1,4 +1,4 @@
-/** Responses of Anthropic's Messages API. */
+/** Defines the API format of Anthropic's Messages API. */
 
 import type { ApiFormat } from '../api-format.ts'
 import { readExpectedMessageOutput } from '../expected-output.ts'
@@ -24,15 +24,15 @@ export const messagesFormat: ApiFormat = {
   hasOutput: ({ content }) => asObjects(content).some(hasOutput),
   isFinished: ({ stop_reason: reason }) => typeof reason === 'string',
   readUsage: usage => readUsage(usage),
-  extractText: textOf,
+  extractText,
 }
 
-/** A block of text or thinking begins empty. */
+/** Whether a block is output. Blocks of text or thinking begin empty. */
 function hasOutput({ type, text, thinking }: JsonObject): boolean {
   return type === 'text' || type === 'thinking' ? !isBlank(text) || !isBlank(thinking) : true
 }
 
-function textOf({ content }: JsonObject): string {
+function extractText({ content }: JsonObject): string {
   return asObjects(content)
     .flatMap(({ type, name, input, text, thinking }) =>
       type === 'tool_use' ? [name, JSON.stringify(input)] : [text ?? thinking],

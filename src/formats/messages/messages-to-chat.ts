@@ -8,7 +8,7 @@ import { readArray, readEnum, readObject, readOptional, readString } from '../js
 import { setSourcePath, sourcePathOf } from '../source-paths.ts'
 import { createUntranslatableError } from './message-fields.ts'
 
-/** Throws a 400 that names the invalid block. */
+/** Translates the messages. Throws a 400 that names an invalid block. */
 export function translateMessages(body: JsonObject, options: BlockOptions): JsonObject[] {
   const conversation = createChatMessageBuilder()
   const system = translateContent(readOptional(body, 'system'), 'system', options)
@@ -54,18 +54,18 @@ function readAssistant(
 ): void {
   const parts: ChatPart[] = []
   const calls: Parameters<ChatMessageBuilder['addCall']>[] = []
-  const carried: ProviderExtras[] = []
+  const extras: ProviderExtras[] = []
   for (const [index, block] of blocks.entries()) {
     const at = `${param}[${index}]`
     if (block.type === 'tool_use') calls.push([readCall(block, at), at])
     else if (block.type === 'thinking' || block.type === 'redacted_thinking') {
-      // Without what it carried, a thought is dropped: another model cannot use it.
+      // Thinking without packed extras is omitted, because another model cannot use it.
       const packed = block.type === 'thinking' ? block.signature : block.data
-      carried.push(...[unpackExtras(packed, options.extrasKeys)].filter(each => each !== null))
+      extras.push(...[unpackExtras(packed, options.extrasKeys)].filter(each => each !== null))
     } else parts.push(...translateBlock(block, at, options))
   }
   if (parts.length === 0 && calls.length === 0) return
-  for (const each of carried) conversation.addExtras(each, param, param)
+  for (const each of extras) conversation.addExtras(each, param, param)
   if (parts.length > 0) conversation.addAssistant(parts, param)
   for (const call of calls) conversation.addCall(...call)
 }
@@ -79,13 +79,13 @@ function readCall(block: JsonObject, param: string): Parameters<ChatMessageBuild
 }
 
 export interface BlockOptions {
-  /** Whether the provider supports `cache_control`. Others may refuse an unknown field. */
+  /** Whether the provider supports `cache_control`. Other providers may reject the unknown field. */
   supportsCacheControl: boolean
-  /** Verify packed provider extras; null: they are read without being verified. */
+  /** Keys that verify packed provider extras. If null, extras are read without verification. */
   extrasKeys: ExtrasKeys | null
 }
 
-/** `content` is one text or a list of blocks. Returns an empty list when it is absent. */
+/** Translates content, which is one text or a list of blocks. Returns an empty list when it is absent. */
 export function translateContent(content: unknown, param: string, options: BlockOptions): ChatPart[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
@@ -96,17 +96,17 @@ export function translateContent(content: unknown, param: string, options: Block
   })
 }
 
-/** Translates a block of text, an image or a document. A document that is a list of blocks becomes several parts. */
+/** Translates a block with text, an image or a document. A document that consists of blocks becomes several parts. */
 export function translateBlock(block: JsonObject, param: string, options: BlockOptions): ChatPart[] {
-  const parts = translateKind(block, param, options)
-  const mark = options.supportsCacheControl ? readOptional(block, 'cache_control') : undefined
+  const parts = translateByType(block, param, options)
+  const cacheControl = options.supportsCacheControl ? readOptional(block, 'cache_control') : undefined
   const last = parts.at(-1)
-  if (mark !== undefined && last) last.cache_control = mark
-  // What is within a block says so itself.
+  if (cacheControl !== undefined && last) last.cache_control = cacheControl
+  // Nested blocks already have their own source path.
   return parts.map(part => setSourcePath(part, sourcePathOf(part) ?? param))
 }
 
-function translateKind(block: JsonObject, param: string, options: BlockOptions): ChatPart[] {
+function translateByType(block: JsonObject, param: string, options: BlockOptions): ChatPart[] {
   switch (block.type) {
     case 'text':
       return [{ type: 'text', text: readString(block.text, `${param}.text`) }]
@@ -145,10 +145,10 @@ function translateDocument(block: JsonObject, param: string, options: BlockOptio
   const at = `${param}.source`
   const source = readObject(block.source, at)
   const title = readOptional(block, 'title')
-  // Chat's files need a name, and providers tell a file's type by it.
+  // Chat's files need a name, from which providers derive the file's type.
   const filename = title === undefined ? 'document.pdf' : readString(title, `${param}.title`)
-  const about = [title, readOptional(block, 'context')].filter(text => typeof text === 'string')
-  const heading: ChatPart[] = about.length === 0 ? [] : [{ type: 'text', text: about.join('\n') }]
+  const descriptions = [title, readOptional(block, 'context')].filter(text => typeof text === 'string')
+  const heading: ChatPart[] = descriptions.length === 0 ? [] : [{ type: 'text', text: descriptions.join('\n') }]
   switch (source.type) {
     case 'text':
       return [...heading, { type: 'text', text: readString(source.data, `${at}.data`) }]
@@ -163,7 +163,7 @@ function translateDocument(block: JsonObject, param: string, options: BlockOptio
   }
 }
 
-/** Returns a list of blocks, also when the content is one text. */
+/** Returns the content as a list of blocks, even if it is one text. */
 export function readBlocks(content: unknown, param: string): JsonObject[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return readArray(content ?? [], param).map((item, index) => readObject(item, `${param}[${index}]`))

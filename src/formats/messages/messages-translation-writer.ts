@@ -1,4 +1,4 @@
-/** Builds a Messages response from a chat response, event by event: each step continues the open block of its kind, or opens a new one. */
+/** Writes a Messages response from a chat response, event by event. Each part continues the open block of its kind, or opens a new one. */
 
 import type { ProxyError } from '../../errors/errors.ts'
 import type { FinishKind } from '../chat/finish-reason.ts'
@@ -11,12 +11,12 @@ import { writeAnthropicError } from './message-errors.ts'
 import { toAnthropicUsage } from './message-usage.ts'
 
 export interface MessageTranslationContext {
-  /** The requested model: reported when the provider does not name the model that answered. */
+  /** The requested model, which is reported when the provider does not name the responding model. */
   model: string
-  /** An estimate, reported before the provider has counted. */
+  /** An estimate, which is reported before the provider's count is known. */
   inputTokens: number
   requestId: string
-  /** For the provider extras of the answer. */
+  /** Keys for packing the provider extras of the response. */
   extrasKeys: ExtrasKeys
 }
 
@@ -26,10 +26,10 @@ export class MessagesTranslationWriter implements TranslationWriter {
   readonly #reader: () => PartReader
   #open: 'thinking' | 'text' | 'tool_use' | null = null
   #blocks = 0
-  /** Ids are derived from it. */
-  #base = ''
+  /** The text from which ids are derived. */
+  #idBase = ''
   #hasCalls = false
-  /** The text of the model's refusal; null when it did not refuse. */
+  /** The text of the model's refusal; null without one. */
   #refusal: string | null = null
 
   constructor(context: MessageTranslationContext, reader: () => PartReader) {
@@ -37,9 +37,9 @@ export class MessagesTranslationWriter implements TranslationWriter {
     this.#reader = reader
   }
 
-  begin(head: ResponseMetadata): void {
-    this.#base = sha256(head.id === '' ? this.#context.requestId : head.id).slice(0, 24)
-    this.#writer.write('message_start', { message: this.#writeOpening(head) })
+  begin(metadata: ResponseMetadata): void {
+    this.#idBase = sha256(metadata.id === '' ? this.#context.requestId : metadata.id).slice(0, 24)
+    this.#writer.write('message_start', { message: this.#createInitialMessage(metadata) })
   }
 
   addReasoning(text: string): void {
@@ -58,7 +58,7 @@ export class MessagesTranslationWriter implements TranslationWriter {
   }
 
   createCallId(): string {
-    return `toolu_${this.#base.slice(0, 20)}${this.#blocks}`
+    return `toolu_${this.#idBase.slice(0, 20)}${this.#blocks}`
   }
 
   startCall(id: string, name: string): void {
@@ -70,7 +70,7 @@ export class MessagesTranslationWriter implements TranslationWriter {
     this.#writer.writeDelta({ type: 'input_json_delta', partial_json: fragment })
   }
 
-  /** Anthropic's citations point into the request's documents; other sources have no counterpart there. */
+  /** Rejects annotations. Anthropic's citations refer to the request's documents; other sources have no counterpart. */
   addAnnotations(): boolean {
     return false
   }
@@ -83,9 +83,9 @@ export class MessagesTranslationWriter implements TranslationWriter {
     return false
   }
 
-  end(ending: FinishKind, usage: JsonObject | null): void {
+  end(finishKind: FinishKind, usage: JsonObject | null): void {
     this.#closeBlocks()
-    const stop_reason = this.#chooseStopReason(ending)
+    const stop_reason = this.#chooseStopReason(finishKind)
     const stop_details = { type: 'refusal', category: null, explanation: this.#refusal }
     this.#writer.write('message_delta', {
       delta: { stop_reason, stop_sequence: null, ...(stop_reason === 'refusal' ? { stop_details } : {}) },
@@ -103,34 +103,34 @@ export class MessagesTranslationWriter implements TranslationWriter {
     return this.#writer.drainEvents()
   }
 
-  /** Clients execute tool calls only for `tool_use`. Some providers report `stop` beside calls, so calls take precedence. */
-  #chooseStopReason(ending: FinishKind): string {
-    if (ending === 'length') return 'max_tokens'
-    if (ending === 'filtered') return 'refusal'
+  /** Returns the stop reason. Clients run tool calls only for `tool_use`, but some providers report `stop` with calls, so calls take precedence. */
+  #chooseStopReason(finishKind: FinishKind): string {
+    if (finishKind === 'length') return 'max_tokens'
+    if (finishKind === 'filtered') return 'refusal'
     if (this.#hasCalls) return 'tool_use'
     return this.#refusal === null ? 'end_turn' : 'refusal'
   }
 
-  /** Nothing follows the text that ends a turn: clients take their answer from the last block. */
+  /** Closes the last block. Writes no extras after the text that ends a turn, because clients read the response from the last block. */
   #closeBlocks(): void {
     if (this.#open === 'thinking') this.#sign()
-    else if (this.#hasCalls || this.#open === null) this.#addCarried()
+    else if (this.#hasCalls || this.#open === null) this.#addExtrasBlock()
     this.#writer.closeBlock()
   }
 
   #openBlock(kind: 'thinking' | 'text' | 'tool_use', block: JsonObject): void {
-    if (kind !== 'thinking') this.#writeWhole()
+    if (kind !== 'thinking') this.#writeCompleteExtras()
     this.#open = kind
     this.#blocks++
     this.#writer.openBlock(block)
   }
 
-  /** Writes what has arrived whole. The rest follows at the end, in a block of its own: blocks end before the next one begins. */
-  #writeWhole(): void {
+  /** Writes the extras if they are complete. Incomplete extras follow at the end in a separate block, because blocks do not overlap. */
+  #writeCompleteExtras(): void {
     const { extras } = this.#reader()
     if (this.#open === 'thinking') {
       if (!extras.isSignaturePending) this.#sign()
-    } else if (extras.isComplete) this.#addCarried()
+    } else if (extras.isComplete) this.#addExtrasBlock()
   }
 
   #pack(): string | null {
@@ -142,8 +142,8 @@ export class MessagesTranslationWriter implements TranslationWriter {
     if (signature !== null) this.#writer.writeDelta({ type: 'signature_delta', signature })
   }
 
-  /** Without a thought's text, it is a block that clients send back unread. */
-  #addCarried(): void {
+  /** Writes the extras as a redacted thinking block, which clients send back unread. */
+  #addExtrasBlock(): void {
     const data = this.#pack()
     if (data === null) return
     this.#writer.openBlock({ type: 'redacted_thinking', data })
@@ -151,9 +151,9 @@ export class MessagesTranslationWriter implements TranslationWriter {
     this.#blocks++
   }
 
-  #writeOpening({ model }: ResponseMetadata): JsonObject {
+  #createInitialMessage({ model }: ResponseMetadata): JsonObject {
     return {
-      id: `msg_${this.#base}`,
+      id: `msg_${this.#idBase}`,
       type: 'message',
       role: 'assistant',
       model: model === '' ? this.#context.model : model,
@@ -201,9 +201,9 @@ export function createMessageEventWriter(): MessageEventWriter {
     },
     writeDelta: delta => write('content_block_delta', { index, delta }),
     drainEvents() {
-      const taken = written
+      const events = written
       written = []
-      return taken
+      return events
     },
   }
 }

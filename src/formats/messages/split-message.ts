@@ -1,11 +1,11 @@
-/** Splits a stored message into the events that its provider could have streamed. */
+/** Splits a cached message into the events that its provider could have streamed. */
 
 import { chunkText } from '../chat/chunk-text.ts'
 import { asObjects, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { createMessageEventWriter, type MessageEventWriter } from './messages-translation-writer.ts'
 
-/** Counts that Anthropic sends with the last event, for the whole message. */
+/** Counts of the whole message that Anthropic sends with the last event. */
 const CLOSING_COUNTS = [
   'input_tokens',
   'cache_creation_input_tokens',
@@ -15,17 +15,17 @@ const CLOSING_COUNTS = [
   'server_tool_use',
 ]
 
-/** How a message ended is sent with the last event. Everything else, unknown fields included, is sent with the first. */
+/** Returns the events. Fields about the end of the message are sent with the last event, all others, including unknown fields, with the first. */
 export function splitMessage(message: JsonObject): TypedEvent[] {
   const writer = createMessageEventWriter()
   const usage = isJsonObject(message.usage) ? message.usage : {}
-  const ended = pick(message, ['container', 'stop_details', 'stop_reason', 'stop_sequence'])
-  const unended = Object.fromEntries(Object.keys(ended).map(field => [field, null]))
-  const begun = { ...message, ...unended, content: [], usage: { ...usage, output_tokens: 1 } }
-  writer.write('message_start', { message: begun })
+  const endFields = pick(message, ['container', 'stop_details', 'stop_reason', 'stop_sequence'])
+  const nullEndFields = Object.fromEntries(Object.keys(endFields).map(field => [field, null]))
+  const initialMessage = { ...message, ...nullEndFields, content: [], usage: { ...usage, output_tokens: 1 } }
+  writer.write('message_start', { message: initialMessage })
   for (const block of asObjects(message.content)) splitBlock(writer, block)
   writer.closeBlock()
-  writer.write('message_delta', { delta: ended, usage: pick(usage, CLOSING_COUNTS) })
+  writer.write('message_delta', { delta: endFields, usage: pick(usage, CLOSING_COUNTS) })
   writer.write('message_stop')
   return writer.drainEvents()
 }
@@ -34,7 +34,7 @@ function pick(object: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(fields.flatMap(field => (Object.hasOwn(object, field) ? [[field, object[field]]] : [])))
 }
 
-/** Unknown kinds are sent whole, as Anthropic sends the results of its own tools. */
+/** Writes the events of a block. Unknown kinds are sent whole, like results of Anthropic's tools. */
 function splitBlock(writer: MessageEventWriter, block: JsonObject): void {
   const { type, text, thinking, signature, input, citations } = block
   if (type === 'text' && typeof text === 'string') {

@@ -1,4 +1,4 @@
-/** Assembles the events of a Responses stream into the plain response, and says whether a response is complete: only then may it be stored. */
+/** Assembles the events of a Responses stream into the plain response, and judges whether a response is complete. Only complete ones are cached. */
 
 import type { AssembledStream, StreamAssembler } from '../api-format.ts'
 import { type Completeness, MAX_EMPTY_RESPONSE_TOKENS } from '../chat/completeness.ts'
@@ -12,38 +12,38 @@ import { asObjects, asString, isJsonObject, type JsonObject } from '../json/cano
 import { ChunkReader } from '../sse/chunk-reader.ts'
 import { TextMeter, textLengthOf } from '../text-meter.ts'
 
-const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
+const LAST_EVENTS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
-export function createResponseAssembler(wanted: ExpectedOutput): StreamAssembler {
-  return new ResponseAssembler(wanted)
+export function createResponseAssembler(expected: ExpectedOutput): StreamAssembler {
+  return new ResponseAssembler(expected)
 }
 
 class ResponseAssembler implements StreamAssembler {
-  readonly #wanted: ExpectedOutput
+  readonly #expected: ExpectedOutput
   readonly #reader = new ChunkReader()
-  /** By position. Used when the provider's last event does not repeat the items. */
+  /** Finished items by position. They are used if the provider's last event does not repeat the items. */
   readonly #items = new Map<number, JsonObject>()
-  readonly meter = new TextMeter(() => textLengthOf([...this.#items.values(), this.#written]))
+  readonly meter = new TextMeter(() => textLengthOf([...this.#items.values(), this.#openText]))
   #body: JsonObject | null = null
-  /** The response as it began, and what came of the item that is being written. */
-  #begun: JsonObject = {}
-  #written = ''
+  /** Fields of the initial response. `#openText` is the text of the item in progress. */
+  #initialFields: JsonObject = {}
+  #openText = ''
   hasOutput = false
 
-  constructor(wanted: ExpectedOutput) {
-    this.#wanted = wanted
+  constructor(expected: ExpectedOutput) {
+    this.#expected = expected
   }
 
   get hasFailed(): boolean {
     return this.#reader.isErrorVisible || this.#body?.status === 'failed'
   }
 
-  /** The last event usually repeats them. */
+  /** Discards the items' text, which the last event usually repeats. */
   discardText(): void {
     if (this.meter.isDiscarded) return
     this.meter.isDiscarded = true
-    this.meter.countDiscarded([...this.#items.values(), this.#written])
-    this.#written = ''
+    this.meter.countDiscarded([...this.#items.values(), this.#openText])
+    this.#openText = ''
     for (const [index, item] of this.#items) this.#items.set(index, withoutText(item))
   }
 
@@ -57,74 +57,77 @@ class ResponseAssembler implements StreamAssembler {
 
   #add(event: JsonObject): void {
     const { type, item, output_index: index, response, delta } = event
-    this.hasOutput ||= typeof delta === 'string' || type === 'response.output_item.done' || beginsPart(event)
+    this.hasOutput ||= typeof delta === 'string' || type === 'response.output_item.done' || beginsOutput(event)
     if (typeof delta === 'string') this.#write(delta)
     else if (type === 'response.output_item.done' && isJsonObject(item) && typeof index === 'number')
       this.#finishItem(this.meter.isDiscarded ? withoutText(item) : item, index)
-    else if (type === 'response.created' && isJsonObject(response)) this.#begun = pickHead(response)
+    else if (type === 'response.created' && isJsonObject(response)) this.#initialFields = pickInitialFields(response)
     else if (type === 'error') this.#reader.addError(event.error ?? event)
-    else if (ENDINGS.has(asString(type)) && isJsonObject(response)) this.#end(response)
+    else if (LAST_EVENTS.has(asString(type)) && isJsonObject(response)) this.#end(response)
   }
 
   #write(delta: string): void {
     if (this.meter.isDiscarded) this.meter.countDiscarded(delta)
-    else this.#written += delta
+    else this.#openText += delta
   }
 
   #finishItem(item: JsonObject, index: number): void {
     this.#items.set(index, item)
-    this.#written = ''
+    this.#openText = ''
   }
 
   #end(response: JsonObject): void {
-    const listed = Array.isArray(response.output) ? response.output : []
+    const reportedItems = Array.isArray(response.output) ? response.output : []
     const output = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item)
-    this.#body = listed.length === 0 ? { ...response, output } : response
-    if (this.meter.isDiscarded && listed.length === 0 && output.length > 0) this.#reader.markIncomplete('too_large')
+    this.#body = reportedItems.length === 0 ? { ...response, output } : response
+    if (this.meter.isDiscarded && reportedItems.length === 0 && output.length > 0)
+      this.#reader.markIncomplete('too_large')
   }
 
   finish(): AssembledStream {
     const body = this.#body
-    const judged = body === null ? 'missing_end' : completenessOfResponse(body, this.#wanted)
+    const judged = body === null ? 'missing_end' : completenessOfResponse(body, this.#expected)
     const error = this.#reader.error ?? body?.error ?? null
     const completeness = this.#reader.resolveCompleteness(judged)
-    return { body: body ?? this.#takeBegun(), usage: body?.usage ?? null, completeness, error }
+    return { body: body ?? this.#createPartialBody(), usage: body?.usage ?? null, completeness, error }
   }
 
-  /** What had arrived, of a response that was cut. */
-  #takeBegun(): JsonObject {
-    const content = [{ type: 'output_text', text: this.#written }]
-    const open = this.#written === '' ? [] : [{ type: 'message', content }]
-    return this.#begun.id === undefined ? {} : { ...this.#begun, output: [...this.#items.values(), ...open] }
+  /** Returns the parts of an incomplete response that have arrived. */
+  #createPartialBody(): JsonObject {
+    const content = [{ type: 'output_text', text: this.#openText }]
+    const open = this.#openText === '' ? [] : [{ type: 'message', content }]
+    return this.#initialFields.id === undefined
+      ? {}
+      : { ...this.#initialFields, output: [...this.#items.values(), ...open] }
   }
 }
 
-function pickHead({ id, object, status, model, background, store }: JsonObject): JsonObject {
+function pickInitialFields({ id, object, status, model, background, store }: JsonObject): JsonObject {
   return { id, object, status, model, background, store }
 }
 
-/** A message begins empty. Whatever else the model does shows by its item alone, and a response in the background by itself. */
-function beginsPart({ type, item, response }: JsonObject): boolean {
+/** Whether an event begins output: a background response, or any item except a message, which begins empty. */
+function beginsOutput({ type, item, response }: JsonObject): boolean {
   if (type === 'response.output_item.added') return isJsonObject(item) && item.type !== 'message'
   return isJsonObject(response) && response.background === true
 }
 
-/** What is priced of an item: what it is, and where it ran. */
+/** Returns only the fields of an item that affect the price: its type, and where it ran. */
 function withoutText({ type, status, container_id, environment }: JsonObject): JsonObject {
   return { type, status, container_id, environment }
 }
 
-export function completenessOfResponse(body: unknown, wanted: ExpectedOutput): Completeness {
+export function completenessOfResponse(body: unknown, expected: ExpectedOutput): Completeness {
   if (!isJsonObject(body)) return 'not_an_answer'
   if (body.status === 'failed' || (body.error ?? null) !== null) return 'error_in_body'
   if (body.object !== 'response' || !Array.isArray(body.output)) return 'not_an_answer'
-  if (body.status === 'incomplete') return completenessOfCut(body, wanted)
-  // For example a background response that is queued or was cancelled.
+  if (body.status === 'incomplete') return completenessOfTruncated(body, expected)
+  // The response is, for example, a background response that is queued or was cancelled.
   if (body.status !== 'completed') return 'pending'
   const items = asObjects(body.output)
   if (items.some(({ status }) => status === 'in_progress' || status === 'incomplete')) return 'pending'
-  const isUnseen = items.every(isEmptyMessage) && (readOutputTokens(body) ?? 0) > MAX_EMPTY_RESPONSE_TOKENS
-  return isUnseen ? 'no_output' : completenessOfItems(items, wanted)
+  const hasHiddenOutput = items.every(isEmptyMessage) && (readOutputTokens(body) ?? 0) > MAX_EMPTY_RESPONSE_TOKENS
+  return hasHiddenOutput ? 'no_output' : completenessOfItems(items, expected)
 }
 
 function readOutputTokens({ usage }: JsonObject): number | null {
@@ -135,27 +138,27 @@ function isEmptyMessage(item: JsonObject): boolean {
   return item.type === 'message' && !hasContent([item])
 }
 
-function completenessOfCut(body: JsonObject, wanted: ExpectedOutput): Completeness {
+function completenessOfTruncated(body: JsonObject, expected: ExpectedOutput): Completeness {
   const { incomplete_details: details, output } = body
   const reason = isJsonObject(details) ? details.reason : undefined
   if (reason === 'content_filter') return 'content_filter'
   if (reason !== 'max_output_tokens') return 'unknown_stop_reason'
-  if (isTruncatedByProvider(wanted, readOutputTokens(body))) return 'provider_length_limit'
-  return completenessOfItems(asObjects(output), wanted)
+  if (isTruncatedByProvider(expected, readOutputTokens(body))) return 'provider_length_limit'
+  return completenessOfItems(asObjects(output), expected)
 }
 
-function completenessOfItems(items: readonly JsonObject[], wanted: ExpectedOutput): Completeness {
+function completenessOfItems(items: readonly JsonObject[], expected: ExpectedOutput): Completeness {
   if (!hasContent(items)) return 'nothing_said'
   const functionCalls = items.filter(({ type }) => type === 'function_call')
   if (!functionCalls.every(call => areCompleteArguments(call.arguments))) return 'cut_arguments'
   const parts = items.flatMap(({ content, type }) => (type === 'message' ? asObjects(content) : []))
-  // A refusal takes the place of whatever was asked for.
+  // A refusal replaces the requested output.
   if (parts.some(({ type }) => type === 'refusal')) return 'whole'
-  if (wanted.requiresToolCall && !hasResponseToolCalls({ output: items })) return 'no_call'
-  // What the client is to run comes in place of the text; what ran at the provider does not.
+  if (expected.requiresToolCall && !hasResponseToolCalls({ output: items })) return 'no_call'
+  // A call for the client replaces the text; a call that ran at the provider does not.
   if (items.some(({ type }) => type === 'function_call' || type === 'custom_tool_call')) return 'whole'
   const text = parts.map(part => (typeof part.text === 'string' ? part.text : '')).join('')
-  return hasExpectedTextFormat(text, wanted) ? 'whole' : 'no_json'
+  return hasExpectedTextFormat(text, expected) ? 'whole' : 'no_json'
 }
 
 /** Whether an item other than reasoning has content. */

@@ -1,19 +1,19 @@
 /**
- * Fields that a response repeats from its request although they change nothing else in it. What is stored and shared has their defaults;
- * each client gets its own.
+ * Echoed fields are fields that a response repeats from its request although they do not affect it otherwise. Cached responses contain their
+ * defaults; each client gets its own values.
  */
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { tryParseLosslessJson } from '../json/lossless-json.ts'
 import { pickPresent } from '../json/read-fields.ts'
 import { parseSseEvent } from '../sse/sse.ts'
 
-/** With OpenAI's defaults. */
+/** The echoed fields with OpenAI's defaults. */
 export const ECHOED_FIELDS: JsonObject = { metadata: {}, prompt_cache_key: null, safety_identifier: null, user: null }
 
-/** The values that this request's response is to have; null for a request that has none of the fields. */
+/** Returns the values for the response to this request; null for a request without echoed fields. */
 export function readEchoedFields(body: JsonObject): JsonObject | null {
-  const given = pickPresent(body, Object.keys(ECHOED_FIELDS))
-  return Object.keys(given).length === 0 ? null : { ...ECHOED_FIELDS, ...given }
+  const values = pickPresent(body, Object.keys(ECHOED_FIELDS))
+  return Object.keys(values).length === 0 ? null : { ...ECHOED_FIELDS, ...values }
 }
 
 export interface ResponseRewrite {
@@ -25,12 +25,12 @@ export interface ResponseRewrite {
 
 const RESPONSE_KEY = Buffer.from('"response"')
 
-/** Whether it may hold a response: few events of a stream do. */
+/** Whether an event may contain a response. Few events of a stream do. */
 export function mayContainResponse(event: Uint8Array): boolean {
   return Buffer.prototype.indexOf.call(event as Buffer, RESPONSE_KEY) >= 0
 }
 
-/** Writes those fields that the response has. What is no response is returned unchanged. */
+/** Sets the echoed fields that the response has. Returns bytes without a response unchanged. */
 export function writeEchoedFields({ bytes, isEvent, fields }: ResponseRewrite): Uint8Array {
   const event = isEvent ? parseSseEvent(bytes) : { event: null, data: new TextDecoder().decode(bytes) }
   const whole = event && readObject(event.data)
@@ -42,7 +42,7 @@ export function writeEchoedFields({ bytes, isEvent, fields }: ResponseRewrite): 
   return new TextEncoder().encode(isEvent ? `${name}data: ${data}\n\n` : data)
 }
 
-/** What a provider's bytes are is checked elsewhere. */
+/** Returns null for anything but a JSON object. Other code validates the provider's bytes. */
 function readObject(text: string): JsonObject | null {
   const value = tryParseLosslessJson(text)
   return isJsonObject(value) ? value : null

@@ -1,4 +1,4 @@
-/** Output items while they are built: each writes its own events, and ends as the complete item. */
+/** Builds output items. Each builder writes the events of its item, and contains the complete item at the end. */
 
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import type { ResponseEventWriter } from './response-events.ts'
@@ -13,7 +13,7 @@ export interface OutputItemBuilder {
   close(status: ItemStatus): void
 }
 
-interface Place {
+interface ItemTarget {
   writer: ResponseEventWriter
   /** The item's position in the response's output. */
   index: number
@@ -28,7 +28,7 @@ export interface ReasoningItemBuilder extends OutputItemBuilder {
   setEncryptedContent(text: string): void
 }
 
-export function beginReasoningItem({ writer, index, id }: Place): ReasoningItemBuilder {
+export function beginReasoningItem({ writer, index, id }: ItemTarget): ReasoningItemBuilder {
   const part = { type: 'summary_text', text: '' }
   const item: JsonObject = { id, type: 'reasoning', status: 'in_progress', summary: [] }
   const at = { item_id: id, output_index: index, summary_index: 0 }
@@ -58,30 +58,30 @@ export function beginReasoningItem({ writer, index, id }: Place): ReasoningItemB
 export interface MessageItemBuilder extends OutputItemBuilder {
   addText(text: string, logprobs: unknown[]): void
   addRefusal(text: string): void
-  /** May be called after `close`: providers send sources last. Returns false where there is no text to annotate. */
+  /** Adds annotations, even after `close`, because providers send sources last. Returns false if there is no text to annotate. */
   addAnnotations(annotations: JsonObject[]): boolean
 }
 
-export function beginMessageItem({ writer, index, id }: Place): MessageItemBuilder {
+export function beginMessageItem({ writer, index, id }: ItemTarget): MessageItemBuilder {
   const content: JsonObject[] = []
   const item: JsonObject = { id, type: 'message', status: 'in_progress', role: 'assistant', content }
   let isOpen = true
   writer.write('response.output_item.added', { output_index: index, item: structuredClone(item) })
 
-  const place = () => ({ item_id: id, output_index: index, content_index: content.length - 1 })
+  const partPosition = () => ({ item_id: id, output_index: index, content_index: content.length - 1 })
 
   function closePart(): void {
     const part = content.at(-1)
-    if (part) writer.closePart(place(), structuredClone(part))
+    if (part) writer.closePart(partPosition(), structuredClone(part))
   }
 
-  /** Returns the open part of the same kind. If there is none, it ends the open part and begins `fresh`. */
+  /** Returns the open part of the same kind. If there is none, closes the open part and begins `fresh`. */
   function openPart(fresh: JsonObject): JsonObject {
     const last = content.at(-1)
     if (last?.type === fresh.type) return last as JsonObject
     closePart()
     content.push(fresh)
-    writer.write('response.content_part.added', { ...place(), part: structuredClone(fresh) })
+    writer.write('response.content_part.added', { ...partPosition(), part: structuredClone(fresh) })
     return fresh
   }
 
@@ -93,12 +93,12 @@ export function beginMessageItem({ writer, index, id }: Place): MessageItemBuild
       part.text += text
       ;(part.logprobs as unknown[]).push(...logprobs)
       // An empty text is not sent as a delta.
-      if (text !== '') writer.write('response.output_text.delta', { ...place(), delta: text, logprobs })
+      if (text !== '') writer.write('response.output_text.delta', { ...partPosition(), delta: text, logprobs })
     },
     addRefusal(text) {
       const part = openPart({ type: 'refusal', refusal: '' })
       part.refusal += text
-      writer.write('response.refusal.delta', { ...place(), delta: text })
+      writer.write('response.refusal.delta', { ...partPosition(), delta: text })
     },
     addAnnotations(annotations) {
       const part = content.findLast(({ type }) => type === 'output_text')
@@ -106,7 +106,7 @@ export function beginMessageItem({ writer, index, id }: Place): MessageItemBuild
       const known = part.annotations as JsonObject[]
       for (const annotation of annotations.map(translateAnnotation)) {
         known.push(annotation)
-        const at = { ...place(), content_index: content.indexOf(part), annotation_index: known.length - 1 }
+        const at = { ...partPosition(), content_index: content.indexOf(part), annotation_index: known.length - 1 }
         if (isOpen) writer.write('response.output_text.annotation.added', { ...at, annotation })
       }
       return true
@@ -120,18 +120,18 @@ export function beginMessageItem({ writer, index, id }: Place): MessageItemBuild
   }
 }
 
-/** Chat nests a citation's fields under its type; Responses has them beside the type. */
+/** Moves a citation's fields to the top level, where Responses has them. Chat nests them under the type. */
 function translateAnnotation(annotation: JsonObject): JsonObject {
   const { type } = annotation
   const cited = typeof type === 'string' ? annotation[type] : undefined
   return isJsonObject(cited) ? { type, ...cited } : annotation
 }
 
-/** A picture, as the image generation tool returns one: it is whole at once. */
-export function writeImageItem({ writer, index, id }: Place, base64: string): OutputItemBuilder {
+/** Writes an image as an item of the image generation tool. The item is complete at once. */
+export function writeImageItem({ writer, index, id }: ItemTarget, base64: string): OutputItemBuilder {
   const item: JsonObject = { id, type: 'image_generation_call', status: 'completed', result: base64 }
-  const begun = { ...item, status: 'in_progress', result: null }
-  writer.write('response.output_item.added', { output_index: index, item: begun })
+  const initialItem = { ...item, status: 'in_progress', result: null }
+  writer.write('response.output_item.added', { output_index: index, item: initialItem })
   writer.write('response.output_item.done', { output_index: index, item })
   return { kind: 'image', item, close() {} }
 }
@@ -144,7 +144,7 @@ export interface CalledTool extends ClientDefinedTool {
   callId: string
 }
 
-export function beginCallItem({ writer, index, id }: Place, tool: CalledTool): CallItemBuilder {
+export function beginCallItem({ writer, index, id }: ItemTarget, tool: CalledTool): CallItemBuilder {
   const { callId, name, isCustom } = tool
   const called = { call_id: callId, name, ...(tool.namespace === '' ? {} : { namespace: tool.namespace }) }
   const item: JsonObject = isCustom

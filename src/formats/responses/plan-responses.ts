@@ -3,24 +3,24 @@
 import { asString, isJsonObject, isPresent, type JsonObject } from '../json/canonical.ts'
 
 export type ResponsesCachePlan =
-  /** The request depends on state at the provider, or causes an action: it is neither looked up nor stored. `field` is why. */
+  /** The request depends on state at the provider or causes an action, so that it is neither looked up nor stored. `field` is the reason. */
   | { isCacheable: false; field: string }
   | {
       isCacheable: true
       /**
-       * True when the response is useful only with the provider key that created it: its id can be continued, or it holds
-       * reasoning sealed for that account. The cache key then includes the provider key's version.
+       * True when the response is useful only with the provider key that created it: its id can be continued, or it contains
+       * reasoning encrypted for that account. The cache key then includes the provider key's version.
        */
       isBoundToKey: boolean
-      /** Part of the cache key, because with `store` the response's id can be used later. */
+      /** Whether the provider stores the response. It is part of the cache key, because the id of a stored response can be used later. */
       isStored: boolean
     }
 
 /** Fields that refer to state at the provider, or create some. */
 const STATEFUL_FIELDS = ['previous_response_id', 'conversation', 'prompt']
-/** Tools that the client runs. A stored call of such a tool stays valid. */
-const OWN_TOOLS = new Set(['function', 'custom', 'namespace', 'apply_patch', 'local_shell'])
-/** Input items that hold their whole content. */
+/** Tools that the client runs. A cached call of such a tool stays valid. */
+const CLIENT_TOOLS = new Set(['function', 'custom', 'namespace', 'apply_patch', 'local_shell'])
+/** Input items that contain their whole content. */
 const PLAIN_ITEMS = new Set([
   'message',
   'function_call',
@@ -33,7 +33,7 @@ const PLAIN_ITEMS = new Set([
   'apply_patch_call_output',
   'reasoning',
   'compaction',
-  // Earlier results of hosted tools, complete.
+  // The calls of hosted tools contain their complete results.
   'web_search_call',
   'file_search_call',
   'code_interpreter_call',
@@ -44,27 +44,27 @@ export function planResponsesCaching(body: JsonObject): ResponsesCachePlan {
   const stateful = STATEFUL_FIELDS.find(field => isPresent(body[field]))
   if (stateful !== undefined) return { isCacheable: false, field: stateful }
   if (body.background === true) return { isCacheable: false, field: 'background' }
-  const field = findActing(body) ?? findReference(body.input)
+  const field = findHostedTool(body) ?? findReference(body.input)
   if (field !== null) return { isCacheable: false, field }
   const isStored = body.store !== false
-  return { isCacheable: true, isBoundToKey: isStored || holdsSealed(body), isStored }
+  return { isCacheable: true, isBoundToKey: isStored || hasEncryptedReasoning(body), isStored }
 }
 
-/** Hosted tools fetch changing data or act. A shell runs at the client only when its environment is `local`. */
-function findActing({ tools }: JsonObject): string | null {
+/** Finds a hosted tool, which fetches changing data or acts. A shell runs at the client only if its environment is `local`. */
+function findHostedTool({ tools }: JsonObject): string | null {
   if (!Array.isArray(tools)) return null
   const at = tools.findIndex(tool => !isClientTool(tool))
   return at < 0 ? null : `tools[${at}].type`
 }
 
-/** Whether the client runs it. */
+/** Whether the client runs the tool. */
 export function isClientTool(tool: unknown): boolean {
   if (!isJsonObject(tool)) return false
   if (tool.type === 'shell') return isJsonObject(tool.environment) && tool.environment.type === 'local'
-  return OWN_TOOLS.has(asString(tool.type))
+  return CLIENT_TOOLS.has(asString(tool.type))
 }
 
-/** The memory of the container that a tool runs in, in GB; 0 without one. */
+/** Returns the memory of the tool's container in GB; 0 without a container. */
 export function readContainerGigabytes({ type, container, environment }: JsonObject): number {
   if (type !== 'code_interpreter' && type !== 'shell') return 0
   const { memory_limit: limit } = [container, environment].find(isJsonObject) ?? {}
@@ -77,8 +77,8 @@ function findReference(input: unknown): string | null {
   return at < 0 ? null : `input[${at}].type`
 }
 
-/** True when sealed reasoning is sent or asked for. */
-function holdsSealed({ input, include, context_management: management }: JsonObject): boolean {
+/** Whether the request contains or requests encrypted reasoning. */
+function hasEncryptedReasoning({ input, include, context_management: management }: JsonObject): boolean {
   if (isPresent(management)) return true
   if (Array.isArray(include) && include.includes('reasoning.encrypted_content')) return true
   return Array.isArray(input) && input.some(item => isJsonObject(item) && isPresent(item.encrypted_content))

@@ -1,4 +1,4 @@
-/** Puts what a Responses request refers to in place of its references: earlier responses that are kept here, and their items. */
+/** Replaces the references of a Responses request by the stored previous responses, and the items, to which they refer. */
 
 import { asObjects, isJsonObject, type JsonObject, parseJsonObject, sha256 } from '../json/canonical.ts'
 import { parseLosslessJson } from '../json/lossless-json.ts'
@@ -15,83 +15,83 @@ const BASE_CHARS = 44
 
 export interface PreviousResponse {
   id: string
-  /** JSON list of its request's own input items; null when they were too long to be kept. */
+  /** The request's own input items as a JSON list; null if they were too long to be stored. */
   input: string | null
-  /** JSON. */
+  /** The response as JSON. */
   response: string
 }
 
-/** The items of a request's `input`, which may be one text. */
+/** Returns the items of a request's `input`, which may be one text. */
 function inputItems(input: unknown): unknown[] {
   if (Array.isArray(input)) return input
   if (typeof input !== 'string') return []
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }]
 }
 
-/** JSON list of a request's own items. */
+/** Returns a request's own items as a JSON list. */
 export function serializeInputItems(input: unknown): string {
   return JSON.stringify(inputItems(input).filter(isJsonObject))
 }
 
-/** The request's own items under ids, which those without one are given. */
+/** Returns the request's own items. Items without an id get one. */
 export function listInputItems(response: PreviousResponse): JsonObject[] {
   const base = baseOf(response.id)
   return inputOf(response).map((item, index) => ({ id: `msg_${base}i${index.toString(16).padStart(4, '0')}`, ...item }))
 }
 
-/** The same as they were sent. */
+/** Returns the request's own items as they were sent. */
 function inputOf({ input }: PreviousResponse): JsonObject[] {
   return input === null ? [] : (parseLosslessJson(input) as JsonObject[])
 }
 
-/** What the ids of a response's input items hold. */
+/** Returns the part of the response's id that the ids of its input items contain. */
 function baseOf(id: string): string {
   return isProxyResponseId(id) ? id.slice('resp_'.length) : sha256(id).slice(0, BASE_CHARS)
 }
 
-/** Empty when the response is not of the form that was kept. */
+/** Returns the response's output items; none if its JSON is invalid. */
 function outputOf({ response }: PreviousResponse): JsonObject[] {
   return asObjects(parseJsonObject(response)?.output)
 }
 
-/** What a response is kept as. */
+/** The properties under which a response is stored. */
 export interface StoredResponseDetails {
   id: string
-  /** Names under which its items are found, where their ids do not say it: see `ItemReference`. */
+  /** Names for finding its items, if their ids do not contain the response's id: see `PreviousItem.lookupNames`. */
   itemIds: string[]
-  /** Whether its provider still makes it, in the background. */
+  /** Whether it is a background response in progress. */
   isUnfinished: boolean
-  /** Whether its request wanted it stored. */
+  /** Whether its request allows storing it. */
   isStored: boolean
 }
 
-const BEING_MADE: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
+const UNFINISHED_STATUSES: ReadonlySet<unknown> = new Set(['queued', 'in_progress'])
 
-/** Null for what is no response. */
+/** Reads a response to store; null if it is not a response. */
 export function readStoredResponse(response: string): StoredResponseDetails | null {
-  const read = parseJsonObject(response)
-  if (!read || typeof read.id !== 'string' || !Array.isArray(read.output)) return null
-  const { id, status, store } = read
-  const own = asObjects(read.output).flatMap(item => (typeof item.id === 'string' ? [item.id] : []))
-  const itemIds = isProxyResponseId(id) ? [] : [...new Set([...own, `resp_${baseOf(id)}`])]
-  return { id, itemIds, isUnfinished: BEING_MADE.has(status), isStored: store !== false }
+  const parsed = parseJsonObject(response)
+  if (!parsed || typeof parsed.id !== 'string' || !Array.isArray(parsed.output)) return null
+  const { id, status, store } = parsed
+  const outputIds = asObjects(parsed.output).flatMap(item => (typeof item.id === 'string' ? [item.id] : []))
+  const itemIds = isProxyResponseId(id) ? [] : [...new Set([...outputIds, `resp_${baseOf(id)}`])]
+  return { id, itemIds, isUnfinished: UNFINISHED_STATUSES.has(status), isStored: store !== false }
 }
 
 export interface ResolvedInput {
-  /** The items that come first. */
+  /** The items of the previous turns, which come first. */
   previousItems: JsonObject[]
-  /** The request's own items, whole. */
+  /** The request's own items with their references resolved. */
   ownItems: unknown[]
-  /** The first item that no kept response holds, and that cannot be left out. */
+  /** The first item that no stored response contains and that cannot be omitted; null if there is none. */
   missingReference: ItemReference | null
-  /** What kept responses have made: nobody else's. */
+  /** The ids of items and containers that the stored responses created, which therefore belong to the caller. */
   createdIds: string[]
 }
 
-/** What is left as it is where it is not kept: all, for a provider that may have made it itself; ids that are not the proxy's own; nothing. */
+/** References that stay unchanged if nothing is stored for them. `all`: the provider may have the objects. `foreign`: ids that the proxy did not create. */
 export type UnresolvedReferencePolicy = 'all' | 'foreign' | 'nothing'
 
-/** `turns` are the responses that `previous_response_id` leads back to, the first one first; `named` those that items belong to. */
+/** Resolves references. `previousTurns` are the chain of `previous_response_id`, oldest first; `referencedResponses` those to which items belong. */
 export function resolveInputReferences(
   body: JsonObject,
   {
@@ -100,27 +100,32 @@ export function resolveInputReferences(
     unresolvedPolicy,
   }: Pick<RequestToResolve, 'previousTurns' | 'referencedResponses' | 'unresolvedPolicy'>,
 ): ResolvedInput {
-  const isLeft = ({ isProxyId }: ItemReference) =>
+  const staysUnresolved = ({ isProxyId }: ItemReference) =>
     unresolvedPolicy === 'all' || (unresolvedPolicy === 'foreign' && !isProxyId)
-  const outputs = new Map([...previousTurns, ...referencedResponses].map(one => [one.id, outputOf(one)]))
-  const made = [...outputs.values()].flat().flatMap(({ id, container_id }) => [id, container_id].filter(isText))
-  const known = new Map(referencedResponses.flatMap(one => listWhole(one, outputs.get(one.id) ?? [])))
+  const outputs = new Map([...previousTurns, ...referencedResponses].map(response => [response.id, outputOf(response)]))
+  const createdIds = [...outputs.values()].flat().flatMap(({ id, container_id }) => [id, container_id].filter(isText))
+  const known = new Map(
+    referencedResponses.flatMap(response => listItemsById(response, outputs.get(response.id) ?? [])),
+  )
   const references = new Map(findItemReferences(body).map(reference => [reference.index, reference]))
-  const unknown = [...references.values()].filter(reference => !known.has(reference.id) && !isLeft(reference))
-  const leftOut = new Set(unknown.filter(({ canOmit }) => canOmit).map(({ index }) => index))
-  const thoughts =
+  const unknown = [...references.values()].filter(reference => !known.has(reference.id) && !staysUnresolved(reference))
+  const omitted = new Set(unknown.filter(({ canOmit }) => canOmit).map(({ index }) => index))
+  const reasoning =
     unresolvedPolicy === 'all'
       ? new Map<number, JsonObject[]>()
-      : findThoughts(findCallsWithoutReasoning(body), referencedResponses, outputs)
-  const own = inputItems(body.input).flatMap((item, index) => {
-    if (leftOut.has(index)) return []
-    return [...(thoughts.get(index) ?? []), known.get(references.get(index)?.id) ?? item]
+      : findReasoning(findCallsWithoutReasoning(body), referencedResponses, outputs)
+  const ownItems = inputItems(body.input).flatMap((item, index) => {
+    if (omitted.has(index)) return []
+    return [...(reasoning.get(index) ?? []), known.get(references.get(index)?.id) ?? item]
   })
   return {
-    previousItems: previousTurns.flatMap(turn => [...inputOf(turn).filter(isWhole), ...(outputs.get(turn.id) ?? [])]),
-    ownItems: own,
+    previousItems: previousTurns.flatMap(turn => [
+      ...inputOf(turn).filter(hasItsContent),
+      ...(outputs.get(turn.id) ?? []),
+    ]),
+    ownItems,
     missingReference: unknown.find(({ canOmit }) => !canOmit) ?? null,
-    createdIds: made,
+    createdIds,
   }
 }
 
@@ -128,20 +133,20 @@ function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** The reasoning before calls, by their positions: once for each response. */
-function findThoughts(
+/** Finds the reasoning before calls, by the positions of the calls. The reasoning of a response is added only once. */
+function findReasoning(
   calls: readonly PreviousItem[],
-  named: readonly PreviousResponse[],
+  responses: readonly PreviousResponse[],
   outputs: ReadonlyMap<string, JsonObject[]>,
 ): Map<number, JsonObject[]> {
   const found = new Map<number, JsonObject[]>()
-  const told = new Set<string>()
+  const added = new Set<string>()
   for (const { index, id: callId } of calls) {
-    const response = named.find(({ id }) => outputs.get(id)?.some(item => item.id === callId))
-    if (!response || told.has(response.id)) continue
-    told.add(response.id)
+    const response = responses.find(({ id }) => outputs.get(id)?.some(item => item.id === callId))
+    if (!response || added.has(response.id)) continue
+    added.add(response.id)
     const output = outputs.get(response.id) ?? []
-    // What a translated answer carried may have come last.
+    // The extras of a translated response may be its last item.
     const before = isProxyResponseId(response.id)
       ? output
       : output.slice(
@@ -156,15 +161,15 @@ function findThoughts(
   return found
 }
 
-/** Reasoning alone may have come without its content, and stayed so. */
-function isWhole(item: JsonObject): boolean {
+/** Whether an item has its content. Only reasoning may lack it. */
+function hasItsContent(item: JsonObject): boolean {
   return item.type !== 'reasoning' || !hasNoContent(item)
 }
 
-/** The items of a response and its input, by the ids under which they are listed. */
-function listWhole(response: PreviousResponse, output: JsonObject[]): [unknown, JsonObject][] {
-  const own = inputOf(response)
-  const listed = listInputItems(response).map(({ id }, index): [unknown, JsonObject] => [id, own[index] ?? {}])
+/** Returns the items of a response and its input by the ids under which they are listed. */
+function listItemsById(response: PreviousResponse, output: JsonObject[]): [unknown, JsonObject][] {
+  const input = inputOf(response)
+  const listed = listInputItems(response).map(({ id }, index): [unknown, JsonObject] => [id, input[index] ?? {}])
   return [...listed, ...output.map((item): [unknown, JsonObject] => [item.id, item])]
 }
 
@@ -177,16 +182,20 @@ export interface RequestToResolve {
 
 export interface ResolvedRequest extends Pick<ResolvedInput, 'missingReference' | 'createdIds'> {
   bytes: Uint8Array
-  /** JSON list of the request's own items. */
+  /** The request's own items as a JSON list. */
   ownInput: string
 }
 
-/** Writes the request anew with all that it refers to: a provider would look for the response's id among its own. */
+/** Rewrites a request with its references resolved, because a provider would not find the ids among its own responses. */
 export function resolveRequestReferences({ bytes, ...found }: RequestToResolve): ResolvedRequest {
   const { previous_response_id: previous, ...body } = parseLosslessJson(new TextDecoder().decode(bytes)) as JsonObject
   const { previousItems, ownItems, missingReference, createdIds } = resolveInputReferences(body, found)
-  const isLeft = previous !== undefined && found.previousTurns.length === 0
-  const whole = { ...body, input: [...previousItems, ...ownItems], ...(isLeft && { previous_response_id: previous }) }
+  const staysUnresolved = previous !== undefined && found.previousTurns.length === 0
+  const whole = {
+    ...body,
+    input: [...previousItems, ...ownItems],
+    ...(staysUnresolved && { previous_response_id: previous }),
+  }
   return {
     bytes: new TextEncoder().encode(JSON.stringify(whole)),
     ownInput: serializeInputItems(ownItems),

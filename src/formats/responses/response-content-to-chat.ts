@@ -1,4 +1,4 @@
-/** Translates the content of Responses items, texts and parts, to parts of chat messages. */
+/** Translates the content of Responses items, which is text or a list of parts, to parts of chat messages. */
 
 import { invalidRequestError } from '../../errors/errors.ts'
 import type { ChatPart } from '../chat/chat-message-builder.ts'
@@ -7,10 +7,10 @@ import { pickPresent, readObject, readOptional, readString } from '../json/read-
 import { setSourcePath } from '../source-paths.ts'
 import { createUntranslatableError } from './response-fields.ts'
 
-/** Marks that ask the vendor to cache the prompt up to this part. */
-const MARKS = ['prompt_cache_breakpoint', 'cache_control']
+/** Fields that make the vendor cache the prompt up to a part. */
+const CACHE_FIELDS = ['prompt_cache_breakpoint', 'cache_control']
 
-/** `content` is one text or a list of parts. Returns an empty list when it is absent. */
+/** Translates content, which is one text or a list of parts. Returns an empty list when it is absent. */
 export function translateContent(content: unknown, param: string): ChatPart[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
@@ -18,7 +18,7 @@ export function translateContent(content: unknown, param: string): ChatPart[] {
   return content.map((item, index) => {
     const at = `${param}[${index}]`
     const part = readObject(item, at)
-    return setSourcePath({ ...translatePart(part, at), ...pickPresent(part, MARKS) }, at)
+    return setSourcePath({ ...translatePart(part, at), ...pickPresent(part, CACHE_FIELDS) }, at)
   })
 }
 
@@ -26,7 +26,7 @@ const PART_TYPES: ReadonlySet<unknown> = new Set(
   'input_text output_text text input_image computer_screenshot input_file input_audio'.split(' '),
 )
 
-/** Whether a value is text or a list of parts, of which none is unknown. */
+/** Whether a value is text or a list of parts of known types. */
 export function isKnownContent(value: unknown): value is string | JsonObject[] {
   const isPart = (part: unknown) => isJsonObject(part) && PART_TYPES.has(part.type)
   return typeof value === 'string' || (Array.isArray(value) && value.every(isPart))
@@ -36,11 +36,11 @@ function translatePart(part: JsonObject, param: string): ChatPart {
   switch (part.type) {
     case 'input_text':
     case 'output_text':
-    // Chat's name of the type. Clients mix the two up, and OpenAI accepts it.
+    // `text` is chat's name of the type. Clients mix the two up, and OpenAI accepts it.
     case 'text':
       return { type: 'text', text: readString(part.text, `${param}.text`) }
     case 'input_image':
-    // What a computer's screen showed after a call.
+    // `computer_screenshot` is the result of a computer call.
     case 'computer_screenshot':
       return translateImage(part, param)
     case 'input_file':
@@ -67,18 +67,18 @@ function translateImage(part: JsonObject, param: string): ChatPart {
   }
 }
 
-/** Chat has no `original`: `high` is the nearest. */
+/** Translates the detail. Chat has no `original`; `high` is the nearest. */
 function translateDetail(detail: unknown, param: string): string {
-  const asked = readString(detail, param)
-  return asked === 'original' ? 'high' : asked
+  const value = readString(detail, param)
+  return value === 'original' ? 'high' : value
 }
 
 function translateFile(part: JsonObject, param: string): ChatPart {
   const name = readOptional(part, 'filename')
-  const titled = name === undefined ? {} : { filename: readString(name, `${param}.filename`) }
+  const filenameField = name === undefined ? {} : { filename: readString(name, `${param}.filename`) }
   const id = readOptional(part, 'file_id')
-  if (id !== undefined) return { type: 'file', file: { file_id: readString(id, `${param}.file_id`), ...titled } }
+  if (id !== undefined) return { type: 'file', file: { file_id: readString(id, `${param}.file_id`), ...filenameField } }
   const url = readOptional(part, 'file_url')
   const field = url === undefined ? 'file_data' : 'file_url'
-  return { type: 'file', file: { file_data: readString(part[field], `${param}.${field}`), ...titled } }
+  return { type: 'file', file: { file_data: readString(part[field], `${param}.${field}`), ...filenameField } }
 }

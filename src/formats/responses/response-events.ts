@@ -1,4 +1,4 @@
-/** Numbers the events of a Responses stream, and writes the events that end a part of an item. */
+/** Writes and numbers the events of a Responses stream, and writes the events that end a part of an item. */
 
 import type { ProxyError } from '../../errors/errors.ts'
 import { CONTEXT_LENGTH_EXCEEDED } from '../errors/context-length-error.ts'
@@ -28,14 +28,14 @@ export interface SummaryPartPosition extends JsonObject {
   summary_index: number
 }
 
-/** Codes that clients act on, and their types; of any other, they learn that the server failed. */
+/** Error types by the codes on which clients act. Any other code becomes `server_error`. */
 export const CLIENT_ERROR_TYPES: ReadonlyMap<string, string> = new Map([
   ['rate_limit_exceeded', 'rate_limit_error'],
   ['insufficient_quota', 'insufficient_quota'],
   [CONTEXT_LENGTH_EXCEEDED, 'invalid_request_error'],
 ])
 
-/** OpenAI's own error events have the error nested, and its clients read it there or beside the type. */
+/** Creates an error event. The fields are both nested and at the top level, because OpenAI's clients read either. */
 export function createErrorEvent(
   { code, message, param = null }: Pick<ProxyError, 'code' | 'message'> & { param?: string | null },
   number: number,
@@ -67,9 +67,9 @@ export function createResponseEventWriter(): ResponseEventWriter {
       write('response.reasoning_summary_part.done', { ...at, part })
     },
     drainEvents() {
-      const taken = written
+      const events = written
       written = []
-      return taken
+      return events
     },
   }
 }

@@ -12,7 +12,7 @@ import { createUntranslatableError } from './response-fields.ts'
 import { chatToolNameOf, readNamespace, wrapToolInput } from './response-tools-to-chat.ts'
 import { translateUnsupportedItem } from './unsupported-items.ts'
 
-/** Throws a 400 that names the invalid item. `extrasKeys` verify packed provider extras; null: they are read without being verified. */
+/** Translates the input. Throws a 400 that names an invalid item. `extrasKeys` verify packed provider extras; null reads them without verification. */
 export function translateInput(body: JsonObject, extrasKeys: ExtrasKeys | null): JsonObject[] {
   const conversation = createChatMessageBuilder()
   const instructions = readOptional(body, 'instructions')
@@ -29,16 +29,16 @@ export function translateInput(body: JsonObject, extrasKeys: ExtrasKeys | null):
   }
   const messages = conversation.finish()
   if (messages.length > 0) return messages
-  throw invalidRequestError('input must hold something to answer.', 'input')
+  throw invalidRequestError('input must contain at least one message.', 'input')
 }
 
-interface Reading {
+interface ItemContext {
   conversation: ChatMessageBuilder
   extrasKeys: ExtrasKeys | null
   ids: PairedCallIds
 }
 
-const TRANSLATIONS: Record<string, (item: JsonObject, param: string, reading: Reading) => void> = {
+const TRANSLATIONS: Record<string, (item: JsonObject, param: string, context: ItemContext) => void> = {
   message: translateMessage,
   function_call(item, param, { conversation }) {
     const text = readString(item.arguments, `${param}.arguments`)
@@ -51,32 +51,32 @@ const TRANSLATIONS: Record<string, (item: JsonObject, param: string, reading: Re
   function_call_output: translateOutput,
   custom_tool_call_output: translateOutput,
   reasoning(item, param, { conversation, extrasKeys }) {
-    const carried = unpackExtras(item.encrypted_content, extrasKeys)
-    // Without what it carried, reasoning is dropped: another model cannot use it.
-    if (carried) conversation.addExtras(carried, param, responseBaseIdOf(item.id))
+    const extras = unpackExtras(item.encrypted_content, extrasKeys)
+    // Reasoning without packed extras is omitted, because another model cannot use it.
+    if (extras) conversation.addExtras(extras, param, responseBaseIdOf(item.id))
   },
 }
 
-function translateItem(item: JsonObject, param: string, reading: Reading): void {
+function translateItem(item: JsonObject, param: string, context: ItemContext): void {
   const type = item.type === undefined ? 'message' : readString(item.type, `${param}.type`)
   const translate = Object.hasOwn(TRANSLATIONS, type) ? TRANSLATIONS[type] : undefined
-  if (translate) translate(item, param, reading)
-  else if (readOptional(item, 'role') && readOptional(item, 'content')) translateMessage(item, param, reading)
-  else if (!translateUnsupportedItem(item, param, reading.conversation, reading.ids))
+  if (translate) translate(item, param, context)
+  else if (readOptional(item, 'role') && readOptional(item, 'content')) translateMessage(item, param, context)
+  else if (!translateUnsupportedItem(item, param, context.conversation, context.ids))
     throw createUntranslatableError(`${param}.type`, 'this kind of item has no counterpart in chat completions.')
 }
 
 function readCall(item: JsonObject, param: string): { id: string; name: string } {
-  const own = { name: readString(item.name, `${param}.name`), namespace: readNamespace(item, param) }
-  return { id: readString(item.call_id, `${param}.call_id`), name: chatToolNameOf(own) }
+  const tool = { name: readString(item.name, `${param}.name`), namespace: readNamespace(item, param) }
+  return { id: readString(item.call_id, `${param}.call_id`), name: chatToolNameOf(tool) }
 }
 
-function translateOutput(item: JsonObject, param: string, { conversation }: Reading): void {
+function translateOutput(item: JsonObject, param: string, { conversation }: ItemContext): void {
   const parts = translateContent(item.output, `${param}.output`)
   conversation.addResult(readString(item.call_id, `${param}.call_id`), parts, param)
 }
 
-function translateMessage(item: JsonObject, param: string, { conversation }: Reading): void {
+function translateMessage(item: JsonObject, param: string, { conversation }: ItemContext): void {
   const role = readEnum(item.role, `${param}.role`, ['user', 'assistant', 'system', 'developer'])
   const at = `${param}.content`
   if (role === 'user') conversation.addUser(translateContent(item.content, at), at)
@@ -86,11 +86,11 @@ function translateMessage(item: JsonObject, param: string, { conversation }: Rea
 }
 
 function addAssistant(content: unknown, param: string, conversation: ChatMessageBuilder): void {
-  const given = Array.isArray(content) ? content : [{ type: 'output_text', text: content }]
+  const contentParts = Array.isArray(content) ? content : [{ type: 'output_text', text: content }]
   const isRefusal = (part: unknown) => typeof part === 'object' && part !== null && 'refusal' in part
-  const refusals = given.filter(isRefusal).map(part => readString(part.refusal, param))
+  const refusals = contentParts.filter(isRefusal).map(part => readString(part.refusal, param))
   const parts = translateContent(
-    given.filter(part => !isRefusal(part)),
+    contentParts.filter(part => !isRefusal(part)),
     param,
   )
   conversation.addAssistant(parts, param, refusals.length > 0 ? refusals.join('') : undefined)

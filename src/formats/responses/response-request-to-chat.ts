@@ -8,7 +8,7 @@ import { translateInput } from './response-input-to-chat.ts'
 import { translateTools } from './response-tools-to-chat.ts'
 
 /** Fields with the same name and meaning in both APIs. */
-const SAME = [
+const SHARED_FIELDS = [
   'temperature',
   'top_p',
   'user',
@@ -19,7 +19,7 @@ const SAME = [
   'service_tier',
 ]
 
-/** Throws a 400 that names the field which is invalid, or which chat completions have no counterpart for. */
+/** Translates the request. Throws a 400 for a field that is invalid or has no counterpart in chat completions. */
 export function translateResponsesRequest(body: JsonObject, extrasKeys: ExtrasKeys | null): JsonObject {
   const unknown = pickUnknownFields(body)
   const limit = readOptional(body, 'max_output_tokens')
@@ -31,7 +31,7 @@ export function translateResponsesRequest(body: JsonObject, extrasKeys: ExtrasKe
     ...translateText(body),
     ...translateReasoning(body),
     ...translateLogprobs(body),
-    ...pickPresent(body, SAME),
+    ...pickPresent(body, SHARED_FIELDS),
     ...(limit === undefined ? {} : { max_completion_tokens: limit }),
     ...(body.stream === true ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
@@ -50,13 +50,13 @@ function translateFormat(text: JsonObject): JsonObject {
   if (type === 'text') return {}
   if (type === 'json_object') return { response_format: { type } }
   const { name, schema, description, strict } = format
-  const named = {
+  const schemaFields = {
     name: readString(name, 'text.format.name'),
     ...(typeof description === 'string' ? { description } : {}),
     schema: readObject(schema, 'text.format.schema'),
     ...(typeof strict === 'boolean' ? { strict } : {}),
   }
-  return { response_format: { type, json_schema: named } }
+  return { response_format: { type, json_schema: schemaFields } }
 }
 
 function translateReasoning(body: JsonObject): JsonObject {
@@ -70,7 +70,7 @@ function translateLogprobs(body: JsonObject): JsonObject {
   return { ...(top === undefined ? {} : { top_logprobs: top }), logprobs: true }
 }
 
-/** Whether `include` lists `what`. Throws a 400 when `include` is not a list. */
-export function hasInclude(body: JsonObject, what: string): boolean {
-  return readArray(readOptional(body, 'include') ?? [], 'include').includes(what)
+/** Whether `include` contains `value`. Throws a 400 when `include` is not a list. */
+export function hasInclude(body: JsonObject, value: string): boolean {
+  return readArray(readOptional(body, 'include') ?? [], 'include').includes(value)
 }

@@ -1,4 +1,4 @@
-/** Translates tools and the tool choice to chat, which has neither namespaces nor tools that take free text. */
+/** Translates tools and the tool choice to chat, which has neither namespaces nor tools with free text as input. */
 
 import { asObjects, type JsonObject, parseJsonObject } from '../json/canonical.ts'
 import {
@@ -13,15 +13,15 @@ import {
 import { setSourcePath } from '../source-paths.ts'
 import { createUntranslatableError } from './response-fields.ts'
 
-const WORDS = ['none', 'auto', 'required'] as const
+const CHOICE_MODES = ['none', 'auto', 'required'] as const
 
-/** Throws a 400 for tools that the provider would have to run itself. */
+/** Translates the tools and the tool choice. Throws a 400 for hosted tools. */
 export function translateTools(body: JsonObject): JsonObject {
   const given = readArray(readOptional(body, 'tools') ?? [], 'tools')
   const tools = given.flatMap((tool, index) => translateTool(tool, `tools[${index}]`))
   const choice = readOptional(body, 'tool_choice')
   if (tools.length === 0) {
-    // Chat refuses both fields without tools, and clients of Responses send them by default.
+    // Chat completions reject both fields without tools, and clients of Responses send them by default.
     return choice === undefined || choice === 'auto' || choice === 'none'
       ? {}
       : { tool_choice: translateChoice(choice) }
@@ -33,9 +33,9 @@ export function translateTools(body: JsonObject): JsonObject {
   }
 }
 
-/** Returns an empty list for a search that the model can do without. */
+/** Translates a tool. Returns an empty list for an omitted tool. */
 function translateTool(value: unknown, param: string, namespace = ''): JsonObject[] {
-  // One that was left out.
+  // An omitted tool is undefined.
   if (value === undefined) return []
   const tool = readObject(value, param)
   if (tool.type === 'custom') return [setSourcePath(writeFunction(describeCustomTool(tool, param), namespace), param)]
@@ -46,11 +46,11 @@ function translateTool(value: unknown, param: string, namespace = ''): JsonObjec
       return translateTool(item, `${param}.tools[${index}]`, name)
     })
   }
-  // A search in OpenAI's stored pages only. Agents offer it by default, and work without it.
+  // This tool searches only pages that OpenAI has stored. Agents offer it by default, and work without it.
   if (tool.type === 'web_search' && tool.external_web_access === false) return []
   throw createUntranslatableError(
     `${param}.type`,
-    'only functions and custom tools can be translated. Where tool_choice is auto, and the project does not say otherwise (unsupported_tools), a tool that the provider would have to run is left out; clients can turn it off themselves (Codex: web_search = "disabled").',
+    'only functions and custom tools can be translated. If tool_choice is auto, hosted tools are omitted, unless the project’s setting unsupported_tools forbids it; clients can also turn such tools off (Codex: web_search = "disabled").',
   )
 }
 
@@ -68,7 +68,7 @@ function writeFunction(described: { name: string }, namespace: string): JsonObje
 }
 
 function translateChoice(choice: unknown): unknown {
-  if (typeof choice === 'string') return readEnum(choice, 'tool_choice', WORDS)
+  if (typeof choice === 'string') return readEnum(choice, 'tool_choice', CHOICE_MODES)
   const chosen = readObject(choice, 'tool_choice')
   if (chosen.type !== 'allowed_tools') return nameFunction(chosen, 'tool_choice')
   const mode = readEnum(chosen.mode, 'tool_choice.mode', ['auto', 'required'])
@@ -98,24 +98,24 @@ export interface ClientDefinedTool {
   name: string
   /** '' for a tool without a namespace. */
   namespace: string
-  /** True for a tool that takes free text. The model sees it as a function with one text argument. */
+  /** True for a tool with free text as input. The model sees it as a function with one text argument. */
   isCustom: boolean
 }
 
-/** Providers refuse longer names. */
-const LONGEST_NAME = 64
+/** Maximum length of a tool's name. Providers reject longer names. */
+const MAX_NAME_CHARS = 64
 
-/** Puts the namespace in front of the name. If the result is too long, a hash replaces its end. */
+/** Returns the name with its namespace as a prefix. If the result is too long, a hash replaces its end. */
 export function chatToolNameOf({ name, namespace }: Pick<ClientDefinedTool, 'name' | 'namespace'>): string {
   const joined = namespace === '' ? name : `${namespace}__${name}`
-  if (namespace === '' || joined.length <= LONGEST_NAME) return joined
-  return `${joined.slice(0, LONGEST_NAME - 9)}_${Bun.SHA256.hash(joined, 'hex').slice(0, 8)}`
+  if (namespace === '' || joined.length <= MAX_NAME_CHARS) return joined
+  return `${joined.slice(0, MAX_NAME_CHARS - 9)}_${Bun.SHA256.hash(joined, 'hex').slice(0, 8)}`
 }
 
-/** The client's tools by their names in chat. Hosted tools are left out. */
+/** Returns the client's tools by their names in chat, without hosted tools. */
 export function indexToolsByChatName({ tools }: JsonObject): ReadonlyMap<string, ClientDefinedTool> {
-  const own = readTools(tools, '')
-  return new Map(own.map(tool => [chatToolNameOf(tool), tool]))
+  const clientTools = readTools(tools, '')
+  return new Map(clientTools.map(tool => [chatToolNameOf(tool), tool]))
 }
 
 function readTools(tools: unknown, namespace: string): ClientDefinedTool[] {
@@ -126,7 +126,7 @@ function readTools(tools: unknown, namespace: string): ClientDefinedTool[] {
   })
 }
 
-/** Describes a custom tool as a chat function. Its grammar goes into the description: providers cannot enforce it. */
+/** Describes a custom tool as a chat function. Its grammar goes into the description, because providers cannot enforce it. */
 export function describeCustomTool(tool: JsonObject, param: string) {
   const description = readOptional(tool, 'description')
   const paragraphs = [
@@ -160,7 +160,7 @@ export function wrapToolInput(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** Reverses `wrapToolInput`. Arguments in any other form are returned as they are. */
+/** Reverses `wrapToolInput`. Returns arguments in any other form unchanged. */
 export function unwrapToolInput(text: string): string {
   const input = parseJsonObject(text)?.input
   return typeof input === 'string' ? input : text

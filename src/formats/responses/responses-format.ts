@@ -1,4 +1,4 @@
-/** Responses of OpenAI's Responses API. */
+/** Defines the API format of OpenAI's Responses API. */
 
 import type { ApiFormat } from '../api-format.ts'
 import { readExpectedResponseOutput } from '../expected-output.ts'
@@ -18,7 +18,7 @@ export const responsesFormat: ApiFormat = {
   readExpectedOutput: readExpectedResponseOutput,
   createAssembler: createResponseAssembler,
   isLastEvent: event => hasEventName(event, LAST_EVENTS),
-  // It holds the whole response.
+  // The last event contains the whole response, so no other event can replace it.
   lastEvent: null,
   writeFailure(error, _requestId, last) {
     const sent = last ? parseEventData(last)?.sequence_number : undefined
@@ -30,22 +30,22 @@ export const responsesFormat: ApiFormat = {
   hasOutput: ({ output }) => asObjects(output).some(hasOutput),
   isFinished: ({ status }) => status !== undefined && status !== 'queued' && status !== 'in_progress',
   readUsage: readResponseUsage,
-  extractText: textOf,
+  extractText,
 }
 
-function readResponseUsage(usage: unknown, answer: JsonObject): TokenUsage | null {
-  const own = readUsage(usage, answer.service_tier, countCalls(answer))
-  const pictures = isJsonObject(answer.tool_usage) ? readUsage(answer.tool_usage.image_gen) : null
-  if (!own || !pictures || pictures.promptTokens + pictures.completionTokens === 0) return own
-  const model = asObjects(answer.tools).find(({ type }) => type === 'image_generation')?.model
-  const makers = { model: typeof model === 'string' ? model : DEFAULT_IMAGE_MODEL, usage: pictures }
-  return sumUsageParts(own, [{ model: null, usage: own }, makers])
+function readResponseUsage(usage: unknown, response: JsonObject): TokenUsage | null {
+  const total = readUsage(usage, response.service_tier, countCalls(response))
+  const imageUsage = isJsonObject(response.tool_usage) ? readUsage(response.tool_usage.image_gen) : null
+  if (!total || !imageUsage || imageUsage.promptTokens + imageUsage.completionTokens === 0) return total
+  const model = asObjects(response.tools).find(({ type }) => type === 'image_generation')?.model
+  const imagePart = { model: typeof model === 'string' ? model : DEFAULT_IMAGE_MODEL, usage: imageUsage }
+  return sumUsageParts(total, [{ model: null, usage: total }, imagePart])
 }
 
-/** What OpenAI makes pictures with, unless a request names another. */
+/** The model with which OpenAI generates images, unless a request names another. */
 export const DEFAULT_IMAGE_MODEL = 'gpt-image-2'
 
-/** A message begins empty, and reasoning may stay so. */
+/** Whether an item is output. A message begins empty, and reasoning may stay empty. */
 function hasOutput(item: JsonObject): boolean {
   const { type, content, summary } = item
   if (type !== 'message' && type !== 'reasoning') return true
@@ -53,7 +53,7 @@ function hasOutput(item: JsonObject): boolean {
   return parts.some(({ text, refusal }) => !isBlank(text) || !isBlank(refusal)) || !isBlank(item.encrypted_content)
 }
 
-function textOf({ output }: JsonObject): string {
+function extractText({ output }: JsonObject): string {
   const items = asObjects(output)
   const parts = items.flatMap(({ content, summary }) => [...asObjects(content), ...asObjects(summary)])
   const texts = [...parts, ...items].flatMap(({ text, refusal, name, arguments: called, input }) => [
@@ -63,18 +63,18 @@ function textOf({ output }: JsonObject): string {
   return texts.filter(text => typeof text === 'string').join('\n')
 }
 
-/** OpenAI's usage does not count them. One container serves all calls that name it. */
+/** Counts calls of hosted tools, which OpenAI's usage does not contain. A container counts once for all its calls. */
 function countCalls({ output, tools, tool_usage: used }: JsonObject): ToolCallCounts {
   const searches = isJsonObject(used) && isJsonObject(used.web_search) ? used.web_search.num_requests : null
   const items = asObjects(output)
   const callsOf = (type: string) => items.filter(item => item.type === type).length
-  const named = items.map(
+  const containerIds = items.map(
     item => item.container_id ?? (isJsonObject(item.environment) && item.environment.container_id),
   )
-  const asked = asObjects(tools).map(readContainerGigabytes)
+  const gigabytes = asObjects(tools).map(readContainerGigabytes)
   return {
     search: typeof searches === 'number' ? searches : callsOf('web_search_call'),
     file_search: callsOf('file_search_call'),
-    container: new Set(named.filter(id => typeof id === 'string')).size * Math.max(1, ...asked),
+    container: new Set(containerIds.filter(id => typeof id === 'string')).size * Math.max(1, ...gigabytes),
   }
 }

@@ -1,4 +1,4 @@
-/** Builds a Responses response from a chat response: each step continues the open item of its kind, or opens a new one. */
+/** Writes a Responses response from a chat response. Each part continues the open item of its kind, or opens a new one. */
 import type { ProxyError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
 import type { FinishKind } from '../chat/finish-reason.ts'
@@ -31,22 +31,22 @@ export class ResponsesTranslationWriter implements TranslationWriter {
   readonly #context: ResponseContext
   readonly #reader: () => PartReader
   readonly #items: OutputItemBuilder[] = []
-  /** The reasoning whose proof is still arriving: it ends once that is whole. */
-  #waiting: ReasoningItemBuilder | null = null
-  #head: ResponseMetadata
-  /** The items' ids are derived from it. */
-  #base: string
+  /** The reasoning item whose signature is still arriving. The item is closed when the signature is complete. */
+  #unsignedReasoning: ReasoningItemBuilder | null = null
+  #metadata: ResponseMetadata
+  /** The text from which the items' ids are derived. */
+  #idBase: string
 
   constructor(context: ResponseContext, reader: () => PartReader) {
     this.#context = context
     this.#reader = reader
-    this.#head = { id: '', model: asString(context.body.model), createdSeconds: nowSeconds() }
-    this.#base = hashId(context.requestId)
+    this.#metadata = { id: '', model: asString(context.body.model), createdSeconds: nowSeconds() }
+    this.#idBase = hashId(context.requestId)
   }
 
-  begin(begun: ResponseMetadata): void {
-    this.#head = { ...begun, model: begun.model === '' ? this.#head.model : begun.model }
-    if (begun.id !== '') this.#base = hashId(begun.id)
+  begin(metadata: ResponseMetadata): void {
+    this.#metadata = { ...metadata, model: metadata.model === '' ? this.#metadata.model : metadata.model }
+    if (metadata.id !== '') this.#idBase = hashId(metadata.id)
     this.#writer.write('response.created', { response: this.#write({ status: 'in_progress' }) })
     this.#writer.write('response.in_progress', { response: this.#write({ status: 'in_progress' }) })
   }
@@ -64,11 +64,11 @@ export class ResponsesTranslationWriter implements TranslationWriter {
   }
 
   createCallId(): string {
-    return `call_${this.#base}${this.#items.length}`
+    return `call_${this.#idBase}${this.#items.length}`
   }
 
   startCall(callId: string, name: string): void {
-    // A call of a tool that was not offered keeps the name it was called by.
+    // A call of a tool that was not offered keeps its name.
     const tool = this.#context.tools.get(name) ?? { name, namespace: '', isCustom: false }
     this.#add(beginCallItem(this.#place(tool.isCustom ? 'ctc' : 'fc'), { ...tool, callId }))
   }
@@ -93,24 +93,24 @@ export class ResponsesTranslationWriter implements TranslationWriter {
     return false
   }
 
-  end(ending: FinishKind, usage: JsonObject | null): void {
-    const incompleteReason = INCOMPLETE_REASONS[ending]
+  end(finishKind: FinishKind, usage: JsonObject | null): void {
+    const incompleteReason = INCOMPLETE_REASONS[finishKind]
     const status = incompleteReason ? 'incomplete' : 'completed'
-    const hasSpoken = this.#items.some(({ kind }) => kind !== 'reasoning')
+    const hasContent = this.#items.some(({ kind }) => kind !== 'reasoning')
     // A complete response without content still has one empty message.
-    if (!hasSpoken && incompleteReason === undefined) this.#message().addText('', [])
-    this.#proveWaiting()
+    if (!hasContent && incompleteReason === undefined) this.#message().addText('', [])
+    this.#signPending()
     this.#closeLast(status, true)
-    this.#addLate()
-    const ended = { status, output: this.#output(), usage, ...(incompleteReason ? { incompleteReason } : {}) } as const
-    this.#writer.write(`response.${status}`, { response: this.#write(ended) })
+    this.#addLateExtras()
+    const parts = { status, output: this.#output(), usage, ...(incompleteReason ? { incompleteReason } : {}) } as const
+    this.#writer.write(`response.${status}`, { response: this.#write(parts) })
   }
 
   fail({ code, message }: Pick<ProxyError, 'code' | 'message'>, usage: JsonObject | null): void {
     const error = { code: CLIENT_ERROR_TYPES.has(code) ? code : 'server_error', message }
     this.#writer.writeError({ code, message })
-    const failed = { status: 'failed', output: this.#output(), error, usage } as const
-    this.#writer.write('response.failed', { response: this.#write(failed) })
+    const parts = { status: 'failed', output: this.#output(), error, usage } as const
+    this.#writer.write('response.failed', { response: this.#write(parts) })
   }
 
   drainEvents(): TypedEvent[] {
@@ -130,13 +130,13 @@ export class ResponsesTranslationWriter implements TranslationWriter {
   }
 
   #place(prefix: string) {
-    if (prefix !== 'rs') this.#addWhole()
+    if (prefix !== 'rs') this.#addCompleteExtras()
     this.#closeLast('completed')
     return this.#placeAt(prefix, this.#items.length)
   }
 
   #placeAt(prefix: string, index: number) {
-    return { writer: this.#writer, index, id: `${prefix}_${this.#base}${index.toString(16).padStart(4, '0')}` }
+    return { writer: this.#writer, index, id: `${prefix}_${this.#idBase}${index.toString(16).padStart(4, '0')}` }
   }
 
   #add<Item extends OutputItemBuilder>(item: Item): Item {
@@ -152,41 +152,42 @@ export class ResponsesTranslationWriter implements TranslationWriter {
 
   #closeReasoning(item: ReasoningItemBuilder, isEnd: boolean): void {
     item.closeText()
-    if (!isEnd && this.#waiting === null && this.#reader().extras.isSignaturePending) this.#waiting = item
-    else this.#prove(item)
+    if (!isEnd && this.#unsignedReasoning === null && this.#reader().extras.isSignaturePending)
+      this.#unsignedReasoning = item
+    else this.#signAndClose(item)
   }
 
-  #prove(item: ReasoningItemBuilder): void {
+  #signAndClose(item: ReasoningItemBuilder): void {
     const packed = this.#pack()
     if (packed !== null) item.setEncryptedContent(packed)
     item.close('completed')
   }
 
-  /** Asked for or not: it comes back by itself, or by its item's id. */
+  /** Packs the extras, even if the request does not include them. The client sends back the packed text or the item's id. */
   #pack(): string | null {
     return packExtras(this.#reader().extras.take(), this.#context.extrasKeys)
   }
 
-  /** What is whole ends the reasoning that waits for it; without any text, it comes before what the model does next. */
-  #addWhole(): void {
+  /** Adds complete extras to the reasoning that waits for them, or to new reasoning without text before the next item. */
+  #addCompleteExtras(): void {
     if (!this.#reader().extras.isComplete) return
-    if (this.#waiting) this.#proveWaiting()
+    if (this.#unsignedReasoning) this.#signPending()
     else if (this.#items.at(-1)?.kind !== 'reasoning') this.#reasoning()
   }
 
-  #proveWaiting(): void {
-    if (this.#waiting) this.#prove(this.#waiting)
-    this.#waiting = null
+  #signPending(): void {
+    if (this.#unsignedReasoning) this.#signAndClose(this.#unsignedReasoning)
+    this.#unsignedReasoning = null
   }
 
-  /** What arrived after its reasoning had ended, or belongs to none, follows as an item of its own. */
-  #addLate(): void {
+  /** Adds extras that arrived after their reasoning was closed, or belong to none, as a separate item. */
+  #addLateExtras(): void {
     const packed = this.#pack()
     if (packed === null) return
     const index = this.#items.length
-    const late = beginReasoningItem(this.#placeAt('rs', index))
-    late.setEncryptedContent(packed)
-    this.#add(late).close('completed')
+    const reasoning = beginReasoningItem(this.#placeAt('rs', index))
+    reasoning.setEncryptedContent(packed)
+    this.#add(reasoning).close('completed')
   }
 
   #output(): JsonObject[] {
@@ -194,8 +195,8 @@ export class ResponsesTranslationWriter implements TranslationWriter {
   }
 
   #write(parts: Pick<ResponseParts, 'status'> & Partial<ResponseParts>): JsonObject {
-    const { createdSeconds, model } = this.#head
-    const written = { id: `resp_${this.#base}`, createdSeconds, model, output: [], usage: null, ...parts }
+    const { createdSeconds, model } = this.#metadata
+    const written = { id: `resp_${this.#idBase}`, createdSeconds, model, output: [], usage: null, ...parts }
     return writeResponseObject(written, this.#context.body)
   }
 }

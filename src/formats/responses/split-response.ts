@@ -1,14 +1,14 @@
-/** Splits a stored response into the events that its provider could have streamed. */
+/** Splits a cached response into the events that its provider could have streamed. */
 
 import { chunkText } from '../chat/chunk-text.ts'
 import { asObjects, asString, type JsonObject } from '../json/canonical.ts'
 import type { TypedEvent } from '../sse/sse.ts'
 import { createResponseEventWriter, type ResponseEventWriter } from './response-events.ts'
 
-/** The last event holds the response unchanged. */
+/** Returns the events. The last event contains the response unchanged. */
 export function splitResponse(response: JsonObject): TypedEvent[] {
   const writer = createResponseEventWriter()
-  const begun = {
+  const initialResponse = {
     ...response,
     status: 'in_progress',
     completed_at: null,
@@ -17,17 +17,17 @@ export function splitResponse(response: JsonObject): TypedEvent[] {
     output: [],
     usage: null,
   }
-  writer.write('response.created', { response: begun })
-  writer.write('response.in_progress', { response: begun })
+  writer.write('response.created', { response: initialResponse })
+  writer.write('response.in_progress', { response: initialResponse })
   for (const [index, item] of asObjects(response.output).entries()) splitItem(writer, item, index)
-  const ending = response.status === 'incomplete' || response.status === 'failed' ? response.status : 'completed'
-  writer.write(`response.${ending}`, { response })
+  const status = response.status === 'incomplete' || response.status === 'failed' ? response.status : 'completed'
+  writer.write(`response.${status}`, { response })
   return writer.drainEvents()
 }
 
 /** Items of unknown kinds are sent whole. */
 function splitItem(writer: ResponseEventWriter, item: JsonObject, index: number): void {
-  writer.write('response.output_item.added', { output_index: index, item: emptied(item) })
+  writer.write('response.output_item.added', { output_index: index, item: withoutContent(item) })
   const place = { item_id: item.id, output_index: index }
   if (item.type === 'message') splitContent(writer, item, place)
   else if (item.type === 'reasoning') {
@@ -43,8 +43,8 @@ function splitItem(writer: ResponseEventWriter, item: JsonObject, index: number)
   writer.write('response.output_item.done', { output_index: index, item })
 }
 
-/** The item as its first event shows it, without content. */
-function emptied(item: JsonObject): JsonObject {
+/** Returns the item without content, as its first event contains it. */
+function withoutContent(item: JsonObject): JsonObject {
   const status = Object.hasOwn(item, 'status') ? { status: 'in_progress' } : {}
   if (item.type === 'message') return { ...item, ...status, content: [] }
   if (item.type === 'reasoning') {
@@ -77,12 +77,12 @@ const PART_KINDS: ReadonlyMap<unknown, { event: string; field: string; empty: Js
   ['reasoning_text', { event: 'response.reasoning_text.delta', field: 'text', empty: { text: '' } }],
 ])
 
-/** Log probabilities are sent with their tokens if the tokens spell the text, else with the last event. */
+/** Writes the text. Log probabilities are sent with their tokens if the tokens add up to the text, else with the last event. */
 function splitOutputText(writer: ResponseEventWriter, part: JsonObject, place: ItemPlace): void {
   const tokens = asObjects(part.logprobs)
-  const spelled = tokens.map(({ token }) => asString(token)).join('')
+  const tokenText = tokens.map(({ token }) => asString(token)).join('')
   const pieces =
-    tokens.length > 0 && spelled === part.text
+    tokens.length > 0 && tokenText === part.text
       ? tokens.map(token => ({ delta: token.token, logprobs: [token] }))
       : chunkText(asString(part.text)).map(delta => ({ delta, logprobs: [] }))
   for (const piece of pieces) writer.write('response.output_text.delta', { ...place, ...piece })

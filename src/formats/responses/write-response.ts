@@ -1,4 +1,4 @@
-/** Writes the `response` object around its output items, from what the request said and what the model did. */
+/** Writes the `response` object from the request and the output items. */
 
 import type { ExtrasKeys } from '../chat/provider-extras.ts'
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
@@ -16,12 +16,12 @@ export interface ResponseParts {
   incompleteReason?: 'max_output_tokens' | 'content_filter'
   error?: { code: string; message: string }
   output: JsonObject[]
-  /** As the chat response reports it; null when it does not. */
+  /** The usage of the chat response; null when it reports none. */
   usage: JsonObject | null
 }
 
 /** Fields that a response repeats from its request, with OpenAI's defaults. */
-const REPEATED: JsonObject = {
+const REPEATED_FIELDS: JsonObject = {
   ...ECHOED_FIELDS,
   instructions: null,
   max_output_tokens: null,
@@ -35,10 +35,10 @@ const REPEATED: JsonObject = {
   top_p: 1,
 }
 
-/** `body` is the request's. */
+/** Returns the response object. `body` is the body of the request. */
 export function writeResponseObject(parts: ResponseParts, body: JsonObject): JsonObject {
   const { id, createdSeconds, model, status, incompleteReason, error, output, usage } = parts
-  const repeated = Object.entries(REPEATED).map(([field, byDefault]) => [field, body[field] ?? byDefault])
+  const repeated = Object.entries(REPEATED_FIELDS).map(([field, byDefault]) => [field, body[field] ?? byDefault])
   const text = isJsonObject(body.text) ? body.text : {}
   const reasoning = isJsonObject(body.reasoning) ? body.reasoning : {}
   return {
@@ -64,8 +64,8 @@ export function writeResponseObject(parts: ResponseParts, body: JsonObject): Jso
 }
 
 /**
- * Writes a chat response's usage in the names of the Responses API. A count that is not known is 0, and is not read as one. Fields that
- * OpenAI does not have, such as an aggregator's cost, are kept.
+ * Returns a chat response's usage in the format of the Responses API. An unknown count is 0, which clients do not treat as a count. Fields that
+ * OpenAI does not have, such as an aggregator's cost, are copied.
  */
 function translateUsage(usage: JsonObject): JsonObject {
   const counts = readUsage(usage)
@@ -89,12 +89,12 @@ function translateUsage(usage: JsonObject): JsonObject {
 export interface ResponseContext {
   /** The request's body. The response repeats some of its fields. */
   body: JsonObject
-  /** By their names in chat. */
+  /** The client's tools by their names in chat. */
   tools: ReadonlyMap<string, ClientDefinedTool>
   includesLogprobs: boolean
-  /** Replaces the response's id when the provider gives none. */
+  /** Replaces the response's id when the provider sends none. */
   requestId: string
-  /** For the provider extras of the answer. */
+  /** Keys for packing the provider extras of the response. */
   extrasKeys: ExtrasKeys
 }
 

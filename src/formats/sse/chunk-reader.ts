@@ -1,4 +1,4 @@
-/** Reads the chunks of a provider's stream, and remembers what is wrong with it. Every format's assembler reads its events here. */
+/** Reads the chunks of a provider's stream and records its errors and flaws. The assemblers of all formats use it. */
 
 import { type Completeness, combineCompleteness, type IncompleteReason } from '../chat/completeness.ts'
 import { isPresent, type JsonObject } from '../json/canonical.ts'
@@ -7,13 +7,13 @@ import { parseStreamFrame } from './stream-frame.ts'
 export class ChunkReader {
   /** The first error that the stream reported; null when it reported none. */
   error: unknown = null
-  /** Whether clients learn of that error by the stream itself. */
+  /** Whether clients can see that error in the stream itself. */
   isErrorVisible = false
   /** Whether `[DONE]` has come. */
   isDone = false
   #flaw: IncompleteReason | null = null
 
-  /** Returns the chunk of an event; null for one that carries none. */
+  /** Returns the chunk of an event; null for an event without one. */
   read(data: string, event?: string | null): JsonObject | null {
     const frame = parseStreamFrame(data, event)
     if (frame.kind === 'chunk') return frame.chunk
@@ -23,20 +23,20 @@ export class ChunkReader {
     return null
   }
 
-  /** The first flaw counts, unless an error is reported later. */
+  /** Records a flaw. Only the first one counts, unless the stream reports an error later. */
   markIncomplete(flaw: IncompleteReason): void {
     this.#flaw ??= flaw
   }
 
-  /** `isTold`: whether it stands where clients look for one. */
-  addError(error: unknown, isTold = true): void {
+  /** Records an error. `isVisible` is whether it is where clients look for errors. */
+  addError(error: unknown, isVisible = true): void {
     if (!isPresent(error)) return
     this.error ??= error
-    this.isErrorVisible ||= isTold
+    this.isErrorVisible ||= isVisible
     this.#flaw = 'error_in_stream'
   }
 
-  /** What the stream comes to. `judged`: what it was assembled to. */
+  /** Returns the completeness of the stream. `judged` is the completeness of the assembled response. */
   resolveCompleteness(judged: Completeness): Completeness {
     return combineCompleteness(this.#flaw, judged)
   }

@@ -1,4 +1,4 @@
-/** Complete server-sent events that arrived together, with and without usage: the proxy always requests it, but not every client does. */
+/** Complete server-sent events that arrived together. Provides them with and without usage, because the proxy always requests usage, but clients may not. */
 
 import { isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 import { tryParseLosslessJson } from '../json/lossless-json.ts'
@@ -7,9 +7,9 @@ import { concatBytes } from './split-events.ts'
 export class EventChunk {
   /** `performance.now()` when they arrived. */
   readonly arrivedMs = performance.now()
-  /** As the upstream sent them. */
+  /** The events as the upstream sent them. */
   readonly bytes: Uint8Array
-  /** Of each event: views would keep what they were cut from. */
+  /** The length of each event. Storing views instead would retain the buffers that they belong to. */
   readonly #lengths: readonly number[]
   #withoutUsage: Uint8Array | null = null
 
@@ -25,18 +25,19 @@ export class EventChunk {
     return length === undefined ? null : this.bytes.subarray(this.bytes.length - length)
   }
 
-  /** The events without usage; empty when they hold nothing else. Computed once for all subscribers. */
+  /** The events without usage; empty when they contain only usage. Computed once for all subscribers. */
   get bytesWithoutUsage(): Uint8Array {
-    this.#withoutUsage ??= indexOf(this.bytes, USAGE_KEY) < 0 ? this.bytes : concatBytes(this.#cut().map(stripUsage))
+    this.#withoutUsage ??=
+      indexOf(this.bytes, USAGE_KEY) < 0 ? this.bytes : concatBytes(this.#splitEvents().map(stripUsage))
     return this.#withoutUsage
   }
 
-  /** Of memory, with and without usage. */
+  /** Memory of the events, with and without usage. */
   get heldBytes(): number {
     return 2 * this.bytes.length
   }
 
-  #cut(): Uint8Array[] {
+  #splitEvents(): Uint8Array[] {
     let start = 0
     return this.#lengths.map(length => {
       const event = this.bytes.subarray(start, start + length)
@@ -48,23 +49,23 @@ export class EventChunk {
 
 const EMPTY = new Uint8Array(0)
 const USAGE_KEY = Buffer.from('"usage"')
-/** OpenAI writes this into every chunk but the last. */
-const ANNOUNCEMENT = Buffer.from(',"usage":null')
+/** OpenAI writes this into every chunk except the last. */
+const NULL_USAGE = Buffer.from(',"usage":null')
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
-/** Returns the event without usage. It is empty when it held nothing else. An event without usage is returned unchanged. */
+/** Returns the event without usage: empty when it contained only usage, unchanged when it contained none. */
 export function stripUsage(event: Uint8Array): Uint8Array {
   const at = indexOf(event, USAGE_KEY)
   if (at < 0) return event
-  const isAnnouncement = at > 0 && indexOf(event, ANNOUNCEMENT) === at - 1
-  if (!isAnnouncement || indexOf(event, USAGE_KEY, at + 1) >= 0) return rewrite(event)
-  const rest = event.slice(0, -ANNOUNCEMENT.length)
-  rest.set(event.subarray(at - 1 + ANNOUNCEMENT.length), at - 1)
+  const isNullUsage = at > 0 && indexOf(event, NULL_USAGE) === at - 1
+  if (!isNullUsage || indexOf(event, USAGE_KEY, at + 1) >= 0) return rewrite(event)
+  const rest = event.slice(0, -NULL_USAGE.length)
+  rest.set(event.subarray(at - 1 + NULL_USAGE.length), at - 1)
   return rest
 }
 
-/** A Buffer made of the event would cost several times as much as the search. */
+/** Searches without creating a Buffer, which would cost several times as much as the search. */
 function indexOf(bytes: Uint8Array, part: Buffer, from = 0): number {
   return Buffer.prototype.indexOf.call(bytes as Buffer, part, from)
 }
@@ -73,15 +74,15 @@ function rewrite(event: Uint8Array): Uint8Array {
   const lines = decoder.decode(event).split(/\r\n|\n|\r/)
   const data = lines.filter(line => line.startsWith('data:')).map(line => line.slice(5).replace(/^ /, ''))
   const original = data.join('\n')
-  const rewritten = hideUsage(original)
+  const rewritten = stripUsageFromData(original)
   if (rewritten === null) return EMPTY
   if (rewritten === original) return event
   const others = lines.filter(line => line !== '' && !line.startsWith('data:'))
   return encoder.encode(`${[...others, `data: ${rewritten}`].join('\n')}\n\n`)
 }
 
-/** A chunk's data without usage, its other numbers unrounded; null when it holds nothing else, and must not be sent. */
-function hideUsage(data: string): string | null {
+/** Returns a chunk's data without usage, with its other numbers unrounded; null when it contains only usage and must not be sent. */
+function stripUsageFromData(data: string): string | null {
   const chunk = tryParseLosslessJson(data)
   if (!isJsonObject(chunk) || !Object.hasOwn(chunk, 'usage')) return data
   const { usage, ...rest } = chunk
@@ -90,7 +91,7 @@ function hideUsage(data: string): string | null {
   return isUsageChunk && !hasGroqUsage(rest) ? null : JSON.stringify(rest)
 }
 
-/** Groq's clients read the usage there, whether or not they asked for it. */
+/** Whether the chunk has usage in `x_groq`, where Groq's clients read it even if they did not request it. */
 function hasGroqUsage(chunk: JsonObject): boolean {
   const groq = readField(chunk, 'x_groq')
   return isJsonObject(groq) && isJsonObject(readField(groq, 'usage'))

@@ -1,13 +1,13 @@
-/** Cuts a stream into complete events. A client cannot use part of one, and an error must not be written into the middle. */
+/** Splits a stream into complete events. A client cannot use a part of an event, and an error must not be written into the middle of one. */
 
 export interface EventSplitter {
   /** Returns the events that are now complete, with their bytes unchanged. */
   push(bytes: Uint8Array): Uint8Array[]
-  /** Returns the rest when the stream ends within an event; empty when it does not. */
+  /** Returns the incomplete event at the end of the stream; empty if there is none. */
   end(): Uint8Array
 }
 
-/** Passes a stream on, each event as `change` returns it. */
+/** Returns the stream with each event replaced by the result of `change`. */
 export function transformEvents(
   stream: ReadableStream<Uint8Array>,
   change: (event: Uint8Array) => Uint8Array | Promise<Uint8Array>,
@@ -19,7 +19,7 @@ export function transformEvents(
   })
 }
 
-/** Passes a stream on as `change` returns its bytes; null stands for its end. */
+/** Returns the stream with its bytes replaced by the result of `change`, which gets null at the end. */
 export function transformBytes(
   stream: ReadableStream<Uint8Array>,
   change: (bytes: Uint8Array | null) => Uint8Array | Promise<Uint8Array>,
@@ -43,28 +43,28 @@ export function transformBytes(
 }
 
 export function createEventSplitter(): EventSplitter {
-  const ends = createEventBoundaryFinder()
-  /** The parts of an incomplete event. */
-  let held: Uint8Array[] = []
+  const boundaries = createEventBoundaryFinder()
+  /** The pieces of an incomplete event. */
+  let pending: Uint8Array[] = []
 
   return {
     push(bytes) {
       const events: Uint8Array[] = []
       let start = 0
-      for (let end = ends.findEnd(bytes, 0); end >= 0; end = ends.findEnd(bytes, end)) {
+      for (let end = boundaries.findEnd(bytes, 0); end >= 0; end = boundaries.findEnd(bytes, end)) {
         // Most upstreams send each event by itself, so there is nothing to cut.
         const part = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end)
-        events.push(held.length === 0 ? part : concatBytes([...held, part]))
-        held = []
+        events.push(pending.length === 0 ? part : concatBytes([...pending, part]))
+        pending = []
         start = end
       }
-      // Copied, because the caller may reuse its buffer.
-      if (start < bytes.length) held.push(bytes.slice(start))
+      // The bytes are copied, because the caller may reuse its buffer.
+      if (start < bytes.length) pending.push(bytes.slice(start))
       return events
     },
     end() {
-      const rest = concatBytes(held)
-      held = []
+      const rest = concatBytes(pending)
+      pending = []
       return rest
     },
   }
@@ -78,11 +78,11 @@ export interface EventBoundaryFinder {
 const LF = 10
 const CR = 13
 
-/** Lines end with LF, CR or CRLF. Blank lines before an event belong to that event. */
+/** Creates a finder of event ends. Lines end with LF, CR or CRLF. Blank lines before an event belong to that event. */
 export function createEventBoundaryFinder(): EventBoundaryFinder {
   let isLineEmpty = true
   let hasLine = false
-  /** The last byte was a CR: an LF that follows belongs to it. */
+  /** Whether the last byte was a CR, so that an LF that follows belongs to it. */
   let afterCr = false
 
   /** Call at the end of a line. Returns true when the line ends an event. */
@@ -93,7 +93,7 @@ export function createEventBoundaryFinder(): EventBoundaryFinder {
     return endsEvent
   }
 
-  /** The bytes that have no CR: they are searched for line feeds alone, which is several times faster. */
+  /** The current bytes if they contain no CR. They are searched only for line feeds, which is several times faster. */
   let withoutCr: Uint8Array | null = null
 
   function findLineFeeds(bytes: Uint8Array, start: number): number {
@@ -129,12 +129,12 @@ export function createEventBoundaryFinder(): EventBoundaryFinder {
   }
 }
 
-/** A Buffer made of the bytes would cost more than the search. */
+/** Searches without creating a Buffer, which would cost more than the search. */
 function indexOf(bytes: Uint8Array, byte: number, from: number): number {
   return Buffer.prototype.indexOf.call(bytes as Buffer, byte, from)
 }
 
-/** Copies only when there are several parts. */
+/** Concatenates the parts. Copies only when there are several. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts
   if (parts.length === 1 && only) return only

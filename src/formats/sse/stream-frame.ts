@@ -1,4 +1,4 @@
-/** Reads what one event of a provider's stream carries. Every format's assembler reads its events here. */
+/** Classifies the events of a provider's stream. The assemblers of all formats use it. */
 
 import { isJsonObject, type JsonObject, parseJson, readField } from '../json/canonical.ts'
 
@@ -8,19 +8,19 @@ export type StreamFrame =
   | { kind: 'error'; error: unknown }
   /** The closing `[DONE]`. */
   | { kind: 'done' }
-  /** Keep-alives and empty frames: nothing is lost with them. */
+  /** A keep-alive or an empty frame, which contains nothing. */
   | { kind: 'empty' }
-  /** Something that should have been a chunk, and cannot be read. */
+  /** An event that should be a chunk but cannot be parsed. */
   | { kind: 'malformed' }
 
 const DONE: StreamFrame = { kind: 'done' }
 const EMPTY: StreamFrame = { kind: 'empty' }
 const MALFORMED: StreamFrame = { kind: 'malformed' }
-/** `[DONE]` and its white space. */
-const LONGEST_DONE = 16
+/** Maximum length of `[DONE]` with white space. */
+const MAX_DONE_CHARS = 16
 
 export function parseStreamFrame(data: string, event?: string | null): StreamFrame {
-  if (data.length < LONGEST_DONE) {
+  if (data.length < MAX_DONE_CHARS) {
     const text = data.trim()
     if (text === '') return EMPTY
     if (text === '[DONE]') return DONE
@@ -36,7 +36,7 @@ function errorIn(value: unknown): unknown {
   return isJsonObject(value) ? (readField(value, 'error') ?? value) : value
 }
 
-/** An event with a name of its own whose data is no JSON at all, such as `event: ping`. A garbled chunk still begins as an object. */
+/** Whether an event whose data is no JSON is a keep-alive: it has a name, such as `ping`, and does not begin like an object, as a garbled chunk does. */
 function isKeepAlive(data: string, event: string | null | undefined): boolean {
   return typeof event === 'string' && event !== 'message' && !data.trimStart().startsWith('{')
 }

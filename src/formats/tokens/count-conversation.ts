@@ -1,32 +1,32 @@
-/** Counts the tokens of a conversation: messages, items or blocks, with their calls, images and files, and what describes tools and answers. */
+/** Counts the tokens of a conversation: messages, items or blocks, with their calls, images and files, and definitions of tools and output formats. */
 import { isJsonObject } from '../json/canonical.ts'
 import { asArray, toJsonText } from './json-values.ts'
 import type { TokenCounter } from './text-counter.ts'
 
-/** From OpenAI's cookbook: tokens around each message, item or call, for a name, and before the response. */
+/** Overheads from OpenAI's cookbook: tokens around each message, item or call, for a name, and before the response. */
 const ITEM_OVERHEAD_TOKENS = 3
 const NAME_OVERHEAD_TOKENS = 1
-const ANSWER_PRIMING_TOKENS = 3
+const RESPONSE_PRIMING_TOKENS = 3
 
 /** OpenAI's base price of an image is 85 tokens; full detail adds 170 for each of the four tiles of 1,024 x 1,024. */
 const LOW_DETAIL_IMAGE_TOKENS = 85
 const IMAGE_TOKENS = 765
-/** About ten tokens per second of speech, and about a thousand per page of a 100 kB document. */
+/** Base64 characters per token: about ten tokens per second of speech, and about a thousand per page of a 100 kB document. */
 const AUDIO_CHARS_PER_TOKEN = 2048
 const FILE_CHARS_PER_TOKEN = 128
 
 const IMAGES: ReadonlySet<unknown> = new Set(['image', 'image_url', 'input_image'])
 const FILES: ReadonlySet<unknown> = new Set(['document', 'file', 'input_file'])
 
-/** The fields of a request that hold the prompt, and definitions. */
+/** The fields of a request that contain the prompt, and those that contain definitions. */
 const PROMPT_FIELDS = ['instructions', 'system', 'input', 'messages']
 const DEFINITION_FIELDS = ['tools', 'functions', 'response_format', 'text', 'output_config']
-/** The fields of a message, an item, a block or a part that hold text; an object in one of them is read the same way. */
+/** The fields of a message, an item, a block or a part that contain text. An object in one of them is read the same way. */
 const TEXT_FIELDS = new Set('role name content text refusal summary thinking arguments output title'.split(' '))
 
 /** Counts text, and estimates everything else. Fields of a wrong type count as nothing. */
 export function countConversationTokens(request: Record<string, unknown>, countText: TokenCounter): number {
-  let tokens = ANSWER_PRIMING_TOKENS
+  let tokens = RESPONSE_PRIMING_TOKENS
   for (const field of PROMPT_FIELDS) tokens += countPart(request[field], countText)
   for (const field of ['input', 'messages']) tokens += asArray(request[field]).length * ITEM_OVERHEAD_TOKENS
   for (const field of DEFINITION_FIELDS) {
@@ -55,7 +55,7 @@ function countPart(part: unknown, countText: TokenCounter): number {
   return tokens
 }
 
-/** As chat has it within a message. */
+/** Counts a call in chat's format. */
 function countCall(call: unknown, countText: TokenCounter): number {
   if (!isJsonObject(call)) return 0
   return ITEM_OVERHEAD_TOKENS + countPart(isJsonObject(call.function) ? call.function : call, countText)

@@ -1,4 +1,4 @@
-/** Counts tokens without blocking the event loop: a worker does, which alone loads vocabularies. */
+/** Counts tokens in a worker, which does not block the event loop. Only the worker loads vocabularies. */
 import { type JobOwner, NO_OWNER, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import type { SerializedTokenCountRequest, TextCountRequest, TokenCountRequest, TokenCountResult } from './jobs.ts'
 import { toJsonText } from './json-values.ts'
@@ -7,22 +7,22 @@ const JOBS = new URL('./jobs.ts', import.meta.url)
 const COUNT = new WorkerJob<SerializedTokenCountRequest, TokenCountResult>(JOBS, 'countPrompt')
 const COUNT_TEXTS = new WorkerJob<TextCountRequest, number[]>(JOBS, 'countTexts')
 
-/** Counts as `countPromptTokens` and `countTextTokens` do. */
+/** Counts like `countPromptTokens` and `countTextTokens`. */
 export async function countTokensInWorker(
-  { request, ...asked }: TokenCountRequest,
+  { request, ...rest }: TokenCountRequest,
   owner: JobOwner,
 ): Promise<TokenCountResult> {
-  // As text, because a number that would be rounded is an object that cannot be cloned.
-  return workerPool.run(COUNT, { ...asked, json: toJsonText(request) || '{}' }, { owner })
+  // The request is sent as text, because a number that would be rounded is an object that cannot be cloned.
+  return workerPool.run(COUNT, { ...rest, json: toJsonText(request) || '{}' }, { owner })
 }
 
-/** Has the worker load the vocabulary of modern models, so that the first request need not wait for it. */
+/** Makes the worker load the vocabulary of modern models, so that the first request does not wait for it. */
 export function warmUpTokenizer(): void {
-  // What fails here is told by the first count.
+  // The first count reports a failure.
   countTextsInWorker({ texts: ['warm'], model: '' }, NO_OWNER).catch(() => {})
 }
 
-/** Counts each text. Together they must be short enough to be cloned quickly. */
-export function countTextsInWorker(asked: TextCountRequest, owner: JobOwner): Promise<number[]> {
-  return workerPool.run(COUNT_TEXTS, asked, { owner })
+/** Counts each text. The texts together must be short enough to be cloned quickly. */
+export function countTextsInWorker(request: TextCountRequest, owner: JobOwner): Promise<number[]> {
+  return workerPool.run(COUNT_TEXTS, request, { owner })
 }

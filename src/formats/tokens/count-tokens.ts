@@ -1,4 +1,4 @@
-/** The interface of token counting: for a text, and for a whole request's prompt. */
+/** Counts and estimates the tokens of a text, or of a request's prompt. */
 import { countConversationTokens } from './count-conversation.ts'
 import { estimateTextTokens } from './estimate-text.ts'
 import { asArray } from './json-values.ts'
@@ -7,7 +7,7 @@ import { createTokenCounter, type TokenCounter } from './text-counter.ts'
 export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
 
 /**
- * Tokens of a text in a model's vocabulary (`o200k_base` without a model). Exact up to 131,072 characters, a calibrated estimate beyond.
+ * Counts a text's tokens in a model's vocabulary (`o200k_base` without a model). Exact up to 131,072 characters, a calibrated estimate beyond.
  * Words of more than 128 letters may count one token too many per 128. The first call loads the vocabulary, which blocks for about half a
  * second: the event loop calls `countTokensInWorker` instead.
  */
@@ -16,8 +16,8 @@ export function countTextTokens(text: string, model?: string): number {
 }
 
 /**
- * Prompt tokens of a request as the upstream would count them: exact for texts, OpenAI's documented overheads for messages, estimates for
- * images, files and tool definitions (their JSON text). Takes any JSON and never throws; fields of a wrong type count as nothing. Time is
+ * Counts a request's prompt tokens like the upstream: exact for texts, OpenAI's documented overheads for messages, estimates for
+ * images, files and tool definitions (their JSON text). Accepts any JSON and never throws; fields of a wrong type count as nothing. Time is
  * bounded as in `countTextTokens`, for the whole request.
  */
 export function countPromptTokens(request: Record<string, unknown>, endpoint: Endpoint): number {
@@ -26,7 +26,7 @@ export function countPromptTokens(request: Record<string, unknown>, endpoint: En
 }
 
 /**
- * The same from the characters alone, without a vocabulary, in microseconds: for headers that are sent before the real usage is known.
+ * Estimates the prompt tokens from the characters, without a vocabulary, in microseconds. Used before the real usage is known.
  * Within about a quarter of the real count for prose. For operations that are no `Endpoint`, it counts their main texts.
  */
 export function estimatePromptTokens(request: Record<string, unknown>, endpoint: string): number {
@@ -43,7 +43,7 @@ function countPrompt(request: Record<string, unknown>, endpoint: string, countTe
 /** The fields that hold texts in legacy completions and pass-through operations. */
 const PROMPT_FIELDS = ['prompt', 'suffix', 'input', 'instructions', 'query', 'documents']
 
-/** A text, a list of token ids, or a list of either. */
+/** Counts a text, a list of token ids, or a list of either. */
 function countInputs(input: unknown, countText: TokenCounter): number {
   if (typeof input === 'string') return countText(input)
   if (typeof input === 'number') return 1

@@ -1,4 +1,4 @@
-/** The worker's jobs that count tokens. */
+/** Implements the worker's jobs that count tokens. */
 import type { JobResult } from '../../event-loop/worker-pool.ts'
 import { countPromptTokens, countTextTokens, type Endpoint } from './count-tokens.ts'
 import { loadEncoding } from './encodings.ts'
@@ -11,7 +11,7 @@ export function prepare(): void {
 export interface TokenCountRequest {
   endpoint: Endpoint
   request: Record<string, unknown>
-  /** Counted for the same model, besides the prompt. */
+  /** Another text that is counted for the same model. */
   text: string
 }
 
@@ -20,10 +20,10 @@ export interface TokenCountResult {
   textTokens: number
 }
 
-/** With the request as JSON text. */
+/** A TokenCountRequest with the request as JSON text. */
 export type SerializedTokenCountRequest = Omit<TokenCountRequest, 'request'> & { json: string }
 
-/** Counts a request's prompt, and a text besides it. */
+/** Counts a request's prompt and the other text. */
 export function countPrompt({ endpoint, json, text }: SerializedTokenCountRequest): JobResult<TokenCountResult> {
   const request: TokenCountRequest['request'] = JSON.parse(json)
   const model = typeof request.model === 'string' ? request.model : undefined

@@ -1,4 +1,4 @@
-/** Counts texts within bounded time: exactly at first, then by a calibrated estimate. */
+/** Counts the tokens of texts within bounded time: exactly at first, then by a calibrated estimate. */
 
 import { encodingOfModel, loadEncoding, PLAIN_TEXT_OPTIONS } from './encodings.ts'
 import { estimateTextTokens } from './estimate-text.ts'
@@ -6,9 +6,9 @@ import { splitLongRuns } from './split-long-runs.ts'
 
 export type TokenCounter = (text: string) => number
 
-/** Characters that one counter counts exactly: about 7 ms of prose, and 200 ms of the slowest text known. */
+/** Number of characters that one counter counts exactly. It takes about 7 ms for prose, and 200 ms for the slowest known text. */
 const EXACT_CHARS = 131_072
-/** Samples of a text too long for that, spread evenly over it. */
+/** Number of samples of a longer text, which are spread evenly over it. */
 const SAMPLE_WINDOWS = 16
 const SAMPLE_WINDOW_CHARS = 1024
 

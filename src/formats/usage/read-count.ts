@@ -1,25 +1,25 @@
-/** Reads a count, or an amount of money, as providers write them: a number, or a number as text. */
+/** Reads counts and amounts of money, which providers write as a number or as text. */
 import { isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { USAGE_FIELD_PATHS, type UsageField } from './usage-fields.ts'
 
-/** What a column of the request record holds. */
+/** The maximum of a count column in a usage record. */
 const MAX_COUNT = 2_000_000_000
 
-/** Null for a value that is not a count: missing, negative, or of another type. */
+/** Returns null for a value that is not a count: missing, negative, too large, or of another type. */
 export function readCount(value: unknown): number | null {
   const count = readNonNegativeNumber(value)
   return count === null || count > MAX_COUNT ? null : Math.round(count)
 }
 
-/** Null for a value that is not an amount, or more than `most`. */
-export function readAmount(value: unknown, most: number): number | null {
+/** Returns null for a value that is not an amount or is above `max`. */
+export function readAmount(value: unknown, max: number): number | null {
   const amount = readNonNegativeNumber(value)
-  return amount === null || amount > most ? null : amount
+  return amount === null || amount > max ? null : amount
 }
 
 const DECIMAL = /^\d{1,20}(?:\.\d{1,20})?$/
 
-/** Null for a value that is neither a number of zero or more, nor one as text. */
+/** Returns null for a value that is neither a non-negative number nor the text of one. */
 export function readNonNegativeNumber(value: unknown): number | null {
   const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value
   return typeof number === 'number' && number >= 0 && Number.isFinite(number) ? number : null
@@ -27,7 +27,7 @@ export function readNonNegativeNumber(value: unknown): number | null {
 
 export type ReportedCounts = Partial<Record<UsageField, number>>
 
-/** A name within a usage object: the counts that it stands for, and the names within it. */
+/** A name in a usage object, with the counts that it stands for and the names within it. */
 interface PathNode {
   fields: UsageField[]
   within: Map<string, PathNode>
@@ -47,7 +47,7 @@ function addPath(path: string, field: UsageField): void {
   node.fields.push(field)
 }
 
-/** Returns each count that the usage holds under any of its names, the largest of several. The usage is walked once. */
+/** Returns each count that the usage contains under any of its names, and the largest if there are several. Walks the usage once. */
 export function readUsageCounts(usage: JsonObject): ReportedCounts {
   const counts: ReportedCounts = {}
   collect(usage, ROOT, counts)

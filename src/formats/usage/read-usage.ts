@@ -1,4 +1,4 @@
-/** Reads a response's `usage`, in the names of any vendor and of any endpoint. */
+/** Reads a response's `usage` in the format of any vendor and endpoint. */
 import { asObjects, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import {
   DEFAULT_TIERS,
@@ -11,15 +11,15 @@ import {
 import { type ReportedCounts, readAmount, readUsageCounts } from './read-count.ts'
 
 /**
- * Null when nothing in it can be read. A count that cannot be read is missing, never zero. `tier` is the response's `service_tier`; `called`
- * are the tools that its output shows.
+ * Returns null when nothing in the usage can be read. An unreadable count is marked as missing, never zero. `tier` is the response's
+ * `service_tier`; `called` are the tool calls in its output.
  */
 export function readUsage(usage: unknown, tier?: unknown, called?: ToolCallCounts): TokenUsage | null {
   if (!isJsonObject(usage)) return null
-  const told = readUsageCounts(usage)
-  const { missing, ...counts } = readTokens(told)
+  const reported = readUsageCounts(usage)
+  const { missing, ...counts } = readTokens(reported)
   const reportedCostUsd = readCost(usage)
-  const toolCalls = called ?? { search: told.searches ?? 0 }
+  const toolCalls = called ?? { search: reported.searches ?? 0 }
   const hasCalls = Object.values(toolCalls).some(calls => calls > 0)
   const { promptTokens, completionTokens, totalTokens = 0 } = counts
   const hasTokens = missing.length < 2 || promptTokens + completionTokens + totalTokens > 0
@@ -27,16 +27,16 @@ export function readUsage(usage: unknown, tier?: unknown, called?: ToolCallCount
   const pricedTier = readTier(usage, tier ?? usage.service_tier)
   const whole: TokenUsage = {
     ...counts,
-    ...readDetails(told),
+    ...readDetails(reported),
     ...(missing.length > 0 && { missing }),
     ...(pricedTier !== null && { tier: pricedTier }),
     ...(hasCalls && { toolCalls }),
     reportedCostUsd,
   }
-  return withParts(whole, usage.iterations)
+  return addUsageParts(whole, usage.iterations)
 }
 
-/** For a response to which no completion belongs: what it reports in total is its prompt. */
+/** Reads the usage of a response that has no completion, such as embeddings. Its total is the prompt's count. */
 export function readInputUsage(usage: unknown): TokenUsage | null {
   const read = readUsage(usage)
   if (!read) return null
@@ -57,56 +57,56 @@ interface Tokens {
 function readTokens(counts: ReportedCounts): Tokens {
   const { prompt, cached, written } = readPrompt(counts)
   const { completion = null, total = 0, reasoning = 0 } = counts
-  const both = resolveTotal({ prompt, completion, total, cached: cached + written, reasoning })
+  const resolved = resolveTotal({ prompt, completion, total, cached: cached + written, reasoning })
   const missing: MissingCount[] = []
-  if (both.prompt === null) missing.push('prompt')
-  if (both.completion === null) missing.push('completion')
+  if (resolved.prompt === null) missing.push('prompt')
+  if (resolved.completion === null) missing.push('completion')
   return {
-    promptTokens: Math.max(both.prompt ?? 0, cached + written),
+    promptTokens: Math.max(resolved.prompt ?? 0, cached + written),
     cachedPromptTokens: cached,
     ...(written > 0 && { cacheWriteTokens: written }),
-    completionTokens: both.completion ?? reasoning,
+    completionTokens: resolved.completion ?? reasoning,
     ...(reasoning > 0 && { reasoningTokens: reasoning }),
     ...(missing.length > 0 && total > 0 && { totalTokens: total }),
     missing,
   }
 }
 
-/** OpenAI counts cached tokens as part of the prompt, Anthropic beside it. */
+/** Reads the prompt's counts. OpenAI counts cached tokens as part of the prompt, Anthropic separately. */
 function readPrompt(counts: ReportedCounts): { prompt: number | null; cached: number; written: number } {
   const { prompt = null, input = null, cached: within = 0, written: writtenWithin = 0 } = counts
-  const kept = (counts.writtenForMinutes ?? 0) + (counts.writtenForAnHour ?? 0)
+  const writtenByTime = (counts.writtenForMinutes ?? 0) + (counts.writtenForAnHour ?? 0)
   const cached = Math.max(within, counts.inputCached ?? 0)
-  const written = Math.max(writtenWithin, counts.inputWritten ?? 0, kept)
+  const written = Math.max(writtenWithin, counts.inputWritten ?? 0, writtenByTime)
   const read = prompt === null ? input : Math.max(prompt, input ?? 0)
   if (read === null) return { prompt: null, cached, written }
-  // More than the prompt cannot be a part of it: it was counted beside it, whatever the names say.
-  const isBeside = (prompt === null && within + writtenWithin === 0) || cached + written > read
-  return { prompt: isBeside ? read + cached + written : read, cached, written }
+  // A part cannot exceed the prompt, so these tokens were counted separately, whatever the names suggest.
+  const isSeparate = (prompt === null && within + writtenWithin === 0) || cached + written > read
+  return { prompt: isSeparate ? read + cached + written : read, cached, written }
 }
 
 interface CountsWithTotal {
   prompt: number | null
   completion: number | null
-  /** 0 when there is none. */
+  /** 0 when the usage has no total. */
   total: number
   cached: number
   reasoning: number
 }
 
-/** Completes the counts by their total: xAI and Gemini leave reasoning out of the completion, Bedrock cached tokens out of the prompt. */
+/** Completes the counts from their total. xAI and Gemini omit reasoning from the completion; Bedrock omits cached tokens from the prompt. */
 function resolveTotal({ prompt, completion, total, cached, reasoning }: CountsWithTotal): {
   prompt: number | null
   completion: number | null
 } {
-  // Zeros that a total contradicts are no counts.
+  // Zeros that contradict the total are no counts.
   if (!prompt && !completion && total > 0) return { prompt: null, completion: null }
   if (prompt === null || (prompt === 0 && completion !== null))
     return { prompt: completion !== null && total > completion ? total - completion : prompt, completion }
   if (completion === null) return { prompt, completion: total >= prompt && total > 0 ? total - prompt : null }
   const excess = total - prompt - completion
   if (excess > 0 && excess === cached && excess !== reasoning) return { prompt: prompt + cached, completion }
-  // More than the completion cannot be a part of it.
+  // Reasoning cannot exceed the completion if it is a part of it.
   return {
     prompt,
     completion: Math.max(completion, total - prompt, reasoning > completion ? completion + reasoning : 0),
@@ -124,40 +124,40 @@ function readDetails(counts: ReportedCounts): Partial<TokenUsage> {
   }
 }
 
-/** For one response. */
+/** Maximum plausible cost of one response. */
 const MAX_REPORTED_USD = 100_000
 
 /**
- * OpenRouter's figure: what it has charged, and for a key of its customer's own also what that key was charged. Without such a key, the one
- * is a part of the other.
+ * Returns the cost that OpenRouter reports: its own charge and, if the customer's provider key was used, also the charge to that key.
+ * Without such a key, its own charge includes the upstream cost.
  */
 function readCost({ cost, is_byok: isByok, cost_details: details }: JsonObject): number | null {
   const charged = readAmount(cost, MAX_REPORTED_USD)
   const upstream = isJsonObject(details) ? readAmount(details.upstream_inference_cost, MAX_REPORTED_USD) : null
-  const hasOwnKey = isByok === true || (isByok !== false && (upstream ?? 0) > (charged ?? 0))
-  if (!hasOwnKey) return charged
-  // What the customer's own key was charged is not known.
+  const usesCustomerKey = isByok === true || (isByok !== false && (upstream ?? 0) > (charged ?? 0))
+  if (!usesCustomerKey) return charged
+  // The charge to the customer's key is not known.
   return upstream === null || upstream === 0 ? null : (charged ?? 0) + upstream
 }
 
-/** Anthropic's speed and region decide its price, not its service tier. */
+/** Returns the tier that affects the price. At Anthropic, speed and region affect it, not the service tier. */
 function readTier({ speed, inference_geo: region }: JsonObject, tier: unknown): string | null {
-  const dearer = [speed === 'standard' ? null : speed, USUAL_REGIONS.includes(region) ? null : region]
-  const named = dearer.filter(name => typeof name === 'string').join('-')
+  const priceFactors = [speed === 'standard' ? null : speed, DEFAULT_REGIONS.includes(region) ? null : region]
+  const named = priceFactors.filter(name => typeof name === 'string').join('-')
   if (named !== '') return named
   return typeof tier === 'string' && !DEFAULT_TIERS.includes(tier) ? tier : null
 }
 
-/** Regions that cost nothing more. */
-const USUAL_REGIONS: readonly unknown[] = ['global', 'not_available', '']
+/** Regions without an extra charge. */
+const DEFAULT_REGIONS: readonly unknown[] = ['global', 'not_available', '']
 
 /**
- * Calls of models within one response, with their models: where one summed up the conversation, advised, or responded in the place of
- * another, the counts of the whole leave its tokens out.
+ * Adds the usage of each model call within a response. If another model summarized the conversation, advised, or responded instead, the
+ * counts of the whole do not include its tokens.
  */
-function withParts(whole: TokenUsage, given: unknown): TokenUsage {
-  if (!Array.isArray(given)) return whole
-  const iterations = asObjects(given)
+function addUsageParts(whole: TokenUsage, iterationList: unknown): TokenUsage {
+  if (!Array.isArray(iterationList)) return whole
+  const iterations = asObjects(iterationList)
   if (iterations.every(({ type }) => type === 'message')) return whole
   const parts = iterations.flatMap(({ model, ...counts }): UsagePart[] => {
     const usage = readUsage({ ...counts, iterations: null }, whole.tier)

@@ -1,8 +1,8 @@
-/** Where vendors report each count in a response's `usage`: a new vendor's name is a new path here. Of several, the largest counts. */
+/** Lists the paths at which vendors report each count in a response's `usage`. A new vendor's name is a new path here. The largest of several counts. */
 
 type Paths = readonly string[]
 
-/** Each vendor's name for the same object. */
+/** Combines each object name with each field name. */
 const within = (objects: Paths, fields: Paths): Paths =>
   objects.flatMap(object => fields.map(field => `${object}.${field}`))
 
@@ -10,9 +10,9 @@ const PROMPT_DETAILS = ['prompt_tokens_details', 'input_tokens_details', 'input_
 const COMPLETION_DETAILS = ['completion_tokens_details', 'output_tokens_details', 'output_token_details']
 
 export const USAGE_FIELD_PATHS = {
-  /** With cached tokens. */
+  /** Prompt tokens, including cached tokens. */
   prompt: ['prompt_tokens', 'promptTokens', 'promptTokenCount'],
-  /** With cached tokens in OpenAI's Responses API, without them in Anthropic's Messages API and Bedrock. */
+  /** Prompt tokens, including cached tokens in OpenAI's Responses API, and without them in Anthropic's Messages API and Bedrock. */
   input: ['input_tokens', 'inputTokens'],
   completion: ['completion_tokens', 'output_tokens', 'completionTokens', 'outputTokens', 'candidatesTokenCount'],
   total: ['total_tokens', 'totalTokens', 'totalTokenCount'],
@@ -21,7 +21,7 @@ export const USAGE_FIELD_PATHS = {
     'reasoning_tokens',
     'thoughtsTokenCount',
   ],
-  /** Of the prompt tokens; Moonshot's and DeepSeek's stand beside them. */
+  /** Cached prompt tokens. Moonshot and DeepSeek report them at the top level. */
   cached: [
     ...within(PROMPT_DETAILS, ['cached_tokens']),
     'cached_tokens',
@@ -29,10 +29,10 @@ export const USAGE_FIELD_PATHS = {
     'cachedContentTokenCount',
   ],
   written: within(PROMPT_DETAILS, ['cache_write_tokens', 'cache_creation_tokens']),
-  /** Beside `input`. */
+  /** Cached tokens that `input` does not include. */
   inputCached: ['cache_read_input_tokens', 'cacheReadInputTokens'],
   inputWritten: ['cache_creation_input_tokens', 'cacheWriteInputTokens'],
-  /** Of those that were written: by how long they are kept. */
+  /** Tokens written to the cache, by how long they are cached. */
   writtenForMinutes: ['cache_creation.ephemeral_5m_input_tokens'],
   writtenForAnHour: ['cache_creation.ephemeral_1h_input_tokens', ...within(PROMPT_DETAILS, ['cache_write_1h_tokens'])],
   audioPrompt: within(PROMPT_DETAILS, ['audio_tokens']),
@@ -44,7 +44,7 @@ export const USAGE_FIELD_PATHS = {
 
 export type UsageField = keyof typeof USAGE_FIELD_PATHS
 
-/** Top-level fields that hold counts. Others, such as a cost, are carried over into another format as they are. */
+/** Top-level fields that contain counts. Other fields, such as a cost, are copied into another format unchanged. */
 export const USAGE_COUNT_FIELDS: ReadonlySet<string> = new Set(
   Object.values(USAGE_FIELD_PATHS)
     .flat()

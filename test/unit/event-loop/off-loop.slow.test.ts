@@ -87,7 +87,7 @@ describe('an owner whose job takes long', () => {
     const loop = new WorkerPool({ limitMs: 4_000, patienceMs: 50, shareMs: 500 })
     const [first, second] = [hang(loop, 1), hang(loop, 2)]
     expect(await echo(loop, 3)).toBe('3 from a worker')
-    expect(await first).toMatch(/one project may keep others waiting/)
+    expect(await first).toMatch(/while other projects were waiting/)
     // Nobody waits for the other's worker.
     expect(await second).toMatch(/is busy/)
   })

@@ -51,7 +51,7 @@ test('of a 403 that says nothing, neither client nor operator is told more than 
   const log = { warn: vi.fn() }
   const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log })
   await expect(guard(giving(403)).send(request)).rejects.toThrow(
-    'refused this request, or the key of this service, whose operator has been told (status 403)',
+    'rejected this request, or the key of this service with status 403. The operator has been notified.',
   )
   expect(log.warn.mock.calls[0]?.[1]).toBe('upstream refuses a request, or the key of the operator')
 })

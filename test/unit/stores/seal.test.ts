@@ -69,7 +69,7 @@ describe('the vault', () => {
     const sealed = await keys(randomBytes(32)).seal(secret, owner)
     const vault = keys(randomBytes(32), randomBytes(32))
     await expect(vault.open(sealed, owner)).rejects.toThrow(
-      /sealed with another ENCRYPTION_KEY, and must be stored again/,
+      /encrypted with another ENCRYPTION_KEY\. Store it again/,
     )
     await expect(vault.reseal(sealed, owner)).rejects.toThrow(/neither ENCRYPTION_KEY nor another key of the rotation/)
   })

@@ -60,7 +60,7 @@ describe('the message', () => {
   test.each(['', '  ', '{}', 'null', '[]', '<html>', '{"error":{}}', '{"error":{"code":5}}', '{"error":null}'])(
     'of %j tells the status',
     body => {
-      expect(readProviderError(body, 502).message).toBe('The provider answered with status 502.')
+      expect(readProviderError(body, 502).message).toBe('The provider responded with status 502.')
     },
   )
 
@@ -81,7 +81,7 @@ describe('the message', () => {
     readProviderError({ error: shared }, 500)
     expect(reads).toBeLessThan(10_000)
     const deep = `${'{"error":'.repeat(5_000)}1${'}'.repeat(5_000)}`
-    expect(readProviderError(deep, 500).message).toBe('The provider answered with status 500.')
+    expect(readProviderError(deep, 500).message).toBe('The provider responded with status 500.')
   })
 
   test('code, type and param are those of the error', () => {

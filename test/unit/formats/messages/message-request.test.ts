@@ -297,6 +297,6 @@ describe('errors', () => {
     for (const text of ['{"error":{"message":"No.","code":"x"}}', '{"error":"No."}', '{"message":"No."}', 'No.'])
       expect(told(text)).toEqual({ type: 'invalid_request_error', message: 'No.' })
     for (const text of ['<html>', '', '{}', 'null'])
-      expect(told(text)).toMatchObject({ message: 'The provider answered with status 400.' })
+      expect(told(text)).toMatchObject({ message: 'The provider responded with status 400.' })
   })
 })

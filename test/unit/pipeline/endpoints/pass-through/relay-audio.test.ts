@@ -86,7 +86,7 @@ describe('what is too long to be kept', () => {
     await Bun.sleep(20)
     expect(readParts()).toBe(5)
     await client.cancel()
-    expect(await ended).toMatchObject({ name: 'ClientGone' })
+    expect(await ended).toMatchObject({ name: 'ClientDisconnected' })
     expect(told).toEqual(['too long', 'left', 'cancelled'])
   })
 })
