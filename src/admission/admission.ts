@@ -80,7 +80,8 @@ export function createAdmission({ store, windows, quota }: AdmissionOptions): Ad
     reserveQuota: (keyHash, requests) => reserveMonthlyRequests({ keys, quota }, keyHash, requests),
     async readmit({ keyHash, address }, { resolvedKey: before, release }) {
       const resolvedKey = await keys.resolve(keyHash, address)
-      if (resolvedKey.requests_per_month < before.requests_per_month) (await reserveMonthlyRequests({ keys, quota }, keyHash, 1))()
+      if (resolvedKey.requests_per_month < before.requests_per_month)
+        (await reserveMonthlyRequests({ keys, quota }, keyHash, 1))()
       if (concurrency.count(resolvedKey) > resolvedKey.concurrent_requests) {
         // The request no longer counts, so that only the excess requests end.
         release()

@@ -83,8 +83,10 @@ export function createBudgets(
     maxWaitMs,
   })
   /** One batcher per project, because a project's budgets may be locked. */
-  const batchers = new LRUCache<number, (request: ReservationRequest) => Promise<ReservationReply>>({ max: MAX_BATCHERS })
-  let renewing: ReturnType<typeof setInterval> | undefined
+  const batchers = new LRUCache<number, (request: ReservationRequest) => Promise<ReservationReply>>({
+    max: MAX_BATCHERS,
+  })
+  const startRenewing = createRenewer(database, open)
 
   function createProjectBatcher() {
     return createBatcher<ReservationRequest, ReservationReply>({
@@ -125,21 +127,13 @@ export function createBudgets(
     void releasing.add(releaseAll([id]))
   }
 
-  function renew(): void {
-    if (open.size === 0) {
-      clearInterval(renewing)
-      renewing = undefined
-      // An error is ignored: the next call comes before they expire. After an outage, the usage record corrects what was treated as spent.
-    } else void callFunction(database, 'renew_reservations', { ids: [...open.keys()] }).catch(() => {})
-  }
-
   return {
     async reserve(request, signal) {
       let reply = (signal && queues.findOlderRejection(request)) ?? (await batcherOf(request.project_id)(request))
       if (signal && reply.verdict === 'reserved' && reply.may_wait) reply = await queues.wait(request, reply, signal)
       if (reply.verdict !== 'granted') throw createBudgetError(request, reply, findSimilarModels)
       open.set(request.id, request.project_id)
-      renewing ??= setInterval(renew, RENEW_EVERY_MS).unref()
+      startRenewing()
       return reply.remaining_usd
     },
     stopRenewing: id => void open.delete(id),
@@ -150,6 +144,23 @@ export function createBudgets(
       const settled = slots.settled().then(() => releasing.settled())
       await withTimeout(limitMs, settled).catch(() => {})
     },
+  }
+}
+
+/** Returns a function that starts to renew the reservations of the open requests each minute, until none is open. */
+function createRenewer(database: Database, open: ReadonlyMap<string, number>): () => void {
+  let renewing: ReturnType<typeof setInterval> | undefined
+
+  function renew(): void {
+    if (open.size === 0) {
+      clearInterval(renewing)
+      renewing = undefined
+      // An error is ignored: the next call comes before they expire. After an outage, the usage record corrects what was treated as spent.
+    } else void callFunction(database, 'renew_reservations', { ids: [...open.keys()] }).catch(() => {})
+  }
+
+  return () => {
+    renewing ??= setInterval(renew, RENEW_EVERY_MS).unref()
   }
 }
 

@@ -67,7 +67,8 @@ export function createKeyValidator(store: FastStore, quota: Pick<Quota, 'validat
     if (isDelayed && !(await delayQueue.enter())) throw createRateLimitError(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
     const resolvedKey = await fetchKey(keyHash)
     if (resolvedKey.verdict !== 'unknown' && !isDelayed) await store.uncount([window.name], 1, counted.receipt)
-    if (resolvedKey.verdict === 'unknown' && isDelayed) throw createRateLimitError(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
+    if (resolvedKey.verdict === 'unknown' && isDelayed)
+      throw createRateLimitError(UNKNOWN_KEYS_PER_MINUTE, counted.waitMs)
     rejectInactiveKey(resolvedKey)
     return resolvedKey
   }

@@ -165,7 +165,9 @@ async function runBatch(
   } catch (error) {
     if (!isLockTimeout(causeOf(error))) throw error
   }
-  const locked = await findLockedCounters(database, [...new Set(requests.map(({ keyHash }) => keyHash))]).catch(throwUnavailable)
+  const locked = await findLockedCounters(database, [...new Set(requests.map(({ keyHash }) => keyHash))]).catch(
+    throwUnavailable,
+  )
   const free = requests.filter(({ keyHash }) => !locked.has(keyHash))
   const replies = free.length > 0 ? await reserveAfterDeploy(ledger, free) : []
   let next = 0
@@ -188,7 +190,11 @@ async function reserveAfterDeploy(ledger: QuotaLedger, requests: readonly QuotaR
 }
 
 /** Merges the requests of one key into one row of the call, and distributes its grants in order of arrival. */
-async function reserveAll(ledger: QuotaLedger, batch: readonly QuotaRequest[], maxWaitMs?: number): Promise<QuotaReservation[]> {
+async function reserveAll(
+  ledger: QuotaLedger,
+  batch: readonly QuotaRequest[],
+  maxWaitMs?: number,
+): Promise<QuotaReservation[]> {
   const requested = new Map<string, number>()
   for (const { keyHash, requests } of batch) requested.set(keyHash, (requested.get(keyHash) ?? 0) + requests)
   const keyHashes = [...requested.keys()]
@@ -198,9 +204,7 @@ async function reserveAll(ledger: QuotaLedger, batch: readonly QuotaRequest[], m
       keyHashes.length === 1 ? maxWaitMs : undefined,
     )
     .catch(throwUnavailable)
-  const byKey = new Map(
-    replies.map(({ resolvedKey, granted }, i) => [keyHashes[i], { resolvedKey, left: granted }]),
-  )
+  const byKey = new Map(replies.map(({ resolvedKey, granted }, i) => [keyHashes[i], { resolvedKey, left: granted }]))
   const reservations = batch.map(({ keyHash, requests }): QuotaReservation => {
     const found = byKey.get(keyHash) ?? throwUnavailable('admit() returned no row for a key of its batch')
     const { resolvedKey } = found

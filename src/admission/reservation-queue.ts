@@ -107,7 +107,11 @@ class ReservationQueue {
     return null
   }
 
-  async wait(request: ReservationRequest, rejection: ReservationRejection, signal: AbortSignal): Promise<ReservationReply> {
+  async wait(
+    request: ReservationRequest,
+    rejection: ReservationRejection,
+    signal: AbortSignal,
+  ): Promise<ReservationReply> {
     const { promise, resolve, reject } = Promise.withResolvers<ReservationReply>()
     const waiter = {
       ...{ request, rejection, resolve, reject },

@@ -50,7 +50,9 @@ export function createCandidateSearch({ database, unfinished, seal }: CandidateS
   const findResponses = createResponseFinder(database, seal)
   const requiredAnchor = createAnchorPolicy()
   const withLookupTimeout = createSharedTimeout(TIME_LIMIT_MS)
-  const createSearchBatcher = (limits: Pick<BatcherOptions<CacheSearch, CacheSearchResult>, 'maxItems' | 'maxBatches'>) =>
+  const createSearchBatcher = (
+    limits: Pick<BatcherOptions<CacheSearch, CacheSearchResult>, 'maxItems' | 'maxBatches'>,
+  ) =>
     createBatcher<CacheSearch, CacheSearchResult>({
       run: findResponses,
       ...limits,

@@ -45,7 +45,11 @@ export function createExactEntries(store: FastStore, seal: ContentSeal): ExactEn
     const ttlMs = expiresAtMs - nowMs()
     return ttlMs > 0 && store.writeEntry(exactKey, bytes, ttlMs).catch(() => false)
   }
-  async function writeEntry(exactKey: string, entry: CacheEntry, resolvedKey: CacheQuery['resolvedKey']): Promise<boolean> {
+  async function writeEntry(
+    exactKey: string,
+    entry: CacheEntry,
+    resolvedKey: CacheQuery['resolvedKey'],
+  ): Promise<boolean> {
     const body = seal.seal(entry.body, resolvedKey)
     return body !== null && write(exactKey, encodeEntry({ ...entry, body }), entry.expiresAtMs)
   }

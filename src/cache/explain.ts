@@ -79,7 +79,8 @@ export function createLookupExplainer({
   seal,
 }: LookupExplainerOptions): LookupExplainer {
   const findResponses = createResponseFinder(database, seal)
-  const findOne = async (search: CacheSearch): Promise<CacheMatchRow[]> => (await findResponses([search]))[0]?.matches ?? []
+  const findOne = async (search: CacheSearch): Promise<CacheMatchRow[]> =>
+    (await findResponses([search]))[0]?.matches ?? []
 
   /** Finds the nearest entries at any distance. */
   async function findNearest(query: CacheQuery, semantic: SemanticQuery): Promise<SimilarMatchRow[]> {

@@ -98,7 +98,10 @@ export function createCacheLookup(options: LookupOptions): CacheLookup {
     return { ...(unfinished.isWriting(query, criteria) ? markNotCompared(second) : second), embedMs }
   }
 
-  async function selectMatch(query: CacheQuery, { vector, result }: Omit<SearchOutcome, 'criteria'>): Promise<LookupResult> {
+  async function selectMatch(
+    query: CacheQuery,
+    { vector, result }: Omit<SearchOutcome, 'criteria'>,
+  ): Promise<LookupResult> {
     const { picked, ...lookup } = evaluateResult(query, result, { isSemantic: !vectors.isFree, mayRecordNearMiss })
     const match = picked ? await readResponse(query, picked) : lookup.match
     if (match) cacheMatch(query, match)

@@ -143,7 +143,8 @@ function toRow(
   const semantic = response.isSemantic ? query.semantic() : 'tools'
   const body = seal.seal(response.body, resolvedKey)
   const prompt = typeof semantic === 'string' ? '' : seal.sealText(semantic.normalizedPrompt.text, resolvedKey)
-  if (body === null || prompt === null) throw new Error('response cannot be stored: seal_answers is on, and ENCRYPTION_KEY is not set; set it')
+  if (body === null || prompt === null)
+    throw new Error('response cannot be stored: seal_answers is on, and ENCRYPTION_KEY is not set; set it')
   return {
     projectId: resolvedKey.project_id,
     cacheGeneration: resolvedKey.cache_generation,

@@ -8,6 +8,7 @@ import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels, type TokenPrices } from '../postgres/list-models.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ModelNameIndex } from './aggregator-model-names.ts'
+import { computeMediaSurcharge } from './media-surcharge.ts'
 import {
   isVendorModelName,
   listAggregatorNames,
@@ -63,7 +64,7 @@ function computeTokenCost(model: PricedModel | undefined, usage: TokenUsage): nu
   const prices = model && pricesFor(model, usage)
   if (!prices) return null
   const cached = Math.min(usage.cachedPromptTokens, usage.promptTokens)
-  const candidates = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached)
+  const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached)
   const writtenHour = Math.min(usage.cacheWriteHourTokens ?? 0, written)
   const writePrice = prices.cacheWriteUsdPerMillion ?? prices.inputUsdPerMillion
   const textCost =
@@ -72,26 +73,7 @@ function computeTokenCost(model: PricedModel | undefined, usage: TokenUsage): nu
     (written - writtenHour) * writePrice +
     writtenHour * (prices.cacheWriteHourUsdPerMillion ?? writePrice) +
     usage.completionTokens * prices.outputUsdPerMillion
-  return Math.max(0, textCost + computeMediaSurcharge(model, prices, usage))
-}
-
-/** Returns by how much audio and images cost more than text, in millionths of a dollar. It may be negative. */
-function computeMediaSurcharge({ unitPrices }: PricedModel, prices: TokenPrices, usage: TokenUsage): number {
-  const { promptTokens, cachedPromptTokens, completionTokens } = usage
-  const { audio_input, cached_audio_input, image_input, audio_output } = unitPrices
-  // Cached tokens whose kind is not reported cost as much as cached text.
-  const uncached = Math.max(0, promptTokens - cachedPromptTokens)
-  const cachedAudio = Math.min(usage.cachedAudioPromptTokens ?? 0, usage.audioPromptTokens ?? 0, cachedPromptTokens)
-  const audioInput = Math.min((usage.audioPromptTokens ?? 0) - cachedAudio, uncached)
-  const images = Math.min(usage.imagePromptTokens ?? 0, uncached - audioInput)
-  const audioOutput = Math.min(usage.audioCompletionTokens ?? 0, completionTokens)
-  const surcharge = (price: number | undefined, textPrice: number) => (price === undefined ? 0 : price - textPrice)
-  return (
-    audioInput * surcharge(audio_input, prices.inputUsdPerMillion) +
-    cachedAudio * surcharge(cached_audio_input, prices.cachedInputUsdPerMillion ?? prices.inputUsdPerMillion) +
-    images * surcharge(image_input, prices.inputUsdPerMillion) +
-    audioOutput * surcharge(audio_output, prices.outputUsdPerMillion)
-  )
+  return Math.max(0, textCost + computeMediaSurcharge(model.unitPrices, prices, usage))
 }
 
 /** Returns the cost of tool calls in US dollars. A tool without a price costs nothing. */
@@ -106,7 +88,9 @@ export function computeToolCost(
 function pricesFor(model: PricedModel, { tier = 'standard', promptTokens }: TokenUsage): TokenPrices | null {
   const pricingTier = resolvePricingTier(model, tier)
   if (pricingTier === undefined) return null
-  const applicable = model.conditionalPrices.filter(row => row.tier === pricingTier && promptTokens > row.abovePromptTokens)
+  const applicable = model.conditionalPrices.filter(
+    row => row.tier === pricingTier && promptTokens > row.abovePromptTokens,
+  )
   return applicable.toSorted((a, b) => b.abovePromptTokens - a.abovePromptTokens)[0] ?? model
 }
 
@@ -166,7 +150,8 @@ export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn' |
     found.exceedsLimits = true
     const { provider, model } = found
     const isFirst = await callFunction(database, 'record_exceeded_limit', { of_provider: provider, of_model: model })
-    if (isFirst) log?.warn({ provider, model }, 'a response exceeded its limit: budgets now reserve the longest response')
+    if (isFirst)
+      log?.warn({ provider, model }, 'a response exceeded its limit: budgets now reserve the longest response')
   }
 
   const timer = setInterval(async () => {
@@ -207,7 +192,11 @@ function find(models: Index, provider: string, model: string): CatalogueModel | 
  * in the aggregator's own list, then in the catalogue. Otherwise returns the unchanged name if that list has names without vendors, or the
  * most likely name.
  */
-function findAggregatorName({ direct, aliases, byName }: Index, model: string, own?: ModelNameIndex): string | undefined {
+function findAggregatorName(
+  { direct, aliases, byName }: Index,
+  model: string,
+  own?: ModelNameIndex,
+): string | undefined {
   const offered = byName.get(AGGREGATOR)
   const vendor = matchProvider(model)
   const vendors = direct.get(model) ?? (vendor ? [vendor] : [])

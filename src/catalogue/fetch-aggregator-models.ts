@@ -23,7 +23,8 @@ export async function fetchAggregatorModels(aggregator: Address): Promise<Aggreg
     for (const model of read.models) models.set(model.model, model)
     skipped += read.skipped
   }
-  if (models.size === 0) throw new Error(`${aggregator.baseUrl}/models lists no model with a usable name and a fixed price`)
+  if (models.size === 0)
+    throw new Error(`${aggregator.baseUrl}/models lists no model with a usable name and a fixed price`)
   return { models: [...models.values()], skipped }
 }
 

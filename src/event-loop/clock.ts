@@ -42,7 +42,8 @@ export function nowIso(): string {
 export function setDatabaseTime(now: Date): void {
   const offsetMs = now.getTime() - monotonicMs()
   // Small changes of a large offset are round-trip time, too.
-  if (Math.abs(offsetMs - databaseOffsetMs) > TOLERATED_MS) databaseOffsetMs = Math.abs(offsetMs) > TOLERATED_MS ? offsetMs : 0
+  if (Math.abs(offsetMs - databaseOffsetMs) > TOLERATED_MS)
+    databaseOffsetMs = Math.abs(offsetMs) > TOLERATED_MS ? offsetMs : 0
 }
 
 /** Seconds by which this machine's clock is behind the database's, for libraries that read the machine's clock. */

@@ -148,7 +148,8 @@ export class StreamMemory {
 
   #change(bytes: number): void {
     this.#heldBytes += bytes
-    if (this.#isFull ? this.#heldBytes <= this.#maxBytes * (1 - FREE_SHARE) : this.#heldBytes > this.#maxBytes) this.#toggleFull()
+    if (this.#isFull ? this.#heldBytes <= this.#maxBytes * (1 - FREE_SHARE) : this.#heldBytes > this.#maxBytes)
+      this.#toggleFull()
   }
 
   #toggleFull(): void {

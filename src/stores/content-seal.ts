@@ -61,6 +61,7 @@ export function createContentSeal({ current, others }: SealKeys): ContentSeal {
         ? openFromText(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), projectId)
         : body
     },
-    openText: (text, projectId) => (isSealedText(text) ? (openFromText(text, projectId)?.toString('utf8') ?? null) : text),
+    openText: (text, projectId) =>
+      isSealedText(text) ? (openFromText(text, projectId)?.toString('utf8') ?? null) : text,
   }
 }

@@ -26,7 +26,10 @@ export interface RateWindow {
 }
 
 /** Returns how many requests of the batch are granted, given the remaining capacity of each window. */
-export function computeGranted({ requests, isAllOrNothing = false }: CountBatch, capacities: readonly number[]): number {
+export function computeGranted(
+  { requests, isAllOrNothing = false }: CountBatch,
+  capacities: readonly number[],
+): number {
   const granted = Math.max(0, Math.min(requests, ...capacities))
   return isAllOrNothing && granted < requests ? 0 : granted
 }

@@ -88,7 +88,10 @@ export class RateWindowMirror {
     }
     const requested = isAllOrNothing ? requests : 1
     const waits = opened.map(({ all, withoutRedis, limit, share }) =>
-      Math.max(timeUntilCapacityMs(all, limit, nowMs, requested), timeUntilCapacityMs(withoutRedis, share, nowMs, requested)),
+      Math.max(
+        timeUntilCapacityMs(all, limit, nowMs, requested),
+        timeUntilCapacityMs(withoutRedis, share, nowMs, requested),
+      ),
     )
     return {
       granted,

@@ -38,7 +38,8 @@ export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiCon
           signal,
         })
         // The body may quote the text, so only the status is reported.
-        if (!response.ok) throw new Error(`embeddings API at EMBEDDINGS_BASE_URL responded with status ${response.status}`)
+        if (!response.ok)
+          throw new Error(`embeddings API at EMBEDDINGS_BASE_URL responded with status ${response.status}`)
         return readResult(parse(credentials.redact(await response.text())), { model, dimensions })
       }
 
@@ -72,8 +73,12 @@ function readVector({ data }: Record<string, unknown>, dimensions: number): numb
   const embedding = isJsonObject(datum) ? datum.embedding : undefined
   if (!Array.isArray(embedding)) throw new Error('embeddings API at EMBEDDINGS_BASE_URL responded without a vector')
   if (embedding.length !== dimensions) {
-    throw new Error(`embeddings API responded with ${embedding.length} dimensions; set EMBEDDINGS_DIMENSIONS to ${embedding.length}`)
+    throw new Error(
+      `embeddings API responded with ${embedding.length} dimensions; set EMBEDDINGS_DIMENSIONS to ${embedding.length}`,
+    )
   }
   if (embedding.every(Number.isFinite)) return embedding
-  throw new Error('embeddings API at EMBEDDINGS_BASE_URL responded with a vector that contains a value other than a number')
+  throw new Error(
+    'embeddings API at EMBEDDINGS_BASE_URL responded with a vector that contains a value other than a number',
+  )
 }

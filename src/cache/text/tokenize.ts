@@ -1,19 +1,19 @@
-/** Splits prose into tokens; rejects code, data, markup and formulas. */
+/** Splits prose into tokens. Rejects code, data, markup and formulas. */
 
 export type TokenKind = 'word' | 'number' | 'name' | 'mark' | 'operator' | 'quotation' | 'code'
 
 export interface Token {
   readonly kind: TokenKind
-  /** As written, but for the shape of marks. */
+  /** The text as written, with normalized marks. */
   readonly key: string
-  /** Position in the text, end excluded. */
+  /** Position in the text; `end` is exclusive. */
   readonly start: number
   readonly end: number
-  /** Whether a line ends before it. */
+  /** True when a line ends before the token. */
   readonly opensLine: boolean
-  /** Whether other white space than one space stands before it. */
+  /** True when white space other than one space precedes the token. */
   readonly isApart: boolean
-  /** Whether its marks were written in another shape: `“x”` for `"x"`. */
+  /** True when its marks were normalized, such as `“x”` to `"x"`. */
   readonly isReshaped: boolean
 }
 
@@ -39,7 +39,7 @@ const quotePairs = new Map([
   ['‘', '’'],
   ['`', '`'],
 ])
-/** Most consecutive punctuation marks; more are a drawing. */
+/** Maximum consecutive punctuation marks. More are treated as a drawing. */
 const MAX_CLOSING = 4
 
 interface Cursor {
@@ -67,7 +67,7 @@ export function tokenize(text: string): readonly Token[] | null {
   return cursor.tokens
 }
 
-/** Data: as many tabs as spaces, or more. */
+/** Returns whether the text is a row of data, with at least as many tabs as spaces. */
 function isRow(text: string): boolean {
   return text.includes('\t') && text.split('\t').length >= text.split(' ').length
 }
@@ -89,7 +89,7 @@ function add(cursor: Cursor, kind: TokenKind, length: number, written?: string):
   cursor.opensLine = false
 }
 
-/** The quotation's content stays unchanged; only its marks have several shapes. */
+/** Adds a quotation. Its content stays unchanged; only its marks are normalized. */
 function takeQuotation(cursor: Cursor, open: string): boolean {
   const { text, at } = cursor
   const close = quotePairs.get(open) ?? open
@@ -116,7 +116,7 @@ function takeChunk(cursor: Cursor): boolean {
   if (dotted.test(chunk)) return put(cursor, 'name', chunk)
   let core = chunk.length
   while (core > 0 && closingMarks.has(chunk[core - 1] ?? '') && chunk.length - core <= MAX_CLOSING) core -= 1
-  // Marks that stand alone may be the subject: "cd ..".
+  // Marks without a word may be the subject: "cd ..".
   if (core === 0) return chunk.length === 1 && put(cursor, 'mark', chunk)
   return takeCore(cursor, chunk.slice(0, core)) && takeClosing(cursor)
 }

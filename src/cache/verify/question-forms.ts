@@ -1,4 +1,4 @@
-/** The forms of plain questions: which ask alike, and what is left when the form is cut off. */
+/** The forms of plain questions: equivalent forms, and splitting a question into its frame and the rest. */
 import { lemmasOf } from '../text/lexicon.ts'
 import { wordMap } from '../text/words.ts'
 import { normalizeWordForms } from './spelling.ts'
@@ -6,7 +6,7 @@ import { normalizeWordForms } from './spelling.ts'
 const agents = '(?:i|you|one|someone|anyone)'
 const being =
   '(?:is|are|was|were|would be|will be)(?: the| a| an| some(?: of the)?| any)?(?: (?:different|various)(?= ))?(?: (?:best|good|great|top|most popular)(?= ))* '
-/** Forms of one question; the first that fits is cut off. */
+/** The frames of questions. The first one that matches is split off. */
 const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
   [/^(?:what (?:is it|it is|does it feel)(?: feel)? like|how (?:is it|does it feel)(?: like)?) to /, 'like'],
   [
@@ -45,7 +45,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
   [/^(?:what|which) /, 'which'],
 ]
 
-/** Questions with a form of their own, written like others. */
+/** Rules that rewrite special question forms as common ones. */
 const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/ & /g, ' and '],
   [/ \? (?=(?:what|how|why|where|when|who|which) \S+ )/g, ' and '],
@@ -107,19 +107,19 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   ],
 ]
 
-/** What adjectives that suppose nothing ask for. "How cold is it" supposes that it is cold. */
+/** The quantities that neutral adjectives ask for. "How cold is it" presupposes that it is cold, and is not neutral. */
 const measures = wordMap(`
   tall height|high height|long length|wide width|deep depth|old age|heavy weight|fast speed|big size|large size|hot temperature
 `)
 
-/** "How tall is the tower" asks for its height. */
+/** Rewrites "how tall is the tower" as a question for its height. */
 function writeMeasure(sentence: string): string {
   const [, adjective = '', thing = ''] = /^how ([a-z]+) (?:is|are) (.+)$/.exec(sentence) ?? []
   const measure = measures.get(adjective)
   return measure === undefined ? sentence : `what is ${measure} of ${thing}`
 }
 
-/** "Is eating raw fish safe" as "is it safe to eat raw fish"; but "drinking water" may be what is drunk. */
+/** Rewrites "is eating raw fish safe" as "is it safe to eat raw fish". "Drinking water" may be a noun and stays. */
 function writeGerund(sentence: string): string {
   const [, gerund = '', object = '', judged = ''] = /^is ([a-z]+ing) ([a-z]+ .+) ([a-z]+)$/.exec(sentence) ?? []
   const base = lemmasOf(gerund).find(({ kind, form }) => kind === 'v' && form === 'ing')?.word
@@ -127,7 +127,7 @@ function writeGerund(sentence: string): string {
   return base === undefined || judged === '' || !isJudged ? sentence : `is it ${judged} to ${base} ${object}`
 }
 
-/** "Why did my card get declined" as "why was my card declined"; not of a state, "why did she get married". */
+/** Rewrites "why did my card get declined" as "why was my card declined". A state, "why did she get married", stays. */
 function writePassive(sentence: string): string {
   const [found = '', one = '', other = '', verb = ''] =
     /^why (?:did (.+) get|has (.+) been) ([a-z]+ed)(?= |$)/.exec(sentence) ?? []
@@ -135,7 +135,7 @@ function writePassive(sentence: string): string {
   return `why was ${one}${other} ${verb}${sentence.slice(found.length)}`
 }
 
-/** Writes what is one question in one way. */
+/** Returns the canonical form of equivalent questions. */
 export function canonicalizeQuestion(normalized: string): string {
   const sentence = normalizeWordForms(normalized)
     .replace(/ [?.!]$/, '')
@@ -146,11 +146,11 @@ export function canonicalizeQuestion(normalized: string): string {
   return writeMeasure(written.trim())
 }
 
-/** What a question's first words say of time and possibility. */
+/** Returns the tense and modality of a question's first words. */
 const tenses =
   / ?\b(?:was|were|did|had|could|should|would(?! be)|may|might|must|will(?! be)|can|best|good|great|top|most popular)\b/g
 const quality = /best|good|great|top|popular/
-/** "A good age to marry" is no best one. "Some good hotels" are. */
+/** Returns whether "good" asks for the best: "some good hotels" does, "a good age to marry" does not. */
 const moderate = / an? (?:good|great) /
 
 export function splitQuestionFrame(sentence: string): [frame: string, rest: string, asker: string] {

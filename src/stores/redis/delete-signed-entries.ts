@@ -13,7 +13,9 @@ export async function deleteSignedEntries(
   signer: EntrySigner,
 ): Promise<number> {
   const servers = connection instanceof Cluster ? connection.nodes('master') : [connection]
-  const counts = await Promise.all(servers.map(server => deleteOnServer(server, installationPrefix(installationId), signer)))
+  const counts = await Promise.all(
+    servers.map(server => deleteOnServer(server, installationPrefix(installationId), signer)),
+  )
   return counts.reduce((sum, count) => sum + count, 0)
 }
 

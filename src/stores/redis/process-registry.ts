@@ -56,9 +56,8 @@ export function registerProcess(options: ProcessRegistryOptions): ProcessRegistr
   const recordHeartbeat = commands.loadScript(new URL('./heartbeat.lua', import.meta.url))
   const key = `${installationPrefix(installationId)}fleet`
   const self = crypto.randomUUID()
+  const reportCount = createCountReporter(workers, onProcessCountChange)
   let liveCount = workers
-  let reportedCount = workers
-  let isReporting = false
   let onlySinceMs: number | null = null
   let isOnlyConfirmed = false
 
@@ -66,27 +65,11 @@ export function registerProcess(options: ProcessRegistryOptions): ProcessRegistr
     try {
       const [counted, added] = (await recordHeartbeat([key], [self, LIFETIME_SECONDS])) as number[]
       liveCount = Number(counted)
-      void reportCount()
+      void reportCount(liveCount)
       setOnly(liveCount === 1)
       if (Number(added) === 1) await commands.publish(key, Buffer.from(self))
     } catch {
       setOnly(false)
-    }
-  }
-
-  async function reportCount(): Promise<void> {
-    if (isReporting) return
-    isReporting = true
-    try {
-      while (reportedCount !== liveCount) {
-        const current = liveCount
-        await onProcessCountChange?.(current)
-        reportedCount = current
-      }
-    } catch {
-      // The next heartbeat reports it again.
-    } finally {
-      isReporting = false
     }
   }
 
@@ -124,5 +107,29 @@ export function registerProcess(options: ProcessRegistryOptions): ProcessRegistr
       redis.off('ready', beat)
       await commands.removeMember(key, self).catch(() => {})
     },
+  }
+}
+
+/** Returns a function that reports a changed count, one call at a time. A failed report is repeated with the next count. */
+function createCountReporter(initialCount: number, onChange: ProcessRegistryOptions['onProcessCountChange']) {
+  let latestCount = initialCount
+  let reportedCount = initialCount
+  let isReporting = false
+
+  return async (count: number): Promise<void> => {
+    latestCount = count
+    if (isReporting) return
+    isReporting = true
+    try {
+      while (reportedCount !== latestCount) {
+        const current = latestCount
+        await onChange?.(current)
+        reportedCount = current
+      }
+    } catch {
+      // The next heartbeat reports the count again.
+    } finally {
+      isReporting = false
+    }
   }
 }

@@ -69,7 +69,8 @@ export function createEmbeddingQueue(): EmbeddingQueue {
 
   return {
     add: (text, name) => enqueue(waiting, text, name),
-    addLowPriority: async (text, name) => (lowPriority.length < MAX_LOW_PRIORITY ? enqueue(lowPriority, text, name) : null),
+    addLowPriority: async (text, name) =>
+      lowPriority.length < MAX_LOW_PRIORITY ? enqueue(lowPriority, text, name) : null,
     raisePriority(name) {
       const at = lowPriority.findIndex(job => job.name === name)
       if (at >= 0) waiting.push(...lowPriority.splice(at, 1))

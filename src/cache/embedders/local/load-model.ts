@@ -63,7 +63,8 @@ async function loadSession(
     const feeds = Object.fromEntries(
       session.inputNames.map(name => {
         const values = inputs[name]
-        if (!values) throw new Error(`model requires the input ${name}, which is not supported; use a sentence embedding model`)
+        if (!values)
+          throw new Error(`model requires the input ${name}, which is not supported; use a sentence embedding model`)
         return [name, new onnx.Tensor('int64', values, shape)]
       }),
     )
@@ -73,7 +74,8 @@ async function loadSession(
 }
 
 function readOutput(output: Onnx.Tensor | undefined): ModelOutput {
-  if (!output || !(output.data instanceof Float32Array)) throw new Error('model output is not 32-bit floats; use another export of the model')
+  if (!output || !(output.data instanceof Float32Array))
+    throw new Error('model output is not 32-bit floats; use another export of the model')
   return { data: output.data, dims: output.dims }
 }
 
@@ -111,6 +113,7 @@ function pool({ data, dims }: ModelOutput, pooling: EmbeddingRecipe['pooling']):
   const vector = data.slice(0, dimensions)
   for (let at = dimensions; at < tokens * dimensions; at += 1)
     vector[at % dimensions] = (vector[at % dimensions] ?? 0) + (data[at] ?? 0)
-  if (vector.length === 0 || !vector.every(Number.isFinite)) throw new Error('model output is not a finite vector; use another model')
+  if (vector.length === 0 || !vector.every(Number.isFinite))
+    throw new Error('model output is not a finite vector; use another model')
   return normalizeVector(vector)
 }
