@@ -164,7 +164,7 @@ function createRenewer(database: Database, open: ReadonlyMap<string, number>): (
   }
 }
 
-const PERIODS = { day: ' a day', week: ' a week', month: ' a month', total: ' in all' }
+const PERIODS = { day: ' a day', week: ' a week', month: ' a month', total: ' in total' }
 
 /** Retry-After values. Requests in flight end soon. A batch, or a reservation of a process that has exited, takes longer. */
 const RETRY_AFTER_S = 5
@@ -184,7 +184,7 @@ function createBudgetError(
     return createError('unknownPrice', { model: request.model, unit: unitName, hint })
   }
   if (verdict === 'unpriced') {
-    const missing = request.unknown === undefined ? 'a limit of its answers' : `a price of ${request.unknown}`
+    const missing = request.unknown === undefined ? 'a maximum response length' : `a price of ${request.unknown}`
     return createError('unpricedModel', { model: request.model, unit: unitName, missing })
   }
   const format = (used: number) => `${unit === 'usd' ? formatUsd(used) : used} ${unitName}`

@@ -115,7 +115,7 @@ export function isAddressAllowed(
   return blockListOf(networks).check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** By the array of a ResolvedKey, which is replaced when the key changes. */
+/** Cached block lists by the array of a ResolvedKey, which is replaced when the key changes. */
 const blockLists = new WeakMap<readonly string[], BlockList>()
 
 function blockListOf(networks: readonly string[]): BlockList {

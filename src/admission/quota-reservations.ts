@@ -52,7 +52,7 @@ export function createQuotaLedger(database: Database): QuotaLedger {
 
 class RefundQueue {
   readonly #database: Database
-  /** By project, key type and month. */
+  /** Waiting refunds by project, key type and month. */
   readonly #waiting = new Map<string, QuotaRefund>()
   #sending: Promise<void> | null = null
 

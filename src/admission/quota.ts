@@ -99,7 +99,7 @@ export function createQuota(
     })
   const reserveInBatch = createQuotaBatcher()
   const reserveAlone = createQuotaBatcher(() => null)
-  /** For keys with locked counters, so that they delay no other key. */
+  /** Reserves for keys with locked counters, so that they do not delay other keys. */
   const reserveLocked = createQuotaBatcher(windows.inFlight, LOCK_WAIT_MS)
   const recentlyLocked = new LRUCache<string, true>({ max: MAX_LOCKED, ttl: REMEMBER_LOCKED_MS })
 

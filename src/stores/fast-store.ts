@@ -34,9 +34,9 @@ export function computeGranted(
   return isAllOrNothing && granted < requests ? 0 : granted
 }
 
-/** Where and when requests were counted. `uncount` removes them there. */
+/** Tells `uncount` where and when requests were counted. */
 export interface CountReceipt {
-  /** By the store's clock. */
+  /** The second by the store's clock. */
   second: number
   /** False when this process counted them while the store was unavailable. */
   isInStore: boolean

@@ -13,7 +13,7 @@ import {
 import type { Token } from './tokenize.ts'
 import { auxiliaries, capitalise, functionWords, sentenceOpeners, wordSet } from './words.ts'
 
-/** After one of these, or at the end, "I" is a symbol: the electric current, or a number. */
+/** Words after which "i" is a symbol, such as electric current or a number. */
 const beforeSymbol = wordSet(`
   is are does has the a an of for in to with by on like equals = between find calculate compute solve measure derive define type part
   class phase war grade vitamin group number

@@ -61,7 +61,7 @@ export const contractionRules: readonly RewriteRule[] = [
 
 const reference =
   '(?:it|this|that|these|those|they|you|i|we|me|us|him|her|them|my|your|our|his|their|all|everything|which|what|if|when|by)'
-/** A term whose meaning is asked: at most three words without a reference. */
+/** A term in a question for its meaning: at most three words without a reference. */
 const term = `(?!${reference}(?: |$))(?!.* (?:as|is|for|in|with|of) )(?=[a-z0-9 '-]{3,}$|(?:[A-Z]{2,}|"[^"]+")(?: mean)?$)(?!(?:love|life|living|existence|being|mom|mum|mother|dad|father|parents|brother|sister|wife|husband|boyfriend|girlfriend|boss|teacher|god|jesus|someone|somebody|everyone|anyone|people|man|woman|girl|guy|author|writer|poet|speaker|doctor|mark|will|trump|done)$)([^ .,!?]+(?: (?!to )[^ .,!?]+){0,2})`
 
 /** Question patterns, applied in this order. */

@@ -26,7 +26,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     'how',
   ],
   [/^why (?:(?:is|are|do|does|did|was|were|can|should|would|have|has) )?/, 'why'],
-  // Who asks for some wants a list, no definition. Whole Foods is one, whole foods are many.
+  // "What are some …" asks for a list, not a definition. "Whole Foods" is one company, "whole foods" are many.
   [
     /^what are some (?:of the )?(?=[a-z-]+(?: [a-z-]+){0,2}$)(?!(?:best|good|great|top|most|different|various) |.* (?:of|to|for|in|on) )/,
     'name',
@@ -36,7 +36,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
   [new RegExp(`^who (?!are )${being}`), 'who'],
   [new RegExp(`^who ${being}`), 'who are'],
   [/^(?:explain|describe|define|discuss)(?: the| a| an| some(?: of the)?)? /, 'what'],
-  // Who names the capital of Peru says what it is; who names a noble gas does not.
+  // "Name the capital of Peru" asks what it is; "name a noble gas" asks for an example.
   [
     /^(?:list|name|state|give(?: me)?|suggest|recommend|mention) (?:(?:the |an? |some (?:of the )?)?(?:best|good|great|top) |(?:an? |some )?(?=examples? of )|the (?=(?:most|least|first|last|[a-z]+est) )|(?:the|some) (?=(?:[^ ]+ ){1,3}(?:of|between|for) ))/,
     'what',
@@ -50,7 +50,7 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/ & /g, ' and '],
   [/ \? (?=(?:what|how|why|where|when|who|which) \S+ )/g, ' and '],
   [/^(?:according to you|in your opinion) ,? ?|(?: ,)? (?:according to you|in your opinion)$/, ''],
-  // What stands before a question may stand after it: "if it rains, what do I do".
+  // A clause before a question moves behind it: "if it rains, what do I do".
   [
     /^((?:if|when|in|at|on|for|as|during|after|before|with|without) [^,]+) , ((?:what|who|how|why|where|which|can|could|should|would|will|is|are|do|does|did|may|must) [^,]+)$/,
     '$2 $1',
@@ -146,32 +146,32 @@ export function canonicalizeQuestion(normalized: string): string {
   return writeMeasure(written.trim())
 }
 
-/** Returns the tense and modality of a question's first words. */
+/** Words in a frame that change its tense, modality or degree. */
 const tenses =
   / ?\b(?:was|were|did|had|could|should|would(?! be)|may|might|must|will(?! be)|can|best|good|great|top|most popular)\b/g
 const quality = /best|good|great|top|popular/
-/** Returns whether "good" asks for the best: "some good hotels" does, "a good age to marry" does not. */
-const moderate = / an? (?:good|great) /
+/** A frame in which "good" does not mean the best: "a good age to marry", unlike "some good hotels". */
+const moderatePraise = / an? (?:good|great) /
 
 export function splitQuestionFrame(sentence: string): [frame: string, rest: string, asker: string] {
   for (const [pattern, frame] of frames) {
     const [found] = pattern.exec(sentence) ?? []
     if (found === undefined) continue
-    // "The best joke that you have heard" reaches to the present, whether it is or was.
+    // "The best joke that you have heard" includes the present, so that "is" and "was" are equal.
     const isPerfect = /\byou have\b/.test(sentence)
-    const praise = moderate.test(found) ? ' good' : ' best'
+    const praise = moderatePraise.test(found) ? ' good' : ' best'
     const tense =
       /^(?:how|where)$/.test(frame) || isPerfect
         ? ''
         : [...new Set((found.match(tenses) ?? []).map(word => (quality.test(word) ? praise : word)))].join('')
-    // "Why is the door open" asks for a state, "why does the door open" for what happens.
+    // "Why is the door open" asks about a state, "why does the door open" about an event.
     const state = frame === 'why' && /\b(?:is|are)\b/.test(sentence) ? ' is' : ''
     const rest = sentence.slice(found.length)
     if (frame === 'how' && !lemmasOf(rest.split(' ')[0] ?? '').some(({ kind }) => kind === 'v')) continue
     const asker = / (i|you|one|someone|anyone) /.exec(` ${found}`)?.[1] ?? ''
-    // "How can someone open a lock" is asked by who wants it shut.
-    const whose = asker.endsWith('one') && asker !== 'one' ? ' anyone' : ''
-    return [`${frame}${state}${tense}${whose}`, rest, asker]
+    // "How can someone open a lock" may be asked to keep others out.
+    const subject = asker.endsWith('one') && asker !== 'one' ? ' anyone' : ''
+    return [`${frame}${state}${tense}${subject}`, rest, asker]
   }
   return ['', sentence, '']
 }

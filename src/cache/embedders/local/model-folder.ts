@@ -10,7 +10,7 @@ const MAX_TOKENS = 256
 export interface ModelFolder {
   modelFile: string
   tokenizerFile: string
-  /** Null when there is none. */
+  /** Null when the folder has no such file. */
   tokenizerConfigFile: string | null
   recipe: EmbeddingRecipe
 }
