@@ -88,12 +88,12 @@ export function isFormSensitive(tokens: readonly Token[]): boolean {
   )
   const isWording =
     lower.some((word, at) => wordingWords.has(word) && !isOrdinary(lower, at)) ||
-    (lower.some((word, at) => thingWords.has(word) && !isOrdinary(lower, at)) && !asksAboutThing(lower.join(' ')))
-  if (presents || (isWording && !asksForMethod(tokens, lower))) return true
+    (lower.some((word, at) => thingWords.has(word) && !isOrdinary(lower, at)) && !isQuestionAboutThing(lower.join(' ')))
+  if (presents || (isWording && !isMethodQuestion(tokens, lower))) return true
   return isSpacingSensitive(tokens, lower) || isMarkSensitive(tokens, lower)
 }
 
-function asksAboutThing(sentence: string): boolean {
+function isQuestionAboutThing(sentence: string): boolean {
   const asked = sentence.replace(greetingPattern, '').replace(inquiryPattern, '')
   return plainQuestion.test(asked) && !ofText.test(asked)
 }
@@ -102,7 +102,7 @@ const method =
   /^(?:in \w+ , )?(?:(?:can|could) you )?(?:(?:please|tell me) )*(?:how (?:do i|can i|to)|(?:what are )?(?:the )?steps to|is there (?:a|any) way to|what (?:is|are) (?:the )?(?:best )?ways? to) (?!(?:say|spell|pronounce|respond|reply|answer|greet|address|sign|end|close|begin|start|open)\b)/
 
 /** Returns whether the text asks for a method about words in general: "how do I sort a list of words". */
-function asksForMethod(tokens: readonly Token[], lower: readonly string[]): boolean {
+function isMethodQuestion(tokens: readonly Token[], lower: readonly string[]): boolean {
   const isPlain = ({ kind, key }: Token, at: number) => /^(?:word|name)$/.test(kind) || key === (at === 2 ? ',' : '?')
   return method.test(`${lower.join(' ')} `) && tokens.every(isPlain) && !lower.includes('this')
 }

@@ -37,7 +37,8 @@ export function normalizeLetterCase(written: readonly Token[]): string[] {
     if (token.key === lower || isEmphasis(tokens, at)) return lower
     if (/^I(?:'|$)/.test(token.key)) return isSymbol(tokens, at) ? token.key : lower
     const isOpening = at === 0 || /^[.?!]$/.test(tokens[at - 1]?.key ?? '')
-    const isSmall = (isOpening && opensInSmall(token.key, at === 0)) || standsAlone(tokens, at) || endsName(tokens, at)
+    const isSmall =
+      (isOpening && isLowerCaseOpener(token.key, at === 0)) || isStrayCapital(tokens, at) || endsName(tokens, at)
     return isSmall || isNameAlone(tokens, at) ? lower : token.key
   })
 }
@@ -90,7 +91,7 @@ function usualKey(lower: readonly string[], at: number): string {
 }
 
 /** Returns whether a capitalised first word means the same in lower case: "Boiling point", but not "Polish food". */
-function opensInSmall(word: string, isFirst: boolean): boolean {
+function isLowerCaseOpener(word: string, isFirst: boolean): boolean {
   const lower = word.toLowerCase()
   if (word[0] === lower[0] || word.slice(1) !== lower.slice(1)) return false
   if (sentenceOpeners.has(lower) || functionWords.has(lower)) return true
@@ -115,7 +116,7 @@ function isLoud({ kind, key }: Pick<Token, 'kind' | 'key'> = { kind: 'mark', key
 }
 
 /** Returns whether a single capital has no meaning: "What is The best way". Beside another capital, it may be part of a title. */
-function standsAlone(tokens: readonly Token[], at: number): boolean {
+function isStrayCapital(tokens: readonly Token[], at: number): boolean {
   const { key = '' } = tokens[at] ?? {}
   if (at === 1 && isDefined(tokens)) return true
   if (!/^(?:The|And|Of|For|With|From|Best|Good|Is|Are|To|In)$/.test(key)) return false

@@ -48,7 +48,7 @@ function lexicon(): Lexicon {
   if (loaded) return loaded
   const packed = readFileSync(new URL('./lexicon.txt.br', import.meta.url))
   const [lines = '', forms = '', more = '', pairs = ''] = brotliDecompressSync(packed).toString('latin1').split('\n\n')
-  const irregular = Map.groupBy(forms.split('\n').map(readForm), ({ form }) => form)
+  const irregular = Map.groupBy(forms.split('\n').map(parseForm), ({ form }) => form)
   const parents = Int32Array.from(more.split(','), (up, at) => (up === '' ? at : at - Number.parseInt(up, 36)))
   loaded = {
     lines: `\n${lines}\n`,
@@ -66,7 +66,7 @@ const markedForms: Readonly<Record<string, [PartOfSpeech, Inflection]>> = {
   t: ['a', 'est'],
 }
 
-function readForm(line: string): { form: string; lemma: Lemma } {
+function parseForm(line: string): { form: string; lemma: Lemma } {
   const [form = '', word = '', mark = ''] = line.split('\t')
   const [kind, inflection] = markedForms[mark] ?? ['v', 'd']
   return { form, lemma: { word, kind, form: inflection } }
@@ -75,7 +75,7 @@ function readForm(line: string): { form: string; lemma: Lemma } {
 function findCached(word: string) {
   let found = known.get(word)
   if (found === undefined) {
-    found = { entry: readLine(findLine(word)) }
+    found = { entry: parseEntry(findLine(word)) }
     if (known.size >= MAX_CACHED) known.clear()
     known.set(word, found)
   }
@@ -102,7 +102,7 @@ function findLine(word: string): string | null {
   return null
 }
 
-function readLine(line: string | null): Entry | null {
+function parseEntry(line: string | null): Entry | null {
   if (line === null) return null
   const [, name = '', senses = '', opposites = '', relatives = ''] = line.split('\t')
   const lists = senses
@@ -138,11 +138,11 @@ const endings: ReadonlyArray<
 /** Returns the base forms of a lower-case word, itself first if it is one. Empty for an unknown word. */
 export function lemmasOf(word: string): readonly Lemma[] {
   const found = findCached(word)
-  found.lemmas ??= readLemmas(word, found.entry)
+  found.lemmas ??= findLemmas(word, found.entry)
   return found.lemmas
 }
 
-function readLemmas(word: string, entry: Entry | null): readonly Lemma[] {
+function findLemmas(word: string, entry: Entry | null): readonly Lemma[] {
   const own = kinds.filter(kind => (entry?.senses[kind].length ?? 0) > 0)
   const irregular = lexicon().irregular.get(word) ?? []
   return [...own.map(kind => ({ word, kind, form: 'plain' as const })), ...irregular, ...regularLemmas(word)]

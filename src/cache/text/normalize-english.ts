@@ -32,7 +32,7 @@ export function normalizeEnglish(tokens: readonly Token[]): string | null {
   const { rest, isInquiry } =
     isTitled && !isCreatorQuestion(trimmed.rest) ? { rest: sentence, isInquiry: false } : trimmed
   if (isSelfReferential(rest)) return null
-  return / [.?!] [^.?!]/.test(rest) ? normalizeSentences(rest) : writeSentence(rest, { isTitled, isInquiry })
+  return / [.?!] [^.?!]/.test(rest) ? normalizeSentences(rest) : normalizeSentence(rest, { isTitled, isInquiry })
 }
 
 function isEnglish(tokens: readonly Token[]): boolean {
@@ -67,7 +67,7 @@ function trimCourtesy(sentence: string): Rest {
     const requested = strip(rest, patterns.politeRequestPattern)
     if (!patterns.abilityConditionPattern.test(requested)) rest = requested
   }
-  const opened = isInquiry || asks(rest) || /^(?:i|i'm|my) [^?]+ [.!] [^?]+\?$/.test(rest) ? rest : sentence
+  const opened = isInquiry || isRequestLike(rest) || /^(?:i|i'm|my) [^?]+ [.!] [^?]+\?$/.test(rest) ? rest : sentence
   return { rest: trimThanks(opened === sentence ? sentence : opened), isInquiry: isInquiry && opened !== sentence }
 }
 
@@ -112,7 +112,7 @@ function trimThanks(sentence: string): string {
 }
 
 /** Returns whether the sentence begins like a question or a request. "Please don't go" does not. */
-function asks(sentence: string): boolean {
+function isRequestLike(sentence: string): boolean {
   const [first = ''] = sentence.split(' ')
   const lower = first.toLowerCase()
   return (sentenceOpeners.has(lower) && !lower.endsWith("n't")) || patterns.frontedClausePattern.test(sentence)
@@ -123,10 +123,10 @@ const firstPersons = wordSet("i i'm i've i'll my we we're we've our")
 /** Normalizes several sentences: only questions and statements about the user, because others may be material. */
 function normalizeSentences(text: string): string | null {
   const sentences = text.match(/[^.?!]+(?:[.?!] ?)*/g) ?? []
-  if (!sentences.some(asks)) return null
+  if (!sentences.some(isRequestLike)) return null
   if (sentences.some(sentence => requestVerbs.has(sentence.split(' ')[0] ?? ''))) return text
   return sentences
-    .map(each => (asks(each) || firstPersons.has(each.split(' ')[0] ?? '') ? expand(each) : each))
+    .map(each => (isRequestLike(each) || firstPersons.has(each.split(' ')[0] ?? '') ? expand(each) : each))
     .join('')
 }
 
@@ -134,18 +134,18 @@ function expand(sentence: string): string {
   return patterns.contractionRules.reduce((written, [pattern, full]) => written.replace(pattern, full), sentence)
 }
 
-function writeSentence(
+function normalizeSentence(
   sentence: string,
   { isTitled, isInquiry }: { isTitled: boolean; isInquiry: boolean },
 ): string | null {
-  const isAsked = asks(sentence) || isInquiry
+  const isAsked = isRequestLike(sentence) || isInquiry
   const bare = isInquiry ? sentence.replace(/ [.?!]$/, '') : trimClosingMark(sentence, isAsked)
   if (!isAsked) return normalizeNounPhrase(sentence, bare, isTitled)
   if (bare.split(' ').length < 2 && /[.?!]/.test(sentence)) return sentence
   const [first = '', ...rest] = bare.split(' ')
   const spoken = isTitled || isMentioned(bare) ? [expand(`${first} `).trimEnd(), ...rest].join(' ') : expand(bare)
-  const asked = isInquiry ? writeInquiry(spoken) : spoken
-  return normalizeCalculation(asked) ?? writeQuestion(asked)
+  const asked = isInquiry ? normalizeInquiry(spoken) : spoken
+  return normalizeCalculation(asked) ?? normalizeQuestion(asked)
 }
 
 /** Returns whether the sentence asks about a contraction: "when do I use it's", "its or it's". */
@@ -155,11 +155,11 @@ function isMentioned(sentence: string): boolean {
   )
 }
 
-function writeQuestion(sentence: string): string {
+function normalizeQuestion(sentence: string): string {
   return patterns.questionRules.reduce((written, [pattern, instead]) => written.replace(pattern, instead), sentence)
 }
 
-function writeInquiry(sentence: string): string {
+function normalizeInquiry(sentence: string): string {
   if (/^the /.test(sentence)) return `what is ${sentence}`
   return sentence
     .replace(patterns.indirectQuestionPattern, '$1 $3 $2')
@@ -181,7 +181,7 @@ function normalizeNounPhrase(sentence: string, bare: string, isTitled: boolean):
     words.every(mayBeOfThing) &&
     isNoun(words)
   if (!isNamed || isTitled || written === undefined) return null
-  return writeQuestion(`what is ${bare}`)
+  return normalizeQuestion(`what is ${bare}`)
 }
 
 /** Returns whether the phrase names an attribute, such as "flu symptoms" or "Everest height"; not "dad jokes", which requests some. */

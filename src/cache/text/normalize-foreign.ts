@@ -182,11 +182,11 @@ export function normalizeForeign(tokens: readonly Token[]): string | null {
   )
   if (!isPlain || tokens.length > MAX_WORDS) return null
   const sentence = tokens.map(({ key }) => key).join(' ')
-  const written = languages.map(language => writeIn(language, sentence)).filter(each => each !== null)
+  const written = languages.map(language => normalizeIn(language, sentence)).filter(each => each !== null)
   return (written.find(({ isFramed }) => isFramed) ?? written[0])?.question ?? null
 }
 
-function writeIn(
+function normalizeIn(
   { openers, known, patterns, frames, wording, nouns }: Language,
   sentence: string,
 ): { question: string; isFramed: boolean } | null {

@@ -61,8 +61,8 @@ export function tokenize(text: string): readonly Token[] | null {
     } else if (character === '(' || character === '¿' || character === '¡') {
       add(cursor, 'mark', 1)
     } else if (quotePairs.has(character)) {
-      if (!takeQuotation(cursor, character)) return null
-    } else if (!takeChunk(cursor)) return null
+      if (!addQuotation(cursor, character)) return null
+    } else if (!addChunk(cursor)) return null
   }
   return cursor.tokens
 }
@@ -90,7 +90,7 @@ function add(cursor: Cursor, kind: TokenKind, length: number, written?: string):
 }
 
 /** Adds a quotation. Its content stays unchanged; only its marks are normalized. */
-function takeQuotation(cursor: Cursor, open: string): boolean {
+function addQuotation(cursor: Cursor, open: string): boolean {
   const { text, at } = cursor
   const close = quotePairs.get(open) ?? open
   const end = text.indexOf(close, at + 1)
@@ -100,48 +100,48 @@ function takeQuotation(cursor: Cursor, open: string): boolean {
   if (content.includes('\n') || !(/\s/.test(after) || closingMarks.has(after))) return false
   if (open === '`') {
     add(cursor, 'code', end + 1 - at)
-    return takeClosing(cursor)
+    return addClosing(cursor)
   }
   const inner = open === '"' || open === '“' ? /["“”`]/ : /["“”'‘’`]/
   if (inner.test(content) || content.trim() !== content) return false
   add(cursor, 'quotation', end + 1 - at, `"${content}"`)
-  return takeClosing(cursor)
+  return addClosing(cursor)
 }
 
-function takeChunk(cursor: Cursor): boolean {
+function addChunk(cursor: Cursor): boolean {
   const { text, at } = cursor
   let end = at
   while (end < text.length && !/\s/.test(text[end] ?? '')) end += 1
   const chunk = text.slice(at, end)
-  if (dotted.test(chunk)) return put(cursor, 'name', chunk)
+  if (dotted.test(chunk)) return addToken(cursor, 'name', chunk)
   let core = chunk.length
   while (core > 0 && closingMarks.has(chunk[core - 1] ?? '') && chunk.length - core <= MAX_CLOSING) core -= 1
   // Marks without a word may be the subject: "cd ..".
-  if (core === 0) return chunk.length === 1 && put(cursor, 'mark', chunk)
-  return takeCore(cursor, chunk.slice(0, core)) && takeClosing(cursor)
+  if (core === 0) return chunk.length === 1 && addToken(cursor, 'mark', chunk)
+  return addCore(cursor, chunk.slice(0, core)) && addClosing(cursor)
 }
 
-function takeCore(cursor: Cursor, core: string): boolean {
-  if (operator.test(core)) return put(cursor, 'operator', core)
-  if (word.test(core) || possessive.test(core)) return put(cursor, 'word', core, core.replaceAll('’', "'"))
-  if (number.test(core)) return put(cursor, 'number', core)
-  if (sum.test(core)) return takeSum(cursor, core)
-  if (dotted.test(core) || core === '&' || name.test(core)) return put(cursor, 'name', core)
+function addCore(cursor: Cursor, core: string): boolean {
+  if (operator.test(core)) return addToken(cursor, 'operator', core)
+  if (word.test(core) || possessive.test(core)) return addToken(cursor, 'word', core, core.replaceAll('’', "'"))
+  if (number.test(core)) return addToken(cursor, 'number', core)
+  if (sum.test(core)) return addSum(cursor, core)
+  if (dotted.test(core) || core === '&' || name.test(core)) return addToken(cursor, 'name', core)
   return false
 }
 
-function takeSum(cursor: Cursor, core: string): boolean {
+function addSum(cursor: Cursor, core: string): boolean {
   for (const [part] of core.matchAll(/[+×÷*]|[\d.]+/g))
     add(cursor, /\d/.test(part) ? 'number' : 'operator', part.length)
   return true
 }
 
-function put(cursor: Cursor, kind: TokenKind, core: string, written?: string): true {
+function addToken(cursor: Cursor, kind: TokenKind, core: string, written?: string): true {
   add(cursor, kind, core.length, written)
   return true
 }
 
-function takeClosing(cursor: Cursor): boolean {
+function addClosing(cursor: Cursor): boolean {
   for (let count = 0; closingMarks.has(cursor.text[cursor.at] ?? ''); count += 1) {
     if (count >= MAX_CLOSING) return false
     const mark = cursor.text[cursor.at] ?? ''

@@ -15,7 +15,10 @@ export function alignQuestions(ours: ParsedQuestion, theirs: ParsedQuestion): Un
   const equal = [ours.words, ...reorderPhrases(ours.words)].some((one, at) =>
     variants.some((other, place) => (at === 0 || place === 0) && isSequence(one, other)),
   )
-  if (equal) return !(ours.isOfAll && theirs.isOfAll) && isNumberSensitive(ours.words, theirs.words) ? 'inflection' : []
+  if (equal)
+    return !(ours.coversAllTime && theirs.coversAllTime) && isNumberSensitive(ours.words, theirs.words)
+      ? 'inflection'
+      : []
   return pairUnequal(ours.words, theirs.words)
 }
 

@@ -113,14 +113,14 @@ const measures = wordMap(`
 `)
 
 /** Rewrites "how tall is the tower" as a question for its height. */
-function writeMeasure(sentence: string): string {
+function rewriteMeasure(sentence: string): string {
   const [, adjective = '', thing = ''] = /^how ([a-z]+) (?:is|are) (.+)$/.exec(sentence) ?? []
   const measure = measures.get(adjective)
   return measure === undefined ? sentence : `what is ${measure} of ${thing}`
 }
 
 /** Rewrites "is eating raw fish safe" as "is it safe to eat raw fish". "Drinking water" may be a noun and stays. */
-function writeGerund(sentence: string): string {
+function rewriteGerund(sentence: string): string {
   const [, gerund = '', object = '', judged = ''] = /^is ([a-z]+ing) ([a-z]+ .+) ([a-z]+)$/.exec(sentence) ?? []
   const base = lemmasOf(gerund).find(({ kind, form }) => kind === 'v' && form === 'ing')?.word
   const isJudged = lemmasOf(judged)[0]?.kind === 'a' || lemmasOf(judged).every(({ kind }) => kind === 'a')
@@ -128,7 +128,7 @@ function writeGerund(sentence: string): string {
 }
 
 /** Rewrites "why did my card get declined" as "why was my card declined". A state, "why did she get married", stays. */
-function writePassive(sentence: string): string {
+function rewritePassive(sentence: string): string {
   const [found = '', one = '', other = '', verb = ''] =
     /^why (?:did (.+) get|has (.+) been) ([a-z]+ed)(?= |$)/.exec(sentence) ?? []
   if (found === '' || lemmasOf(verb).some(({ kind, form }) => kind === 'a' && form === 'plain')) return sentence
@@ -141,9 +141,9 @@ export function canonicalizeQuestion(normalized: string): string {
     .replace(/ [?.!]$/, '')
     .replace(/^(?!.*\b(?:whether|if|yes|no)\b)(.*?)(?: ,)? (?:or not|and why)$/, '$1')
     .replace(/'s?(?= |$)/g, " 's")
-  const active = writePassive(writeGerund(sentence.trim()))
+  const active = rewritePassive(rewriteGerund(sentence.trim()))
   const written = rewrites.reduce((before, [pattern, instead]) => before.replace(pattern, instead), active)
-  return writeMeasure(written.trim())
+  return rewriteMeasure(written.trim())
 }
 
 /** Words in a frame that change its tense, modality or degree. */

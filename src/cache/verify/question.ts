@@ -21,7 +21,7 @@ export interface ParsedQuestion {
   /** The small words after the last content word. */
   readonly tail: string
   /** True when the question covers all time: "the funniest joke ever". */
-  readonly isOfAll: boolean
+  readonly coversAllTime: boolean
 }
 
 export interface ContentWord {
@@ -74,36 +74,42 @@ export function parseQuestion(normalized: string): ParsedQuestion | NotPlainReas
 function parseSentence(sentence: string): ParsedQuestion | NotPlainReason {
   if (wording.test(sentence)) return 'wording'
   if (!plain.test(sentence) || / [.]|(?:^| )(?!a |i )\p{L}(?: |$)/u.test(`${sentence} `)) return 'prose'
-  const [frame, rest, asker] = splitQuestionFrame(sentence)
+  const [frame, rest, subject] = splitQuestionFrame(sentence)
   const all = normalizeCapitals(rest.split(' '), frame.endsWith(' best'))
   if (all.length > MAX_WORDS) return 'prose'
-  const { words, tail } = readWords(all, frame, frame === 'how' ? (selvesOf[asker] ?? anySelf) : nobody)
-  const isOfAll = / (?:ever|you have)(?: |$)/.test(rest)
-  const isPractice = asker === 'you' && frame === 'how' && asksForPractice(words)
-  return words.length === 0 ? 'short' : { frame: isPractice ? 'how you' : frame, words, tail, isOfAll }
+  const { words, tail } = parseWords(
+    all,
+    frame,
+    frame === 'how' ? (selfPronounsBySubject[subject] ?? allSelfPronouns) : noPronouns,
+  )
+  const coversAllTime = / (?:ever|you have)(?: |$)/.test(rest)
+  const isPractice = subject === 'you' && frame === 'how' && isPracticeQuestion(words)
+  return words.length === 0 ? 'short' : { frame: isPractice ? 'how you' : frame, words, tail, coversAllTime }
 }
 
 /** Returns whether "how do you" asks for the addressee's practice, as in "how do you handle returns", and not for a method. */
-function asksForPractice([, object, ...more]: readonly ContentWord[]): boolean {
+function isPracticeQuestion([, object, ...more]: readonly ContentWord[]): boolean {
   if (!object || more.length > 0 || object.before !== '' || object.article !== '') return false
   const nouns = object.lemmas.filter(({ kind }) => kind === 'n')
   return nouns.length > 0 && !nouns.some(({ word }) => isNounOfKind(word))
 }
 
-function readWords(
+function parseWords(
   all: readonly string[],
   frame: string,
-  selves: ReadonlySet<string>,
+  selfPronouns: ReadonlySet<string>,
 ): Pick<ParsedQuestion, 'words' | 'tail'> {
   const words: ContentWord[] = []
   let before: string[] = []
   let article = ''
   for (const [at, word] of all.entries()) {
-    if (isOmitted(all, at, frame) || isRedundantPossessive(all, at, frame === 'how' ? selves : null))
+    if (isOmitted(all, at, frame) || isRedundantPossessive(all, at, frame === 'how' ? selfPronouns : null))
       article = articles.has(word) ? word.replace(/^an$/, 'a') : article
     else if (small.has(word) || word === ',') {
       const isAfterNoun = before.length === 0 && words.at(-1)?.isNoun === true
-      before.push(selves.has(word) ? 'self' : writeSmall(isAfterNoun ? prepositionAfterNoun(all, at) : word, frame))
+      before.push(
+        selfPronouns.has(word) ? 'self' : normalizeSmallWord(isAfterNoun ? prepositionAfterNoun(all, at) : word, frame),
+      )
     } else {
       const text = frame === 'how' && words.length === 0 ? baseOfVerb(word) : word
       const isObject = frame === 'how' && words.length > 0 && before.length === 0
@@ -134,8 +140,8 @@ function isVerb(word: string): boolean {
   return lemmasOf(word).some(({ kind, form }) => kind === 'v' && /^(?:plain|d)$/.test(form))
 }
 
-function writeSmall(word: string, frame: string): string {
-  return frame === 'how' && becoming.has(word) ? 'be' : (agreeing.get(word) ?? word)
+function normalizeSmallWord(word: string, frame: string): string {
+  return frame === 'how' && becomeForms.has(word) ? 'be' : (agreementForms.get(word) ?? word)
 }
 
 const capitalised = /^[A-Z][a-z]+$/
@@ -179,10 +185,10 @@ const persons = wordMap('my i|your you')
  * Returns whether a possessive adds nothing. It usually counts: "what is an IP address", "what is my IP address". It adds nothing in a question
  * for a method about something that is not an object, "improve my English", and in phrases such as "the best decision of yours in your life".
  */
-function isRedundantPossessive(all: readonly string[], at: number, selves: ReadonlySet<string> | null): boolean {
+function isRedundantPossessive(all: readonly string[], at: number, selfPronouns: ReadonlySet<string> | null): boolean {
   const word = all[at] ?? ''
   if (!owners.has(word)) return false
-  if (selves) return selves.has(word) && !isNounOfKind(headOf(all, at + 1))
+  if (selfPronouns) return selfPronouns.has(word) && !isNounOfKind(headOf(all, at + 1))
   return (
     all[at - 1] === 'in' && all.some((each, place) => place !== at && (each === word || each === persons.get(word)))
   )
@@ -196,7 +202,7 @@ function headOf(all: readonly string[], start: number): string {
   return head.find(({ kind }) => kind === 'n')?.word ?? ''
 }
 
-const becoming = wordSet('become becoming being')
+const becomeForms = wordSet('become becoming being')
 
 /** Returns whether a word is a noun, by itself or after an article or a preposition. Many nouns are rarely used as verbs: "dogs", "books". */
 function isNoun(word: string, before: string | undefined, article: string): boolean {
@@ -211,7 +217,7 @@ function isNoun(word: string, before: string | undefined, article: string): bool
 const RARELY = 3
 
 /** Maps verb forms to one number: "which country has", "which countries have". */
-const agreeing = wordMap('has have|does do|were was|are is')
+const agreementForms = wordMap('has have|does do|were was|are is')
 
 /** Returns the base form of a gerund: "a way of improving" is a way to improve. */
 function baseOfVerb(word: string): string {
@@ -221,12 +227,12 @@ function baseOfVerb(word: string): string {
 }
 
 /** Pronouns that refer to the person who follows the method, by the question's subject. */
-const selvesOf: Readonly<Record<string, ReadonlySet<string>>> = {
+const selfPronounsBySubject: Readonly<Record<string, ReadonlySet<string>>> = {
   i: wordSet('i me my myself'),
   you: wordSet('you your yourself'),
   one: wordSet("one one's oneself their"),
   someone: wordSet('one oneself their'),
   anyone: wordSet('one oneself their'),
 }
-const anySelf = wordSet('i me my myself you your yourself one oneself')
-const nobody = wordSet('')
+const allSelfPronouns = wordSet('i me my myself you your yourself one oneself')
+const noPronouns = wordSet('')

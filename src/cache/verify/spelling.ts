@@ -30,7 +30,7 @@ export function normalizeWordForms(sentence: string): string {
   // In a program, `node-fetch` is a name, and "prints five" may be text.
   const isProgram = isTechnical(split)
   return (isProgram ? words : split)
-    .map((word, at, all) => ranks.get(word) ?? (isProgram && !all[at + 1]?.endsWith('s') ? word : writeFigure(word)))
+    .map((word, at, all) => ranks.get(word) ?? (isProgram && !all[at + 1]?.endsWith('s') ? word : toFigure(word)))
     .join(' ')
     .replace(/\b(some|any|every)body\b/g, '$1one')
     .replace(/\bno[ -]one\b/g, 'nobody')
@@ -44,7 +44,7 @@ function splitHyphen(word: string, before = '', next = ''): string[] {
   if (!splittable.test(word)) return [word]
   const [first = '', second = ''] = word.split('-')
   const ten = parseNumberWord(first) ?? 0
-  const figure = ten < 20 ? second : writeFigure(second, ten)
+  const figure = ten < 20 ? second : toFigure(second, ten)
   if (figure !== second) return [figure]
   // The hyphen stays after an adjective: "a small business-loan" is not a loan for small businesses.
   const isLast = next === '' || functionWords.has(next)
@@ -55,7 +55,7 @@ const ranks = wordMap('1st first|2nd second|3rd third')
 const cardinals = wordMap('first one|second two|third three|fifth five|eighth eight|ninth nine|twelfth twelve')
 
 /** Returns a number word in figures: "5", "5th", "25th". Not "one", which may be a pronoun, nor "second" alone, which may be a time. */
-function writeFigure(word: string, ten = 0): string {
+function toFigure(word: string, ten = 0): string {
   const count = parseNumberWord(word)
   const cardinal = cardinals.get(word) ?? (word.endsWith('th') ? word.slice(0, -2).replace(/ie$/, 'y') : word)
   const unit = count ?? parseNumberWord(cardinal)
