@@ -1,9 +1,13 @@
 /**
- * Budgets: the most that a request may cost is reserved before its provider is asked, strictly in PostgreSQL, in every budget that applies
- * or in none. A reservation ends in the ways of the quota's (quota.ts): settled with the request's record, in the same transaction;
- * released when the request fails or its reply comes late; when the reply is lost, asked for again until it is known, then released;
- * and taken for spent by upkeep, when its process has not renewed it for five minutes, until its record comes. A request that fits only
- * once others have settled may wait for them (reservation-queue.ts).
+ * Budgets. The maximum cost of a request is reserved in PostgreSQL before its provider is called, in every budget that applies or in none.
+ * A reservation ends in one of these ways:
+ *
+ * - The request's usage record settles it, in the same transaction.
+ * - It is released when the request fails, or when the reply to the reservation comes late.
+ * - When that reply is lost, the reservation is sent again until its result is known, then released.
+ * - Maintenance treats it as spent when its process has not renewed it for five minutes, until its usage record arrives.
+ *
+ * A request that fits only after others have settled may wait for them (reservation-queue.ts).
  */
 
 import { LRUCache } from 'lru-cache'
@@ -25,70 +29,72 @@ import type { UsageRecord } from '../postgres/usage-record.ts'
 import { createReservationSlots } from './quota-reservations.ts'
 import { createReservationQueues } from './reservation-queue.ts'
 
-/** What a request is known to cost at most; null where it is not known. */
+/** Upper bound on a request's cost in US dollars and in tokens. Null where there is no known bound. */
 export type CostBound = Pick<ReservationRequest, 'usd' | 'tokens' | 'unknown'>
 
 export interface Budgets {
   /**
-   * Reserves the most that a request may cost. Resolves to what is left of the narrowest budget in US dollars; null without one. Throws
-   * 400, 429 or 503, with nothing reserved. With a signal, it waits for what other requests in flight may release, and throws ClientDisconnected once
-   * that is aborted.
+   * Reserves the maximum cost of a request. Resolves to the US dollars left in the budget with the least left; null without one. Throws
+   * 400, 429 or 503, with nothing reserved. With a signal, the request may wait for other requests to release their reservations; it
+   * throws ClientDisconnected when the signal is aborted.
    */
-  reserve(ask: ReservationRequest, signal?: AbortSignal): Promise<number | null>
-  /** The request is over: its record settles what was reserved. */
+  reserve(request: ReservationRequest, signal?: AbortSignal): Promise<number | null>
+  /** Stops renewing the reservation of a finished request. Its usage record settles the reservation. */
   stopRenewing(id: string): void
-  /** Releases all that was reserved for a request, which costs nothing; retries until the database has taken it. */
+  /** Releases every reservation of a request that costs nothing. Retries until the database confirms. */
   release(id: string): void
-  /** These records are written: what their requests had reserved is settled. */
+  /** Retries the waiting requests of these records' projects. Call it when the records are written, which settles their reservations. */
   onRecordsWritten(records: readonly UsageRecord[]): void
-  /** Resolves when no reservation is in doubt any more and the database has taken every release, or the time is up. */
+  /** Resolves when the result of every reservation is known and every release is confirmed, or at the time limit. */
   drain(timeLimitMs: number): Promise<void>
 }
 
 const TIME_LIMIT_MS = 5_000
 const EMBEDDED_TIME_LIMIT_MS = 30_000
-/** The budgets stay locked while a batch is reserved, at some tenths of a millisecond each. */
+/** The budgets are locked while a batch is reserved. Each reservation takes a few tenths of a millisecond. */
 const MAX_BATCH = 100
 const RENEW_EVERY_MS = 60_000
-/** A project beyond them may reserve in two batches at once. */
-const MOST_LANES = 5_000
+/** Projects whose reservation batchers are cached. An evicted project may reserve in two batches at once. */
+const MAX_BATCHERS = 5_000
 const RETRY_MS = 250
-/** Shorter than the time limits of clients. */
-const PATIENCE_MS = 5_000
+/** Shorter than the timeouts of common clients. */
+const DEFAULT_MAX_WAIT_MS = 5_000
 
 export interface BudgetOptions {
-  /** How long a request waits for what others have reserved. */
+  /** Longest time a request waits for reservations of other requests to end. */
   maxWaitMs?: number
-  /** Models with a price whose names are similar, the most similar first. */
+  /** Returns priced models with similar names, the most similar first. */
   findSimilarModels?: (model: string) => readonly string[]
 }
 
-/** `timeLimitMs`: of a reservation. */
+/** `timeLimitMs` limits one reservation. */
 export function createBudgets(
   database: Database,
   timeLimitMs = database.backend === 'embedded' ? EMBEDDED_TIME_LIMIT_MS : TIME_LIMIT_MS,
-  { maxWaitMs = PATIENCE_MS, findSimilarModels = () => [] }: BudgetOptions = {},
+  { maxWaitMs = DEFAULT_MAX_WAIT_MS, findSimilarModels = () => [] }: BudgetOptions = {},
 ): Budgets {
   const slots = createReservationSlots()
   const releasing = new BackgroundWork()
-  /** Projects of the requests under way. */
+  /** Project id of each request in flight, by request id. */
   const open = new Map<string, number>()
   const queues = createReservationQueues({
-    reserve: ask => laneOf(ask.project_id)(ask),
+    reserve: request => batcherOf(request.project_id)(request),
     release,
     maxWaitMs,
   })
-  /** One for each project: its budgets may be locked. */
-  const lanes = new LRUCache<number, (ask: ReservationRequest) => Promise<ReservationReply>>({ max: MOST_LANES })
-  let renewing: ReturnType<typeof setInterval> | undefined
+  /** One batcher per project, because a project's budgets may be locked. */
+  const batchers = new LRUCache<number, (request: ReservationRequest) => Promise<ReservationReply>>({
+    max: MAX_BATCHERS,
+  })
+  const startRenewing = createRenewer(database, open)
 
-  function openLane() {
+  function createProjectBatcher() {
     return createBatcher<ReservationRequest, ReservationReply>({
-      run: asks =>
+      run: requests =>
         slots
           .use(
-            batch => reserveSpending(database, asks, batch),
-            () => void releasing.add(releaseAll(asks.map(({ id }) => id))),
+            batch => reserveSpending(database, requests, batch),
+            () => void releasing.add(releaseAll(requests.map(({ id }) => id))),
           )
           .catch(cause => {
             throw createError('databaseUnavailable', null, cause)
@@ -103,10 +109,10 @@ export function createBudgets(
     })
   }
 
-  function laneOf(projectId: number) {
-    const lane = lanes.get(projectId) ?? openLane()
-    lanes.set(projectId, lane)
-    return lane
+  function batcherOf(projectId: number) {
+    const batcher = batchers.get(projectId) ?? createProjectBatcher()
+    batchers.set(projectId, batcher)
+    return batcher
   }
 
   async function releaseAll(ids: readonly string[]): Promise<void> {
@@ -121,21 +127,13 @@ export function createBudgets(
     void releasing.add(releaseAll([id]))
   }
 
-  function renew(): void {
-    if (open.size === 0) {
-      clearInterval(renewing)
-      renewing = undefined
-      // The next call comes before they expire; after an outage, the record puts right what was taken for spent.
-    } else void callFunction(database, 'renew_reservations', { ids: [...open.keys()] }).catch(() => {})
-  }
-
   return {
-    async reserve(ask, signal) {
-      let reply = (signal && queues.findOlderRejection(ask)) ?? (await laneOf(ask.project_id)(ask))
-      if (signal && reply.verdict === 'reserved' && reply.may_wait) reply = await queues.wait(ask, reply, signal)
-      if (reply.verdict !== 'granted') throw refusalOf(ask, reply, findSimilarModels)
-      open.set(ask.id, ask.project_id)
-      renewing ??= setInterval(renew, RENEW_EVERY_MS).unref()
+    async reserve(request, signal) {
+      let reply = (signal && queues.findOlderRejection(request)) ?? (await batcherOf(request.project_id)(request))
+      if (signal && reply.verdict === 'reserved' && reply.may_wait) reply = await queues.wait(request, reply, signal)
+      if (reply.verdict !== 'granted') throw createBudgetError(request, reply, findSimilarModels)
+      open.set(request.id, request.project_id)
+      startRenewing()
       return reply.remaining_usd
     },
     stopRenewing: id => void open.delete(id),
@@ -149,43 +147,60 @@ export function createBudgets(
   }
 }
 
-const PERIODS = { day: ' a day', week: ' a week', month: ' a month', total: ' in all' }
+/** Returns a function that starts to renew the reservations of the open requests each minute, until none is open. */
+function createRenewer(database: Database, open: ReadonlyMap<string, number>): () => void {
+  let renewing: ReturnType<typeof setInterval> | undefined
 
-/** When to try again: requests in flight end soon, but not a batch, nor what a process that is gone had reserved. */
+  function renew(): void {
+    if (open.size === 0) {
+      clearInterval(renewing)
+      renewing = undefined
+      // An error is ignored: the next call comes before they expire. After an outage, the usage record corrects what was treated as spent.
+    } else void callFunction(database, 'renew_reservations', { ids: [...open.keys()] }).catch(() => {})
+  }
+
+  return () => {
+    renewing ??= setInterval(renew, RENEW_EVERY_MS).unref()
+  }
+}
+
+const PERIODS = { day: ' a day', week: ' a week', month: ' a month', total: ' in total' }
+
+/** Retry-After values. Requests in flight end soon. A batch, or a reservation of a process that has exited, takes longer. */
 const RETRY_AFTER_S = 5
 const RETRY_LATER_S = 60
 
-function refusalOf(
-  ask: ReservationRequest,
-  refusal: ReservationRejection,
+function createBudgetError(
+  request: ReservationRequest,
+  rejection: ReservationRejection,
   findSimilarModels: (model: string) => readonly string[],
 ): ProxyError {
   const { verdict, unit, amount, per, scope, resets_at, remaining_usd, spent, reserved, share_limit, may_wait } =
-    refusal
+    rejection
   const unitName = unit === 'usd' ? 'USD' : 'tokens'
-  if (verdict === 'unpriced' && ask.unknown === ask.model) {
-    const [nearest] = findSimilarModels(ask.model)
+  if (verdict === 'unpriced' && request.unknown === request.model) {
+    const [nearest] = findSimilarModels(request.model)
     const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-    return createError('unknownPrice', { model: ask.model, unit: unitName, hint })
+    return createError('unknownPrice', { model: request.model, unit: unitName, hint })
   }
   if (verdict === 'unpriced') {
-    const missing = ask.unknown === undefined ? 'a limit of its answers' : `a price of ${ask.unknown}`
-    return createError('unpricedModel', { model: ask.model, unit: unitName, missing })
+    const missing = request.unknown === undefined ? 'a maximum response length' : `a price of ${request.unknown}`
+    return createError('unpricedModel', { model: request.model, unit: unitName, missing })
   }
-  const tell = (used: number) => `${unit === 'usd' ? formatUsd(used) : used} ${unitName}`
+  const format = (used: number) => `${unit === 'usd' ? formatUsd(used) : used} ${unitName}`
   const until = resets_at === null ? 'it does not reset' : `it resets at ${resets_at.toISOString().replace('.000', '')}`
   const budget = `${amount} ${unitName}${PERIODS[per]} for this ${scope}`
-  const most = tell((unit === 'usd' ? ask.usd : ask.tokens) ?? 0)
+  const maxCost = format((unit === 'usd' ? request.usd : request.tokens) ?? 0)
   const [holder, setting] = scope === 'organization' ? ['project', ''] : ['key', ' (budget_key_share)']
   const holders =
     share_limit === null
       ? 'requests that are not settled yet'
-      : `other requests of this ${holder}, which may reserve ${tell(share_limit)} at once${setting}`
+      : `other requests of this ${holder}, which may reserve ${format(share_limit)} at once${setting}`
   const error =
     verdict === 'exhausted'
-      ? createError('budgetExceeded', { budget, until, most, left: tell(Math.max(0, amount - spent)) })
+      ? createError('budgetExceeded', { budget, until, most: maxCost, left: format(Math.max(0, amount - spent)) })
       : createError('budgetReserved', {
-          ...{ budget, most, holders, spent: tell(spent), reserved: tell(reserved) },
+          ...{ budget, most: maxCost, holders, spent: format(spent), reserved: format(reserved) },
           seconds: may_wait ? RETRY_AFTER_S : RETRY_LATER_S,
         })
   if (remaining_usd !== null) error.headers['x-proxy-budget-remaining-usd'] = formatUsd(remaining_usd)

@@ -1,4 +1,4 @@
-/** Sends reservations and refunds so that each counts once: one whose reply was lost is sent again, under the same id, until it is known. */
+/** Sends reservations and refunds so that each counts once. One whose reply was lost is sent again under the same id until it is answered. */
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import {
   type AdmissionBatch,
@@ -13,33 +13,36 @@ import { type Database, isLockTimeout, ReplyLost } from '../postgres/database.ts
 
 const RETRY_MS = 250
 
-/** The account fields that identify a month's counter. */
+/** The fields that identify a monthly counter. */
 export type MonthlyCounterKey = Pick<ResolvedKey, 'project_id' | 'key_type' | 'month'>
 
 export interface QuotaLedger {
-  /** `patienceMs`: how long to wait for a locked counter. Rejects with ReplyLost when it is unknown what was reserved. Whatever was reserved is given back later. */
-  reserve(asks: readonly AdmissionRequest[], patienceMs?: number): Promise<AdmissionReply[]>
-  /** Refunds are sent in batches, and each batch is retried until the database has taken it. */
-  refund(account: MonthlyCounterKey, requests: number): void
-  /** Resolves when no reservation is in doubt any more, and the database has taken every refund. */
+  /**
+   * Waits up to `maxWaitMs` for a locked counter. Rejects with ReplyLost when it is unknown whether the requests were reserved; what was
+   * reserved is refunded later.
+   */
+  reserve(requests: readonly AdmissionRequest[], maxWaitMs?: number): Promise<AdmissionReply[]>
+  /** Adds a refund to the next batch. Each batch is retried until the database confirms it. */
+  refund(counter: MonthlyCounterKey, requests: number): void
+  /** Resolves when the result of every reservation is known and every refund is confirmed. */
   settled(): Promise<void>
 }
 
 export function createQuotaLedger(database: Database): QuotaLedger {
-  const refunds = new Refunds(database)
+  const refunds = new RefundQueue(database)
   const slots = createReservationSlots()
 
-  function giveBack(replies: readonly AdmissionReply[]): void {
+  function refundGranted(replies: readonly AdmissionReply[]): void {
     for (const { resolvedKey, granted } of replies)
       if (resolvedKey.verdict !== 'unknown' && granted > 0) refunds.add(resolvedKey, granted)
   }
 
   return {
-    reserve(asks, patienceMs) {
-      if (asks.every(ask => ask.requests === 0)) return admitRequests(database, asks, null, patienceMs)
-      return slots.use(batch => admitRequests(database, asks, batch, patienceMs), giveBack)
+    reserve(requests, maxWaitMs) {
+      if (requests.every(request => request.requests === 0)) return admitRequests(database, requests, null, maxWaitMs)
+      return slots.use(batch => admitRequests(database, requests, batch, maxWaitMs), refundGranted)
     },
-    refund: (account, requests) => refunds.add(account, requests),
+    refund: (counter, requests) => refunds.add(counter, requests),
     async settled() {
       await slots.settled()
       await refunds.settled()
@@ -47,9 +50,9 @@ export function createQuotaLedger(database: Database): QuotaLedger {
   }
 }
 
-class Refunds {
+class RefundQueue {
   readonly #database: Database
-  /** By the counter that is refunded. */
+  /** Waiting refunds by project, key type and month. */
   readonly #waiting = new Map<string, QuotaRefund>()
   #sending: Promise<void> | null = null
 
@@ -73,16 +76,16 @@ class Refunds {
     while (this.#waiting.size > 0) {
       const refunds = [...this.#waiting.values()]
       this.#waiting.clear()
-      await this.#sendUntilTaken(refunds)
+      await this.#sendUntilConfirmed(refunds)
     }
     this.#sending = null
   }
 
   /**
-   * Retries a batch under one id: what the database has applied already, it does not apply again. If another transaction locks one
-   * project's counter, other refunds do not wait for it.
+   * Retries a batch under one id, so that the database applies it once. If another transaction locks one project's counter, the other
+   * refunds do not wait for it.
    */
-  async #sendUntilTaken(refunds: readonly QuotaRefund[]): Promise<void> {
+  async #sendUntilConfirmed(refunds: readonly QuotaRefund[]): Promise<void> {
     for (const batch = crypto.randomUUID(); ; await Bun.sleep(RETRY_MS)) {
       const failed = await refundRequests(this.#database, refunds, batch).then(
         () => null,
@@ -90,33 +93,33 @@ class Refunds {
       )
       if (!failed) return
       if (!isLockTimeout(failed.reason) || refunds.length === 1) continue
-      await Promise.all(refunds.map(one => this.#sendUntilTaken([one])))
+      await Promise.all(refunds.map(one => this.#sendUntilConfirmed([one])))
       return
     }
   }
 }
 
-/** Sends each batch under a slot and a number, so that one whose reply was lost can be sent again until it is known. */
+/** Sends each batch under a slot and a sequence number, so that a batch whose reply was lost can be sent again until it is answered. */
 export interface ReservationSlots {
   /**
-   * `send` must reserve once however often the same batch is sent. Rejects with ReplyLost when it is unknown what was reserved;
-   * `giveBack` is called when it is known.
+   * `send` must be idempotent for the same batch. Rejects with ReplyLost when it is unknown what was reserved; `refund` is called later,
+   * with the reply.
    */
-  use<Reply>(send: (batch: AdmissionBatch) => Promise<Reply>, giveBack: (reply: Reply) => void): Promise<Reply>
-  /** Resolves when no reservation is in doubt any more. */
+  use<Reply>(send: (batch: AdmissionBatch) => Promise<Reply>, refund: (reply: Reply) => void): Promise<Reply>
+  /** Resolves when the result of every reservation is known. */
   settled(): Promise<void>
 }
 
 export function createReservationSlots(): ReservationSlots {
-  /** Slots that no batch uses now: a slot has at most one batch in flight. */
+  /** Slots without a batch in flight. A slot has at most one. */
   const free: AdmissionBatch[] = []
   const settling = new BackgroundWork()
 
-  /** Retries the same batch until it is answered. */
-  async function settle<Reply>(
+  /** Sends the same batch again until it is answered, then refunds it. */
+  async function refundLostBatch<Reply>(
     batch: AdmissionBatch,
     send: (batch: AdmissionBatch) => Promise<Reply>,
-    giveBack: (reply: Reply) => void,
+    refund: (reply: Reply) => void,
   ): Promise<void> {
     for (;;) {
       await Bun.sleep(RETRY_MS)
@@ -125,14 +128,14 @@ export function createReservationSlots(): ReservationSlots {
         () => null,
       )
       if (!found) continue
-      giveBack(found.reply)
+      refund(found.reply)
       free.push(batch)
       return
     }
   }
 
   return {
-    async use(send, giveBack) {
+    async use(send, refund) {
       const batch = free.pop() ?? { slot: crypto.randomUUID(), sequence: 0 }
       batch.sequence++
       try {
@@ -140,8 +143,8 @@ export function createReservationSlots(): ReservationSlots {
         free.push(batch)
         return reply
       } catch (error) {
-        if (error instanceof ReplyLost) void settling.add(settle(batch, send, giveBack))
-        // The server refused the batch, or never received it: its slot can be used again.
+        if (error instanceof ReplyLost) void settling.add(refundLostBatch(batch, send, refund))
+        // The server rejected the batch or did not receive it, so its slot can be used again.
         else free.push(batch)
         throw error
       }

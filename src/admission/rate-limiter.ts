@@ -17,9 +17,9 @@ import {
 import { readWindowCounts } from '../stores/sliding-window.ts'
 
 const MAX_BATCH = 1_000
-/** The guarded store falls back to its own memory long before this. */
+/** The fallback store uses its own memory long before this. */
 const TIME_LIMIT_MS = 2_000
-/** As long as admission waits for the database. */
+/** Equal to the time limit of the monthly quota. */
 const DATABASE_LIMIT_MS = 850
 
 export interface RateLimitRequest {
@@ -30,18 +30,18 @@ export interface RateLimitRequest {
   address: string
   /** Name of the exact entry to read; null for none. */
   entry: string | null
-  /** Called before it is counted, if no other request is counted with it. */
+  /** Called before the request is counted, if its batch contains no other request. */
   onSingle?(): void
 }
 
 export interface RateLimitGrant {
   isGranted: true
   entry: Uint8Array | null
-  /** Requests that the key may still make in this window. */
+  /** Requests that the key may still send in this window. */
   remaining: number
-  /** Whether the database counted it in its key's minute, too. */
+  /** True when the database counted the request in its key's minute, too. */
   isInDatabase: boolean
-  /** Takes the request back out of its windows. */
+  /** Removes the request from its windows. */
   uncount(): Promise<void>
 }
 
@@ -55,13 +55,13 @@ export interface RateLimitRejection {
 export type RateLimitResult = RateLimitGrant | RateLimitRejection
 
 export interface RateLimiter {
-  /** Counts a request in both of its windows, or in neither, and reads its exact entry in the same call. */
+  /** Counts a request in both of its windows or in neither. Reads its exact entry in the same call. */
   count(request: RateLimitRequest): Promise<RateLimitResult>
-  /** Settles when the requests now being counted have their replies; null when none are. Never rejects. */
+  /** Settles when all requests being counted have their replies. Null when none is. Never rejects. */
   inFlight(): Promise<unknown> | null
 }
 
-/** Whether a process admits the key's requests without Redis: all then count its minute in the database, too. */
+/** Returns whether the key's minute is counted in the database, too, because some process admits its requests without Redis. */
 export function isMinuteCountedInDatabase({
   minute_counted_until: until,
 }: Pick<ResolvedKey, 'minute_counted_until'>): boolean {
@@ -69,24 +69,24 @@ export function isMinuteCountedInDatabase({
 }
 
 export function createRateLimiter(store: FastStore, database: Database): RateLimiter {
-  let underWay: Promise<unknown> | null = null
+  let inFlight: Promise<unknown> | null = null
   const createShardBatcher = () =>
     createBatcher<RateLimitRequest, RateLimitResult>({
       run(requests) {
         if (requests.length === 1) requests[0]?.onSingle?.()
         const running = runBatch(store, database, requests)
-        const settled = running.then(nothing, nothing).then(() => {
-          if (underWay === settled) underWay = null
+        const settled = running.then(ignore, ignore).then(() => {
+          if (inFlight === settled) inFlight = null
         })
-        underWay = settled
+        inFlight = settled
         return running
       },
       maxItems: MAX_BATCH,
       timeoutMs: TIME_LIMIT_MS,
-      // The store falls back to this process's memory by itself: what takes longer is our own doing.
+      // The store falls back to this process's memory by itself, so that only a busy process exceeds the limit.
       createTimeoutError: () => createError('busy'),
     })
-  /** One for each shard: a batch waits for all of its requests, and the requests of one shard must not wait for another. */
+  /** One batcher per shard. A batch waits for all of its requests, and requests of one shard must not wait for another shard. */
   const batchers = new Map<string, (request: RateLimitRequest) => Promise<RateLimitResult>>()
 
   function count(request: RateLimitRequest): Promise<RateLimitResult> {
@@ -100,19 +100,19 @@ export function createRateLimiter(store: FastStore, database: Database): RateLim
     return batcher(request)
   }
 
-  return { count, inFlight: () => underWay }
+  return { count, inFlight: () => inFlight }
 }
 
-function nothing(): void {}
+function ignore(): void {}
 
-/** Requests with the same windows; they share one call. */
+/** Requests with the same windows. They share one call. */
 interface Group {
-  account: RateLimitRequest['resolvedKey']
+  resolvedKey: RateLimitRequest['resolvedKey']
   windows: readonly RateWindow[]
   requests: number
   /** Each entry's position in the call. */
   entries: Map<string, number>
-  /** Granted requests that have not been handed out yet. */
+  /** Granted requests that are not assigned yet. */
   left: number
   counted: CountResult | null
   isInDatabase: boolean
@@ -133,25 +133,25 @@ async function runBatch(
   })
   await Promise.all(
     Array.from(groups.values(), async group => {
-      const { requests: asked, windows, entries } = group
-      group.counted = await store.count({ requests: asked, windows, entries: [...entries.keys()] })
+      const { requests: requested, windows, entries } = group
+      group.counted = await store.count({ requests: requested, windows, entries: [...entries.keys()] })
       group.left = group.counted.granted
-      if (group.left > 0 && (!group.counted.receipt.isInStore || isMinuteCountedInDatabase(group.account)))
+      if (group.left > 0 && (!group.counted.receipt.isInStore || isMinuteCountedInDatabase(group.resolvedKey)))
         await countInDatabase(store, database, group, group.counted)
     }),
   )
-  return requests.map((request, i) => reply(store, request, groupOf[i] as Group))
+  return requests.map((request, i) => createResult(store, request, groupOf[i] as Group))
 }
 
-/** Of what the windows granted, the database lets pass what is left of the key's minute by all that were counted anywhere. */
+/** Counts the granted requests in the database. Rejects those beyond the key's limit over all processes, and removes them from the windows. */
 async function countInDatabase(store: FastStore, database: Database, group: Group, counted: CountResult) {
-  const { account, windows, left } = group
+  const { resolvedKey, windows, left } = group
   const { receipt, windows: seen } = counted
   const counting = callFunctionForRow(database, 'count_minute_requests', {
-    of_project: account.project_id,
-    of_key: account.key_id,
+    of_project: resolvedKey.project_id,
+    of_key: resolvedKey.key_id,
     wanted: left,
-    most: account.requests_per_minute,
+    most: resolvedKey.requests_per_minute,
     at_second: receipt.second,
     in_redis: receipt.isInStore && seen?.[0] ? readWindowCounts(seen[0]) : [],
     without_redis: !receipt.isInStore,
@@ -159,17 +159,17 @@ async function countInDatabase(store: FastStore, database: Database, group: Grou
   const names = windows.map(window => window.name)
   const limitMs = database.backend === 'embedded' ? TIME_LIMIT_MS : DATABASE_LIMIT_MS
   const startedAtMs = performance.now()
-  const takeBack = (requests: number) => store.uncount(names, requests, receipt)
+  const uncount = (requests: number) => store.uncount(names, requests, receipt)
   const row = await withTimeout(limitMs, counting).catch(async cause => {
-    await takeBack(left)
+    await uncount(left)
     const isBusy = cause instanceof TimeoutError && database.lastReplyAtMs() > startedAtMs
     throw createError(isBusy ? 'busy' : 'databaseUnavailable', null, cause)
   })
   const { granted, wait_seconds } = row ?? { granted: 0, wait_seconds: 1 }
-  if (granted < left) await takeBack(left - granted)
+  if (granted < left) await uncount(left - granted)
   group.left = granted
   group.isInDatabase = true
-  const totals = counted.totals.map((total, i) => (i === 0 && granted < left ? account.requests_per_minute : total))
+  const totals = counted.totals.map((total, i) => (i === 0 && granted < left ? resolvedKey.requests_per_minute : total))
   group.counted = { ...counted, totals, waitMs: Math.max(counted.waitMs, wait_seconds * 1_000) }
 }
 
@@ -184,7 +184,7 @@ function findGroup(groups: Map<string, Group>, { resolvedKey, address }: RateLim
       { name: addressWindowName(project_id, address), limit: requests_per_minute_per_address },
     ]
     group = {
-      account: resolvedKey,
+      resolvedKey,
       windows,
       requests: 0,
       entries: new Map(),
@@ -197,10 +197,10 @@ function findGroup(groups: Map<string, Group>, { resolvedKey, address }: RateLim
   return group
 }
 
-/** Grants go to a group's requests in order of arrival. */
-function reply(store: FastStore, { entry }: RateLimitRequest, group: Group): RateLimitResult {
+/** Returns the result of one request. Grants go to a group's requests in order of arrival. */
+function createResult(store: FastStore, { entry }: RateLimitRequest, group: Group): RateLimitResult {
   const { windows, counted } = group
-  if (!counted) throw new Error('A group was not asked for')
+  if (!counted) throw new Error('Rate limit group has no count; call createResult after store.count')
   if (group.left === 0)
     return { isGranted: false, fullWindow: findFullWindow(windows, counted), waitMs: counted.waitMs }
   group.left--
@@ -217,16 +217,16 @@ function reply(store: FastStore, { entry }: RateLimitRequest, group: Group): Rat
 
 function findFullWindow(windows: readonly RateWindow[], { totals }: CountResult): RateWindow {
   const full = windows.find((window, i) => (totals[i] ?? 0) >= window.limit) ?? windows[0]
-  if (!full) throw new Error('A request has windows')
+  if (!full) throw new Error('Rate limit request has no windows; expected at least one')
   return full
 }
 
-/** The 429 of a rate window; it tells the client when to come back. */
+/** Creates the 429 of a full rate window, with the time after which to retry. */
 export function createRateLimitError(limit: number, waitMs: number): ProxyError {
   return createError('rateLimited', { limit, seconds: toRetryAfterSeconds(waitMs) })
 }
 
-/** Retry-After knows whole seconds only. */
+/** Rounds up to whole seconds, the unit of Retry-After. */
 export function toRetryAfterSeconds(waitMs: number): number {
   return Math.max(1, Math.ceil(waitMs / 1000))
 }

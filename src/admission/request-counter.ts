@@ -1,4 +1,4 @@
-/** Counts a request in its windows and its month, in both or in neither. */
+/** Counts a request in both its rate windows and its month, or in neither. */
 import { createError } from '../errors/errors.ts'
 import type { ResolvedKey, UnknownKey } from '../postgres/admit-requests.ts'
 import { isAddressAllowed, type KeyValidator, rejectInactiveKey } from './key-validator.ts'
@@ -13,18 +13,18 @@ import {
 export interface AdmissionInput {
   keyHash: string
   address: string
-  /** Names an exact entry to read in the same round trip; null for none. */
+  /** Name of the exact entry to read in the same round trip; null for none. */
   exactKey: string | null
-  /** Called if there is no such entry while the month is still being counted. */
+  /** Called if that entry does not exist, while the month is still being counted. */
   onEntryMissing?(): void
 }
 
 export interface CountedRequest {
-  /** Key, project and settings, as the database had them when the request was counted. */
+  /** The key, project and settings, as in the database when the request was counted. */
   resolvedKey: ResolvedKey
-  /** The exact entry, if one was asked for and found. */
+  /** The exact entry; null when it was not requested or does not exist. */
   entry: Uint8Array | null
-  /** Requests that the key may still make in its window. */
+  /** Requests that the key may still send in its window. */
   remaining: number
 }
 
@@ -34,58 +34,58 @@ interface CountOptions {
   quota: Quota
 }
 
-/** Returns a function that counts a request of an account as last seen. It throws 401, 403, 429 or 503 with nothing counted. */
+/** Returns a function that counts a request, given its cached key record. It throws 401, 403, 429 or 503, with nothing counted. */
 export function createRequestCounter(options: CountOptions) {
   const { keys, quota } = options
-  const crowd = createCrowd()
-  /** Accounts whose last request left more than half of its minute, and was within its month. */
+  const burst = createBurstDetector()
+  /** Keys whose last request left more than half of the minute's limit and was within the monthly quota. */
   const farFromLimits = new WeakSet<ResolvedKey>()
 
   /**
-   * Counts a request in its windows, and meanwhile in its month if it comes by itself, which saves it a round trip: far from its limits, it will
-   * hardly have to be taken back there. Those that come together are counted there together afterwards, which costs less.
+   * Counts a request in its windows. A single request of a key far from its limits is counted in its month at the same time, which saves a
+   * round trip and rarely needs a refund. Concurrent requests are counted in their month together afterwards, which costs less.
    */
-  async function countEarly(asked: AdmissionInput, resolvedKey: ResolvedKey) {
+  async function countEarly(input: AdmissionInput, resolvedKey: ResolvedKey) {
     let early: Promise<QuotaReservation> | null = null
     let isCounted = false
     function onSingle(): void {
-      if (crowd.isNear() || !farFromLimits.has(resolvedKey)) return
-      early = quota.reserveImmediately(asked.keyHash)
-      // It is awaited later.
+      if (burst.isExpected() || !farFromLimits.has(resolvedKey)) return
+      early = quota.reserveImmediately(input.keyHash)
+      // The promise is awaited later.
       early.catch(() => {})
     }
     try {
-      const counted = await countInWindows(asked, resolvedKey, options, onSingle)
+      const counted = await countInWindows(input, resolvedKey, options, onSingle)
       isCounted = counted !== null
-      if (early && counted?.entry === null && asked.exactKey !== null) asked.onEntryMissing?.()
+      if (early && counted?.entry === null && input.exactKey !== null) input.onEntryMissing?.()
       return { counted, early: early as Promise<QuotaReservation> | null }
     } finally {
-      if (!isCounted) await giveBack(resolvedKey, early)
+      if (!isCounted) await refundEarly(resolvedKey, early)
     }
   }
 
-  async function giveBack(guess: ResolvedKey, early: Promise<QuotaReservation> | null): Promise<void> {
-    farFromLimits.delete(guess)
+  async function refundEarly(cached: ResolvedKey, early: Promise<QuotaReservation> | null): Promise<void> {
+    farFromLimits.delete(cached)
     const reservation = await early?.catch(() => null)
     if (reservation?.reserved) quota.refund(reservation.resolvedKey)
   }
 
-  async function count(asked: AdmissionInput, known: ResolvedKey): Promise<CountedRequest> {
-    const { keyHash, address } = asked
-    for (let guess = known; ; guess = keys.findCached(keyHash) ?? (await keys.validateUnknown(keyHash, address))) {
-      const { counted, early } = await countEarly(asked, guess)
+  async function count(input: AdmissionInput, known: ResolvedKey): Promise<CountedRequest> {
+    const { keyHash, address } = input
+    for (let cached = known; ; cached = keys.findCached(keyHash) ?? (await keys.validateUnknown(keyHash, address))) {
+      const { counted, early } = await countEarly(input, cached)
       if (!counted) continue
       const { resolvedKey, reserved } = await (early ?? quota.reserve(keyHash)).catch(async error => {
         await counted.uncount()
         throw error
       })
-      // The next request is planned with the current account.
-      if (resolvedKey !== guess) keys.setCached(keyHash, resolvedKey)
-      if (reserved && isCountedFor(counted, guess, resolvedKey)) {
+      // The next request uses the current record.
+      if (resolvedKey !== cached) keys.setCached(keyHash, resolvedKey)
+      if (reserved && isCountedFor(counted, cached, resolvedKey)) {
         if (counted.remaining > resolvedKey.requests_per_minute / 2) farFromLimits.add(resolvedKey)
         return { resolvedKey, entry: counted.entry, remaining: counted.remaining }
       }
-      farFromLimits.delete(guess)
+      farFromLimits.delete(cached)
       await counted.uncount()
       if (reserved) quota.refund(resolvedKey)
       rejectInactiveKey(resolvedKey)
@@ -93,19 +93,19 @@ export function createRequestCounter(options: CountOptions) {
     }
   }
 
-  return async (asked: AdmissionInput, known: ResolvedKey): Promise<CountedRequest> => {
-    crowd.enter()
+  return async (input: AdmissionInput, known: ResolvedKey): Promise<CountedRequest> => {
+    burst.enter()
     try {
-      return await count(asked, known)
+      return await count(input, known)
     } finally {
-      crowd.leave()
+      burst.leave()
     }
   }
 }
 
 /**
- * Counts the request in the account's windows. Throws 403 for an address that the key may not be used from, 429 when a window is full;
- * returns null when the account's limits have changed.
+ * Counts the request in the key's windows. Throws 403 for an address that the key may not be used from, and 429 when a window is full.
+ * Returns null when the key's limits have changed.
  */
 async function countInWindows(
   { keyHash, address, exactKey }: AdmissionInput,
@@ -119,49 +119,49 @@ async function countInWindows(
   }
   const counted = await windows.count({ resolvedKey, address, entry: exactKey, onSingle })
   if (counted.isGranted) return counted
-  // The limits may have changed since the account was seen.
-  if (sameLimits(resolvedKey, await keys.validate(keyHash)))
+  // The limits may have changed since the record was cached.
+  if (haveSameLimits(resolvedKey, await keys.validate(keyHash)))
     throw createRateLimitError(counted.fullWindow.limit, counted.waitMs)
   return null
 }
 
-/** Whether a request that was counted for the guess is counted for the account. */
+/** Returns whether a request counted by the cached record is correctly counted by the current one. */
 function isCountedFor(
   { isInDatabase }: RateLimitGrant,
-  guess: ResolvedKey,
+  cached: ResolvedKey,
   resolvedKey: ResolvedKey | UnknownKey,
 ): boolean {
   return (
-    sameLimits(guess, resolvedKey) &&
+    haveSameLimits(cached, resolvedKey) &&
     (isInDatabase || resolvedKey.verdict === 'unknown' || !isMinuteCountedInDatabase(resolvedKey))
   )
 }
 
-/** Whether a count in one account's windows is valid for the other account. */
-function sameLimits(guess: ResolvedKey, resolvedKey: ResolvedKey | UnknownKey): boolean {
-  if (guess === resolvedKey) return true
+/** Returns whether both records have the same limits and allowed addresses. */
+function haveSameLimits(cached: ResolvedKey, resolvedKey: ResolvedKey | UnknownKey): boolean {
+  if (cached === resolvedKey) return true
   return (
-    guess.verdict === resolvedKey.verdict &&
-    guess.requests_per_minute === resolvedKey.requests_per_minute &&
-    guess.requests_per_minute_per_address === resolvedKey.requests_per_minute_per_address &&
-    guess.allowed_addresses?.join() === resolvedKey.allowed_addresses?.join()
+    cached.verdict === resolvedKey.verdict &&
+    cached.requests_per_minute === resolvedKey.requests_per_minute &&
+    cached.requests_per_minute_per_address === resolvedKey.requests_per_minute_per_address &&
+    cached.allowed_addresses?.join() === resolvedKey.allowed_addresses?.join()
   )
 }
 
-/** After two requests were counted at the same time, others are expected for so long. */
-const CROWDED_MS = 20
+/** After two concurrent requests, more are expected for this long. */
+const BURST_MS = 20
 
-/** Tells whether several requests come at a time: then they are counted together. */
-function createCrowd() {
-  let present = 0
+/** Detects concurrent requests, which are counted together. */
+function createBurstDetector() {
+  let inFlight = 0
   let lastMs = -Infinity
   return {
     enter(): void {
-      if (++present > 1) lastMs = performance.now()
+      if (++inFlight > 1) lastMs = performance.now()
     },
     leave(): void {
-      present--
+      inFlight--
     },
-    isNear: () => present > 1 || performance.now() - lastMs < CROWDED_MS,
+    isExpected: () => inFlight > 1 || performance.now() - lastMs < BURST_MS,
   }
 }

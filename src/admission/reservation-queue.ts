@@ -1,9 +1,9 @@
 /**
  * Requests that wait until other requests in flight release a part of a budget. They wait in this process, without a lock.
  *
- * When a reservation of their project ends here, the oldest request is tried again, and after it those that still fit. Reservations of other
- * processes are found by a slow poll. Requests are tried in the order of their arrival, and smaller ones may overtake. For the second half of
- * its time a request is not overtaken by younger ones of the same budget, so that a large request is not starved by small ones.
+ * When a reservation of the project ends in this process, the oldest request is retried, then those that still fit. Polling detects
+ * reservations that end in other processes. Requests are retried in order of arrival, and smaller ones may overtake larger ones. In the
+ * second half of its wait, a request is not overtaken by younger ones of the same budget, so that small requests cannot starve it.
  */
 
 import { ClientDisconnected } from '../errors/errors.ts'
@@ -11,71 +11,71 @@ import { onAbort } from '../event-loop/timeouts.ts'
 import type { ReservationRejection, ReservationReply, ReservationRequest } from '../postgres/spending.ts'
 
 export interface ReservationQueueOptions {
-  /** Tries once to reserve. */
-  reserve(ask: ReservationRequest): Promise<ReservationReply>
-  /** Releases what was reserved for a request that has left. */
+  /** Makes one attempt to reserve. */
+  reserve(request: ReservationRequest): Promise<ReservationReply>
+  /** Releases the reservation of a request whose client has disconnected. */
   release(id: string): void
-  /** How long a request waits. */
+  /** Longest time a request waits. */
   maxWaitMs: number
 }
 
 export interface ReservationQueues {
-  /** The refusal of an older request that this one must not overtake; null when it may try to reserve. */
-  findOlderRejection(ask: ReservationRequest): ReservationRejection | null
-  /** Resolves to the last reply when it is not `reserved`, or the time is up. Rejects with ClientDisconnected once the signal is aborted. */
-  wait(ask: ReservationRequest, refusal: ReservationRejection, signal: AbortSignal): Promise<ReservationReply>
-  /** Reservations of these projects have ended. */
+  /** Returns the rejection of an older request that this one must not overtake. Null when it may try to reserve. */
+  findOlderRejection(request: ReservationRequest): ReservationRejection | null
+  /** Resolves to the first reply that is not `reserved`, or to the last one at `maxWaitMs`. Rejects with ClientDisconnected when the signal is aborted. */
+  wait(request: ReservationRequest, rejection: ReservationRejection, signal: AbortSignal): Promise<ReservationReply>
+  /** Retries the waiting requests of these projects, whose reservations have ended. */
   retryWaiting(projectIds: readonly number[]): void
 }
 
-/** In a project. One more is rejected at once. */
+/** Waiting requests per project. Further ones are rejected at once. */
 const MAX_WAITING = 200
 const FIRST_POLL_MS = 500
 const MAX_POLL_MS = 2_000
 
 export function createReservationQueues(options: ReservationQueueOptions): ReservationQueues {
-  /** Only those in which requests wait. */
+  /** The non-empty queues, by project id. */
   const queues = new Map<number, ReservationQueue>()
 
   return {
-    findOlderRejection(ask) {
-      const queue = queues.get(ask.project_id)
-      return queue && !queue.isFull ? queue.findAhead(ask) : null
+    findOlderRejection(request) {
+      const queue = queues.get(request.project_id)
+      return queue && !queue.isFull ? queue.findOlderRejection(request) : null
     },
-    async wait(ask, refusal, signal) {
-      const queue = queues.get(ask.project_id) ?? new ReservationQueue(options)
-      if (queue.isFull) return refusal
-      queues.set(ask.project_id, queue)
+    async wait(request, rejection, signal) {
+      const queue = queues.get(request.project_id) ?? new ReservationQueue(options)
+      if (queue.isFull) return rejection
+      queues.set(request.project_id, queue)
       try {
-        return await queue.wait(ask, refusal, signal)
+        return await queue.wait(request, rejection, signal)
       } finally {
-        if (queue.isEmpty) queues.delete(ask.project_id)
+        if (queue.isEmpty) queues.delete(request.project_id)
       }
     },
     retryWaiting(projectIds) {
       if (queues.size === 0 || projectIds.length === 0) return
-      for (const [id, queue] of queues) if (projectIds.includes(id) || queue.waitsForOthers) queue.wake()
+      for (const [id, queue] of queues) if (projectIds.includes(id) || queue.waitsForOrganization) queue.retry()
     },
   }
 }
 
 interface Waiter {
-  readonly ask: ReservationRequest
+  readonly request: ReservationRequest
   readonly sinceMs: number
-  refusal: ReservationRejection
-  isTrying: boolean
+  rejection: ReservationRejection
+  isReserving: boolean
   isExpired: boolean
   resolve(reply: ReservationReply): void
   reject(error: unknown): void
 }
 
-/** Of one project. */
+/** The queue of one project. */
 class ReservationQueue {
   readonly #options: ReservationQueueOptions
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #waiters = new Set<Waiter>()
-  #isTrying = false
-  #isWoken = false
+  #isRetrying = false
+  #hasChanged = false
   #pollMs = FIRST_POLL_MS
   #poll: ReturnType<typeof setTimeout> | undefined
 
@@ -91,28 +91,32 @@ class ReservationQueue {
     return this.#waiters.size >= MAX_WAITING
   }
 
-  /** Whether other projects may have reserved what is waited for. */
-  get waitsForOthers(): boolean {
-    return this.#waiters.values().some(({ refusal }) => refusal.scope === 'organization')
+  /** True when a request waits for an organization budget, which other projects may have reserved. */
+  get waitsForOrganization(): boolean {
+    return this.#waiters.values().some(({ rejection }) => rejection.scope === 'organization')
   }
 
-  /** `sinceMs`: since when it waits. */
-  findAhead(ask: ReservationRequest, sinceMs = performance.now()): ReservationRejection | null {
+  /** Returns the rejection of an older request that this one, which waits since `sinceMs`, must not overtake. */
+  findOlderRejection(request: ReservationRequest, sinceMs = performance.now()): ReservationRejection | null {
     const dueMs = performance.now() - this.#options.maxWaitMs / 2
     if (sinceMs <= dueMs) return null
     for (const waiter of this.#waiters) {
       if (waiter.sinceMs > dueMs) return null
-      if (isOfSameBudget(waiter, ask)) return waiter.refusal
+      if (isSameBudget(waiter, request)) return waiter.rejection
     }
     return null
   }
 
-  async wait(ask: ReservationRequest, refusal: ReservationRejection, signal: AbortSignal): Promise<ReservationReply> {
+  async wait(
+    request: ReservationRequest,
+    rejection: ReservationRejection,
+    signal: AbortSignal,
+  ): Promise<ReservationReply> {
     const { promise, resolve, reject } = Promise.withResolvers<ReservationReply>()
     const waiter = {
-      ...{ ask, refusal, resolve, reject },
+      ...{ request, rejection, resolve, reject },
       sinceMs: performance.now(),
-      isTrying: false,
+      isReserving: false,
       isExpired: false,
     }
     const limit = setTimeout(() => this.#expire(waiter), this.#options.maxWaitMs)
@@ -128,25 +132,25 @@ class ReservationQueue {
       clearTimeout(limit)
       this.#waiters.delete(waiter)
       if (this.isEmpty) this.#stopPolling()
-      // Others may have stood behind it.
-      else this.wake()
+      // Requests that could not overtake it may fit now.
+      else this.retry()
     }
   }
 
-  wake(): void {
-    this.#isWoken = true
-    if (!this.#isTrying) void this.#tryWhileWoken()
+  retry(): void {
+    this.#hasChanged = true
+    if (!this.#isRetrying) void this.#retryUntilIdle()
   }
 
   #expire(waiter: Waiter): void {
-    if (waiter.isTrying) waiter.isExpired = true
-    else waiter.resolve(waiter.refusal)
+    if (waiter.isReserving) waiter.isExpired = true
+    else waiter.resolve(waiter.rejection)
   }
 
   #pollNow(): void {
     this.#pollMs = Math.min(MAX_POLL_MS, this.#pollMs * 2)
     this.#poll = setTimeout(() => this.#pollNow(), this.#pollMs)
-    this.wake()
+    this.retry()
   }
 
   #stopPolling(): void {
@@ -154,67 +158,67 @@ class ReservationQueue {
     this.#poll = undefined
   }
 
-  async #tryWhileWoken(): Promise<void> {
-    this.#isTrying = true
-    while (this.#isWoken) {
-      this.#isWoken = false
-      await this.#tryInOrder()
+  async #retryUntilIdle(): Promise<void> {
+    this.#isRetrying = true
+    while (this.#hasChanged) {
+      this.#hasChanged = false
+      await this.#retryInOrder()
     }
-    this.#isTrying = false
+    this.#isRetrying = false
   }
 
-  /** Asks the database only for those that fit beside what it just told, so that many that wait cost little more than one. */
-  async #tryInOrder(): Promise<void> {
-    const refusals: { ask: ReservationRequest; refusal: ReservationRejection }[] = []
+  /** Skips requests that cannot fit by the replies of this pass, so that many waiting requests cost little more than one. */
+  async #retryInOrder(): Promise<void> {
+    const rejections: { request: ReservationRequest; rejection: ReservationRejection }[] = []
     for (const waiter of [...this.#waiters]) {
-      const isHopeless = refusals.some(known => isTooLittleFor(waiter, known))
-      if (isHopeless || !this.#waiters.has(waiter) || this.findAhead(waiter.ask, waiter.sinceMs)) continue
-      const refusal = await this.#try(waiter)
-      if (refusal) refusals.push({ ask: waiter.ask, refusal })
+      const cannotFit = rejections.some(known => isBudgetTooSmall(waiter, known))
+      if (cannotFit || !this.#waiters.has(waiter) || this.findOlderRejection(waiter.request, waiter.sinceMs)) continue
+      const rejection = await this.#try(waiter)
+      if (rejection) rejections.push({ request: waiter.request, rejection })
     }
   }
 
-  /** Returns the refusal where it is reserved by others still. */
+  /** Returns the rejection if other requests still hold the budget. */
   async #try(waiter: Waiter): Promise<ReservationRejection | null> {
-    waiter.isTrying = true
+    waiter.isReserving = true
     try {
-      const reply = await this.#options.reserve(waiter.ask)
+      const reply = await this.#options.reserve(waiter.request)
       if (!this.#waiters.has(waiter)) {
-        if (reply.verdict === 'granted') this.#options.release(waiter.ask.id)
+        if (reply.verdict === 'granted') this.#options.release(waiter.request.id)
         return null
       }
-      if (reply.verdict === 'reserved' && reply.may_wait && !waiter.isExpired) waiter.refusal = reply
+      if (reply.verdict === 'reserved' && reply.may_wait && !waiter.isExpired) waiter.rejection = reply
       else waiter.resolve(reply)
       return reply.verdict === 'reserved' ? reply : null
     } catch (error) {
       waiter.reject(error)
       return null
     } finally {
-      waiter.isTrying = false
+      waiter.isReserving = false
     }
   }
 }
 
-/** Of the organization's budgets, projects have shares: all that wait in a queue are of the same one. */
+/** Returns whether the limit is a key's share. In an organization's budgets, projects have shares, and a queue belongs to one project. */
 function isShareOfKey({ share_limit, scope }: ReservationRejection): boolean {
   return share_limit !== null && scope !== 'organization'
 }
 
-/** Whether the budget that an older request waits for is known to apply to this one. */
-function isOfSameBudget({ ask: older, refusal }: Waiter, ask: ReservationRequest): boolean {
-  if (refusal.scope === 'key' || isShareOfKey(refusal)) return older.key_id === ask.key_id
-  if (refusal.scope === 'model') return older.model === ask.model
-  return refusal.scope !== 'tag' || older.tags === ask.tags
+/** Returns whether the budget that an older request waits for also applies to this one. */
+function isSameBudget({ request: older, rejection }: Waiter, request: ReservationRequest): boolean {
+  if (rejection.scope === 'key' || isShareOfKey(rejection)) return older.key_id === request.key_id
+  if (rejection.scope === 'model') return older.model === request.model
+  return rejection.scope !== 'tag' || older.tags === request.tags
 }
 
-/** Whether the budget has less left than this request needs, as another request was just told. */
-function isTooLittleFor(
+/** Returns whether, by another request's rejection, the budget has less left than this request needs. */
+function isBudgetTooSmall(
   waiter: Waiter,
-  { ask, refusal }: { ask: ReservationRequest; refusal: ReservationRejection },
+  { request, rejection }: { request: ReservationRequest; rejection: ReservationRejection },
 ): boolean {
-  const { budget_id, unit, amount, spent, reserved, share_limit } = refusal
-  if (waiter.refusal.budget_id !== budget_id || (isShareOfKey(refusal) && waiter.ask.key_id !== ask.key_id))
+  const { budget_id, unit, amount, spent, reserved, share_limit } = rejection
+  if (waiter.rejection.budget_id !== budget_id || (isShareOfKey(rejection) && waiter.request.key_id !== request.key_id))
     return false
   const left = share_limit === null ? amount - spent - reserved : share_limit - reserved
-  return ((unit === 'usd' ? waiter.ask.usd : waiter.ask.tokens) ?? 0) > left
+  return ((unit === 'usd' ? waiter.request.usd : waiter.request.tokens) ?? 0) > left
 }

@@ -1,39 +1,39 @@
-/** What the client says about caching: Cache-Control (RFC 9111), and the proxy's own request headers. */
+/** Parses the client's caching directives: Cache-Control (RFC 9111) and the X-Proxy-Cache-* request headers. */
 import { invalidRequestError } from '../errors/errors.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 
 export interface CacheControl {
-  /** Whether a stored response may answer the request. */
+  /** True when a cached response may be served. */
   lookup: boolean
-  /** Whether the response may be stored. */
+  /** True when the response may be stored. */
   store: boolean
-  /** Maximum age of a stored response; null for any age. */
+  /** Maximum age of a cached response; null for any age. */
   maxAgeSeconds: number | null
-  /** Answer from the cache or fail. */
+  /** True to serve a cached response or fail. */
   onlyIfCached: boolean
-  /** Lifetime of the stored response; null for the project's setting. */
+  /** Lifetime of the cached response; null for the project's setting. */
   ttlSeconds: number | null
-  /** Similarity that a semantic match must exceed, as far as it is above the project's setting; null for that. */
+  /** Similarity that a semantic match must exceed, if above the project's setting. Null uses the project's setting. */
   threshold: number | null
   namespace: string
-  /** See `sharingScope`. */
+  /** From `sharingScope` of cache-scope.ts. */
   sharingScope: string
 }
 
 /**
- * How long the response to such a request is stored, in the cache or elsewhere; 0 for not at all. The client may change the project's
- * lifetime within its plan's limits, and cannot turn on what the project turned off.
+ * Returns how many seconds the response is stored, in the cache or elsewhere; 0 means that it is not stored. The client may change the
+ * project's lifetime within the plan's limits, and cannot enable caching that the project disabled.
  */
 export function computeTtlSeconds(
   { store, ttlSeconds }: CacheControl,
-  account: { cache_ttl_seconds: number; max_cache_ttl_seconds: number },
+  resolvedKey: { cache_ttl_seconds: number; max_cache_ttl_seconds: number },
 ): number {
-  if (!store || account.cache_ttl_seconds <= 0) return 0
-  return Math.min(ttlSeconds ?? account.cache_ttl_seconds, account.max_cache_ttl_seconds)
+  if (!store || resolvedKey.cache_ttl_seconds <= 0) return 0
+  return Math.min(ttlSeconds ?? resolvedKey.cache_ttl_seconds, resolvedKey.max_cache_ttl_seconds)
 }
 
-/** Whether the client may refuse what others are served. Its answer would then take the place of theirs. */
+/** Returns whether the request bypasses cached responses, so that its response replaces the one served to others. */
 export function isRefreshRequest({ lookup, maxAgeSeconds }: CacheControl): boolean {
   return !lookup || maxAgeSeconds !== null
 }
@@ -41,7 +41,7 @@ export function isRefreshRequest({ lookup, maxAgeSeconds }: CacheControl): boole
 const MAX_SECONDS = 315_360_000
 const MAX_NAMESPACE_LENGTH = 256
 
-/** Throws a 400 that names the header with a bad value. */
+/** Reads the directives. Throws a 400 that names a header with an invalid value. */
 export function readCacheControl(headers: Headers): CacheControl {
   const directives = readDirectives(headers.get('cache-control'))
   const noStore = directives.has('no-store')
@@ -57,7 +57,7 @@ export function readCacheControl(headers: Headers): CacheControl {
     ttlSeconds: ttl === null ? null : readSeconds('X-Proxy-Cache-TTL', ttl, 'must be'),
     threshold: threshold === null ? null : readThreshold(threshold),
     namespace,
-    // Until the account is known.
+    // The scope is set when the key is resolved.
     sharingScope: '',
   }
 }
@@ -71,10 +71,10 @@ function readDirectives(header: string | null): Map<string, string> {
   return directives
 }
 
-function readSeconds(header: string, value: string, must: string): number {
+function readSeconds(header: string, value: string, requirement: string): number {
   const seconds = Number(value)
   if (/^\d{1,9}$/.test(value) && seconds <= MAX_SECONDS) return seconds
-  throw invalidRequestError(`${header}: ${must} whole seconds from 0 to ${MAX_SECONDS}.`, header)
+  throw invalidRequestError(`${header}: ${requirement} whole seconds from 0 to ${MAX_SECONDS}.`, header)
 }
 
 function readThreshold(value: string): number {
@@ -93,12 +93,12 @@ function readNamespace(value: string | null): string {
 }
 
 /**
- * all: a repeat is answered from the cache, however it is sampled. deterministic: only if the request asks for the same response each
- * time, with temperature 0 or a seed. off: never. Identical requests in flight share a call under the same rule.
+ * `all` caches every request. `deterministic` caches only requests with temperature 0 or a seed. `off` caches none. Identical requests in
+ * flight share a call under the same rule.
  */
 export type CacheMode = ResolvedKey['cache_mode']
 
-/** `body` is that of an operation that samples. Embeddings are the same each time: only `off` concerns them. */
+/** Returns whether the mode caches a request that samples. Embeddings are deterministic, so that only `off` excludes them. */
 export function isCacheableInMode(body: JsonObject, mode: CacheMode): boolean {
   if (mode !== 'deterministic') return mode === 'all'
   return body.temperature === 0 || Number.isInteger(body.seed)

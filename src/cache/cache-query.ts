@@ -1,4 +1,4 @@
-/** What a request asks the cache: its hash and, if it may be matched semantically, its text. */
+/** The cache query of a request: its hash and, if it may be matched semantically, its text. */
 
 import { canonicalizeBody, type JsonObject, sha256 } from '../formats/json/canonical.ts'
 import { ECHOED_FIELDS } from '../formats/responses/echoed-fields.ts'
@@ -20,71 +20,71 @@ export interface CacheQuery {
   identity: RequestIdentity
   /** Hex SHA-256 of the whole request, within its sharing scope. */
   requestHash: string
-  /** The same in all requests that ask the same, whoever sends them. */
+  /** Identifies equal requests, whoever sends them. */
   askedId: string
-  /** Name of the response to exactly this request in the fast store. */
+  /** Name of the exact cache entry in the fast store. */
   exactKey: string
-  /** Name under which identical requests share a call: requests that would accept the same stored responses. */
+  /** Name under which identical requests that accept the same cached responses share a call. */
   sharedCallName: string
-  /** The model as the client asked for it. */
+  /** The model as the client requested it. */
   model: string
-  /** Where requests are traced: what is asked of other models for the lookup is told there. */
+  /** Records the lookup's calls to other models. Undefined when requests are not traced. */
   trace?: InternalCallTrace | undefined
-  /** The semantic part of the query, or why there is none. Computed on the first call. */
+  /** Returns the semantic part of the query, or the reason why there is none. Computed on the first call. */
   semantic(): SemanticQuery | MissReason
 }
 
 export interface SemanticQuery {
-  /** The text that may be worded differently. */
+  /** The text that a match may word differently. */
   normalizedPrompt: NormalizedPrompt
-  /** The scope within which it is shared in other words. */
+  /** The scope within which other wordings share the response. */
   sharingScope: string
-  /** The scope of verdicts on it. */
+  /** The scope of verdicts on the text. */
   verdictScope: string
-  /** Hex SHA-256 of the text in normalized form, within the scope of verdicts: they hold there in every context, and nowhere else. */
+  /** Hex SHA-256 of the normalized text, within the scope of verdicts. Verdicts apply there in every context. */
   normalizedHash: string
-  /** Hex SHA-256 of everything else, within the sharing scope. */
+  /** Hex SHA-256 of the request without the text, within the sharing scope. */
   contextHash: string
   /** Similarity that a match must exceed, unless a person or the judge confirmed it. */
   threshold: number
   risk: SemanticRisk
-  /** Whether a similar question may be served at all: if not, no vector is made, searched for or stored. */
+  /** False when no similar prompt may be served. Then no vector is computed, searched for or stored. */
   needsVector: boolean
-  /** Hex SHA-256 of what a similar question must share to be served under `verified`. */
+  /** Hex SHA-256 of the anchor, which a similar prompt must share to be served under `verified`. */
   anchorHash: string
-  /** Whether people have given verdicts in the project. */
+  /** True when people have given verdicts in the project. */
   hasVerdicts: boolean
-  /** Lowest similarity at which a verdict counts; null when only matches above the threshold count. */
+  /** Lowest similarity at which a verdict counts. Null when only matches above the threshold count. */
   judgeFloor: number | null
 }
 
-/** In hex digits: enough to tell apart what a project is asked in a week. */
+/** Hex digits of `askedId`. They distinguish a project's requests of a week. */
 const ASKED_ID_LENGTH = 16
 
 export function createCacheQuery(
-  known: Pick<CacheQuery, 'resolvedKey' | 'control' | 'identity' | 'model'>,
+  request: Pick<CacheQuery, 'resolvedKey' | 'control' | 'identity' | 'model'>,
   /** From `hashRequest`. */
   hash: string,
 ): CacheQuery {
-  const { resolvedKey, control } = known
+  const { resolvedKey, control } = request
   const requestHash = scopedHash(control.sharingScope, hash)
   const { project_id, cache_generation } = resolvedKey
-  const acceptable = `${control.threshold ?? ''}:${control.maxAgeSeconds ?? ''}`
+  const conditions = `${control.threshold ?? ''}:${control.maxAgeSeconds ?? ''}`
   let semantic: SemanticQuery | MissReason | undefined
   return {
-    ...known,
+    ...request,
     requestHash,
     askedId: hash.slice(0, ASKED_ID_LENGTH),
     exactKey: entryName(project_id, cache_generation, requestHash),
-    sharedCallName: sharedCallName(project_id, cache_generation, `${requestHash}:${acceptable}`),
+    sharedCallName: sharedCallName(project_id, cache_generation, `${requestHash}:${conditions}`),
     semantic() {
-      semantic ??= readSemanticQuery(known)
+      semantic ??= buildSemanticQuery(request)
       return semantic
     },
   }
 }
 
-function readSemanticQuery({
+function buildSemanticQuery({
   identity,
   resolvedKey,
   control,
@@ -92,52 +92,52 @@ function readSemanticQuery({
   if (resolvedKey.semantic_mode === 'off') return 'off'
   // Contexts with a rounded number cannot be compared, and a large one would take long to hash.
   if (identity.source.hasInexactNumber || identity.source.isLarge) return 'no-candidate'
-  const asked = extractPromptText(identity.endpoint, identity.body)
-  if (!asked) return 'no-candidate'
-  const context = hashContext(identity, asked.contextBody)
-  const reading = normalizePromptText(asked, context, scopeOwnerOf({ resolvedKey, control }))
-  // The texts beside it may be what changes with time, or what concerns the asker.
-  const message = asked.message === asked.text ? reading : normalizePrompt(asked.message, 'work')
+  const prompt = extractPromptText(identity.endpoint, identity.body)
+  if (!prompt) return 'no-candidate'
+  const context = hashContext(identity, prompt.contextBody)
+  const normalized = normalizePromptText(prompt, context, scopeOwnerOf({ resolvedKey, control }))
+  // The message's other texts may depend on the time or concern the end user.
+  const message = prompt.message === prompt.text ? normalized : normalizePrompt(prompt.message, 'work')
   if (!message.isSemantic) return 'no-candidate'
   const bypass = resolvedKey.semantic_policy === 'threshold' ? null : findBypassReason(message)
   if (bypass) return bypass
   const scope = semanticScope(resolvedKey, identity.body, message)
-  const ofVerdicts = verdictScope(scope, identity.namespace)
+  const scopeOfVerdicts = verdictScope(scope, identity.namespace)
   return {
-    normalizedPrompt: reading,
+    normalizedPrompt: normalized,
     sharingScope: scope,
-    verdictScope: ofVerdicts,
-    normalizedHash: scopedHash(ofVerdicts, sha256(reading.normalized)),
+    verdictScope: scopeOfVerdicts,
+    normalizedHash: scopedHash(scopeOfVerdicts, sha256(normalized.normalized)),
     contextHash: scopedHash(scope, context),
     threshold: control.threshold ?? resolvedKey.semantic_threshold,
     risk: resolvedKey.semantic_risk,
-    needsVector: maySimilarServe(resolvedKey, reading),
-    anchorHash: sha256(reading.isProse ? questionAnchorOf(reading.normalized, reading.owner) : ''),
+    needsVector: canServeSimilar(resolvedKey, normalized),
+    anchorHash: sha256(normalized.isProse ? questionAnchorOf(normalized.normalized, normalized.owner) : ''),
     hasVerdicts: resolvedKey.verdict_generation > 1,
     judgeFloor: resolvedKey.semantic_policy === 'judged' ? resolvedKey.semantic_judge_floor : null,
   }
 }
 
-/** Whether nobody else may be answered from it in other words. */
+/** Returns whether other wordings of the prompt are shared with the same end user only. */
 export function isUserScoped({
   resolvedKey,
   control,
   identity,
   semantic,
 }: Pick<CacheQuery, 'resolvedKey' | 'control' | 'identity' | 'semantic'>): boolean {
-  // Most requests need not be read for it.
+  // Most requests need no prompt parsing for this.
   if (!canBeUserScoped(resolvedKey, identity.body)) return false
-  const asked = semantic()
-  return typeof asked !== 'string' && asked.sharingScope !== control.sharingScope
+  const query = semantic()
+  return typeof query !== 'string' && query.sharingScope !== control.sharingScope
 }
 
-/** Under `verified`, only a plain question is compared with others; under `proved`, none is. */
-function maySimilarServe({ semantic_policy }: ResolvedKey, reading: NormalizedPrompt): boolean {
+/** Returns whether the policy serves similar prompts: `verified` for plain questions only, `proved` for none. */
+function canServeSimilar({ semantic_policy }: ResolvedKey, prompt: NormalizedPrompt): boolean {
   if (semantic_policy === 'proved') return false
-  return semantic_policy !== 'verified' || isPlainQuestion(reading)
+  return semantic_policy !== 'verified' || isPlainQuestion(prompt)
 }
 
-/** Delivery and bookkeeping. Unlike elsewhere, `store` counts: with it, the response's id can be used later. */
+/** Fields of delivery and bookkeeping. `store` is not one of them, because it decides whether the response's id can be used later. */
 const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   ...Object.keys(ECHOED_FIELDS),
   'stream',
@@ -146,7 +146,7 @@ const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   'client_metadata',
 ])
 
-/** Fields that cannot change an operation's response; undefined for the default list. */
+/** Returns the fields that cannot change an endpoint's response. Undefined means the default list. */
 export function listIrrelevantFields(endpoint: string): ReadonlySet<string> | undefined {
   return endpoint === 'responses' ? RESPONSES_FIELDS : undefined
 }
@@ -154,7 +154,7 @@ export function listIrrelevantFields(endpoint: string): ReadonlySet<string> | un
 export interface RequestIdentity {
   namespace: string
   endpoint: string
-  /** The provider and model that would answer: the same model name may mean another model elsewhere. */
+  /** The provider and model that the request is routed to. The same model name may mean another model elsewhere. */
   route: string
   /** The client's headers that may change the response, as name and value, sorted by name. */
   headers: readonly (readonly [name: string, value: string])[]
@@ -165,31 +165,31 @@ export interface RequestIdentity {
   source: { readonly text: string; hasInexactNumber: boolean; isLarge: boolean }
 }
 
-interface Hashed extends Pick<RequestIdentity, 'namespace' | 'endpoint' | 'route'> {
+interface HashedRequest extends Pick<RequestIdentity, 'namespace' | 'endpoint' | 'route'> {
   hash: string
 }
 
-/** The last hash of each body that is kept, and so does not change: sent again, it is mostly asked for in the same way. */
-const hashed = new WeakMap<JsonObject, Hashed>()
+/** The last hash of each frozen body. A body that is sent again mostly has the same route. */
+const lastHashes = new WeakMap<JsonObject, HashedRequest>()
 
-/** Hex SHA-256. Two requests share it only if any right response to one is a right response to the other. */
+/** Returns the request's hex SHA-256. Two requests share it only if a correct response to one is correct for the other. */
 export function hashRequest(identity: RequestIdentity): string {
   const { namespace, endpoint, route, headers, body } = identity
-  const known = headers.length === 0 ? hashed.get(body) : undefined
+  const known = headers.length === 0 ? lastHashes.get(body) : undefined
   if (known && known.namespace === namespace && known.endpoint === endpoint && known.route === route) return known.hash
   const hash = computeHash(identity)
-  if (headers.length === 0 && Object.isFrozen(body)) hashed.set(body, { namespace, endpoint, route, hash })
+  if (headers.length === 0 && Object.isFrozen(body)) lastHashes.set(body, { namespace, endpoint, route, hash })
   return hash
 }
 
 function computeHash({ namespace, endpoint, route, headers, canonicalBody, source }: RequestIdentity): string {
-  const parts = ['request', namespace, endpoint, route, canonicalBody, ...writeHeaders(headers)]
-  // Two numbers that JavaScript rounds to the same one must stay different.
+  const parts = ['request', namespace, endpoint, route, canonicalBody, ...encodeHeaders(headers)]
+  // Numbers that JavaScript rounds to the same value must stay different.
   if (source.hasInexactNumber) parts.push(sha256(source.text))
   return sha256(parts.join('\n'))
 }
 
-/** Hex SHA-256 over everything but the asked text, which `contextBody` lacks. */
+/** Returns the hex SHA-256 of the request without the prompt text, which `contextBody` does not contain. */
 export function hashContext({ namespace, endpoint, route, headers }: RequestIdentity, contextBody: JsonObject): string {
   const parts = [
     'context',
@@ -197,12 +197,12 @@ export function hashContext({ namespace, endpoint, route, headers }: RequestIden
     endpoint,
     route,
     canonicalizeBody(contextBody, listIrrelevantFields(endpoint)),
-    ...writeHeaders(headers),
+    ...encodeHeaders(headers),
   ]
   return sha256(parts.join('\n'))
 }
 
-/** Adds nothing for a request without such headers, as nearly all are. */
-function writeHeaders(headers: RequestIdentity['headers']): string[] {
+/** Returns the headers as one part of the hash, or no part without headers. */
+function encodeHeaders(headers: RequestIdentity['headers']): string[] {
   return headers.length === 0 ? [] : [JSON.stringify(headers)]
 }

@@ -1,4 +1,4 @@
-/** Stored responses: looked up exactly, by equal normalized text, then by meaning; stored when complete. */
+/** The response cache. It looks responses up exactly, by equal normalized text, then by similarity, and stores complete responses. */
 import { msSince, nowMs } from '../event-loop/clock.ts'
 import { withTimeout } from '../event-loop/timeouts.ts'
 import { MAX_STORED_BYTES } from '../formats/text-meter.ts'
@@ -22,35 +22,35 @@ import { isJudgedInline, matchSettingsKey } from './policy.ts'
 import type { PendingVector, PromptEmbedder, PromptVector } from './prompt-embedder.ts'
 import { type CompleteResponse, createResponseWriter } from './response-writer.ts'
 
-/** Longest time a finished response is held back so that an immediate repeat finds it. */
+/** Longest time a finished response is delayed so that an immediate repeat finds it. */
 const STORE_TIME_LIMIT_MS = 250
 
 export interface Cache {
-  /** The entry that admission read, if it may be served. */
+  /** Returns the match in the bytes that admission read; null when it may not be served. */
   readExact(bytes: Uint8Array | null, query: CacheQuery): CachedResponseMatch | null
-  /** Reads an exact entry by its key; null when there is none or the fast store is out of reach. */
+  /** Reads an exact entry by its key. Null when there is none or the fast store is unavailable. */
   readEntry(exactKey: string | null): Promise<Uint8Array | null>
-  /** Reads an entry that this process may have stored since the request was admitted; null at once where it stored none. */
+  /** Reads an entry that this process may have stored since the request was admitted. Returns null at once when it stored none. */
   readRecentEntry(exactKey: string): Promise<Uint8Array | null> | null
-  /** Begins what `find` asks first, if it is free. It changes nothing, so that it may be for nothing. */
+  /** Starts the first search of `lookUp`, if the lookup is free. It changes nothing, so that its result may be discarded. */
   prefetch(query: CacheQuery): void
-  /** Whether `find` is free: it needs neither a paid vector nor a judge. */
+  /** Returns whether `lookUp` needs neither a paid vector nor a judge. */
   isLookupFree(query: CacheQuery): boolean
-  /** Looks in PostgreSQL: exactly, then by normalized text, then by similarity. Never throws: a failed lookup is a miss. */
+  /** Looks the request up in PostgreSQL: exactly, by normalized text, then by similarity. Never rejects: a failed lookup is a miss. */
   lookUp(query: CacheQuery): Promise<LookupResult>
-  /** Resolves when an immediate repeat would find it, or wait for it, or after a short time limit. Never throws. */
+  /** Stores the response. Resolves when an immediate repeat would find or wait for it, or after a short time limit. Never rejects. */
   store(query: CacheQuery, response: CompleteResponse, vector: PromptVector | null): Promise<void>
-  /** The entry has passed the hook under other rules, which it names. Never throws. */
+  /** Records the hook's policy version under which the entry was accepted. Never throws. */
   updateEntryPolicy(query: CacheQuery, match: CachedResponseMatch): void
-  /** Deletes the entry. Never throws. */
+  /** Deletes the entry. Never rejects. */
   deleteEntry(query: CacheQuery, match: CachedResponseMatch): Promise<void>
-  /** Resolves when everything stored so far has reached PostgreSQL. */
+  /** Resolves when everything stored so far is in PostgreSQL. */
   flush(): Promise<void>
 }
 
 export interface CacheOptions extends Omit<LookupOptions, 'copies'> {
   store: FastStore
-  /** Whether no other process serves from this cache, so that what this one has sent to the stores counts as stored. */
+  /** Returns true when no other process uses this cache, so that responses sent to the stores count as stored. */
   isOnlyProcess(): boolean
   log: Log
 }
@@ -63,7 +63,7 @@ export function createCache(options: CacheOptions): Cache {
 
   const report = (error: unknown) =>
     log.failures.report('store', error, 'a cache entry could not be changed', { part: 'change' })
-  const findsForFree = (query: CacheQuery) =>
+  const isLookupFree = (query: CacheQuery) =>
     (vectors.isFree || !needsVector(query)) && !isJudgedInline(query.resolvedKey)
 
   return {
@@ -75,16 +75,16 @@ export function createCache(options: CacheOptions): Cache {
     readEntry: copies.find,
     readRecentEntry: copies.findRecent,
     prefetch(query) {
-      if (findsForFree(query)) lookups.prefetch(query)
+      if (isLookupFree(query)) lookups.prefetch(query)
     },
-    isLookupFree: findsForFree,
+    isLookupFree,
 
     async lookUp(query) {
       const startedAtMs = performance.now()
       const lookup = await lookups.lookUp(query).then(
-        found => {
+        result => {
           log.failures.recover('lookup')
-          return found
+          return result
         },
         (error): LookupResult => {
           log.failures.report('lookup', error, 'a cache lookup failed; treated as a miss')
@@ -102,11 +102,11 @@ export function createCache(options: CacheOptions): Cache {
       const expiresAtMs = createdAtMs + ttlSeconds * 1000
       const copied = copies.write(query, { ...response, createdAtMs, expiresAtMs })
       const written = writer.write(query, response, findVector(vectors, query, response, vector), ttlSeconds)
-      const leavesEarly = isOnlyProcess() && mayLeaveEarly(query, response) && !writer.isBacklogged()
-      if (leavesEarly || written.vectorStored !== written.stored) unfinished.add(query, written)
-      if (leavesEarly) return
+      const returnsEarly = isOnlyProcess() && canReturnEarly(query, response) && !writer.isBacklogged()
+      if (returnsEarly || written.vectorStored !== written.stored) unfinished.add(query, written)
+      if (returnsEarly) return
       const findable = copied.then(isCopied => {
-        if (!isCopied || writer.isBacklogged() || !mayBeWrittenLater(query, response)) return written.stored
+        if (!isCopied || writer.isBacklogged() || !canBeWrittenLater(query, response)) return written.stored
       })
       await withTimeout(STORE_TIME_LIMIT_MS, findable).catch(() => {})
     },
@@ -130,16 +130,16 @@ function entryOf({ resolvedKey, requestHash }: CacheQuery, match: CachedResponse
   return { projectId: resolvedKey.project_id, requestHash: entryHashOf(requestHash, match) }
 }
 
-/** Whether its client need not wait for it to be stored: it has nothing of it yet, and can have nothing deleted. */
-function mayLeaveEarly({ identity }: CacheQuery, { isStreamed }: CompleteResponse): boolean {
+/** Returns whether the client need not wait for the write. It has not received any of the response, and cannot have it deleted by id. */
+function canReturnEarly({ identity }: CacheQuery, { isStreamed }: CompleteResponse): boolean {
   return !isStreamed && identity.endpoint !== 'responses'
 }
 
 /**
- * Whether a repeat finds the response by its copy alone: no other words find it; and no client can have it deleted, for which PostgreSQL would
- * have to know it.
+ * Returns whether the exact copy is enough for a repeat, because no other wording matches the response and no client can have it deleted by
+ * id, which needs PostgreSQL.
  */
-function mayBeWrittenLater(query: CacheQuery, { isSemantic }: CompleteResponse): boolean {
+function canBeWrittenLater(query: CacheQuery, { isSemantic }: CompleteResponse): boolean {
   return query.identity.endpoint !== 'responses' && (!isSemantic || typeof query.semantic() === 'string')
 }
 
@@ -148,29 +148,29 @@ function needsVector(query: CacheQuery): boolean {
   return typeof semantic !== 'string' && semantic.needsVector
 }
 
-/** The vector to store the response under; asked for now if the lookup had none. */
+/** Returns the vector to store with the response. Requests it now if the lookup had none. */
 function findVector(
   vectors: PromptEmbedder,
   query: CacheQuery,
   response: CompleteResponse,
-  made: PromptVector | null,
+  known: PromptVector | null,
 ): PromptVector | PendingVector | null {
   const semantic = response.isSemantic ? query.semantic() : 'tools'
   if (typeof semantic === 'string' || !semantic.needsVector) return null
-  if (made) return made
+  if (known) return known
   if (vectors.isFree) return vectors.make(semantic.normalizedPrompt)
   return { spaceId: vectors.spaceId, ready: vectors.findLater(query, semantic.normalizedPrompt.normalized) }
 }
 
-/** Reads the bytes under a request's exact key as a match; null when it is too old or not similar enough for the request. */
+/** Decodes and opens the bytes under a request's exact key. Null when the match is too old or not similar enough for the request. */
 function readCopy(bytes: Uint8Array, query: CacheQuery, seal: ContentSeal): CachedResponseMatch | null {
-  const match = readFitting(bytes, query)
+  const match = decodeServable(bytes, query)
   const body = match && seal.open(match.entry.body, query.resolvedKey.project_id)
   if (!body || body === match.entry.body) return body && match
   return { ...match, entry: { ...match.entry, body } }
 }
 
-function readFitting(bytes: Uint8Array, query: CacheQuery): CachedResponseMatch | null {
+function decodeServable(bytes: Uint8Array, query: CacheQuery): CachedResponseMatch | null {
   const { resolvedKey, control, requestHash } = query
   const match = isAlias(bytes)
     ? decodeAliasedEntry(bytes, matchSettingsKey(resolvedKey))
@@ -179,8 +179,8 @@ function readFitting(bytes: Uint8Array, query: CacheQuery): CachedResponseMatch 
   if (!match || match.entry.expiresAtMs <= now) return null
   if (control.maxAgeSeconds !== null && entryAgeSeconds(match.entry, now) > control.maxAgeSeconds) return null
   if (match.result === 'HIT') return match
-  // An alias is found under the whole request, which names no user.
+  // An alias is stored under the whole request, which does not separate end users.
   if (isUserScoped(query)) return null
-  const least = match.reason === 'judged' ? -1 : resolvedKey.semantic_threshold
-  return match.similarity > (control.threshold ?? least) ? match : null
+  const minimum = match.reason === 'judged' ? -1 : resolvedKey.semantic_threshold
+  return match.similarity > (control.threshold ?? minimum) ? match : null
 }

@@ -1,4 +1,4 @@
-/** Asks PostgreSQL what it has for a request, in calls that many lookups share. */
+/** Searches PostgreSQL for the candidates of requests. Lookups share calls. */
 import { type BatcherOptions, createBatcher } from '../event-loop/batcher.ts'
 import { createMinuteLimiter } from '../event-loop/minute-limiter.ts'
 import { createSharedTimeout, TimeoutError } from '../event-loop/timeouts.ts'
@@ -14,19 +14,19 @@ import { lookupThreshold } from './policy.ts'
 import { createResponseFinder } from './response-finder.ts'
 import { toCacheEntry } from './row-to-match.ts'
 
-/** A slower lookup is a miss. Together with admission it stays under a second. */
+/** A slower lookup is a miss. Together with admission, it takes less than a second. */
 const TIME_LIMIT_MS = 400
-/** Lookups per call: one in a large group takes a millisecond, and the others in its call wait for it. */
+/** Lookups per call. One in a large group takes a millisecond, and the others of its call wait for it. */
 const MAX_BATCH = 8
-/** Calls in flight: how many of PostgreSQL's processors work on lookups of one process. */
+/** Calls in flight, which limits the PostgreSQL processors that one process uses for lookups. */
 const MAX_BATCHES = 4
-/** The same of lookups by name alone, which take a few microseconds each: most of a call is its start. */
+/** Lookups per call by name alone. Each takes a few microseconds, so that a call's start costs most. */
 const MAX_NAMED_BATCH = 50
-/** The same of lookups by anchor: mostly nothing has it. Where many prompts do, one takes as long as any. */
+/** Lookups per call by anchor. Mostly no prompt has the anchor. If many do, one takes as long as any lookup. */
 const MAX_ANCHORED_BATCH = 16
 const MAX_ANCHORED_BATCHES = 2
-/** Per group and minute: so many are compared even where none may be served, so that a miss says what spoke against the nearest. */
-const MOST_EXPLAINED = 60
+/** Lookups per group and minute that compare all prompts even if none may be served, so that a miss names the nearest one's difference. */
+const MAX_EXPLAINED_PER_MINUTE = 60
 
 export interface CandidateSearchOptions {
   database: Database
@@ -34,72 +34,74 @@ export interface CandidateSearchOptions {
   seal: ContentSeal
 }
 
-/** What a request's question is compared with, and by which vector. */
+/** The criteria of a semantic search, with the request's vector. */
 export type SemanticCriteria = NonNullable<CacheSearch['semantic']>
 
 export interface CandidateSearch {
-  /** For `search`. A vector without its text is still to be made. */
+  /** Builds the criteria for `search`. A vector without `text` is not computed yet. */
   buildCriteria(query: CacheQuery, semantic: SemanticQuery, vector: SemanticCriteria['vector']): SemanticCriteria
-  /** Asks for all that might be served; null for the exact entry alone. Rejects after the time limit. */
-  search(query: CacheQuery, compared: SemanticCriteria | null): Promise<CacheSearchResult>
-  /** Reads the response of the candidate that is served; null if it has gone meanwhile, or was replaced. */
+  /** Searches for all candidates. Null criteria search for the exact entry only. Rejects after the time limit. */
+  search(query: CacheQuery, criteria: SemanticCriteria | null): Promise<CacheSearchResult>
+  /** Reads the response of the selected candidate. Null if it was deleted or replaced meanwhile. */
   readResponse(query: CacheQuery, picked: SemanticMatch<EntryMetadata>): Promise<SemanticMatch | null>
 }
 
 export function createCandidateSearch({ database, unfinished, seal }: CandidateSearchOptions): CandidateSearch {
-  const findAnswers = createResponseFinder(database, seal)
-  const anchorFor = createAnchoring()
-  const withinLookupTime = createSharedTimeout(TIME_LIMIT_MS)
-  const createFinder = (most: Pick<BatcherOptions<CacheSearch, CacheSearchResult>, 'maxItems' | 'maxBatches'>) =>
+  const findResponses = createResponseFinder(database, seal)
+  const requiredAnchor = createAnchorPolicy()
+  const withLookupTimeout = createSharedTimeout(TIME_LIMIT_MS)
+  const createSearchBatcher = (
+    limits: Pick<BatcherOptions<CacheSearch, CacheSearchResult>, 'maxItems' | 'maxBatches'>,
+  ) =>
     createBatcher<CacheSearch, CacheSearchResult>({
-      run: findAnswers,
-      ...most,
+      run: findResponses,
+      ...limits,
       timeoutMs: TIME_LIMIT_MS,
       createTimeoutError: () => new TimeoutError(TIME_LIMIT_MS),
     })
-  const findSimilar = createFinder({ maxItems: MAX_BATCH, maxBatches: MAX_BATCHES })
-  const findAnchored = createFinder({ maxItems: MAX_ANCHORED_BATCH, maxBatches: MAX_ANCHORED_BATCHES })
-  const findNamed = createFinder({ maxItems: MAX_NAMED_BATCH, maxBatches: 1 })
+  const findSimilar = createSearchBatcher({ maxItems: MAX_BATCH, maxBatches: MAX_BATCHES })
+  const findAnchored = createSearchBatcher({ maxItems: MAX_ANCHORED_BATCH, maxBatches: MAX_ANCHORED_BATCHES })
+  const findNamed = createSearchBatcher({ maxItems: MAX_NAMED_BATCH, maxBatches: 1 })
 
-  function ask({ resolvedKey, control }: CacheQuery, requestHash: string, semantic: CacheSearch['semantic']) {
+  function runSearch({ resolvedKey, control }: CacheQuery, requestHash: string, semantic: CacheSearch['semantic']) {
     const find = !semantic?.vector?.text ? findNamed : semantic.anchorHash ? findAnchored : findSimilar
     const { maxAgeSeconds } = control
-    return withinLookupTime(find({ projectId: resolvedKey.project_id, requestHash, semantic, maxAgeSeconds }))
+    return withLookupTimeout(find({ projectId: resolvedKey.project_id, requestHash, semantic, maxAgeSeconds }))
   }
   return {
     buildCriteria: (query, semantic, vector) => ({
       ...semantic,
       vector,
       threshold: searchThreshold(query, semantic),
-      anchorHash: vector && anchorFor(query, semantic),
+      anchorHash: vector && requiredAnchor(query, semantic),
     }),
-    async search(query, compared) {
-      await unfinished.waitFor(query, compared, compared?.vector?.text ? 'vector' : 'name')
-      return ask(query, query.requestHash, compared)
+    async search(query, criteria) {
+      await unfinished.waitFor(query, criteria, criteria?.vector?.text ? 'vector' : 'name')
+      return runSearch(query, query.requestHash, criteria)
     },
     async readResponse(query, picked) {
-      const { matches } = await ask(query, picked.entryHash, null)
+      const { matches } = await runSearch(query, picked.entryHash, null)
       const stored = matches.find(row => row.match === 'exact')
       const entry = stored?.match === 'exact' ? toCacheEntry(stored) : null
-      // Another answer may have taken its place: of somebody else, whose question this may not be answered by.
+      // The entry may have been replaced by the response to another prompt, which may not be served here.
       return entry?.createdAtMs === picked.entry.createdAtMs ? { ...picked, entry } : null
     },
   }
 }
 
 /**
- * Most questions name something that nobody asked about: then nothing that is stored can be served, and nothing is compared. Returns what must
- * be shared; null where all is compared: under a policy that serves what shares nothing, and for the first of each minute.
+ * Returns a function for the anchor that candidates must share. Most prompts have an anchor that no stored prompt has, so that nothing is
+ * compared. The anchor is null, and all prompts are compared, under other policies than `verified` and for the first lookups of each minute.
  */
-function createAnchoring() {
-  const takeExplained = createMinuteLimiter(MOST_EXPLAINED)
+function createAnchorPolicy() {
+  const mayExplain = createMinuteLimiter(MAX_EXPLAINED_PER_MINUTE)
   return ({ resolvedKey }: CacheQuery, { contextHash, anchorHash }: SemanticQuery): string | null =>
-    resolvedKey.semantic_policy !== 'verified' || takeExplained(promptGroupKey(resolvedKey, contextHash))
+    resolvedKey.semantic_policy !== 'verified' || mayExplain(promptGroupKey(resolvedKey, contextHash))
       ? null
       : anchorHash
 }
 
-/** Names the prompts that are compared with each other. */
+/** Names the group of prompts that are compared with each other. */
 export const promptGroupKey = ({ project_id }: ResolvedKey, contextHash: string) => `${project_id} ${contextHash}`
 
 function searchThreshold({ requestHash }: CacheQuery, semantic: SemanticQuery): number {

@@ -1,63 +1,64 @@
-/** Stored responses: what an entry holds, how it is written as bytes, and what a match with it is. */
+/** Cache entries: their content, their encoding as bytes, and matches with them. */
 import type { HitReason } from './reasons.ts'
 
 export interface CacheEntry {
   /** The plain (not streamed) JSON body. */
   body: Uint8Array
   provider: string
-  /** Prompt and completion tokens as the provider counted them. */
+  /** Prompt tokens as the provider counted them. */
   promptTokens: number
+  /** Completion tokens as the provider counted them. */
   completionTokens: number
   /** Milliseconds since the epoch. */
   createdAtMs: number
   expiresAtMs: number
-  /** The version of the hook's rules under which it passed; null: no hook was heard about it. */
+  /** The hook's policy version under which the response was accepted. Null when no hook checked it. */
   policy: string | null
 }
 
-/** What is known of a response without reading it. */
+/** A cache entry without its body. */
 export type EntryMetadata = Omit<CacheEntry, 'body'>
 
-const FORM = 1
+const FORMAT = 1
 const LINE_FEED = 10
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 export function encodeEntry(entry: CacheEntry): Uint8Array {
   const { provider, promptTokens, completionTokens, createdAtMs, expiresAtMs, policy } = entry
-  const about = [FORM, provider, promptTokens, completionTokens, createdAtMs, expiresAtMs, policy]
-  const line = encoder.encode(`${JSON.stringify(about)}\n`)
+  const header = [FORMAT, provider, promptTokens, completionTokens, createdAtMs, expiresAtMs, policy]
+  const line = encoder.encode(`${JSON.stringify(header)}\n`)
   const bytes = new Uint8Array(line.length + entry.body.length)
   bytes.set(line)
   bytes.set(entry.body, line.length)
   return bytes
 }
 
-interface EntryHead extends EntryMetadata {
-  /** Where the body begins. */
+interface EntryHeader extends EntryMetadata {
+  /** Position of the body in the bytes. */
   bodyAt: number
 }
 
-/** Of bytes that were read before: the fast store gives the same bytes of an entry that is asked for again. */
-const heads = new WeakMap<Uint8Array, EntryHead>()
+/** Headers by the entry's bytes. The fast store returns the same bytes when an entry is read again. */
+const headers = new WeakMap<Uint8Array, EntryHeader>()
 
-/** Returns null for bytes of another format: an older or newer version's entry is a miss, not an error. */
+/** Returns null for bytes of another format, so that an entry of another version is a miss. */
 export function decodeEntry(bytes: Uint8Array): CacheEntry | null {
-  const known = heads.get(bytes)
-  const head = known ?? readHead(bytes)
-  if (!head) return null
-  if (!known) heads.set(bytes, head)
-  const { bodyAt, ...facts } = head
-  return { body: bytes.subarray(bodyAt), ...facts }
+  const known = headers.get(bytes)
+  const parsed = known ?? parseHeader(bytes)
+  if (!parsed) return null
+  if (!known) headers.set(bytes, parsed)
+  const { bodyAt, ...metadata } = parsed
+  return { body: bytes.subarray(bodyAt), ...metadata }
 }
 
-function readHead(bytes: Uint8Array): EntryHead | null {
+function parseHeader(bytes: Uint8Array): EntryHeader | null {
   const end = bytes.indexOf(LINE_FEED)
   if (end < 0) return null
   try {
-    const about: unknown = JSON.parse(decoder.decode(bytes.subarray(0, end)))
-    if (!Array.isArray(about) || about.length !== 7 || about[0] !== FORM) return null
-    const [, provider, promptTokens, completionTokens, createdAtMs, expiresAtMs, policy] = about
+    const header: unknown = JSON.parse(decoder.decode(bytes.subarray(0, end)))
+    if (!Array.isArray(header) || header.length !== 7 || header[0] !== FORMAT) return null
+    const [, provider, promptTokens, completionTokens, createdAtMs, expiresAtMs, policy] = header
     return {
       bodyAt: end + 1,
       provider: String(provider),
@@ -79,27 +80,29 @@ export function entryAgeSeconds(entry: Pick<CacheEntry, 'createdAtMs'>, nowMs: n
 
 export interface ExactMatch {
   result: 'HIT'
-  /** `coalesced`: the response to an identical request that was in flight. */
+  /** `exact` is a stored response. `coalesced` is the response to an identical request in flight. */
   reason: Exclude<HitReason, SemanticReason>
   id: string
   entry: CacheEntry
 }
 
 /**
- * `normalized`: the normalized texts are equal. `verified`: no veto speaks against two similar questions, and each word of the one has its
- * partner in the other. `judged`: a judge or a person confirmed the pair. `threshold`: similar enough, and the project asks for no more.
+ * - `normalized`: the normalized texts are equal.
+ * - `verified`: the prompts are similar, no rule vetoes the pair, and each word of one has a counterpart in the other.
+ * - `judged`: the judge or a person confirmed the pair.
+ * - `threshold`: the prompts are similar enough, and the project requires no more.
  */
 export type SemanticReason = Extract<HitReason, 'normalized' | 'verified' | 'judged' | 'threshold'>
 
-/** `Entry`: only facts of it, where the match is recorded but not served. */
+/** A match with the entry of a similar prompt. `Entry` is its metadata when the match is recorded but not served. */
 export interface SemanticMatch<Entry extends EntryMetadata = CacheEntry> {
   result: 'HIT-SEMANTIC'
   reason: SemanticReason
   id: string
   entry: Entry
-  /** Cosine, 0.0 to 1.0. */
+  /** Cosine similarity, 0.0 to 1.0. */
   similarity: number
-  /** Hex SHA-256 of the question in normalized form. */
+  /** Hex SHA-256 of the request's normalized text. */
   askedHash: string
   /** `requestHash` of the request that created the entry. */
   entryHash: string
@@ -107,25 +110,25 @@ export interface SemanticMatch<Entry extends EntryMetadata = CacheEntry> {
 
 export type CachedResponseMatch = ExactMatch | SemanticMatch
 
-/** Of the request that made the entry. */
+/** Returns the hash of the request that created the matched entry. */
 export function entryHashOf(requestHash: string, match: CachedResponseMatch): string {
   return match.result === 'HIT' ? requestHash : match.entryHash
 }
 
-/** The most similar stored question that was not served and has no verdict. */
+/** The most similar cached prompt that was not served and has no verdict. */
 export interface NearMiss {
   reason: 'undecided'
-  /** Cosine, 0.0 to 1.0. */
+  /** Cosine similarity, 0.0 to 1.0. */
   similarity: number
-  /** The kind of difference that prevented a match; null when it was not similar enough. */
+  /** The kind of difference that prevented a match. Null when the prompt was not similar enough. */
   difference: string | null
-  /** As in a match. */
+  /** As in `SemanticMatch`. */
   askedHash: string
   entryHash: string
   entry: EntryMetadata
 }
 
-/** The id by which clients, people's verdicts and operators refer to an entry. */
+/** Returns the public id of an entry, which clients, verdicts and operators use. */
 export function cacheIdOf(requestHash: string): string {
   return `ce_${requestHash.slice(0, 24)}`
 }
@@ -139,24 +142,24 @@ export function toExactMatch(requestHash: string, entry: CacheEntry): CachedResp
   return { result: 'HIT', reason: 'exact', id: cacheIdOf(requestHash), entry }
 }
 
-/** Marks an alias, whose target windows.lua and fast-store.ts read in the same call: they have the same digit. */
-const ALIAS_FORM = 3
+/** The format number of an alias. windows.lua and fast-store.ts contain the same digit. */
+const ALIAS_FORMAT = 3
 
-/** Names another request's entry. */
+/** An entry that refers to another request's entry. */
 export interface EntryAlias {
-  /** The entry's exact key. */
+  /** The exact key of the entry. */
   target: string
   id: string
   similarity: number
   reason: SemanticReason
-  /** Hex SHA-256 of the wording in normalized form. */
+  /** Hex SHA-256 of the normalized text of the request that the alias stands for. */
   askedHash: string
-  /** The project's settings under which the match was made. */
+  /** The project's match settings when the match was found. */
   settings: string
 }
 
 export function encodeAlias({ target, id, similarity, reason, settings, askedHash }: EntryAlias): Uint8Array {
-  const line = [ALIAS_FORM, target, id, similarity, reason, settings, askedHash]
+  const line = [ALIAS_FORMAT, target, id, similarity, reason, settings, askedHash]
   return encoder.encode(`${JSON.stringify(line)}\n`)
 }
 
@@ -164,13 +167,13 @@ export function isAlias(bytes: Uint8Array): boolean {
   return bytes[0] === OPENING && bytes[1] === ALIAS_DIGIT
 }
 
-/** A name in the store ends with the hex hash of its request. */
+/** Length of the hex request hash at the end of a name in the store. */
 const HASH_LENGTH = 64
 const OPENING = '['.charCodeAt(0)
-const ALIAS_DIGIT = String(ALIAS_FORM).charCodeAt(0)
+const ALIAS_DIGIT = String(ALIAS_FORMAT).charCodeAt(0)
 
 /**
- * Returns the match that an alias and the entry after it make; null when the settings have changed since, or the bytes have another
+ * Returns the match of an alias followed by its entry. Null when the project's settings have changed since, or the bytes have another
  * format.
  */
 export function decodeAliasedEntry(bytes: Uint8Array, settings: string): SemanticMatch | null {

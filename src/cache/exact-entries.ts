@@ -1,4 +1,4 @@
-/** Copies of entries in the fast store, under the exact keys of their requests, and aliases that name another request's entry. */
+/** Stores copies of cache entries in the fast store under the exact keys of their requests, and aliases of other requests' entries. */
 
 import { LRUCache } from 'lru-cache'
 import { nowMs } from '../event-loop/clock.ts'
@@ -16,25 +16,25 @@ import {
 import { matchSettingsKey } from './policy.ts'
 
 export interface ExactEntries {
-  /** Returns the bytes under an exact key; null when there are none or the fast store is out of reach. */
+  /** Resolves to the bytes under an exact key. Null when there are none or the fast store is unavailable. */
   find(exactKey: string | null): Promise<Uint8Array | null>
-  /** As `find`, for a key under which this process has stored an entry lately; null at once for any other. */
+  /** Like `find`, for a key under which this process recently stored an entry. Returns null at once for other keys. */
   findRecent(exactKey: string): Promise<Uint8Array | null> | null
-  /** Stores an entry until it expires, and resolves to whether it did. Never rejects: a failure costs one more lookup in PostgreSQL. */
+  /** Stores an entry until it expires. Resolves to true when it was stored. Never rejects: a failure costs one more lookup in PostgreSQL. */
   write(query: CacheQuery, entry: CacheEntry): Promise<boolean>
-  /** The match's entry is no more. */
+  /** Deletes the copy of the match's entry. */
   delete(query: CacheQuery, match: CachedResponseMatch): Promise<void>
-  /** In place of a copy of the match's entry. */
+  /** Replaces the copy of the match's entry. */
   replace(query: CacheQuery, match: CachedResponseMatch): void
-  /** Writes an alias: from now on, a request in these words is answered like an exact request. */
+  /** Writes an alias, so that the next equal request finds the entry in the fast store. */
   writeAlias(query: CacheQuery, match: SemanticMatch): void
 }
 
-/** More than a process stores from a request's admission until it leads. */
-const MOST_LATE = 5_000
+/** Recently stored keys that are remembered: more than a process stores between a request's admission and its provider call. */
+const MAX_RECENT = 5_000
 
 export function createExactEntries(store: FastStore, seal: ContentSeal): ExactEntries {
-  const late = new LRUCache<string, true>({ max: MOST_LATE })
+  const recent = new LRUCache<string, true>({ max: MAX_RECENT })
 
   async function find(exactKey: string | null): Promise<Uint8Array | null> {
     if (exactKey === null) return null
@@ -45,24 +45,28 @@ export function createExactEntries(store: FastStore, seal: ContentSeal): ExactEn
     const ttlMs = expiresAtMs - nowMs()
     return ttlMs > 0 && store.writeEntry(exactKey, bytes, ttlMs).catch(() => false)
   }
-  async function writeEntry(exactKey: string, entry: CacheEntry, account: CacheQuery['resolvedKey']): Promise<boolean> {
-    const body = seal.seal(entry.body, account)
+  async function writeEntry(
+    exactKey: string,
+    entry: CacheEntry,
+    resolvedKey: CacheQuery['resolvedKey'],
+  ): Promise<boolean> {
+    const body = seal.seal(entry.body, resolvedKey)
     return body !== null && write(exactKey, encodeEntry({ ...entry, body }), entry.expiresAtMs)
   }
 
   return {
     find,
-    findRecent: exactKey => (late.has(exactKey) ? find(exactKey) : null),
+    findRecent: exactKey => (recent.has(exactKey) ? find(exactKey) : null),
     write({ exactKey, resolvedKey }, entry) {
-      late.set(exactKey, true)
+      recent.set(exactKey, true)
       return writeEntry(exactKey, entry, resolvedKey)
     },
-    delete: (query, match) => store.deleteEntry(nameOf(query, match)),
-    replace: (query, match) => void writeEntry(nameOf(query, match), match.entry, query.resolvedKey),
+    delete: (query, match) => store.deleteEntry(entryNameOf(query, match)),
+    replace: (query, match) => void writeEntry(entryNameOf(query, match), match.entry, query.resolvedKey),
     writeAlias(query, match) {
       const { exactKey, resolvedKey } = query
       const { entry } = match
-      const target = nameOf(query, match)
+      const target = entryNameOf(query, match)
       const alias = encodeAlias({ ...match, target, settings: matchSettingsKey(resolvedKey) })
       void write(exactKey, alias, entry.expiresAtMs)
       void writeEntry(target, entry, resolvedKey)
@@ -70,7 +74,7 @@ export function createExactEntries(store: FastStore, seal: ContentSeal): ExactEn
   }
 }
 
-/** Of the entry, which another request may have made. */
-function nameOf({ exactKey, requestHash }: CacheQuery, match: CachedResponseMatch): string {
+/** Returns the name of the match's entry, which another request may have created. */
+function entryNameOf({ exactKey, requestHash }: CacheQuery, match: CachedResponseMatch): string {
   return exactKey.replace(requestHash, entryHashOf(requestHash, match))
 }

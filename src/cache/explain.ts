@@ -1,4 +1,4 @@
-/** Explains what the cache would do with a request, and why. Used by people, never on a request's path. */
+/** Explains what the cache would do with a request and why. Called by people, never while a request is processed. */
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import type { CacheMatchRow, CacheSearch, SimilarMatchRow } from '../postgres/search-cache.ts'
@@ -14,14 +14,14 @@ import { createResponseFinder } from './response-finder.ts'
 import { normalizeInSameContext } from './text/normalize-prompt.ts'
 import { findDifferences, type TextDifference } from './verify/difference.ts'
 
-const NEAREST = 5
+const MAX_NEAREST = 5
 
 export interface LookupExplanation {
   /** The inputs of the exact entry's key. */
   key: {
     id: string
     hash: string
-    /** Who may share the entry. */
+    /** The sharing scope of the entry. */
     scope: CacheScope
     namespace: string
     endpoint: string
@@ -44,11 +44,11 @@ export interface LookupExplanation {
 export interface ExplainedCandidate {
   id: string
   similarity: number
-  /** Null, with no differences, for another key's question where the text of requests is not kept. */
+  /** The cached prompt. Null, without differences, for another key's prompt when the project does not store the text of requests. */
   text: string | null
-  /** 'normalized', 'verified', or what speaks against the pair. */
+  /** `normalized`, `verified`, or the reason against the match. */
   proof: string
-  /** The verdict of a person, or else of the judge; null when there is none. */
+  /** The verdict of a person or else of the judge. Null without a verdict. */
   verdict: { verdict: string; source: string } | null
   differences: readonly TextDifference[]
 }
@@ -59,9 +59,9 @@ export type LookupDecision =
   | { cache: 'MISS'; reason: MissReason; asks_judge: boolean }
 
 export interface LookupExplainer {
-  /** Whether an explanation may ask an embedder, which costs money or the processor: then it counts as a request. */
+  /** True when an explanation may call an embedder, which costs money or processor time. Then it counts as a request. */
   readonly isMetered: boolean
-  /** Throws when the database is out of reach. */
+  /** Rejects when the database is unavailable. */
   explain(query: CacheQuery): Promise<LookupExplanation>
 }
 
@@ -78,17 +78,18 @@ export function createLookupExplainer({
   vectors,
   seal,
 }: LookupExplainerOptions): LookupExplainer {
-  const findAnswers = createResponseFinder(database, seal)
-  const findAnswer = async (ask: CacheSearch): Promise<CacheMatchRow[]> => (await findAnswers([ask]))[0]?.matches ?? []
+  const findResponses = createResponseFinder(database, seal)
+  const findOne = async (search: CacheSearch): Promise<CacheMatchRow[]> =>
+    (await findResponses([search]))[0]?.matches ?? []
 
-  /** The nearest entries at any distance. */
+  /** Finds the nearest entries at any distance. */
   async function findNearest(query: CacheQuery, semantic: SemanticQuery): Promise<SimilarMatchRow[]> {
     const { resolvedKey, control } = query
     const { normalized } = semantic.normalizedPrompt
     const vector = vectors.isFree
       ? vectors.make(semantic.normalizedPrompt)
       : await vectors.find({ resolvedKey, control, identity: query.identity }, normalized)
-    const found = await findAnswer({
+    const found = await findOne({
       projectId: resolvedKey.project_id,
       requestHash: NO_REQUEST,
       semantic: { ...semantic, threshold: BELOW_ALL, vector, anchorHash: null },
@@ -96,24 +97,24 @@ export function createLookupExplainer({
     })
     const byEntry = new Map<number, SimilarMatchRow>()
     for (const row of found) if (row.match !== 'exact' && !byEntry.has(row.entry_id)) byEntry.set(row.entry_id, row)
-    return [...byEntry.values()].sort((a, b) => rankOf(b) - rankOf(a)).slice(0, NEAREST)
+    return [...byEntry.values()].sort((a, b) => rankOf(b) - rankOf(a)).slice(0, MAX_NEAREST)
   }
 
   async function hasExact({ resolvedKey, control, requestHash }: CacheQuery): Promise<boolean> {
     const { maxAgeSeconds } = control
-    const asked = { projectId: resolvedKey.project_id, requestHash, semantic: null, maxAgeSeconds }
-    return (await findAnswer(asked)).length > 0
+    const search = { projectId: resolvedKey.project_id, requestHash, semantic: null, maxAgeSeconds }
+    return (await findOne(search)).length > 0
   }
 
-  /** The entries whose question the asking key may see. */
-  async function findShown({ resolvedKey }: CacheQuery, nearest: readonly SimilarMatchRow[]): Promise<Set<number>> {
+  /** Finds the entries whose prompt the key may read. */
+  async function findReadable({ resolvedKey }: CacheQuery, nearest: readonly SimilarMatchRow[]): Promise<Set<number>> {
     const { project_id: of_project, key_id: of_key } = resolvedKey
-    const shown = await callFunction(database, 'find_readable_entries', {
+    const readable = await callFunction(database, 'find_readable_entries', {
       of_project,
       of_key,
       entry_ids: nearest.map(row => row.entry_id),
     })
-    return new Set(shown.map(row => row.entry_id))
+    return new Set(readable.map(row => row.entry_id))
   }
 
   return {
@@ -123,19 +124,19 @@ export function createLookupExplainer({
       const isSemantic = typeof semantic !== 'string'
       await unfinished.waitFor(query, isSemantic ? { ...semantic, anchorHash: null } : null, 'vector')
       const [isExact, nearest] = await Promise.all([hasExact(query), isSemantic ? findNearest(query, semantic) : []])
-      const shown = await findShown(query, nearest)
-      const describe = { tellsMeaning: !vectors.isFree, shown }
+      const shown = await findReadable(query, nearest)
+      const describe = { isSemanticEmbedder: !vectors.isFree, shown }
       return {
         key: describeKey(query),
         semantic: isSemantic ? describeSemantic(query, semantic) : null,
         nearest: isSemantic ? nearest.map(row => describeCandidate(query, semantic, row, describe)) : [],
-        decision: decide(query, isExact, nearest, describe.tellsMeaning),
+        decision: decide(query, isExact, nearest, describe.isSemanticEmbedder),
       }
     },
   }
 }
 
-/** What was confirmed may be served however little similar it is. */
+/** Ranks confirmed entries first, because they may be served at any similarity. */
 const rankOf = ({ match, similarity }: SimilarMatchRow) => similarity + (match === 'confirmed' ? 2 : 0)
 
 /** No request has this hash, so only similar entries are found. */
@@ -146,7 +147,7 @@ function decide(
   query: CacheQuery,
   isExact: boolean,
   nearest: readonly SimilarMatchRow[],
-  tellsMeaning: boolean,
+  isSemanticEmbedder: boolean,
 ): LookupDecision {
   const { resolvedKey, control, requestHash } = query
   const miss = (reason: MissReason, asks_judge = false): LookupDecision => ({ cache: 'MISS', reason, asks_judge })
@@ -155,7 +156,7 @@ function decide(
   const semantic = query.semantic()
   if (typeof semantic === 'string') return miss(semantic)
   const found = nearest.filter(row => isCandidate(query, semantic, row))
-  const picked = selectCandidate(semantic, found, resolvedKey.semantic_policy, tellsMeaning)
+  const picked = selectCandidate(semantic, found, resolvedKey.semantic_policy, isSemanticEmbedder)
   if ('missReason' in picked) {
     const isJudged = picked.undecided.length > 0 && isJudgedInline(resolvedKey)
     return miss(nearest.length > 0 && found.length === 0 ? 'below-threshold' : picked.missReason, isJudged)
@@ -190,7 +191,7 @@ function describeCandidate(
   { resolvedKey }: CacheQuery,
   semantic: SemanticQuery,
   row: SimilarMatchRow,
-  { tellsMeaning, shown }: { tellsMeaning: boolean; shown: ReadonlySet<number> },
+  { isSemanticEmbedder, shown }: { isSemanticEmbedder: boolean; shown: ReadonlySet<number> },
 ): ExplainedCandidate {
   const { normalizedPrompt } = semantic
   const cached = normalizeInSameContext(normalizedPrompt, row.prompt)
@@ -202,7 +203,7 @@ function describeCandidate(
     proof:
       normalizedPrompt.normalized === cached.normalized
         ? 'normalized'
-        : (findCandidateVeto(semantic, row, resolvedKey.semantic_policy, tellsMeaning) ?? 'verified'),
+        : (findCandidateVeto(semantic, row, resolvedKey.semantic_policy, isSemanticEmbedder) ?? 'verified'),
     verdict: row.verdict === null ? null : { verdict: row.verdict, source: row.verdict_source },
     differences: isShown ? findDifferences(normalizedPrompt.text, cached.text) : [],
   }

@@ -1,6 +1,6 @@
-/** What is looked at below the threshold, so that people see what another threshold, or a judge, would serve. */
+/** Sampling of lookups below the threshold. It shows what another threshold or a judge would serve. */
 
-/** Of the questions. */
+/** Share of lookups that are sampled. */
 export const LOOKUP_SAMPLE_RATE = 12 / 256
-/** The lowest similarity. */
+/** Lowest similarity that a sampled lookup searches for. */
 export const MIN_SAMPLED_SIMILARITY = 0.8

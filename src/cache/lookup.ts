@@ -1,4 +1,4 @@
-/** Looks a request up in PostgreSQL: exactly, by equal normalized text, by meaning. An undecided candidate goes to the judge. */
+/** Looks a request up in PostgreSQL: exactly, by equal normalized text, then by similarity. An undecided candidate goes to the judge. */
 
 import { msSince } from '../event-loop/clock.ts'
 import { createMinuteLimiter, type MinuteLimiter } from '../event-loop/minute-limiter.ts'
@@ -26,25 +26,26 @@ import type { PromptEmbedder, PromptVector } from './prompt-embedder.ts'
 import type { MissReason } from './reasons.ts'
 import { toCacheEntry, toNearMiss, toSemanticMatch } from './row-to-match.ts'
 
-/** Per group of comparable prompts and minute: people look at a few, and among a thousand prompts of one pattern each is near another. */
-const MOST_NEAR_MISSES = 20
+/** Near misses recorded per group and minute. People review a few, and a group of similar prompts has many. */
+const MAX_NEAR_MISSES_PER_MINUTE = 20
 
 export interface LookupResult {
   match: CachedResponseMatch | null
-  /** Why there is no match. */
+  /** The reason why there is no match. */
   missReason: MissReason
-  /** In shadow mode: the match that would have been served. */
+  /** The match that would have been served without shadow mode. */
   shadow?: SemanticMatch<EntryMetadata>
-  /** The near miss, so that people can say whether it should have been a match. */
+  /** The near miss, on which people can give a verdict. */
   nearMiss?: NearMiss
   /** Candidates that a judge might confirm, the most similar first. */
   undecided?: readonly SimilarMatchRow[]
-  /** What the judge cost in this lookup, in US dollars. */
+  /** Cost of the judge in this lookup, in US dollars. */
   judgeUsd?: number
-  /** Reused to store the response. */
+  /** The prompt's vector, with which the response is stored. */
   vector: PromptVector | null
-  /** Time for all of it, and of that for the question's vector, in milliseconds; without them, nothing was looked up or embedded. */
+  /** Duration of the lookup in milliseconds. Absent without a lookup. */
   durationMs?: number | null
+  /** Part of the duration that computed the prompt's vector, in milliseconds. Absent without an embedding call. */
   embedMs?: number | null
 }
 
@@ -56,63 +57,66 @@ export interface LookupOptions extends CandidateSearchOptions {
 }
 
 export interface CacheLookup {
-  /** Rejects when the database is out of reach, or takes too long. */
+  /** Rejects when the database is unavailable or takes too long. */
   lookUp(query: CacheQuery): Promise<LookupResult>
-  /** Begins what `lookUp` asks PostgreSQL first, after what is being sent now. It changes nothing, so that it may be for nothing. */
+  /** Starts the first search of `lookUp` in the next tick. It changes nothing, so that its result may be discarded. */
   prefetch(query: CacheQuery): void
 }
 
-/** What PostgreSQL has for a request. */
-interface Found {
+/** The result of a search for a request. */
+interface SearchOutcome {
   vector: PromptVector | null
-  /** Null: for the exact request alone. */
-  compared: SemanticCriteria | null
-  answers: CacheSearchResult
+  /** The criteria; null for a search of the exact entry only. */
+  criteria: SemanticCriteria | null
+  result: CacheSearchResult
 }
 
 export function createCacheLookup(options: LookupOptions): CacheLookup {
   const { copies, vectors, judge, judgeQueue, unfinished } = options
-  const takeNearMiss = createMinuteLimiter(MOST_NEAR_MISSES)
+  const mayRecordNearMiss = createMinuteLimiter(MAX_NEAR_MISSES_PER_MINUTE)
   const searches = createCandidateSearch(options)
   const { search, readResponse } = searches
-  const { begin, searchFirst } = createFirstSearch(vectors, searches)
+  const { prefetch, searchFirst } = createFirstSearch(vectors, searches)
 
   async function lookUp(query: CacheQuery): Promise<LookupResult> {
     const semantic = query.semantic()
     const found = await searchFirst(query)
-    const first = await conclude(query, found)
-    if (typeof semantic === 'string' || vectors.isFree || first.match || !found.compared?.vector) return first
-    const { compared, answers } = found
+    const first = await selectMatch(query, found)
+    if (typeof semantic === 'string' || vectors.isFree || first.match || !found.criteria?.vector) return first
+    const { criteria, result } = found
     const { normalized } = semantic.normalizedPrompt
-    if (!answers.hasCandidates && !unfinished.isWriting(query, compared)) {
-      // Nobody waits for it: it is made while the provider is asked.
+    if (!result.hasCandidates && !unfinished.isWriting(query, criteria)) {
+      // The vector is computed during the provider call, and no request waits for it.
       if (query.control.store) void vectors.findLater(query, normalized)
       return first
     }
     const startedAtMs = performance.now()
     const vector = await vectors.find(query, normalized)
     const embedMs = msSince(startedAtMs)
-    if (!vector) return { ...sayUncompared(first), embedMs }
-    const second = await conclude(query, { vector, answers: await search(query, { ...compared, vector }) })
-    return { ...(unfinished.isWriting(query, compared) ? sayUncompared(second) : second), embedMs }
+    if (!vector) return { ...markNotCompared(first), embedMs }
+    const second = await selectMatch(query, { vector, result: await search(query, { ...criteria, vector }) })
+    return { ...(unfinished.isWriting(query, criteria) ? markNotCompared(second) : second), embedMs }
   }
 
-  async function conclude(query: CacheQuery, { vector, answers }: Omit<Found, 'compared'>): Promise<LookupResult> {
-    const { picked, ...lookup } = readFound(query, answers, { isSemantic: !vectors.isFree, takeNearMiss })
+  async function selectMatch(
+    query: CacheQuery,
+    { vector, result }: Omit<SearchOutcome, 'criteria'>,
+  ): Promise<LookupResult> {
+    const { picked, ...lookup } = evaluateResult(query, result, { isSemantic: !vectors.isFree, mayRecordNearMiss })
     const match = picked ? await readResponse(query, picked) : lookup.match
-    if (match) noteMatch(query, match)
+    if (match) cacheMatch(query, match)
     return { ...lookup, match, vector }
   }
 
-  /** The next request in these words finds the entry in Redis. */
-  function noteMatch(query: CacheQuery, match: CachedResponseMatch): void {
+  /** Copies the match to Redis, where the next equal request finds it. */
+  function cacheMatch(query: CacheQuery, match: CachedResponseMatch): void {
     if (match.result === 'HIT') return void copies.write(query, match.entry)
     if (query.control.store && !isUserScoped(query)) copies.writeAlias(query, match)
     judgeQueue.sampleServed(query, match)
   }
 
   async function lookUpOrJudge(query: CacheQuery): Promise<LookupResult> {
-    const lookup = sayTools(query, await lookUp(query))
+    const lookup = markToolMiss(query, await lookUp(query))
     const [candidate] = lookup.match ? [] : (lookup.undecided ?? [])
     const semantic = query.semantic()
     if (!candidate || typeof semantic === 'string') return lookup
@@ -120,41 +124,41 @@ export function createCacheLookup(options: LookupOptions): CacheLookup {
       judgeQueue.enqueueUndecided(query, candidate)
       return lookup
     }
-    // The most similar undecided candidate goes to the judge, before the upstream is asked.
+    // The judge decides on the most similar undecided candidate before the provider is called.
     const { verdict, costUsd: judgeUsd } = await judge.decide(query, semantic, candidate)
     if (verdict !== 'same') return { ...lookup, judgeUsd }
     const similarity = Math.min(1, candidate.similarity)
     const match = await readResponse(query, toSemanticMatch(semantic, { row: candidate, reason: 'judged', similarity }))
-    if (match) noteMatch(query, match)
+    if (match) cacheMatch(query, match)
     return { ...lookup, match, judgeUsd }
   }
 
-  return { lookUp: lookUpOrJudge, prefetch: begin }
+  return { lookUp: lookUpOrJudge, prefetch }
 }
 
-/** A free embedder's vector is sent with the first call. Another is waited for only after that found nothing but what it may be compared with. */
+/** Creates the first search of a lookup. A free embedder's vector is part of it. Another embedder is called only if the first search finds comparable entries. */
 function createFirstSearch(vectors: PromptEmbedder, { buildCriteria, search }: CandidateSearch) {
-  const begun = new WeakMap<CacheQuery, Promise<Found>>()
+  const prefetched = new WeakMap<CacheQuery, Promise<SearchOutcome>>()
 
-  async function searchNow(query: CacheQuery): Promise<Found> {
+  async function searchNow(query: CacheQuery): Promise<SearchOutcome> {
     const semantic = query.semantic()
-    if (typeof semantic === 'string') return { vector: null, compared: null, answers: await search(query, null) }
+    if (typeof semantic === 'string') return { vector: null, criteria: null, result: await search(query, null) }
     const vector = vectors.isFree && semantic.needsVector ? vectors.make(semantic.normalizedPrompt) : null
-    const late = vectors.isFree || !semantic.needsVector ? null : { spaceId: vectors.spaceId, text: null }
-    const compared = buildCriteria(query, semantic, vector ?? late)
-    return { vector, compared, answers: await search(query, compared) }
+    const pending = vectors.isFree || !semantic.needsVector ? null : { spaceId: vectors.spaceId, text: null }
+    const criteria = buildCriteria(query, semantic, vector ?? pending)
+    return { vector, criteria, result: await search(query, criteria) }
   }
 
   return {
-    begin(query: CacheQuery): void {
+    prefetch(query: CacheQuery): void {
       const searched = nextTurn().then(() => searchNow(query))
-      // It is awaited later, if at all.
+      // The promise is awaited later, if at all.
       searched.catch(() => {})
-      begun.set(query, searched)
+      prefetched.set(query, searched)
     },
-    searchFirst(query: CacheQuery): Promise<Found> {
-      const searched = begun.get(query) ?? searchNow(query)
-      begun.delete(query)
+    searchFirst(query: CacheQuery): Promise<SearchOutcome> {
+      const searched = prefetched.get(query) ?? searchNow(query)
+      prefetched.delete(query)
       return searched
     },
   }
@@ -164,34 +168,34 @@ function nextTurn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }
 
-/** The most similar of what lies below the threshold. */
+/** Returns the most similar candidate below the threshold that has no verdict. */
 function sampleOf(below: readonly CacheMatchRow[]) {
-  const [row] = candidatesOf({ answers: below }).filter(({ verdict }) => verdict === null)
+  const [row] = candidatesOf(below).filter(({ verdict }) => verdict === null)
   return row && { row, difference: null }
 }
 
-/** Where nothing was comparable in time, it says so. */
-function sayUncompared(lookup: LookupResult): LookupResult {
+/** Sets the miss reason `no-vector` on a lookup that could not compare in time. */
+function markNotCompared(lookup: LookupResult): LookupResult {
   return !lookup.match && lookup.missReason === 'no-candidate' ? { ...lookup, missReason: 'no-vector' } : lookup
 }
 
-/** Where nothing is comparable because answers that call tools are not matched, it says so. */
-function sayTools({ identity: { body } }: CacheQuery, lookup: LookupResult): LookupResult {
+/** Sets the miss reason `tools` on a miss of a request with tools, because responses that call tools are not matched. */
+function markToolMiss({ identity: { body } }: CacheQuery, lookup: LookupResult): LookupResult {
   const offersTools = Array.isArray(body.tools) && body.tools.length > 0 && body.tool_choice !== 'none'
   return offersTools && !lookup.match && lookup.missReason === 'no-candidate'
     ? { ...lookup, missReason: 'tools' }
     : lookup
 }
 
-function candidatesOf({ answers }: { answers: readonly CacheMatchRow[] }) {
-  return answers.filter(row => row.match !== 'exact').toSorted((one, other) => other.similarity - one.similarity)
+function candidatesOf(rows: readonly CacheMatchRow[]) {
+  return rows.filter(row => row.match !== 'exact').toSorted((one, other) => other.similarity - one.similarity)
 }
 
-/** Which of the rows may be served, or why none may. */
-function readFound(
+/** Returns the match among the rows, or the reason why none may be served. */
+function evaluateResult(
   query: CacheQuery,
   { matches: found, hasBelowThreshold }: CacheSearchResult,
-  { isSemantic, takeNearMiss }: { isSemantic: boolean; takeNearMiss: MinuteLimiter },
+  { isSemantic, mayRecordNearMiss }: { isSemantic: boolean; mayRecordNearMiss: MinuteLimiter },
 ): Omit<LookupResult, 'vector'> & { picked?: SemanticMatch<EntryMetadata> } {
   const { resolvedKey, requestHash } = query
   const semantic = query.semantic()
@@ -205,8 +209,8 @@ function readFound(
     const { nearest = sampleOf(below), ...none } = picked
     if ((hasBelowThreshold || below.length > 0) && none.missReason === 'no-candidate')
       none.missReason = 'below-threshold'
-    const isNoted = nearest && takeNearMiss(promptGroupKey(resolvedKey, semantic.contextHash))
-    return { match: null, ...none, ...(isNoted && { nearMiss: toNearMiss(semantic, nearest) }) }
+    const isRecorded = nearest && mayRecordNearMiss(promptGroupKey(resolvedKey, semantic.contextHash))
+    return { match: null, ...none, ...(isRecorded && { nearMiss: toNearMiss(semantic, nearest) }) }
   }
   const match = toSemanticMatch(semantic, picked)
   if (resolvedKey.semantic_mode === 'shadow') return { match: null, missReason: 'shadow', shadow: match }

@@ -1,49 +1,49 @@
 /**
- * Answers whose clients have them already, and PostgreSQL not yet, or not yet their vectors: the only process sends a plain response without
- * waiting for the write, and whoever asks what such a write could answer waits for it instead.
+ * Tracks responses that were sent to their clients and are not in PostgreSQL yet, or without their vectors. A single process sends a plain
+ * response without waiting for its write. A lookup that the write could match waits for it instead.
  */
 import { createSharedTimeout } from '../event-loop/timeouts.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
 import type { PendingWrite } from './response-writer.ts'
 
-/** Then what is stored by then is looked at all the same. */
-const LONGEST_WAIT_MS = 400
+/** Longest time a lookup waits for writes. Then it searches what is stored. */
+const MAX_WAIT_MS = 400
 
-/** What a lookup looks for: prompts of its normalized text, of its anchor, or of its whole group. */
+/** Identifies the prompts that a lookup searches: of its normalized text, of its anchor, or of its whole group. */
 export type PendingWriteTarget = Pick<SemanticQuery, 'contextHash' | 'normalizedHash'> & { anchorHash?: string | null }
 
 export class PendingWrites {
-  /** Each name's writes under way, together: those that began later are not waited for, since in a busy group there are always some. */
+  /** The writes in flight of each name. A lookup does not wait for writes that begin later, because a busy group always has some. */
   readonly #byName = new Map<string, Promise<void>>()
-  readonly #withinLimit = createSharedTimeout(LONGEST_WAIT_MS)
+  readonly #withTimeout = createSharedTimeout(MAX_WAIT_MS)
 
-  /** Neither must reject. */
+  /** Adds a write, whose promises must not reject. */
   add(query: CacheQuery, { stored, vectorStored }: PendingWrite): void {
-    this.#note(query.exactKey, stored)
+    this.#track(query.exactKey, stored)
     const semantic = query.semantic()
     if (typeof semantic === 'string') return
-    this.#note(nameOfText(query, semantic), stored)
-    this.#note(nameOfGroup(query, { ...semantic, anchorHash: null }), vectorStored)
-    this.#note(nameOfGroup(query, semantic), vectorStored)
+    this.#track(textNameOf(query, semantic), stored)
+    this.#track(groupNameOf(query, { ...semantic, anchorHash: null }), vectorStored)
+    this.#track(groupNameOf(query, semantic), vectorStored)
   }
 
   /**
-   * Resolves when what a lookup might find is written, or the time is up; null when nothing like it is being written. With an anchor, prompts of
-   * other anchors are not compared, so their writes are not waited for. By name, no vectors are compared, and none is waited for.
+   * Resolves when the writes that a lookup may match are done, or at the time limit. Null when there are none. With an anchor, it waits for
+   * prompts of that anchor only. By name, it does not wait for vectors.
    */
-  waitFor(query: CacheQuery, sought: PendingWriteTarget | null, by: 'name' | 'vector'): Promise<void> | null {
+  waitFor(query: CacheQuery, target: PendingWriteTarget | null, by: 'name' | 'vector'): Promise<void> | null {
     if (this.#byName.size === 0) return null
-    const name = sought && (by === 'name' ? nameOfText : nameOfGroup)(query, sought)
+    const name = target && (by === 'name' ? textNameOf : groupNameOf)(query, target)
     const writing = this.#byName.get(query.exactKey) ?? (name === null ? undefined : this.#byName.get(name))
-    return writing ? this.#withinLimit(writing).catch(() => {}) : null
+    return writing ? this.#withTimeout(writing).catch(() => {}) : null
   }
 
-  /** Whether something is being written that a vector would be compared with. */
-  isWriting(query: CacheQuery, sought: PendingWriteTarget): boolean {
-    return this.#byName.has(nameOfGroup(query, sought))
+  /** Returns whether a prompt is being written that a vector would be compared with. */
+  isWriting(query: CacheQuery, target: PendingWriteTarget): boolean {
+    return this.#byName.has(groupNameOf(query, target))
   }
 
-  #note(name: string, written: Promise<void>): void {
+  #track(name: string, written: Promise<void>): void {
     const all = Promise.all([this.#byName.get(name), written]).then(() => {
       if (this.#byName.get(name) === all) this.#byName.delete(name)
     })
@@ -51,8 +51,8 @@ export class PendingWrites {
   }
 }
 
-const nameOfText = ({ resolvedKey }: CacheQuery, { contextHash, normalizedHash }: PendingWriteTarget) =>
+const textNameOf = ({ resolvedKey }: CacheQuery, { contextHash, normalizedHash }: PendingWriteTarget) =>
   `${resolvedKey.project_id} ${contextHash} =${normalizedHash}`
 
-const nameOfGroup = ({ resolvedKey }: CacheQuery, { contextHash, anchorHash }: PendingWriteTarget) =>
+const groupNameOf = ({ resolvedKey }: CacheQuery, { contextHash, anchorHash }: PendingWriteTarget) =>
   `${resolvedKey.project_id} ${contextHash} ${anchorHash ?? ''}`

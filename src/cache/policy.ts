@@ -1,4 +1,4 @@
-/** Decides which stored response may be served for a question in other words. Without evidence that the two ask the same, none is. */
+/** Decides which cached response may be served for a prompt in other words. It requires evidence that both prompts ask the same. */
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 import type { CacheMatchRow, SimilarMatchRow } from '../postgres/search-cache.ts'
 import type { CacheQuery, SemanticQuery } from './cache-query.ts'
@@ -9,8 +9,12 @@ import { mainDifferenceKind } from './verify/difference.ts'
 import { findVeto } from './verify/verify.ts'
 
 /**
- * `verified`: equal normal forms, or plain questions above the threshold that no veto speaks against. `proved`: equal normal forms alone.
- * `judged`: verified, or confirmed by the judge. `threshold`: similarity alone. Under each but `proved`, also what a person has confirmed.
+ * - `verified` serves equal normalized texts, and plain questions above the threshold without a veto.
+ * - `proved` serves equal normalized texts only.
+ * - `judged` also serves pairs that the judge confirmed.
+ * - `threshold` serves by similarity alone.
+ *
+ * All except `proved` also serve pairs that a person confirmed.
  */
 export type SemanticPolicy = ResolvedKey['semantic_policy']
 
@@ -24,16 +28,16 @@ export interface NoCandidate {
   missReason: MissReason
   /** Candidates that a judge might confirm, the most similar first. */
   undecided: readonly SimilarMatchRow[]
-  /** The most similar candidate without a verdict, and the kind of difference that prevents a match, if one does. */
+  /** The most similar candidate without a verdict, and the kind of difference that prevented a match; null when similarity did. */
   nearest?: { row: SimilarMatchRow; difference: string | null }
 }
 
-/** The project's settings that a match depends on. Matches made under other settings are not reused. */
+/** Returns the project's settings that a match depends on, as a key. Matches found under other settings are not reused. */
 export function matchSettingsKey(resolvedKey: ResolvedKey): string {
   return `${resolvedKey.semantic_mode}:${resolvedKey.semantic_policy}:${resolvedKey.semantic_risk}:${resolvedKey.verdict_generation}`
 }
 
-/** Whether the judge is asked before a miss, which costs money. Test keys have none: they reach the sandbox only, which judges nothing. */
+/** Returns whether the judge is called before a miss, which costs money. Test keys have no judge, because they reach only the sandbox. */
 export function isJudgedInline(resolvedKey: ResolvedKey): boolean {
   if (
     resolvedKey.semantic_judge !== 'inline' ||
@@ -44,13 +48,13 @@ export function isJudgedInline(resolvedKey: ResolvedKey): boolean {
   return resolvedKey.semantic_mode === 'on' && resolvedKey.semantic_policy === 'judged'
 }
 
-/** A candidate with a verdict may be served from the judge's floor upwards. */
+/** Returns the similarity that candidates must exceed. A candidate with a verdict counts from the judge's floor. */
 export function lookupThreshold({ threshold, judgeFloor }: SemanticQuery): number {
-  // Just below the floor, because the search is strict and the floor itself counts.
+  // The value is just below the floor, because the search excludes its limit and the floor itself counts.
   return judgeFloor === null ? threshold : Math.min(threshold, judgeFloor - 1e-9)
 }
 
-/** Whether a row is near enough to be weighed. What a person confirmed is, unless the client itself asks for more similarity. */
+/** Returns whether a row is similar enough to be evaluated. A confirmed pair is, unless the client requires more similarity. */
 export function isCandidate(
   { resolvedKey, control }: CacheQuery,
   semantic: SemanticQuery,
@@ -66,45 +70,45 @@ export function selectCandidate(
   query: SemanticQuery,
   found: readonly CacheMatchRow[],
   policy: SemanticPolicy,
-  /** Whether similarity tells meaning, not only wording. */
+  /** True when similarity measures meaning instead of wording. */
   isSemantic = false,
 ): SelectedCandidate | NoCandidate {
   const candidates = found.filter(row => row.match !== 'exact').toSorted((a, b) => b.similarity - a.similarity)
   const undecided: SimilarMatchRow[] = []
-  let apart: MissReason | null = null
+  let mismatch: MissReason | null = null
   let nearest: NoCandidate['nearest']
   for (const row of candidates) {
-    const weighed = weigh(query, row, policy, isSemantic)
-    if ('reason' in weighed) return { row, similarity: Math.min(1, row.similarity), ...weighed }
-    if (weighed.isUndecided) undecided.push(row)
-    if (row.verdict === null) nearest ??= { row, difference: weighed.difference ?? null }
-    if (weighed.missReason !== 'below-threshold') apart ??= weighed.missReason
+    const result = evaluateCandidate(query, row, policy, isSemantic)
+    if ('reason' in result) return { row, similarity: Math.min(1, row.similarity), ...result }
+    if (result.isUndecided) undecided.push(row)
+    if (row.verdict === null) nearest ??= { row, difference: result.difference ?? null }
+    if (result.missReason !== 'below-threshold') mismatch ??= result.missReason
   }
-  const missReason = apart ?? (found.length > 0 ? 'below-threshold' : 'no-candidate')
+  const missReason = mismatch ?? (found.length > 0 ? 'below-threshold' : 'no-candidate')
   return { missReason, undecided, ...(nearest && { nearest }) }
 }
 
 /**
- * In order of weight: a person's verdict or a negative review, the rules, the judge's verdict. Without a verdict, a candidate must exceed
- * the threshold.
+ * Evaluates a candidate. In order of precedence, a person's verdict or a negative review decides, then the rules, then the judge's verdict.
+ * Without a verdict, a candidate must exceed the threshold.
  */
-function weigh(
+function evaluateCandidate(
   query: SemanticQuery,
   row: SimilarMatchRow,
   policy: SemanticPolicy,
   isSemantic: boolean,
 ): { reason: SemanticReason } | { missReason: MissReason; isUndecided?: boolean; difference?: string | null } {
   const { threshold, judgeFloor } = query
-  const isOpposed = row.verdict === 'different'
+  const isDifferent = row.verdict === 'different'
   const failed = policy === 'proved' ? 'unproved' : 'unverified'
-  if (isOpposed && row.verdict_source !== 'judge') return { missReason: `${failed}:verdict` }
+  if (isDifferent && row.verdict_source !== 'judge') return { missReason: `${failed}:verdict` }
   const isSimilar = row.similarity > threshold
   if (isSimilar && row.match === 'normalized') return { reason: 'normalized' }
   if (isSimilar && policy === 'threshold') return { reason: 'threshold' }
   const veto = findCandidateVeto(query, row, policy, isSemantic)
-  if (isSimilar && veto === null && !isOpposed) return { reason: 'verified' }
-  const byPerson = row.verdict_source === 'person'
-  if (row.verdict === 'same' && (byPerson || policy === 'judged')) return { reason: 'judged' }
+  if (isSimilar && veto === null && !isDifferent) return { reason: 'verified' }
+  const isPersonVerdict = row.verdict_source === 'person'
+  if (row.verdict === 'same' && (isPersonVerdict || policy === 'judged')) return { reason: 'judged' }
   const isUndecided = row.verdict === null && judgeFloor !== null && row.similarity >= judgeFloor
   return {
     missReason: isSimilar ? `${failed}:${veto ?? 'verdict'}` : 'below-threshold',
@@ -113,7 +117,7 @@ function weigh(
   }
 }
 
-/** What speaks against the candidate; null when nothing does. */
+/** Returns the reason against the candidate; null when there is none. */
 export function findCandidateVeto(
   { normalizedPrompt, threshold, risk }: SemanticQuery,
   row: SimilarMatchRow,

@@ -1,4 +1,4 @@
-/** Vectors of prompts. Each text is embedded once; a failing embedder costs a match, never a response. */
+/** Provides the vectors of prompts. Each text is embedded once. A failed embedding may cost a match and never fails a request. */
 
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../event-loop/timeouts.ts'
@@ -22,30 +22,30 @@ const MAX_IN_MEMORY = 10_000
 
 export interface PromptVector {
   spaceId: number
-  /** From `formatVector`; it is sent to the database twice. */
+  /** From `formatVector`. It is sent to the database twice. */
   text: string
 }
 
-/** One that an answer is stored without: it is being made. */
+/** A vector in progress. The response is stored without it first. */
 export interface PendingVector {
   spaceId: number
-  /** Never rejects; null when there will be none. */
+  /** Never rejects. Null when the embedding failed. */
   ready: Promise<PromptVector | null>
 }
 
 export type PromptEmbedder =
-  /** A vector costs next to nothing, so none is stored. */
-  | { readonly isFree: true; make(reading: Pick<NormalizedPrompt, 'normalized' | 'owner'>): PromptVector }
-  /** Resolves to a normalized text's vector; null when the embedder failed or timed out. */
+  /** Computes vectors in-process. They cost so little that they are not stored. */
+  | { readonly isFree: true; make(prompt: Pick<NormalizedPrompt, 'normalized' | 'owner'>): PromptVector }
+  /** Resolves to a normalized text's vector. Null when the embedder failed or timed out. */
   | {
       readonly isFree: false
       readonly spaceId: number
-      find(asking: EmbeddingContext, normalized: string): Promise<PromptVector | null>
-      /** The same for an answer that is stored: nobody waits for it, so it may take longer. */
-      findLater(asking: EmbeddingContext, normalized: string): Promise<PromptVector | null>
+      find(context: EmbeddingContext, normalized: string): Promise<PromptVector | null>
+      /** Like `find`, for a response to be stored. It may take longer, because no request waits for it. */
+      findLater(context: EmbeddingContext, normalized: string): Promise<PromptVector | null>
     }
 
-/** For whom a vector is made. */
+/** The request for which a vector is computed. */
 export type EmbeddingContext = Pick<CacheQuery, 'resolvedKey' | 'trace'> & {
   control: Pick<CacheControl, 'sharingScope'>
   identity: Pick<RequestIdentity, 'body'>
@@ -54,11 +54,11 @@ export type EmbeddingContext = Pick<CacheQuery, 'resolvedKey' | 'trace'> & {
 export interface PromptEmbedderOptions {
   database: Database
   embedder: Embedder
-  /** Where paid vectors are stored, together with the vectors of clients' own requests. */
+  /** Stores paid vectors, together with the vectors of clients' own requests. */
   vectors: VectorStore
-  /** Names the embedder's vectors as an equal request of a client would be named. */
+  /** Names the embedder's vectors like those of an equal client request. */
   nameVector: VectorNamer
-  /** Told of each call of an embedder at an API: what it read. */
+  /** Called after each call to an embedder's API, with the prompt tokens. */
   onEmbedded(promptTokens: number): void
   log: Log
 }
@@ -78,25 +78,25 @@ export async function createPromptEmbedder(options: PromptEmbedderOptions): Prom
       make: ({ normalized, owner }) => toPromptVector(embedder.embed(embeddingTextOf(normalized, owner))),
     }
   if (embedder.endpoint === null) {
-    const orNull = (values: Float32Array | null) => values && toPromptVector(values)
+    const toNullable = (values: Float32Array | null) => values && toPromptVector(values)
     return {
       isFree: false,
       spaceId,
-      find: (asking, normalized) =>
-        embedder.embed(embeddingTextOf(normalized, scopeOwnerOf(asking)), scopeOwnerOf(asking)).then(orNull),
-      // Thousands may be under way, so none keeps its request.
-      findLater: (asking, normalized) =>
+      find: (context, normalized) =>
+        embedder.embed(embeddingTextOf(normalized, scopeOwnerOf(context)), scopeOwnerOf(context)).then(toNullable),
+      // Thousands may be in flight, so that none retains its request.
+      findLater: (context, normalized) =>
         embedder
-          .embedInBackground(embeddingTextOf(normalized, scopeOwnerOf(asking)), scopeOwnerOf(asking))
-          .then(orNull),
+          .embedInBackground(embeddingTextOf(normalized, scopeOwnerOf(context)), scopeOwnerOf(context))
+          .then(toNullable),
     }
   }
-  const embedText = embedOnce(embedder, options)
-  async function find(asking: EmbeddingContext, normalized: string): Promise<PromptVector | null> {
-    // Test keys are free of charge, so only exact and normalized matches serve them.
-    if (asking.resolvedKey.key_type === 'test') return null
+  const embedText = createCachedEmbed(embedder, options)
+  async function find(context: EmbeddingContext, normalized: string): Promise<PromptVector | null> {
+    // Test keys are free of charge, so that they get only exact and normalized matches.
+    if (context.resolvedKey.key_type === 'test') return null
     try {
-      const embedding = embedText(asking, embeddingTextOf(normalized, scopeOwnerOf(asking)))
+      const embedding = embedText(context, embeddingTextOf(normalized, scopeOwnerOf(context)))
       const values = await withTimeout(EMBED_TIME_LIMIT_MS, embedding)
       log.failures.recover('embed')
       return toPromptVector(values)
@@ -115,8 +115,8 @@ export async function createPromptEmbedder(options: PromptEmbedderOptions): Prom
   }
 }
 
-/** Looks in memory first, then in the vector store, and asks the embedder last. */
-function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: PromptEmbedderOptions) {
+/** Returns a function that looks a vector up in memory, then in the vector store, and calls the embedder last. */
+function createCachedEmbed(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: PromptEmbedderOptions) {
   const recent = new LRUCache<string, Promise<Float32Array>>({ max: MAX_IN_MEMORY })
 
   async function embed(
@@ -131,20 +131,20 @@ function embedOnce(embedder: PaidEmbedder, { vectors, nameVector, onEmbedded }: 
     onEmbedded(counted.promptTokens)
     const packed = packVector(numbers)
     const ttlSeconds = resolvedKey.cache_ttl_seconds
-    const kept = { ttlSeconds, endUser: recordedEndUserOf(identity.body) }
-    if (packed && ttlSeconds > 0) void vectors.store(resolvedKey, [{ name, packed, ...counted }], kept)
+    const storeOptions = { ttlSeconds, endUser: recordedEndUserOf(identity.body) }
+    if (packed && ttlSeconds > 0) void vectors.store(resolvedKey, [{ name, packed, ...counted }], storeOptions)
     return Float32Array.from(numbers)
   }
 
-  return (asking: EmbeddingContext, text: string): Promise<Float32Array> => {
-    const { resolvedKey, control } = asking
+  return (context: EmbeddingContext, text: string): Promise<Float32Array> => {
+    const { resolvedKey, control } = context
     const name = scopedHash(control.sharingScope, nameVector(text))
-    const place = `${resolvedKey.project_id} ${resolvedKey.cache_generation} ${name}`
-    const known = recent.get(place)
+    const cacheKey = `${resolvedKey.project_id} ${resolvedKey.cache_generation} ${name}`
+    const known = recent.get(cacheKey)
     if (known) return known
-    const asked = embed(asking, text, name)
-    recent.set(place, asked)
-    asked.catch(() => recent.delete(place))
-    return asked
+    const embedding = embed(context, text, name)
+    recent.set(cacheKey, embedding)
+    embedding.catch(() => recent.delete(cacheKey))
+    return embedding
   }
 }

@@ -1,6 +1,6 @@
-/** Why something was served from the cache, or nothing was: every X-Proxy-Cache-Reason, in words for pages, docs and the monthly report. */
+/** The values of X-Proxy-Cache-Reason, which explain a hit or a miss, with their descriptions for pages, docs and the monthly report. */
 
-/** Differences between two questions, by which one does not answer the other. Shown behind `unverified:` or `unproved:`. */
+/** Kinds of differences between two prompts that prevent a match. They follow `unverified:` or `unproved:`. */
 const DIFFERENCES = {
   verbatim: 'text compared literally',
   number: 'number',
@@ -24,7 +24,7 @@ const DIFFERENCES = {
   verdict: 'a verdict',
 } as const
 
-/** Names of differences, to choose from. */
+/** The kind of difference that prevents a match. */
 export type MismatchReason = keyof typeof DIFFERENCES
 
 const HITS = {
@@ -37,96 +37,96 @@ const HITS = {
 } as const
 
 interface Miss {
-  /** Of one request. */
-  says: string
-  /** To people who pay, of many requests. */
+  /** Description of one request's miss. */
+  description: string
+  /** Description in the monthly report, for many requests. */
   reported: string
 }
 
 const MISSES = {
   'no-candidate': {
-    says: 'Nothing that is stored is comparable.',
+    description: 'Nothing that is stored is comparable.',
     reported: 'nobody had asked anything like it',
   },
   'below-threshold': {
-    says: 'Nothing that is stored is similar enough.',
+    description: 'Nothing that is stored is similar enough.',
     reported: 'the nearest question was too far from it',
   },
   'no-vector': {
-    says: 'No vector was ready in time.',
+    description: 'No vector was ready in time.',
     reported: 'it could not be compared in time',
   },
   fresh: {
-    says: 'It asks about the present, so an earlier answer may be outdated.',
+    description: 'It asks about the present, so an earlier answer may be outdated.',
     reported: 'the answer depends on when it is asked',
   },
-  action: { says: 'It asks for something to be done.', reported: 'it asks for something to be done' },
-  tools: { says: 'Its answer may call tools.', reported: 'the answer calls tools' },
-  'no-store': { says: 'The request forbids a cached answer.', reported: 'the client wanted no stored answer' },
+  action: { description: 'It asks for something to be done.', reported: 'it asks for something to be done' },
+  tools: { description: 'Its answer may call tools.', reported: 'the answer calls tools' },
+  'no-store': { description: 'The request forbids a cached answer.', reported: 'the client wanted no stored answer' },
   shadow: {
-    says: 'The project is in shadow mode: it would have been a hit.',
+    description: 'The project is in shadow mode: it would have been a hit.',
     reported: 'the cache only watched (shadow mode)',
   },
   refused: {
-    says: 'The hook refused the stored answer under its present rules.',
+    description: 'The hook refused the stored answer under its present rules.',
     reported: 'new rules refused the stored answer',
   },
   off: {
-    says: 'The project’s settings exclude it from the cache.',
+    description: 'The project’s settings exclude it from the cache.',
     reported: 'the project allows exact matches only',
   },
 } as const satisfies Record<string, Miss>
 
-/** Those that name a difference behind a colon. */
-const APART = {
+/** Miss reasons that are followed by a colon and a difference. */
+const MISMATCHES = {
   unverified: {
-    says: 'The nearest stored question differs.',
+    description: 'The nearest stored question differs.',
     reported: 'a similar question was answered, and something spoke against it',
   },
   unproved: {
-    says: 'The nearest stored question differs, under the policy `proved`.',
+    description: 'The nearest stored question differs, under the policy `proved`.',
     reported: 'a similar question was answered, and not proved to ask the same',
   },
 } as const satisfies Record<string, Miss>
 
 export type HitReason = keyof typeof HITS
 
-/** Why nothing was served. */
-export type MissReason = keyof typeof MISSES | `${keyof typeof APART}:${MismatchReason}`
+/** The reason of a miss. */
+export type MissReason = keyof typeof MISSES | `${keyof typeof MISMATCHES}:${MismatchReason}`
 
-/** Names the difference that kept a pair apart. `null` means that similarity was too low. */
+/** Returns the name of the difference that prevented a match. Null means that similarity was too low. */
 export function describeMismatch(kind: string | null): string {
-  return kind === null ? 'not similar enough' : (read(DIFFERENCES, kind) ?? kind)
+  return kind === null ? 'not similar enough' : (lookUpOwn(DIFFERENCES, kind) ?? kind)
 }
 
-/** A reason in a sentence, about one request. */
+/** Returns a sentence about one request's reason. */
 export function describeReason(reason: string): string {
   const [kind = '', difference] = reason.split(':')
   if (difference === 'verdict') return 'A person called it different from the nearest stored question.'
   if (difference !== undefined) return `The nearest stored question differs: ${describeMismatch(difference)}.`
-  return read(HITS, kind) ?? read<Miss>(MISSES, kind)?.says ?? reason
+  return lookUpOwn(HITS, kind) ?? lookUpOwn<Miss>(MISSES, kind)?.description ?? reason
 }
 
-/** A miss's reason as the monthly report has it; '' for what has none. */
+/** Returns a miss reason's description for the monthly report. An empty reason means that none was recorded. */
 export function describeMissForReport(reason: string): string {
   const [kind = '', difference] = reason.split(':')
   if (kind === '') return 'it is not cached, or no reason was recorded'
-  const reported = read<Miss>({ ...MISSES, ...APART }, kind)?.reported ?? reason
+  const reported = lookUpOwn<Miss>({ ...MISSES, ...MISMATCHES }, kind)?.reported ?? reason
   return difference === undefined ? reported : `${reported}: ${difference}`
 }
 
-/** For the docs: reasons of hits, of misses, and what may stand behind a colon. */
+/** Returns the reasons of hits and misses, and the differences that may follow a colon, for the docs. */
 export function listReasons(): Record<'hits' | 'misses' | 'differences', readonly (readonly [string, string])[]> {
   return {
     hits: Object.entries(HITS),
     misses: [
-      ...Object.entries(MISSES).map(([reason, { says }]) => [reason, says] as const),
-      ...Object.entries(APART).map(([kind, { says }]) => [`${kind}:<difference>`, says] as const),
+      ...Object.entries(MISSES).map(([reason, { description }]) => [reason, description] as const),
+      ...Object.entries(MISMATCHES).map(([kind, { description }]) => [`${kind}:<difference>`, description] as const),
     ],
     differences: Object.entries(DIFFERENCES),
   }
 }
 
-function read<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+function lookUpOwn<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined
 }

@@ -1,4 +1,4 @@
-/** Finds stored answers, and opens what is sealed of them: what no key opens is as if it were not stored. */
+/** Finds cached responses and opens sealed content. An entry that no key opens is omitted. */
 import type { Database } from '../postgres/database.ts'
 import {
   type CacheMatchRow,
@@ -8,7 +8,7 @@ import {
 } from '../postgres/search-cache.ts'
 import type { ContentSeal } from '../stores/content-seal.ts'
 
-export type ResponseFinder = (asks: readonly CacheSearch[]) => Promise<CacheSearchResult[]>
+export type ResponseFinder = (searches: readonly CacheSearch[]) => Promise<CacheSearchResult[]>
 
 export function createResponseFinder(database: Database, seal: ContentSeal): ResponseFinder {
   function open(row: CacheMatchRow, projectId: number): CacheMatchRow | null {
@@ -19,11 +19,11 @@ export function createResponseFinder(database: Database, seal: ContentSeal): Res
     return row.match === 'exact' ? { ...row, response: opened } : { ...row, prompt: opened }
   }
 
-  return async asks => {
-    const found = await searchCacheBatch(database, asks)
-    for (const [place, at] of found.entries()) {
-      const { projectId } = asks[place] as CacheSearch
-      at.matches = at.matches.map(row => open(row, projectId)).filter(row => row !== null)
+  return async searches => {
+    const found = await searchCacheBatch(database, searches)
+    for (const [index, result] of found.entries()) {
+      const { projectId } = searches[index] as CacheSearch
+      result.matches = result.matches.map(row => open(row, projectId)).filter(row => row !== null)
     }
     return found
   }

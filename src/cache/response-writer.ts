@@ -1,6 +1,6 @@
 /**
- * Writes complete responses to PostgreSQL in batches: those that arrive while a call is in flight share the next. A response whose vector is still being
- * made is stored without, to be found by what needs none. The vector follows.
+ * Writes complete responses to PostgreSQL in batches. Responses that arrive while a call is in flight share the next call. A response whose
+ * vector is in progress is stored without it first, so that lookups without a vector find it.
  */
 
 import { BackgroundWork } from '../event-loop/background-work.ts'
@@ -26,33 +26,33 @@ export interface CompleteResponse {
   provider: string
   promptTokens: number
   completionTokens: number
-  /** Whether it may be matched semantically; a response that calls tools may not. */
+  /** True when the response may be matched semantically. A response that calls tools may not. */
   isSemantic: boolean
-  /** Whether its client has all but the closing event. */
+  /** True when the client has received all but the closing event. */
   isStreamed: boolean
-  /** As in the entry. */
+  /** The hook's policy version; see `CacheEntry`. */
   policy: string | null
 }
 
-/** Neither rejects: a response that was not stored is a miss next time. */
+/** A write in progress. Its promises never reject: a response that was not stored is a miss next time. */
 export interface PendingWrite {
-  /** Resolves when PostgreSQL has it. */
+  /** Resolves when the response is in PostgreSQL. */
   stored: Promise<void>
-  /** Resolves when PostgreSQL has its vector, too, or there will be none. The same promise where that is not late. */
+  /** Resolves when the vector is in PostgreSQL, too, or the embedding failed. The same promise as `stored` if the vector was ready. */
   vectorStored: Promise<void>
 }
 
 export interface ResponseWriter {
-  /** A response without a prompt is written a moment later, with others. */
+  /** Queues the response. A response without a prompt is delayed by 25 ms, to be written with others. */
   write(
     query: CacheQuery,
     response: CompleteResponse,
     vector: PromptVector | PendingVector | null,
     ttlSeconds: number,
   ): PendingWrite
-  /** Whether so much waits to be written that further responses should wait, too. */
+  /** Returns true when so many bytes wait to be written that further responses should wait, too. */
   isBacklogged(): boolean
-  /** Writes at once what waits, and resolves when no write is pending. */
+  /** Writes all queued responses at once. Resolves when no write is pending. */
   flush(): Promise<void>
 }
 
@@ -60,25 +60,25 @@ type StoredVector = NonNullable<CacheEntryInput['semantic']>['vector']
 
 const MAX_BATCH = 50
 const TIME_LIMIT_MS = 10_000
-/** A batch costs as much as ten answers, so one that nobody waits for collects more. */
+/** Delay in which a batch without a waiting request collects more responses. A batch costs as much as ten responses. */
 const LINGER_MS = 25
-const MOST_WAITING_BYTES = 32 * 1024 * 1024
+const MAX_WAITING_BYTES = 32 * 1024 * 1024
 
 export function createResponseWriter(database: Database, seal: ContentSeal, log: Log): ResponseWriter {
-  const underWay = new BackgroundWork()
+  const inFlight = new BackgroundWork()
   let waitingBytes = 0
   let flushing = Promise.withResolvers<void>()
   const createStore = (maxItems: number, linger?: () => Promise<void>) =>
     createBatcher<CacheEntryInput, number | null>({
-      run: answers => storeCachedResponses(database, answers),
+      run: responses => storeCachedResponses(database, responses),
       maxItems,
       ...(linger && { linger }),
       timeoutMs: TIME_LIMIT_MS,
-      createTimeoutError: () => new Error('A response was not stored in time'),
+      createTimeoutError: () => new Error('response was not stored in PostgreSQL within 10 s'),
     })
   const store = createStore(MAX_BATCH)
   const storeLater = createStore(MAX_BATCH, () => Promise.race([Bun.sleep(LINGER_MS), flushing.promise]))
-  // One at a time, because writing several long ones would block the event loop.
+  // Long responses are written one at a time, because several would block the event loop.
   const storeLong = createStore(1)
   const addVector = createBatcher<PromptVectorInput, null>({
     run: async added => {
@@ -87,11 +87,11 @@ export function createResponseWriter(database: Database, seal: ContentSeal, log:
     },
     maxItems: MAX_BATCH,
     timeoutMs: TIME_LIMIT_MS,
-    createTimeoutError: () => new Error('A vector was not stored in time'),
+    createTimeoutError: () => new Error('vector was not stored in PostgreSQL within 10 s'),
   })
   const report = (error: unknown) => log.failures.report('store', error, 'a response could not be stored')
 
-  /** Resolves to what its vector, if it is late, is added to. Nothing of the response is kept until then. */
+  /** Stores a row. Resolves to the fields for adding a vector in progress; null when none is to be added. Does not retain the response. */
   async function storeRow(row: CacheEntryInput): Promise<Omit<PromptVectorInput, 'vector'> | null> {
     const add = row.response.length > MAX_MAIN_THREAD_BYTES ? storeLong : row.semantic ? store : storeLater
     const { projectId, semantic } = row
@@ -105,32 +105,32 @@ export function createResponseWriter(database: Database, seal: ContentSeal, log:
     write(query, response, vector, ttlSeconds) {
       const bytes = response.body.length
       waitingBytes += bytes
-      const storing = ifMade(vector)
-        .then(made => storeRow(toRow(query, response, made, { ttlSeconds, seal })))
+      const storing = takeIfReady(vector)
+        .then(ready => storeRow(toRow(query, response, ready, { ttlSeconds, seal })))
         .finally(() => {
           waitingBytes -= bytes
         })
-      const stored = underWay.add(storing.then(() => log.failures.recover('store'), report))
+      const stored = inFlight.add(storing.then(() => log.failures.recover('store'), report))
       if (!vector || 'text' in vector) return { stored, vectorStored: stored }
-      const comparable = Promise.all([storing.catch(() => null), vector.ready]).then(async ([place, made]) => {
-        if (place && made) await addVector({ ...place, vector: made }).catch(report)
+      const vectorStored = Promise.all([storing.catch(() => null), vector.ready]).then(async ([entry, ready]) => {
+        if (entry && ready) await addVector({ ...entry, vector: ready }).catch(report)
       })
-      return { stored, vectorStored: underWay.add(comparable) }
+      return { stored, vectorStored: inFlight.add(vectorStored) }
     },
-    isBacklogged: () => waitingBytes > MOST_WAITING_BYTES,
+    isBacklogged: () => waitingBytes > MAX_WAITING_BYTES,
     async flush() {
       flushing.resolve()
-      await underWay.settled()
+      await inFlight.settled()
       flushing = Promise.withResolvers()
     },
   }
 }
 
-/** A late vector, too, if it is made by the end of this turn. */
-async function ifMade(vector: PromptVector | PendingVector | null): Promise<StoredVector> {
+/** Resolves to the vector. One in progress is awaited until the end of this tick, then has no `text`. */
+async function takeIfReady(vector: PromptVector | PendingVector | null): Promise<StoredVector> {
   if (!vector || 'text' in vector) return vector
-  const late = { spaceId: vector.spaceId, text: null }
-  return Promise.race([vector.ready, new Promise<StoredVector>(resolve => setImmediate(resolve, late))])
+  const pending = { spaceId: vector.spaceId, text: null }
+  return Promise.race([vector.ready, new Promise<StoredVector>(resolve => setImmediate(resolve, pending))])
 }
 
 function toRow(
@@ -143,7 +143,8 @@ function toRow(
   const semantic = response.isSemantic ? query.semantic() : 'tools'
   const body = seal.seal(response.body, resolvedKey)
   const prompt = typeof semantic === 'string' ? '' : seal.sealText(semantic.normalizedPrompt.text, resolvedKey)
-  if (body === null || prompt === null) throw new Error('seal_answers is on, and there is no ENCRYPTION_KEY')
+  if (body === null || prompt === null)
+    throw new Error('response cannot be stored: seal_answers is on, and ENCRYPTION_KEY is not set; set it')
   return {
     projectId: resolvedKey.project_id,
     cacheGeneration: resolvedKey.cache_generation,
@@ -175,7 +176,7 @@ function toRow(
   }
 }
 
-/** By which a client may have it deleted, where nobody can look for the id in what is sealed. */
+/** Returns the response's id, by which a client may delete it. In a sealed body the id could not be found. */
 function idOf(body: Uint8Array): string | null {
   const { id } = parseJsonObject(new TextDecoder().decode(body)) ?? {}
   return typeof id === 'string' ? id : null

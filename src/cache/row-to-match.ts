@@ -1,4 +1,4 @@
-/** Converts what the stores hold into matches: bytes of the fast store, rows of the database. */
+/** Converts rows of the database into matches, near misses and cache entries. */
 
 import type { CacheMatchRow, ExactMatchRow, SimilarMatchRow } from '../postgres/search-cache.ts'
 import type { SemanticQuery } from './cache-query.ts'
@@ -7,31 +7,31 @@ import type { SelectedCandidate } from './policy.ts'
 
 const encoder = new TextEncoder()
 
-/** From a row that may be served. */
+/** Converts a row that may be served. */
 export function toSemanticMatch(
   { normalizedHash: askedHash }: SemanticQuery,
   { row, reason, similarity }: SelectedCandidate,
 ): SemanticMatch<EntryMetadata> {
   const entryHash = row.request_hash
-  const found = { askedHash, entryHash, entry: readFacts(row) }
+  const found = { askedHash, entryHash, entry: readMetadata(row) }
   return { result: 'HIT-SEMANTIC', reason, similarity, id: cacheIdOf(entryHash), ...found }
 }
 
-/** From a row that nearly matched. */
+/** Converts a row that nearly matched. */
 export function toNearMiss(
   { normalizedHash: askedHash }: SemanticQuery,
   { row, difference }: { row: SimilarMatchRow; difference: string | null },
 ): NearMiss {
   const similarity = Math.min(1, Math.max(0, row.similarity))
   const entryHash = row.request_hash
-  return { reason: 'undecided', similarity, difference, askedHash, entryHash, entry: readFacts(row) }
+  return { reason: 'undecided', similarity, difference, askedHash, entryHash, entry: readMetadata(row) }
 }
 
 export function toCacheEntry(row: ExactMatchRow): CacheEntry {
-  return { body: encoder.encode(row.response), ...readFacts(row) }
+  return { body: encoder.encode(row.response), ...readMetadata(row) }
 }
 
-function readFacts(row: CacheMatchRow): EntryMetadata {
+function readMetadata(row: CacheMatchRow): EntryMetadata {
   return {
     provider: row.provider,
     promptTokens: row.prompt_tokens,

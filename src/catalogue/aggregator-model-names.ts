@@ -1,30 +1,30 @@
-/** The names of the aggregator's own list: read when a request's name may be one of them, and again now and then. */
+/** The model names of the aggregator's own list. It is fetched when a request may need it, and renewed every ten minutes of use. */
 import { monotonicMs } from '../event-loop/clock.ts'
 import { withTimeout } from '../event-loop/timeouts.ts'
 
 export interface ModelNameIndex {
   names: readonly string[]
-  /** Whether it has this name, which may leave out what lists write and requests need not: Ollama's `:latest`, Google's `models/`. */
+  /** Returns whether the list has the name. Requests may omit what lists write, such as Ollama's `:latest` or Google's `models/`. */
   has(name: string): boolean
-  /** Its names that are this one with a vendor in front. */
+  /** Returns the listed names that are this name with a vendor prefix. */
   findWithVendor(name: string): readonly string[]
-  /** Whether it has names without a vendor: then this aggregator is asked by such names. */
+  /** True when the list has names without a vendor prefix. Then the aggregator accepts such names. */
   hasUnprefixedNames: boolean
 }
 
 export interface AggregatorModelNames {
-  /** As last read; null while that is not known. */
+  /** The list as last fetched; null until the first fetch succeeds. */
   readonly list: ModelNameIndex | null
-  /** Whether a name is asked for as it is while the list is not known. */
+  /** True when names are forwarded unchanged while the list is unknown. */
   readonly forwardsUnlistedNames: boolean
   /**
-   * Reads it, if it is not known or old. Undefined when there is nothing to wait for; else a promise that resolves when it is known, cannot
-   * be read, or takes too long.
+   * Fetches the list if it is unknown or old. Returns undefined when there is nothing to wait for. Otherwise returns a promise that resolves
+   * when the list is known, the fetch has failed or the wait limit has passed.
    */
   refresh(): Promise<unknown> | undefined
 }
 
-/** How long requests wait for it, from when it is asked for. */
+/** Longest time requests wait for a fetch, from its start. */
 const WAIT_MS = 2_000
 const RENEW_AFTER_MS = 600_000
 const RETRY_AFTER_MS = 5_000
@@ -40,12 +40,12 @@ export function createAggregatorModelNames({
   onFailed,
 }: AggregatorModelNamesOptions): AggregatorModelNames {
   let list: ModelNameIndex | null = null
-  let isReading = false
-  let waiting: Promise<unknown> | undefined
+  let isFetching = false
+  let pending: Promise<unknown> | undefined
   let dueAtMs = Number.NEGATIVE_INFINITY
 
   async function renew(): Promise<void> {
-    isReading = true
+    isFetching = true
     try {
       list = indexModelNames(await fetchNames())
       dueAtMs = monotonicMs() + RENEW_AFTER_MS
@@ -53,7 +53,7 @@ export function createAggregatorModelNames({
       onFailed(error)
       dueAtMs = monotonicMs() + RETRY_AFTER_MS
     } finally {
-      isReading = false
+      isFetching = false
     }
   }
 
@@ -63,32 +63,32 @@ export function createAggregatorModelNames({
       return list
     },
     refresh() {
-      if (!isReading && monotonicMs() >= dueAtMs) {
-        // Once it is over, nobody waits for what has not come.
-        waiting = withTimeout(WAIT_MS, renew())
+      if (!isFetching && monotonicMs() >= dueAtMs) {
+        // After the wait limit, requests do not wait for the rest of the fetch.
+        pending = withTimeout(WAIT_MS, renew())
           .catch(() => {})
           .finally(() => {
-            waiting = undefined
+            pending = undefined
           })
       }
-      return list === null ? waiting : undefined
+      return list === null ? pending : undefined
     },
   }
 }
 
-/** For an upstream that lists nothing, an error: then nothing is known of its names. */
+/** Indexes a list of names. Throws for an empty list, which does not tell which names exist. */
 export function indexModelNames(listed: readonly string[]): ModelNameIndex {
   const all = [...new Set(listed.map(name => name.replace(/^models\//, '')))]
-  if (all.length === 0) throw new Error('the list has no names')
-  // A gateway's list may have `openai/*`, for whatever it passes on.
+  if (all.length === 0) throw new Error('model list of the aggregator has no names')
+  // A gateway's list may contain wildcards such as `openai/*`.
   const names = all.filter(name => !name.endsWith('*'))
-  const beginnings = all.filter(name => name.endsWith('*')).map(name => name.slice(0, -1))
+  const prefixes = all.filter(name => name.endsWith('*')).map(name => name.slice(0, -1))
   const known = new Set([...listed, ...names, ...names.map(name => name.replace(/:latest$/, ''))])
-  const byEnd = Map.groupBy(names, name => name.slice(name.indexOf('/') + 1))
+  const byNameWithoutVendor = Map.groupBy(names, name => name.slice(name.indexOf('/') + 1))
   return {
     names,
-    has: name => known.has(name) || beginnings.some(beginning => name.startsWith(beginning)),
-    findWithVendor: name => (byEnd.get(name) ?? []).filter(listedAs => listedAs !== name),
+    has: name => known.has(name) || prefixes.some(prefix => name.startsWith(prefix)),
+    findWithVendor: name => (byNameWithoutVendor.get(name) ?? []).filter(listedAs => listedAs !== name),
     hasUnprefixedNames: all.some(name => !name.includes('/')),
   }
 }

@@ -1,7 +1,7 @@
-/** Reads the aggregator's list of models, in OpenRouter's format, into rows of the catalogue. */
+/** Converts the aggregator's list of models, in OpenRouter's format, to rows of the catalogue. */
 import { isJsonObject } from '../formats/json/canonical.ts'
 
-/** Prices in US dollars per million tokens. */
+/** A model of the aggregator. Prices are in US dollars per million tokens. */
 export interface AggregatorModel {
   model: string
   kind: 'chat' | 'embedding'
@@ -11,26 +11,26 @@ export interface AggregatorModel {
   cached_input_usd_per_million: number | null
   cache_write_usd_per_million: number | null
   output_usd_per_million: number
-  /** For each request, in US dollars. */
+  /** Fee per request, in US dollars. */
   request_usd: number
-  /** Sorted. */
+  /** Capabilities, sorted. */
   capabilities: string[]
 }
 
 export interface AggregatorModelPage {
   models: AggregatorModel[]
-  /** Models without a fixed price, or without a usable name. */
+  /** Number of models without a fixed price or a usable name. */
   skipped: number
 }
 
 const MAX_INTEGER = 2_147_483_647
-/** A higher price can only be a mistake in the unit. */
+/** A higher price must be a mistake in the unit. */
 const MAX_USD_PER_MILLION = 100_000
 const MAX_REQUEST_USD = 1_000
 
-/** Throws when the body is not a list of models. */
+/** Reads a page of models. Throws when the body is not a list of models. */
 export function parseModelPage(body: unknown): AggregatorModelPage {
-  if (!isJsonObject(body) || !Array.isArray(body.data)) throw new Error('the answer has no list of models in `data`')
+  if (!isJsonObject(body) || !Array.isArray(body.data)) throw new Error('response has no list of models in `data`')
   const models = body.data.flatMap((item: unknown) => readModel(item) ?? [])
   return { models, skipped: body.data.length - models.length }
 }
@@ -41,13 +41,13 @@ function readModel(item: unknown): AggregatorModel | null {
   if (typeof id !== 'string' || !/^\S{1,250}$/.test(id)) return null
   const input = readPrice(pricing.prompt)
   const output = readPrice(pricing.completion)
-  const request = readFee(pricing.request, SEARCHING.test(id) ? pricing.web_search : 0)
+  const request = readFee(pricing.request, SEARCH_MODEL.test(id) ? pricing.web_search : 0)
   if (input === null || output === null || request === null) return null
   const architecture = isJsonObject(item.architecture) ? item.architecture : {}
   const provider = isJsonObject(item.top_provider) ? item.top_provider : {}
   return {
     model: id,
-    kind: listsOne(architecture.output_modalities, 'embeddings') ? 'embedding' : 'chat',
+    kind: includesValue(architecture.output_modalities, 'embeddings') ? 'embedding' : 'chat',
     context_tokens: readCount(item.context_length) ?? readCount(provider.context_length),
     max_output_tokens: readCount(provider.max_completion_tokens),
     input_usd_per_million: input,
@@ -62,18 +62,18 @@ function readModel(item: unknown): AggregatorModel | null {
 
 function readCapabilities(modalities: unknown, parameters: unknown): string[] {
   const has: Record<string, boolean> = {
-    audio: listsOne(modalities, 'audio'),
-    files: listsOne(modalities, 'file'),
-    images: listsOne(modalities, 'image'),
-    reasoning: listsOne(parameters, 'reasoning'),
-    structured_output: listsOne(parameters, 'structured_outputs'),
-    tools: listsOne(parameters, 'tools'),
+    audio: includesValue(modalities, 'audio'),
+    files: includesValue(modalities, 'file'),
+    images: includesValue(modalities, 'image'),
+    reasoning: includesValue(parameters, 'reasoning'),
+    structured_output: includesValue(parameters, 'structured_outputs'),
+    tools: includesValue(parameters, 'tools'),
   }
   return Object.keys(has).filter(capability => has[capability])
 }
 
-function listsOne(list: unknown, wanted: string): boolean {
-  return Array.isArray(list) && list.includes(wanted)
+function includesValue(list: unknown, value: string): boolean {
+  return Array.isArray(list) && list.includes(value)
 }
 
 /** Converts US dollars per token, as text, to US dollars per million. Null for a varying price, which the list writes as -1. */
@@ -83,10 +83,10 @@ function readPrice(usdPerToken: unknown): number | null {
   return usdPerMillion >= 0 && usdPerMillion <= MAX_USD_PER_MILLION ? usdPerMillion : null
 }
 
-/** Models that search the web for every request. */
-const SEARCHING = /^perplexity\/|-search-preview/
+/** Models that search the web in every request. */
+const SEARCH_MODEL = /^perplexity\/|-search-preview/
 
-/** Of US dollars for each request, as text; none where one is left out. Null for a varying fee. */
+/** Returns the sum of fees per request in US dollars. An omitted fee counts as 0. Null for a varying or implausible fee. */
 function readFee(...usd: readonly unknown[]): number | null {
   const fees = usd.map(each => Number(each ?? 0))
   const fee = Math.round(fees.reduce((sum, each) => sum + each, 0) * 1e6) / 1e6

@@ -1,4 +1,4 @@
-/** The catalogue of models and their prices, and what a response costs by them. */
+/** The catalogue of models and their prices, and the computation of costs. */
 
 import { VENDORS } from '../config/vendors.ts'
 import { nowIso } from '../event-loop/clock.ts'
@@ -8,6 +8,7 @@ import type { Database } from '../postgres/database.ts'
 import { type CatalogueModel, listModels, type TokenPrices } from '../postgres/list-models.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ModelNameIndex } from './aggregator-model-names.ts'
+import { computeMediaSurcharge } from './media-surcharge.ts'
 import {
   isVendorModelName,
   listAggregatorNames,
@@ -20,8 +21,8 @@ type UnitPrices = CatalogueModel['unitPrices']
 type PricedModel = TokenPrices & Pick<CatalogueModel, 'conditionalPrices' | 'unitPrices'> & { provider?: string }
 
 /**
- * In US dollars: the provider's own figure, else computed from the catalogue's prices; null for a model that the catalogue does not have,
- * or a tier of unknown price. `find` finds the other models of the same provider that took part.
+ * Returns the cost in US dollars: the one that the provider reported, or else one computed from the catalogue's prices. Null for a model
+ * that is not in the catalogue, or a tier without a known price. `find` finds other models of the same provider that took part.
  */
 export function computeCostUsd(
   model: PricedModel | undefined,
@@ -31,7 +32,7 @@ export function computeCostUsd(
   if (usage.reportedCostUsd !== null) return usage.reportedCostUsd
   if (!model) return null
   const parts = usage.parts ?? [{ model: null, usage }]
-  const each = parts.map(part => tokensTimesMillion(part.model === null ? model : find(part.model), part.usage))
+  const each = parts.map(part => computeTokenCost(part.model === null ? model : find(part.model), part.usage))
   if (each.includes(null)) return null
   const { request = 0 } = model.unitPrices
   return (
@@ -42,8 +43,8 @@ export function computeCostUsd(
 }
 
 /**
- * The same of what a provider answered, which is free where `pricedAs` is null. `hasOthers`: the request named other models that might
- * answer, so that the name in the answer says which one did.
+ * Returns the cost of a response in US dollars, as `computeCostUsd` does. It is 0 when `pricedAs` is null. With `hasOthers`, the request named
+ * alternative models, and the model name in the response decides.
  */
 export function computeResponseCost(
   catalogue: Pick<Catalogue, 'find'>,
@@ -53,48 +54,29 @@ export function computeResponseCost(
 ): number | null {
   if (pricedAs === null) return 0
   const find = (name: string) => catalogue.find(pricedAs, name)
-  // In its parts, no name stands for the model that was asked.
-  const answeredAs = hasOthers && !usage.parts ? usage.responseModel : undefined
-  return computeCostUsd(find(answeredAs ?? model), usage, find)
+  // In `usage.parts`, a part without a name belongs to the requested model.
+  const responseModel = hasOthers && !usage.parts ? usage.responseModel : undefined
+  return computeCostUsd(find(responseModel ?? model), usage, find)
 }
 
-/** What the tokens cost, in millionths of a dollar. */
-function tokensTimesMillion(model: PricedModel | undefined, usage: TokenUsage): number | null {
+/** Returns the cost of the tokens in millionths of a dollar. */
+function computeTokenCost(model: PricedModel | undefined, usage: TokenUsage): number | null {
   const prices = model && pricesFor(model, usage)
   if (!prices) return null
   const cached = Math.min(usage.cachedPromptTokens, usage.promptTokens)
   const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached)
-  const writtenForAnHour = Math.min(usage.cacheWriteHourTokens ?? 0, written)
+  const writtenHour = Math.min(usage.cacheWriteHourTokens ?? 0, written)
   const writePrice = prices.cacheWriteUsdPerMillion ?? prices.inputUsdPerMillion
-  const asText =
+  const textCost =
     (usage.promptTokens - cached - written) * prices.inputUsdPerMillion +
     cached * (prices.cachedInputUsdPerMillion ?? prices.inputUsdPerMillion) +
-    (written - writtenForAnHour) * writePrice +
-    writtenForAnHour * (prices.cacheWriteHourUsdPerMillion ?? writePrice) +
+    (written - writtenHour) * writePrice +
+    writtenHour * (prices.cacheWriteHourUsdPerMillion ?? writePrice) +
     usage.completionTokens * prices.outputUsdPerMillion
-  return Math.max(0, asText + beyondText(model, prices, usage))
+  return Math.max(0, textCost + computeMediaSurcharge(model.unitPrices, prices, usage))
 }
 
-/** What sound and pictures cost more than text, in millionths of a dollar. A part may be negative. */
-function beyondText({ unitPrices }: PricedModel, prices: TokenPrices, usage: TokenUsage): number {
-  const { promptTokens, cachedPromptTokens, completionTokens } = usage
-  const { audio_input, cached_audio_input, image_input, audio_output } = unitPrices
-  // What was cached and is not told apart by kind costs what cached text does.
-  const fresh = Math.max(0, promptTokens - cachedPromptTokens)
-  const heardBefore = Math.min(usage.cachedAudioPromptTokens ?? 0, usage.audioPromptTokens ?? 0, cachedPromptTokens)
-  const heard = Math.min((usage.audioPromptTokens ?? 0) - heardBefore, fresh)
-  const seen = Math.min(usage.imagePromptTokens ?? 0, fresh - heard)
-  const spoken = Math.min(usage.audioCompletionTokens ?? 0, completionTokens)
-  const more = (price: number | undefined, asText: number) => (price === undefined ? 0 : price - asText)
-  return (
-    heard * more(audio_input, prices.inputUsdPerMillion) +
-    heardBefore * more(cached_audio_input, prices.cachedInputUsdPerMillion ?? prices.inputUsdPerMillion) +
-    seen * more(image_input, prices.inputUsdPerMillion) +
-    spoken * more(audio_output, prices.outputUsdPerMillion)
-  )
-}
-
-/** A tool without a price costs nothing. */
+/** Returns the cost of tool calls in US dollars. A tool without a price costs nothing. */
 export function computeToolCost(
   { search = 0, file_search = 0, container = 0 }: UnitPrices,
   called: ToolCallCounts = {},
@@ -102,86 +84,89 @@ export function computeToolCost(
   return (called.search ?? 0) * search + (called.file_search ?? 0) * file_search + (called.container ?? 0) * container
 }
 
-/** Of the prices whose conditions hold, those for the longest prompts; null for a tier whose price is not known. */
+/** Returns the prices of the usage's tier and prompt length. Null for a tier without a known price. */
 function pricesFor(model: PricedModel, { tier = 'standard', promptTokens }: TokenUsage): TokenPrices | null {
-  const found = resolvePricingTier(model, tier)
-  if (found === undefined) return null
-  const holding = model.conditionalPrices.filter(row => row.tier === found && promptTokens > row.abovePromptTokens)
-  return holding.toSorted((a, b) => b.abovePromptTokens - a.abovePromptTokens)[0] ?? model
+  const pricingTier = resolvePricingTier(model, tier)
+  if (pricingTier === undefined) return null
+  const applicable = model.conditionalPrices.filter(
+    row => row.tier === pricingTier && promptTokens > row.abovePromptTokens,
+  )
+  return applicable.toSorted((a, b) => b.abovePromptTokens - a.abovePromptTokens)[0] ?? model
 }
 
-/** Without prices of their own, they cost no more than the usual tier: cheaper capacity, or what was paid for apart. */
-const NEVER_DEARER = [...DEFAULT_TIERS, 'standard_only', 'on_demand', 'flex', 'scale', 'batch']
+/** Tiers that, without their own prices, cost at most as much as the standard tier: cheaper or prepaid capacity. */
+const STANDARD_OR_CHEAPER_TIERS = [...DEFAULT_TIERS, 'standard_only', 'on_demand', 'flex', 'scale', 'batch']
 
-/** The tier whose prices count where this one is named; undefined when they are not known. */
+/** Returns the tier whose prices apply to the named tier. Undefined when its price is unknown. */
 export function resolvePricingTier({ provider, conditionalPrices }: PricedModel, named: string): string | undefined {
   const isClaude = provider === 'anthropic'
-  // OpenAI's other name for it.
+  // OpenAI also calls its priority tier `fast`.
   const tier = named === 'fast' && !isClaude ? 'priority' : named
   if (conditionalPrices.some(prices => prices.tier === tier)) return tier
-  // Anthropic's priority is capacity that was bought before.
-  return NEVER_DEARER.includes(tier) || (isClaude && tier === 'priority') ? 'standard' : undefined
+  // Anthropic's priority tier is prepaid capacity.
+  return STANDARD_OR_CHEAPER_TIERS.includes(tier) || (isClaude && tier === 'priority') ? 'standard' : undefined
 }
 
-/** Plain decimal notation, never with an exponent. */
+/** Formats an amount in decimal notation, without an exponent. */
 export function formatUsd(usd: number): string {
   if (usd === 0) return '0'
   return usd.toFixed(10).replace(/\.?(?<!0)0+$/, '')
 }
 
 const REFRESH_MS = 30_000
-/** Stands for the configured aggregator, whichever it is. */
+/** The provider name of the configured aggregator. */
 export const AGGREGATOR = 'aggregator'
 
 export interface Catalogue {
   /**
-   * Finds the model as a provider (or AGGREGATOR) offers it. A snapshot that is not listed counts as its family, and a name with or without
-   * its vendor as the model it stands for at that provider. Undefined when the price is unknown.
+   * Finds a model of a provider (or AGGREGATOR). A snapshot that is not listed resolves to its family, and a name with or without its vendor to
+   * that provider's name. Undefined when the price is unknown.
    */
   find(provider: string, model: string): CatalogueModel | undefined
   /**
-   * The aggregator's name for a model without a vendor, listed or not; undefined when no vendor's names look like it. `own` is the
-   * aggregator's own list, where it is known.
+   * Returns the aggregator's name for a model without a vendor, listed or not. Undefined when it matches no vendor's names. `own` is the
+   * aggregator's own list, if known.
    */
   aggregatorNameOf(model: string, own?: ModelNameIndex): string | undefined
-  /** The native name of a direct provider's model that is named as aggregators do: `vendor/model`; undefined when it has none such. */
+  /** Returns a direct provider's native name for an aggregator's name such as `vendor/model`. Undefined when there is none. */
   nativeNameOf(provider: string, model: string): string | undefined
-  /** Direct providers that offer a native model of this name. */
+  /** Returns the direct providers that offer a native model of this name. */
   directProvidersOf(model: string): readonly string[]
-  /** Models that a provider (or AGGREGATOR) offers. */
+  /** Returns the models that a provider (or AGGREGATOR) offers. */
   modelsOf(provider: string): readonly CatalogueModel[]
   /**
-   * A response of the model was longer than its request allowed. From then on its requests' limits do not count, in all processes as soon as
-   * they read the catalogue again.
+   * Records that a response of the model was longer than its request allowed. From then on, budgets ignore the limits in its requests; other
+   * processes do so when they read the catalogue again.
    */
   recordExceededLimit(model: CatalogueModel): void
   close(): void
 }
 
 export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn' | 'failures'>): Promise<Catalogue> {
-  let models = index(await listModels(database))
+  let models = buildIndex(await listModels(database))
 
   async function recordExceededLimit(found: CatalogueModel): Promise<void> {
     if (found.exceedsLimits) return
     found.exceedsLimits = true
     const { provider, model } = found
     const isFirst = await callFunction(database, 'record_exceeded_limit', { of_provider: provider, of_model: model })
-    if (isFirst) log?.warn({ provider, model }, 'a response exceeded its limit: budgets now reserve the longest answer')
+    if (isFirst)
+      log?.warn({ provider, model }, 'a response exceeded its limit: budgets now reserve the longest response')
   }
 
   const timer = setInterval(async () => {
     try {
-      models = index(await listModels(database))
+      models = buildIndex(await listModels(database))
       log?.failures.recover('catalogue')
     } catch (error) {
-      log?.failures.report('catalogue', error, 'models and prices could not be read: the last known stay')
+      log?.failures.report('catalogue', error, 'models and prices could not be read; the last known ones stay in use')
     }
   }, REFRESH_MS)
   timer.unref()
   return {
     find: (provider, model) => find(models, provider, model),
-    aggregatorNameOf: (model, own) => aliasOf(models, model, own),
-    nativeNameOf: (provider, model) => nativeOf(models, provider, model),
+    aggregatorNameOf: (model, own) => findAggregatorName(models, model, own),
+    nativeNameOf: (provider, model) => findNativeName(models, provider, model),
     directProvidersOf: model => models.direct.get(model) ?? [],
     modelsOf: provider => models.listed.get(provider) ?? [],
     recordExceededLimit: model =>
@@ -192,35 +177,40 @@ export async function loadCatalogue(database: Database, log?: Pick<Log, 'warn' |
   }
 }
 
-type Index = ReturnType<typeof index>
+type Index = ReturnType<typeof buildIndex>
 
 function find(models: Index, provider: string, model: string): CatalogueModel | undefined {
   const offered = models.byName.get(provider)
-  const named = (name: string) => offered?.get(name) ?? offered?.get(modelFamilyOf(name) ?? name)
-  const ofAggregator = () => (model.includes('/') ? undefined : aliasOf(models, model))
-  const other = () => (provider === AGGREGATOR ? ofAggregator() : nativeOf(models, provider, model))
-  return named(model) ?? named(other() ?? model)
+  const findByName = (name: string) => offered?.get(name) ?? offered?.get(modelFamilyOf(name) ?? name)
+  const aggregatorName = () => (model.includes('/') ? undefined : findAggregatorName(models, model))
+  const alternativeName = () => (provider === AGGREGATOR ? aggregatorName() : findNativeName(models, provider, model))
+  return findByName(model) ?? findByName(alternativeName() ?? model)
 }
 
 /**
- * Tries the name itself, then the native name's own vendor, then the only listed model of this name: of the aggregator's own list before the
- * catalogue's. At last the name as it is, where that list has such names, or the most likely one.
+ * Returns the aggregator's name for a model. Tries the name itself, the name with its vendor, then the only listed model of this name; first
+ * in the aggregator's own list, then in the catalogue. Otherwise returns the unchanged name if that list has names without vendors, or the
+ * most likely name.
  */
-function aliasOf({ direct, aliases, byName }: Index, model: string, own?: ModelNameIndex): string | undefined {
+function findAggregatorName(
+  { direct, aliases, byName }: Index,
+  model: string,
+  own?: ModelNameIndex,
+): string | undefined {
   const offered = byName.get(AGGREGATOR)
   const vendor = matchProvider(model)
   const vendors = direct.get(model) ?? (vendor ? [vendor] : [])
-  const written = vendors.filter(isVendor).flatMap(name => listAggregatorNames(name, model))
+  const candidates = vendors.filter(isVendor).flatMap(name => listAggregatorNames(name, model))
   const isListed = (name: string) => offered?.get(name)?.listed
   return (
-    (own && firstOf([model, ...written], own.has, own.findWithVendor(model))) ??
-    (own?.hasUnprefixedNames ? model : firstOf([model, ...written], isListed, aliases.get(model))) ??
-    written.at(-1)
+    (own && selectListedName([model, ...candidates], own.has, own.findWithVendor(model))) ??
+    (own?.hasUnprefixedNames ? model : selectListedName([model, ...candidates], isListed, aliases.get(model))) ??
+    candidates.at(-1)
   )
 }
 
-/** The first of the likely names that is listed, else the only one of the others. */
-function firstOf(
+/** Returns the first likely name that is listed, or else the other name if there is only one. */
+function selectListedName(
   likely: readonly string[],
   isListed: (name: string) => boolean | undefined,
   others: readonly string[] = [],
@@ -228,19 +218,19 @@ function firstOf(
   return likely.find(isListed) ?? (others.length === 1 ? others[0] : undefined)
 }
 
-function nativeOf({ natives, byName }: Index, provider: string, model: string): string | undefined {
+function findNativeName({ natives, byName }: Index, provider: string, model: string): string | undefined {
   const listed = natives.get(`${provider} ${model}`)
   if (listed !== undefined || !model.startsWith(`${provider}/`)) return listed
   const name = toNativeName(provider, model.slice(provider.length + 1))
   return byName.get(provider)?.get(name)?.listed || isVendorModelName(provider, name) ? name : undefined
 }
 
-/** Some serve other vendors' models only. */
+/** Returns whether the provider has its own models. Some serve only other vendors' models. */
 function isVendor(provider: string): boolean {
   return VENDORS.every(({ name, makes_models }) => name !== provider || makes_models)
 }
 
-function index(models: readonly CatalogueModel[]) {
+function buildIndex(models: readonly CatalogueModel[]) {
   const byName = new Map<string, Map<string, CatalogueModel>>()
   for (const [provider, offered] of Map.groupBy(models, model => model.provider)) {
     byName.set(provider, new Map(offered.map(model => [model.model, model])))
@@ -255,12 +245,12 @@ function index(models: readonly CatalogueModel[]) {
     if (provider === AGGREGATOR) continue
     for (const { model } of offered) direct.set(model, [...(direct.get(model) ?? []), provider])
   }
-  const ofAggregator = (listed.get(AGGREGATOR) ?? []).map(({ model }) => model)
-  const aliases = Map.groupBy(ofAggregator, model => model.slice(model.indexOf('/') + 1))
+  const aggregatorNames = (listed.get(AGGREGATOR) ?? []).map(({ model }) => model)
+  const aliases = Map.groupBy(aggregatorNames, model => model.slice(model.indexOf('/') + 1))
   return { byName, listed, direct, aliases, natives: indexNatives(listed) }
 }
 
-/** Native names by the provider and an aggregator's name for each; of several snapshots, the name without a date. */
+/** Indexes native names by provider and aggregator's name. Of several snapshots, the name without a date is used. */
 function indexNatives(listed: ReadonlyMap<string, readonly CatalogueModel[]>): ReadonlyMap<string, string> {
   const natives = new Map<string, string>()
   for (const { name: provider } of VENDORS) {

@@ -1,4 +1,4 @@
-/** Asks the aggregator which models it offers. */
+/** Fetches the aggregator's list of models. */
 import type { Config } from '../config/config.ts'
 import { isJsonObject } from '../formats/json/canonical.ts'
 import { type AggregatorModel, parseModelPage } from './aggregator-models.ts'
@@ -7,14 +7,14 @@ type Address = Pick<Config['aggregator'], 'baseUrl' | 'apiKey'>
 
 export interface AggregatorModelList {
   models: AggregatorModel[]
-  /** Models that the catalogue cannot take: no fixed price, or no usable name. */
+  /** Number of models that the catalogue cannot contain, because they have no fixed price or no usable name. */
   skipped: number
 }
 
 const TIME_LIMIT_MS = 30_000
 const MAX_PAGES = 50
 
-/** Reads all pages of `{AGGREGATOR_BASE_URL}/models`. Throws an error with a message of one line. */
+/** Fetches all pages of `{AGGREGATOR_BASE_URL}/models`. Throws an error with a one-line message. */
 export async function fetchAggregatorModels(aggregator: Address): Promise<AggregatorModelList> {
   const models = new Map<string, AggregatorModel>()
   let skipped = 0
@@ -23,16 +23,17 @@ export async function fetchAggregatorModels(aggregator: Address): Promise<Aggreg
     for (const model of read.models) models.set(model.model, model)
     skipped += read.skipped
   }
-  if (models.size === 0) throw new Error(`${aggregator.baseUrl}/models lists no model that the catalogue could take`)
+  if (models.size === 0)
+    throw new Error(`${aggregator.baseUrl}/models lists no model with a usable name and a fixed price`)
   return { models: [...models.values()], skipped }
 }
 
-/** The names alone, of any list in OpenAI's format. Throws as above. */
+/** Fetches the names of any list in OpenAI's format. Throws an error with a one-line message. */
 export async function fetchModelNames(aggregator: Address): Promise<string[]> {
   const names: string[] = []
   for await (const page of fetchPages(aggregator)) {
     const listed = isJsonObject(page) ? page.data : page
-    if (!Array.isArray(listed)) throw new Error(`${aggregator.baseUrl}/models is no list of models`)
+    if (!Array.isArray(listed)) throw new Error(`${aggregator.baseUrl}/models must return a list of models`)
     names.push(...listed.flatMap((item: unknown) => (isJsonObject(item) && typeof item.id === 'string' ? item.id : [])))
   }
   return names
@@ -49,11 +50,11 @@ async function* fetchPages({ baseUrl, apiKey }: Address): AsyncGenerator<unknown
   }
 }
 
-/** Throws for another origin: the aggregator's key is sent to the configured address only. */
+/** Resolves the address of the next page. Throws for another origin, because the aggregator's key is sent to the configured address only. */
 function resolveNext(next: string, baseUrl: string): string {
   const address = URL.parse(next, baseUrl)
   if (address && address.origin === new URL(baseUrl).origin) return address.href
-  throw new Error(`${baseUrl}/models goes on at another address, which is not followed`)
+  throw new Error(`${baseUrl}/models continues at another origin, which is not followed`)
 }
 
 async function fetchJson(address: string, apiKey: string | null): Promise<unknown> {

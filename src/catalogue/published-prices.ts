@@ -1,7 +1,7 @@
-/** Reads vendors' prices from a published table: LiteLLM's `model_prices_and_context_window.json` or models.dev's `api.json`. */
+/** Parses a published table of vendors' prices: LiteLLM's `model_prices_and_context_window.json` or models.dev's `api.json`. */
 import { asString, isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
 
-/** A model's price, or one that replaces it under a condition. US dollars per million tokens; null: the table does not say. */
+/** A model's price, or one that replaces it under a condition, in US dollars per million tokens. Null when the table does not contain it. */
 export interface PublishedPrice {
   provider: string
   model: string
@@ -14,16 +14,16 @@ export interface PublishedPrice {
   output_usd_per_million: number
 }
 
-/** Throws when the text is neither of these tables, or has no price of these providers. */
+/** Parses the prices of these providers. Throws when the table has another format, or no price of these providers. */
 export function parsePublishedPrices(table: unknown, providers: readonly string[]): PublishedPrice[] {
-  if (!isJsonObject(table)) throw new Error('it is no JSON object')
+  if (!isJsonObject(table)) throw new Error('price table must be a JSON object')
   const entries = Object.entries(table).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]))
   const isLiteLlm = entries.some(([, entry]) => typeof entry.litellm_provider === 'string')
   const prices = isLiteLlm
     ? entries.flatMap(([name, entry]) => readLiteLlm(name, entry, providers))
     : entries.flatMap(([provider, { models }]) => (providers.includes(provider) ? readModelsDev(provider, models) : []))
   if (prices.length > 0) return prices
-  throw new Error(`it has no price of ${providers.join(', ')} in LiteLLM’s or models.dev’s form`)
+  throw new Error(`price table has no price of ${providers.join(', ')} in the format of LiteLLM or models.dev`)
 }
 
 const LITELLM_KINDS: Readonly<Record<string, 'chat' | 'embedding'>> = {
@@ -31,7 +31,7 @@ const LITELLM_KINDS: Readonly<Record<string, 'chat' | 'embedding'>> = {
   responses: 'chat',
   embedding: 'embedding',
 }
-/** `input_cost_per_token`, with its condition. */
+/** Matches `input_cost_per_token` and its condition. */
 const LITELLM_INPUT = /^input_cost_per_token((?:_above_(\d+)k_tokens)?(?:_(flex|priority))?)$/
 
 function readLiteLlm(name: string, entry: JsonObject, providers: readonly string[]): PublishedPrice[] {
@@ -43,7 +43,7 @@ function readLiteLlm(name: string, entry: JsonObject, providers: readonly string
     const [, condition = '', thousands, tier] = LITELLM_INPUT.exec(key) ?? []
     const input = perMillion(entry[key])
     const output = perMillion(entry[`output_cost_per_token${condition}`]) ?? (kind === 'embedding' ? 0 : null)
-    // A long prompt of a tier is a condition that the catalogue does not have.
+    // The catalogue has no prices for long prompts of a tier.
     if (!LITELLM_INPUT.test(key) || input === null || output === null || (thousands && tier)) return []
     return {
       provider,
@@ -59,7 +59,7 @@ function readLiteLlm(name: string, entry: JsonObject, providers: readonly string
   })
 }
 
-/** LiteLLM's are dollars a token, and not exact in binary. */
+/** Converts LiteLLM's US dollars per token, which are inexact in binary, to US dollars per million. */
 function perMillion(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 ? Number((value * 1e6).toPrecision(9)) : null
 }
@@ -73,7 +73,7 @@ function readModelsDev(provider: string, models: unknown): PublishedPrice[] {
       { ...cost, above: 0 },
       { ...long, above: 200_000 },
     ].flatMap(({ above, ...price }: JsonObject & { above: number }): PublishedPrice[] => {
-      const [input, output] = [dollars(price.input), dollars(price.output)]
+      const [input, output] = [readUsd(price.input), readUsd(price.output)]
       if (input === null || output === null) return []
       return [
         {
@@ -82,8 +82,8 @@ function readModelsDev(provider: string, models: unknown): PublishedPrice[] {
           tier: 'standard',
           above_prompt_tokens: above,
           input_usd_per_million: input,
-          cached_input_usd_per_million: dollars(price.cache_read),
-          cache_write_usd_per_million: dollars(price.cache_write),
+          cached_input_usd_per_million: readUsd(price.cache_read),
+          cache_write_usd_per_million: readUsd(price.cache_write),
           cache_write_hour_usd_per_million: null,
           output_usd_per_million: output,
         },
@@ -92,6 +92,6 @@ function readModelsDev(provider: string, models: unknown): PublishedPrice[] {
   })
 }
 
-function dollars(value: unknown): number | null {
+function readUsd(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 ? value : null
 }

@@ -1,11 +1,11 @@
-/** Decides whether the cost that a response reports is what it cost. */
+/** Decides whether the cost reported in a response is plausible. */
 import type { TokenUsage } from '../formats/token-usage.ts'
 import type { CatalogueModel } from '../postgres/list-models.ts'
 import { AGGREGATOR } from './catalogue.ts'
 
 /**
- * Returns the usage without its cost where that is not to be believed: only aggregators are known to report one, and 0 is the cost of a free
- * model alone, or of no response. `model` is as the catalogue lists it.
+ * Returns the usage, without its reported cost if that is implausible. Only aggregators report costs, and 0 is plausible only for a free model
+ * or without a response. `model` is the catalogue's.
  */
 export function omitImplausibleCost<Usage extends TokenUsage>(
   usage: Usage,

@@ -1,17 +1,17 @@
-/** Tracks work that continues after its request was answered, so that a shutdown can wait for it. */
+/** Tracks work that continues after its request is answered, so that a shutdown can wait for it. */
 
 export class BackgroundWork {
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
 
-  /** `work` must not reject. It is returned for callers that wait for it. */
+  /** Adds work, which must not reject, and returns it. */
   add(work: Promise<void>): Promise<void> {
-    this.#underWay.add(work)
-    void work.then(() => this.#underWay.delete(work))
+    this.#inFlight.add(work)
+    void work.then(() => this.#inFlight.delete(work))
     return work
   }
 
-  /** Resolves when all work is done, including work added meanwhile. */
+  /** Resolves when all work is done, including work that is added meanwhile. */
   async settled(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
   }
 }

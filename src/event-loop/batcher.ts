@@ -1,36 +1,36 @@
-/** Batches calls: those that arrive while one is in flight share the next. */
+/** Batches calls. Calls that arrive while a batch is in flight share the next batch. */
 import { startTimeout } from './timeouts.ts'
 
 export interface BatcherOptions<Item, Result> {
-  /** Runs a batch: one result for each item, in order. A rejection fails every item of the batch. */
+  /** Runs a batch. Resolves to one result per item, in order. A rejection fails every item of the batch. */
   run(items: readonly Item[]): Promise<readonly Result[]>
-  /** Most items of a batch. */
+  /** Maximum items in a batch. */
   maxItems: number
   /**
-   * Upper bound on an item's wait for its result, queued or in flight, since the last result came: what answers late is not gone. After it,
-   * or a few limits in all, the item's batch fails.
+   * Longest time an item waits for its result, queued or in flight, since the last result of any batch. Each result extends the wait, up to
+   * three limits in total. Then the item's batch fails.
    */
   timeoutMs: number
-  /** Creates the error of a batch that timed out. `isBusy`: something was answered meanwhile, or the event loop was late. */
+  /** Creates the error of a batch that timed out. `isBusy` is true when another reply arrived meanwhile, or the event loop was late. */
   createTimeoutError(isBusy: boolean): Error
-  /** When those who run the batches last answered anything, by `performance.now()`. */
+  /** Time of the last reply from the backend that runs the batches, by `performance.now()`. */
   lastReplyAtMs?(): number
-  /** Most batches in flight at once; one by default. */
+  /** Maximum batches in flight; one by default. */
   maxBatches?: number
-  /** For results that nobody waits for: a batch that is not full waits for more items until this resolves. */
+  /** Delays a batch that is not full until this resolves. For results that no request waits for. */
   linger?(): Promise<void>
-  /** Work in flight whose items will be added here in a moment, or null. A batch waits briefly to include them. */
+  /** Settles when work in flight has added its items here; null without such work. A batch waits up to 5 ms for it. */
   upcomingItems?(): Promise<unknown> | null
-  /** Called with a result that came after its item had failed, so that its reservation can be given back. */
+  /** Called with a result that came after its item had failed, so that its reservation can be released. */
   onLateResult?(item: Item, result: Result): void
 }
 
-/** Longest time a batch waits for work in `comesNext`. */
+/** Longest time a batch waits for `upcomingItems`. */
 const GATHER_LIMIT_MS = 5
-/** A time limit that ends this much too late was kept waiting by this process. */
+/** A timer that fires this late was delayed by this process. */
 const LATE_LOOP_MS = 250
-/** As many time limits may an item wait while results come, but too late. */
-const MOST_LIMITS = 3
+/** An item waits up to this many time limits while results of other batches arrive. */
+const MAX_TIME_LIMITS = 3
 
 interface Waiting<Item, Result> {
   item: Item
@@ -39,40 +39,41 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
-/** Calls back once when `coming` settles; at once without it. */
-function afterComing(coming: Promise<unknown> | null, onCome: () => void): void {
-  if (!coming) {
-    onCome()
+/** Calls back once when `upcoming` settles or the gather limit ends; at once when it is null. */
+function afterUpcoming(upcoming: Promise<unknown> | null, onReady: () => void): void {
+  if (!upcoming) {
+    onReady()
     return
   }
-  let hasCome = false
+  let hasEnded = false
   function end(): void {
-    if (hasCome) return
-    hasCome = true
+    if (hasEnded) return
+    hasEnded = true
     clearTimeout(limit)
-    onCome()
+    onReady()
   }
   const limit = setTimeout(end, GATHER_LIMIT_MS)
-  // After the items that `coming` adds.
-  coming.then(() => setImmediate(end))
+  // Runs after `upcoming` has added its items.
+  upcoming.then(() => setImmediate(end))
 }
 
 /**
- * Rejects the items that waited for half their time behind a call that hung: a call of their own would time out too and only add
- * load. Returns the others. Not called otherwise: items that waited for a busy event loop have time left.
+ * Rejects the items that waited for half their time limit behind a call that timed out, because their own call would time out, too, and
+ * only add load. Returns the other items.
  */
-function rejectHopeless<Item, Result>(
+function rejectOverdue<Item, Result>(
   queue: Waiting<Item, Result>[],
   timeLimitMs: number,
   error: Error,
 ): Waiting<Item, Result>[] {
-  const hopelessBeforeMs = performance.now() - timeLimitMs / 2
-  const left = queue.filter(waiting => waiting.queuedAtMs >= hopelessBeforeMs)
-  for (const waiting of queue.slice(0, queue.length - left.length)) waiting.reject(error)
-  return left
+  const overdueBeforeMs = performance.now() - timeLimitMs / 2
+  const remaining = queue.filter(waiting => waiting.queuedAtMs >= overdueBeforeMs)
+  for (const waiting of queue.slice(0, queue.length - remaining.length)) waiting.reject(error)
+  return remaining
 }
 
-function handOut<Item, Result>(
+/** Settles the items of a batch with its results. Passes late results to `onLateResult`. */
+function deliverResults<Item, Result>(
   batch: readonly Waiting<Item, Result>[],
   results: readonly Result[],
   onLateResult: BatcherOptions<Item, Result>['onLateResult'],
@@ -86,20 +87,20 @@ function handOut<Item, Result>(
   }
 }
 
-/** The error for items that waited too long: it tells a queue that moves too slowly from one that stands. */
-function limitError<Item, Result>(
+/** Creates the error of a batch that timed out. Distinguishes a busy backend or process from a backend that does not reply. */
+function createLimitError<Item, Result>(
   { timeoutMs, createTimeoutError, lastReplyAtMs }: BatcherOptions<Item, Result>,
   waitsSinceMs: number,
   lastResultMs: number,
 ): Error {
   const lateMs = performance.now() - waitsSinceMs - timeoutMs
-  const lastAnswerMs = Math.max(lastResultMs, lastReplyAtMs?.() ?? -Infinity)
-  return createTimeoutError(lastAnswerMs > waitsSinceMs || lateMs > LATE_LOOP_MS)
+  const lastReplyMs = Math.max(lastResultMs, lastReplyAtMs?.() ?? -Infinity)
+  return createTimeoutError(lastReplyMs > waitsSinceMs || lateMs > LATE_LOOP_MS)
 }
 
-/** Calls back after the limit, which counts from the last result; once more from here, if the event loop kept it waiting. */
-function startBatchLimit(timeLimitMs: number, waitsSinceMs: number, lastResultMs: number, onOver: () => void) {
-  const lastMs = waitsSinceMs + MOST_LIMITS * timeLimitMs
+/** Calls back after the time limit, which counts from the last result. A timer that fires late starts one more limit. */
+function startBatchLimit(timeLimitMs: number, waitsSinceMs: number, lastResultMs: number, onTimeout: () => void) {
+  const lastMs = waitsSinceMs + MAX_TIME_LIMITS * timeLimitMs
   let endLimit = watchFrom(Math.max(waitsSinceMs, lastResultMs))
 
   function watchFrom(fromMs: number): () => void {
@@ -107,7 +108,7 @@ function startBatchLimit(timeLimitMs: number, waitsSinceMs: number, lastResultMs
     return startTimeout(Math.max(1, dueMs - performance.now()), () => {
       const nowMs = performance.now()
       if (nowMs - dueMs > LATE_LOOP_MS && nowMs < lastMs) endLimit = watchFrom(nowMs)
-      else onOver()
+      else onTimeout()
     })
   }
   return () => endLimit()
@@ -119,17 +120,17 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   let queue: Waiting<Item, Result>[] = []
   let inFlight = 0
   let isGathering = false
-  /** When a result came last, late ones included. */
+  /** Time of the last result, including late ones. */
   let lastResultMs = -Infinity
 
-  /** Items that arrived together start their time limits now: until here the event loop was busy reading them. */
+  /** Restarts the time limits of items that arrived together, because the event loop was busy reading them until now. */
   function startFirst(): void {
     const nowMs = performance.now()
     for (const waiting of queue) waiting.queuedAtMs = nowMs
     start()
   }
 
-  /** Sends the queue, after lingering, or after waiting briefly for `comesNext`. */
+  /** Sends the queue after `linger` or `upcomingItems`. */
   function start(): void {
     if (isGathering || inFlight >= maxBatches) return
     isGathering = true
@@ -138,7 +139,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       flush()
     }
     if (linger && queue.length < maxItems) linger().then(send)
-    else afterComing(upcomingItems?.() ?? null, send)
+    else afterUpcoming(upcomingItems?.() ?? null, send)
   }
 
   function flush(): void {
@@ -147,41 +148,41 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     const [{ queuedAtMs } = { queuedAtMs: 0 }] = batch
     if (batch.length === 0) return
     inFlight++
-    let overdue = false
+    let isOverdue = false
     function proceed(): void {
       inFlight--
       if (queue.length > 0) start()
     }
     function fail(): void {
-      overdue = true
-      const error = limitError(options, queuedAtMs, lastResultMs)
+      isOverdue = true
+      const error = createLimitError(options, queuedAtMs, lastResultMs)
       for (const waiting of batch) waiting.reject(error)
-      queue = rejectHopeless(queue, timeoutMs, error)
+      queue = rejectOverdue(queue, timeoutMs, error)
       proceed()
     }
-    // One time limit per batch, set by its oldest item, so that a call that hangs does not delay the next batch.
+    // A batch has one time limit, set by its oldest item. A call that hangs does not delay the next batch.
     const endLimit = startBatchLimit(timeoutMs, queuedAtMs, lastResultMs, fail)
     run(batch.map(waiting => waiting.item)).then(
       results => {
         endLimit()
         lastResultMs = performance.now()
-        handOut(batch, results, onLateResult, overdue)
-        if (!overdue) proceed()
+        deliverResults(batch, results, onLateResult, isOverdue)
+        if (!isOverdue) proceed()
       },
       error => {
         endLimit()
         for (const waiting of batch) waiting.reject(error)
-        if (!overdue) proceed()
+        if (!isOverdue) proceed()
       },
     )
-    // Items beyond `maxItems` go at once when another batch may run beside this one.
+    // Items beyond `maxItems` are sent at once when another batch may be in flight.
     if (queue.length > 0 && inFlight < maxBatches) flush()
   }
 
   return item =>
     new Promise<Result>((resolve, reject) => {
       queue.push({ item, queuedAtMs: performance.now(), resolve, reject })
-      // Deferred until all readable input is read, so that calls that arrive together share a batch.
+      // Sending is deferred until all readable input is read, so that calls that arrive together share a batch.
       if (inFlight < maxBatches && queue.length === 1) setImmediate(startFirst)
     })
 }

@@ -1,6 +1,5 @@
-/** Collects bytes as they arrive, in blocks that a worker can take over without one long copy. */
+/** Collects bytes as they arrive, in blocks that can be transferred to a worker without a long copy. */
 
-/** A block is filled while further bytes are in transit. */
 const BLOCK_BYTES = 1_048_576
 
 export class ByteCollector {
@@ -20,14 +19,14 @@ export class ByteCollector {
         this.#blocks.push(new Uint8Array(BLOCK_BYTES))
         this.#used = 0
       }
-      const taken = bytes.subarray(at, at + BLOCK_BYTES - this.#used)
-      this.#blocks.at(-1)?.set(taken, this.#used)
-      this.#used += taken.length
-      at += taken.length
+      const part = bytes.subarray(at, at + BLOCK_BYTES - this.#used)
+      this.#blocks.at(-1)?.set(part, this.#used)
+      this.#used += part.length
+      at += part.length
     }
   }
 
-  /** The bytes in order, each part with a buffer of its own. */
+  /** The bytes in order. Each part has its own buffer. */
   get parts(): Uint8Array<ArrayBuffer>[] {
     return this.#blocks.map((block, at) => (at === this.#blocks.length - 1 ? block.subarray(0, this.#used) : block))
   }

@@ -1,52 +1,53 @@
 /**
- * What time it is at the database, which is what counts: what is stored, dated or expires has its time, however wrong this machine's clock is.
- * And a clock that never steps, for what this process alone measures.
+ * Clocks. `nowMs` is the database's time, which dates and expires everything stored, so that a wrong clock on this machine has no effect.
+ * `monotonicMs` never steps; it is for durations within this process.
  */
 
-/** Less is the way there and back, and is left alone: the order of records stays that of their ends. */
+/** Smaller differences are round-trip time and are ignored, so that usage records keep the order in which requests end. */
 const TOLERATED_MS = 2_000
 
 const STARTED_AT_MS = Date.now() - performance.now()
 
-/** Milliseconds since the epoch, by this machine's clock as it was when the process started: it neither stands still nor steps. */
+/** Milliseconds since the epoch, by this machine's clock at process start plus the time since. It never steps. */
 export function monotonicMs(): number {
   return Math.floor(STARTED_AT_MS + performance.now())
 }
 
-/** To a microsecond: further digits of what is recorded cost more to write and to read than the rest of the record. */
+/** Milliseconds since `startedAtMs`, rounded to microseconds to keep records short. */
 export function msSince(startedAtMs: number, endedAtMs = performance.now()): number {
   return Math.round((endedAtMs - startedAtMs) * 1000) / 1000
 }
 
-let aheadMs = 0
+let databaseOffsetMs = 0
 
-/** Milliseconds since the epoch. Until the database was asked, as this machine's clock had it at the start. */
+/** Milliseconds since the epoch by the database's clock. Equals `monotonicMs` until `setDatabaseTime` is called. */
 export function nowMs(): number {
-  return monotonicMs() + aheadMs
+  return monotonicMs() + databaseOffsetMs
 }
 
 export function nowSeconds(): number {
   return Math.floor(nowMs() / 1000)
 }
 
-let written = { atMs: Number.NaN, text: '' }
+let cachedIso = { atMs: Number.NaN, text: '' }
 
-/** In ISO 8601, in UTC. Requests that end in the same millisecond share the text. */
+/** The database's time in ISO 8601, UTC. Calls in the same millisecond share one string. */
 export function nowIso(): string {
   const atMs = nowMs()
-  if (atMs !== written.atMs) written = { atMs, text: new Date(atMs).toISOString() }
-  return written.text
+  if (atMs !== cachedIso.atMs) cachedIso = { atMs, text: new Date(atMs).toISOString() }
+  return cachedIso.text
 }
 
-/** The database has just answered that it was this time. */
+/** Sets the database's current time. Must be called at once with the time in a reply. */
 export function setDatabaseTime(now: Date): void {
-  const foundMs = now.getTime() - monotonicMs()
-  // Small changes of a large difference are the way there and back, too.
-  if (Math.abs(foundMs - aheadMs) > TOLERATED_MS) aheadMs = Math.abs(foundMs) > TOLERATED_MS ? foundMs : 0
+  const offsetMs = now.getTime() - monotonicMs()
+  // Small changes of a large offset are round-trip time, too.
+  if (Math.abs(offsetMs - databaseOffsetMs) > TOLERATED_MS)
+    databaseOffsetMs = Math.abs(offsetMs) > TOLERATED_MS ? offsetMs : 0
 }
 
-/** How far this machine's clock is behind, for libraries that read it themselves. */
+/** Seconds by which this machine's clock is behind the database's, for libraries that read the machine's clock. */
 export function clockSkewSeconds(): number {
-  // Without a difference, it is no negative zero.
+  // Adding 0 turns a negative zero into zero.
   return Math.round((nowMs() - Date.now()) / 1000) + 0
 }

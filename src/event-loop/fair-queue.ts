@@ -1,26 +1,26 @@
-/** A queue in which owners take turns: an owner with many items delays only itself. */
+/** A queue that serves owners in turn. An owner with many items delays only itself. */
 
 export class FairQueue<Owner, Item> {
-  /** Owners with items, in the order of their turns. */
+  /** Items by owner. The owners are in the order of their turns. */
   readonly #owners = new Map<Owner, Item[]>()
 
   add(owner: Owner, item: Item): void {
-    const own = this.#owners.get(owner)
-    if (own) own.push(item)
+    const items = this.#owners.get(owner)
+    if (items) items.push(item)
     else this.#owners.set(owner, [item])
   }
 
-  /** Whose turn it is, of those who may have one. */
-  nextOwner(mayHave: (owner: Owner) => boolean): Owner | undefined {
-    return this.#owners.keys().find(mayHave)
+  /** Returns the next owner that `isEligible` accepts. */
+  nextOwner(isEligible: (owner: Owner) => boolean): Owner | undefined {
+    return this.#owners.keys().find(isEligible)
   }
 
-  /** The owner's first item; its next one has its turn after those of others. */
+  /** Removes and returns the owner's first item, and moves the owner to the end of the queue. */
   dequeue(owner: Owner): Item | undefined {
-    const own = this.#owners.get(owner)
-    const item = own?.shift()
+    const items = this.#owners.get(owner)
+    const item = items?.shift()
     this.#owners.delete(owner)
-    if (own && own.length > 0) this.#owners.set(owner, own)
+    if (items && items.length > 0) this.#owners.set(owner, items)
     return item
   }
 }

@@ -1,27 +1,27 @@
-/** The memory of one response: from its provider's first byte until its client has taken the last, or has been cut off. */
+/** The memory reservation of one response, from the provider's first byte until the client has read the last or is disconnected. */
 import type { MemoryHolder, MemoryReservation, StreamMemory } from './stream-memory.ts'
 
-/** Whoever gives the response to its client. */
+/** Delivers the response to its client. */
 export interface ResponseConsumer {
-  /** Since when the client takes nothing, by `performance.now()`; infinite while it is not waited for. */
+  /** Time since which the client reads nothing, by `performance.now()`. Infinity while no data waits for it. */
   unreadSinceMs(): number
   disconnect(): void
 }
 
-/** Opens its place in the budget when it first holds something: most responses are small. */
+/** Creates the reservation when it first holds bytes, because most responses are small. */
 export class ResponseMemory implements MemoryReservation, MemoryHolder {
   readonly #memory: StreamMemory
-  #held: MemoryReservation | null = null
+  #reservation: MemoryReservation | null = null
   #isClosed = false
-  #client: ResponseConsumer | null = null
+  #consumer: ResponseConsumer | null = null
 
   constructor(memory: StreamMemory) {
     this.#memory = memory
   }
 
-  /** From now on this client may be cut off. */
-  setConsumer(client: ResponseConsumer): void {
-    this.#client = client
+  /** Sets the client that is disconnected when memory is full. */
+  setConsumer(consumer: ResponseConsumer): void {
+    this.#consumer = consumer
   }
 
   add(bytes: number): void {
@@ -29,7 +29,7 @@ export class ResponseMemory implements MemoryReservation, MemoryHolder {
   }
 
   set(bytes: number): void {
-    if (this.#held || bytes > 0) this.#open()?.set(bytes)
+    if (this.#reservation || bytes > 0) this.#open()?.set(bytes)
   }
 
   addShared(bytes: Uint8Array): void {
@@ -42,20 +42,20 @@ export class ResponseMemory implements MemoryReservation, MemoryHolder {
 
   release(): void {
     this.#isClosed = true
-    this.#held?.release()
+    this.#reservation?.release()
   }
 
   unreadSinceMs(): number {
-    return this.#client?.unreadSinceMs() ?? Number.POSITIVE_INFINITY
+    return this.#consumer?.unreadSinceMs() ?? Number.POSITIVE_INFINITY
   }
 
   disconnectSlowest(): void {
     this.#memory.recordDisconnect()
-    this.#client?.disconnect()
+    this.#consumer?.disconnect()
   }
 
   #open(): MemoryReservation | null {
-    if (!this.#isClosed) this.#held ??= this.#memory.reserve(this)
-    return this.#held
+    if (!this.#isClosed) this.#reservation ??= this.#memory.reserve(this)
+    return this.#reservation
   }
 }

@@ -1,10 +1,10 @@
-/** Streams large bytes: copied whole, they would block the event loop. */
+/** Streams large byte arrays, which would block the event loop if copied at once. */
 
 /** Longer bytes are streamed to a provider. Copying this much takes less than a millisecond. */
 export const MAX_UNCHUNKED_BYTES = 1_048_576
-const PIECE_BYTES = 262_144
+const CHUNK_BYTES = 262_144
 
-/** Yields to the event loop between two pieces. */
+/** Returns a stream that yields to the event loop before each chunk. */
 export function streamInChunks(bytes: Uint8Array | Promise<Uint8Array>): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream(
@@ -12,8 +12,8 @@ export function streamInChunks(bytes: Uint8Array | Promise<Uint8Array>): Readabl
       async pull(controller) {
         const whole = await bytes
         await new Promise(setImmediate)
-        controller.enqueue(whole.subarray(at, at + PIECE_BYTES))
-        at += PIECE_BYTES
+        controller.enqueue(whole.subarray(at, at + CHUNK_BYTES))
+        at += CHUNK_BYTES
         if (at >= whole.length) controller.close()
       },
     },

@@ -1,113 +1,116 @@
 /**
- * The memory budget for bytes that wait for clients: one for all of a process. When it is full, whatever can be freed is freed first; providers
- * are not read further; then the readers that have taken nothing for longest are cut off, and new streams are rejected until there is space.
+ * The memory budget of a process for bytes that wait for clients. When it is full:
+ *
+ * 1. Holders free what they can.
+ * 2. Providers are not read further.
+ * 3. The readers that have read nothing for longest are disconnected.
+ * 4. New streams are rejected until there is space.
  */
 import { createError } from '../errors/errors.ts'
 import { TimeoutError, withTimeout } from './timeouts.ts'
 
 /** Holds bytes of the budget. */
 export interface MemoryHolder {
-  /** Frees what no reader waits for. */
+  /** Frees bytes that no reader waits for. */
   freeConsumed?(): void
-  /** Frees what a later request would have been glad of. */
+  /** Frees bytes that only a later request could reuse. */
   freeReusable?(): void
-  /** Since when its slowest reader takes nothing of what waits for it, by `performance.now()`; infinite while nothing waits. */
+  /** Time since which the slowest reader reads nothing, by `performance.now()`. Infinity while no data waits for it. */
   unreadSinceMs?(): number
-  /** Cuts off that reader, and all that stand where it stands and have taken nothing since. */
+  /** Disconnects the slowest reader, and all readers at the same position that have read nothing since `beforeMs`. */
   disconnectSlowest?(beforeMs: number): void
-  /** There is room again. */
+  /** Called when there is space again. */
   resume?(): void
 }
 
-/** The bytes that one holder has in the budget. */
+/** The bytes that one holder has reserved in the budget. */
 export interface MemoryReservation {
   add(bytes: number): void
-  /** In place of what it held. */
+  /** Replaces the number of reserved bytes. */
   set(bytes: number): void
-  /** Holds these bytes until it closes. Holders of the same buffer count it once. */
+  /** Reserves these bytes until release. A buffer that several holders share is counted once. */
   addShared(bytes: Uint8Array): void
   /**
-   * For one who reads on: undefined while there is space. In a full budget, one holder at a time may go on beyond it; the promise resolves for
-   * the others when it is their turn, and rejects with a 503 when that takes too long.
+   * Must be called before reading more. Returns undefined while there is space. When the budget is full, one holder at a time may exceed it.
+   * For the others, the promise resolves at their turn, or rejects with 503 after the wait limit.
    */
   waitForSpace(): Promise<void> | undefined
-  /** Gives all of it back, for good. */
+  /** Releases all bytes. Later calls have no effect. */
   release(): void
 }
 
-/** A reader that has taken something this recently is not cut off, however full the room is. */
+/** A reader that has read this recently is not disconnected. */
 const RECENTLY_MS = 1_000
 const RELIEVE_EVERY_MS = 100
-/** A full room is one until so much of it is free: else it would be full and not full in turn with every chunk. */
+/** A full budget stays full until this share is free, so that it does not alternate with every chunk. */
 const FREE_SHARE = 1 / 8
-/** How long a response may wait for space while it is read from its provider. */
+/** Longest time a response waits for space while it is read from its provider. */
 export const MAX_SPACE_WAIT_MS = 20_000
-/** What is only nice to have leaves so much of the room to what has to be held. */
+/** Optional data is held only below this share of the budget. */
 const SPARE_SHARE = 1 / 2
 
 export class StreamMemory {
-  /** In bytes. */
-  readonly #size: number
-  #held = 0
-  readonly #holders = new Map<MemoryHolder, HeldBytes>()
+  readonly #maxBytes: number
+  #heldBytes = 0
+  readonly #holders = new Map<MemoryHolder, StreamReservation>()
   #isFull = false
   #relieving: ReturnType<typeof setInterval> | null = null
-  #cuts = 0
+  #disconnects = 0
   readonly #shared = new Map<ArrayBufferLike, { holders: number; bytes: number }>()
   readonly #waiting = new Map<MemoryReservation, () => void>()
-  /** The one that reads on beyond a full budget. */
-  #beyond: MemoryReservation | null = null
-  readonly #spaceLimitMs: number
+  /** The reservation that may exceed the full budget. */
+  #overdrawn: MemoryReservation | null = null
+  readonly #maxWaitMs: number
 
-  constructor(size: number, spaceLimitMs = MAX_SPACE_WAIT_MS) {
-    this.#size = size
-    this.#spaceLimitMs = spaceLimitMs
+  constructor(maxBytes: number, maxWaitMs = MAX_SPACE_WAIT_MS) {
+    this.#maxBytes = maxBytes
+    this.#maxWaitMs = maxWaitMs
   }
 
-  /** Whether no new stream can be taken. */
+  /** True when new streams must be rejected. */
   get isFull(): boolean {
     return this.#isFull
   }
 
-  /** Whether there is room for what could be spared. */
+  /** True when there is space for optional data. */
   get hasSpareSpace(): boolean {
-    return this.#held < this.#size * SPARE_SHARE
+    return this.#heldBytes < this.#maxBytes * SPARE_SHARE
   }
 
   get heldBytes(): number {
-    return this.#held
+    return this.#heldBytes
   }
 
   get maxBytes(): number {
-    return this.#size
+    return this.#maxBytes
   }
 
-  /** Readers that were cut off so that others have room. */
+  /** Number of readers disconnected for lack of memory. */
   get disconnects(): number {
-    return this.#cuts
+    return this.#disconnects
   }
 
   recordDisconnect(): void {
-    this.#cuts++
+    this.#disconnects++
   }
 
   reserve(holder: MemoryHolder): MemoryReservation {
-    const held: HeldBytes = new HeldBytes({
+    const reservation: StreamReservation = new StreamReservation({
       change: bytes => this.#change(bytes),
       share: bytes => this.#share(bytes),
-      space: () => this.#findSpace(held),
+      space: () => this.#findSpace(reservation),
       onClose: () => {
         this.#holders.delete(holder)
-        this.#waiting.get(held)?.()
-        this.#waiting.delete(held)
-        if (this.#beyond === held) this.#letNextGoOn()
+        this.#waiting.get(reservation)?.()
+        this.#waiting.delete(reservation)
+        if (this.#overdrawn === reservation) this.#resumeNext()
       },
     })
-    this.#holders.set(holder, held)
-    return held
+    this.#holders.set(holder, reservation)
+    return reservation
   }
 
-  /** Returns the function that gives the bytes back. */
+  /** Returns the function that releases the bytes. */
   #share({ buffer, length }: Uint8Array): () => void {
     const shared = this.#shared.get(buffer) ?? { holders: 0, bytes: length }
     this.#shared.set(buffer, shared)
@@ -119,50 +122,51 @@ export class StreamMemory {
     }
   }
 
-  #findSpace(held: MemoryReservation): Promise<void> | undefined {
+  #findSpace(reservation: MemoryReservation): Promise<void> | undefined {
     if (!this.#isFull) return undefined
-    this.#beyond ??= held
-    if (this.#beyond === held) return undefined
-    const waiting = new Promise<void>(resolve => this.#waiting.set(held, resolve))
-    return withTimeout(this.#spaceLimitMs, waiting).catch(error => {
-      this.#waiting.delete(held)
+    this.#overdrawn ??= reservation
+    if (this.#overdrawn === reservation) return undefined
+    const waiting = new Promise<void>(resolve => this.#waiting.set(reservation, resolve))
+    return withTimeout(this.#maxWaitMs, waiting).catch(error => {
+      this.#waiting.delete(reservation)
       throw error instanceof TimeoutError ? createError('tooManyUnreadStreams') : error
     })
   }
 
-  #letNextGoOn(): void {
+  #resumeNext(): void {
     const [next] = this.#waiting
-    this.#beyond = next?.[0] ?? null
+    this.#overdrawn = next?.[0] ?? null
     next?.[1]()
   }
 
-  #letAllGoOn(): void {
-    this.#beyond = null
+  #resumeAll(): void {
+    this.#overdrawn = null
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
-    for (const goOn of waiting) goOn()
+    for (const resume of waiting) resume()
   }
 
   #change(bytes: number): void {
-    this.#held += bytes
-    if (this.#isFull ? this.#held <= this.#size * (1 - FREE_SHARE) : this.#held > this.#size) this.#turn()
+    this.#heldBytes += bytes
+    if (this.#isFull ? this.#heldBytes <= this.#maxBytes * (1 - FREE_SHARE) : this.#heldBytes > this.#maxBytes)
+      this.#toggleFull()
   }
 
-  #turn(): void {
+  #toggleFull(): void {
     this.#isFull = !this.#isFull
     if (this.#isFull) {
-      this.#spare()
-      // Sparing may have made room already.
+      this.#freeMemory()
+      // Freeing memory may have made space already.
       if (this.#isFull) this.#relieving ??= setInterval(() => this.#relieve(), RELIEVE_EVERY_MS)
     } else {
       if (this.#relieving) clearInterval(this.#relieving)
       this.#relieving = null
-      this.#letAllGoOn()
+      this.#resumeAll()
       for (const holder of this.#holders.keys()) holder.resume?.()
     }
   }
 
-  #spare(): void {
+  #freeMemory(): void {
     for (const holder of this.#holders.keys()) holder.freeConsumed?.()
     const largestFirst = [...this.#holders]
       .filter(([{ freeReusable }]) => freeReusable)
@@ -174,7 +178,7 @@ export class StreamMemory {
   }
 
   #relieve(): void {
-    this.#spare()
+    this.#freeMemory()
     const beforeMs = performance.now() - RECENTLY_MS
     const unread = Array.from(this.#holders.keys(), holder => ({ holder, sinceMs: unreadSinceMs(holder) }))
       .filter(({ sinceMs }) => sinceMs < beforeMs)
@@ -190,20 +194,20 @@ function unreadSinceMs(holder: MemoryHolder): number {
   return holder.unreadSinceMs?.() ?? Number.POSITIVE_INFINITY
 }
 
-interface HeldOptions {
+interface ReservationOptions {
   change(bytes: number): void
   share(bytes: Uint8Array): () => void
   space(): Promise<void> | undefined
   onClose(): void
 }
 
-class HeldBytes implements MemoryReservation {
-  readonly #options: HeldOptions
+class StreamReservation implements MemoryReservation {
+  readonly #options: ReservationOptions
   #isOpen = true
   #release: (() => void) | null = null
   bytes = 0
 
-  constructor(options: HeldOptions) {
+  constructor(options: ReservationOptions) {
     this.#options = options
   }
 

@@ -8,20 +8,20 @@ export class TimeoutError extends Error {
   }
 }
 
-/** If a timer fires this much too late, this process was busy: the reply may be waiting unread. */
+/** A timer that fires this late was delayed by this process, and the reply may be waiting unread. */
 const LATE_MS = 50
-/** Long enough to read replies that arrived meanwhile. */
-const HEARING_MS = 50
+/** Time to read replies that arrived meanwhile. */
+const EXTRA_MS = 50
 
-/** `startTimeout` with its limit fixed. */
-type StartLimit = (onOver: () => void) => () => void
+/** `startTimeout` with a fixed limit. */
+type StartFixedTimeout = (onTimeout: () => void) => () => void
 
-/** Settles as the call does, or rejects with TimeoutError after the limit. The call itself is not aborted. */
+/** Settles like `call`, or rejects with TimeoutError after the limit. Does not abort the call. */
 export function withTimeout<T>(limitMs: number, call: Promise<T>): Promise<T> {
-  return withinLimit(onOver => startTimeout(limitMs, onOver), limitMs, call)
+  return withinLimit(onTimeout => startTimeout(limitMs, onTimeout), limitMs, call)
 }
 
-function withinLimit<T>(startLimit: StartLimit, limitMs: number, call: Promise<T>): Promise<T> {
+function withinLimit<T>(startLimit: StartFixedTimeout, limitMs: number, call: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const endLimit = startLimit(() => reject(new TimeoutError(limitMs)))
     call.then(
@@ -37,9 +37,9 @@ function withinLimit<T>(startLimit: StartLimit, limitMs: number, call: Promise<T
   })
 }
 
-/** `withTimeout` for many short calls with the same limit. They share one timer, because they fall due in the order they began. */
+/** Like `withTimeout`, for many short calls with the same limit. They share one timer, because they fall due in the order of their start. */
 export function createSharedTimeout(limitMs: number): <T>(call: Promise<T>) => Promise<T> {
-  const running = new Set<{ dueMs: number; onOver: () => void }>()
+  const running = new Set<{ dueMs: number; onTimeout: () => void }>()
   let isWatching = false
 
   function watch(ms: number): void {
@@ -50,12 +50,12 @@ export function createSharedTimeout(limitMs: number): <T>(call: Promise<T>) => P
       for (const run of running) {
         if (run.dueMs > nowMs) return watch(run.dueMs - nowMs)
         running.delete(run)
-        run.onOver()
+        run.onTimeout()
       }
     })
   }
-  const startLimit: StartLimit = onOver => {
-    const run = { dueMs: performance.now() + limitMs, onOver }
+  const startLimit: StartFixedTimeout = onTimeout => {
+    const run = { dueMs: performance.now() + limitMs, onTimeout }
     running.add(run)
     if (!isWatching) watch(limitMs)
     return () => running.delete(run)
@@ -63,15 +63,15 @@ export function createSharedTimeout(limitMs: number): <T>(call: Promise<T>) => P
   return call => withinLimit(startLimit, limitMs, call)
 }
 
-/** Calls back after the limit, unless the returned function is called first. */
-export function startTimeout(limitMs: number, onOver: () => void): () => void {
+/** Calls back after the limit, unless the returned function is called first. Extends the limit briefly if this process was busy. */
+export function startTimeout(limitMs: number, onTimeout: () => void): () => void {
   let timer = wait(limitMs)
 
   function wait(ms: number) {
     const dueMs = performance.now() + ms
     return setTimeout(() => {
-      if (performance.now() - dueMs > LATE_MS) timer = wait(HEARING_MS)
-      else onOver()
+      if (performance.now() - dueMs > LATE_MS) timer = wait(EXTRA_MS)
+      else onTimeout()
     }, ms)
   }
   return () => clearTimeout(timer)
@@ -84,8 +84,8 @@ export interface WaitTimer {
   close(): void
 }
 
-/** Calls back when a wait has passed its limit. */
-export function createWaitTimer(onOver: () => void): WaitTimer {
+/** Creates a reusable timer that calls back when a wait exceeds its limit. */
+export function createWaitTimer(onTimeout: () => void): WaitTimer {
   let dueMs = Number.POSITIVE_INFINITY
   let timer: ReturnType<typeof setTimeout> | undefined
   let firesMs = Number.POSITIVE_INFINITY
@@ -96,11 +96,11 @@ export function createWaitTimer(onOver: () => void): WaitTimer {
     timer = setTimeout(fire, ms)
   }
 
-  /** The timer may have been set for an earlier wait. */
+  /** Handles a timer that may have been set for an earlier wait. */
   function fire(): void {
     firesMs = Number.POSITIVE_INFINITY
     const leftMs = dueMs - performance.now()
-    if (leftMs <= 0) onOver()
+    if (leftMs <= 0) onTimeout()
     else if (leftMs < Number.POSITIVE_INFINITY) set(leftMs)
   }
 
@@ -116,18 +116,18 @@ export function createWaitTimer(onOver: () => void): WaitTimer {
   }
 }
 
-/** Calls back once, now or later. */
-export function onAbort(signal: AbortSignal, act: () => void): void {
-  if (signal.aborted) act()
-  else signal.addEventListener('abort', act, { once: true })
+/** Calls back once when the signal is aborted; at once if it already is. */
+export function onAbort(signal: AbortSignal, callback: () => void): void {
+  if (signal.aborted) callback()
+  else signal.addEventListener('abort', callback, { once: true })
 }
 
-/** Returns a promise that rejects when the client leaves. */
+/** Returns a promise that rejects with ClientDisconnected when the signal is aborted. */
 export function rejectOnDisconnect(signal: AbortSignal): Promise<never> {
-  const gone = new Promise<never>((_, reject) => {
+  const disconnected = new Promise<never>((_, reject) => {
     onAbort(signal, () => reject(new ClientDisconnected()))
   })
   // Prevents an unhandled rejection when nothing awaits it any more.
-  gone.catch(() => {})
-  return gone
+  disconnected.catch(() => {})
+  return disconnected
 }

@@ -1,18 +1,18 @@
-/** Turns at the event loop: long work lets others have theirs, and however many streams have much to do, it takes no longer than a few would. */
+/** Schedules work on the event loop, so that long work and many streams do not block other requests. */
 
 /** Time between two yields. */
-const TURN_MS = 4
+const YIELD_EVERY_MS = 4
 
-/** Returns undefined while there is time left; else a promise that resolves after the event loop has handled pending work. */
+/** Returns undefined while there is time left. Otherwise returns a promise that resolves after the event loop has handled pending work. */
 export type Yielder = () => Promise<void> | undefined
 
 export function createYielder(): Yielder {
-  let turnEndsAtMs = performance.now() + TURN_MS
+  let yieldAtMs = performance.now() + YIELD_EVERY_MS
   return () => {
-    if (performance.now() < turnEndsAtMs) return undefined
+    if (performance.now() < yieldAtMs) return undefined
     return new Promise(resolve => {
       setImmediate(() => {
-        turnEndsAtMs = performance.now() + TURN_MS
+        yieldAtMs = performance.now() + YIELD_EVERY_MS
         resolve()
       })
     })
@@ -20,22 +20,22 @@ export function createYielder(): Yielder {
 }
 
 export interface WorkScheduler {
-  /** Returns undefined where so much may be done at once; else a promise that resolves when it is its turn. */
+  /** Returns undefined when this amount may be done now. Otherwise returns a promise that resolves at its turn. */
   wait(amount: number): Promise<void> | undefined
-  /** How many wait. */
+  /** Number of callers that wait. */
   readonly waiting: number
 }
 
-/** So much may be done before the event loop looks for what else has come. */
-export function createWorkScheduler(amountPerTurn: () => number): WorkScheduler {
+/** Creates a scheduler that allows `amountPerTick()` of work in each tick of the event loop. */
+export function createWorkScheduler(amountPerTick: () => number): WorkScheduler {
   const waiting: { amount: number; begin(): void }[] = []
   let spent = 0
 
   function begin(): void {
     spent = 0
     let begun = 0
-    const most = amountPerTurn()
-    for (; begun < waiting.length && spent < most; begun++) {
+    const limit = amountPerTick()
+    for (; begun < waiting.length && spent < limit; begun++) {
       const next = waiting[begun] as (typeof waiting)[number]
       spent += next.amount
       next.begin()
@@ -46,7 +46,7 @@ export function createWorkScheduler(amountPerTurn: () => number): WorkScheduler 
 
   return {
     wait(amount) {
-      if (spent < amountPerTurn() && waiting.length === 0) {
+      if (spent < amountPerTick() && waiting.length === 0) {
         spent += amount
         return undefined
       }
@@ -59,30 +59,30 @@ export function createWorkScheduler(amountPerTurn: () => number): WorkScheduler 
   }
 }
 
-/** Less than this never waits: it is not what keeps others waiting, and may be all that a quiet request waits for. */
+/** Smaller reads never wait, because they do not delay other requests. */
 const SMALL_BYTES = 16_384
-/** Some milliseconds of work. */
+/** 64 KiB are a few milliseconds of work. */
 const reads = createWorkScheduler(() => 65_536)
 
-/** For bytes of an upstream that are to be passed on. */
+/** Must be awaited before bytes of a provider are forwarded. Returns undefined when they may be forwarded now. */
 export function yieldBeforeRead(bytes: number): Promise<void> | undefined {
   return bytes < SMALL_BYTES ? undefined : reads.wait(bytes)
 }
 
-/** With more than so many reads waiting, streams are begun one by one. */
-const CROWD = 16
-const FEW = 16
-const beginnings = createWorkScheduler(() => (reads.waiting < CROWD ? FEW : 1))
+/** When this many reads wait, streams are begun one by one. */
+const MANY_READS = 16
+const STREAMS_PER_TICK = 16
+const beginnings = createWorkScheduler(() => (reads.waiting < MANY_READS ? STREAMS_PER_TICK : 1))
 
-/** For a stream that is to be read for the first time: what its upstream has sent waits in the runtime, which reads on once that is taken. */
+/** Must be awaited before the first read of a stream. Until then its bytes wait in the runtime, which does not read further. */
 export function yieldBeforeFirstRead(): Promise<void> | undefined {
   return beginnings.wait(1)
 }
 
-/** Few enough that the first answers are there before the last of many requests are asked: by then it is known whether there is room. */
-const asks = createWorkScheduler(() => FEW)
+/** Limits calls per tick, so that the first responses of many requests show whether there is memory for the last. */
+const calls = createWorkScheduler(() => STREAMS_PER_TICK)
 
-/** For a stream that is to be asked for. */
+/** Must be awaited before a streamed provider call is sent. Returns undefined when it may be sent now. */
 export function yieldBeforeCall(): Promise<void> | undefined {
-  return asks.wait(1)
+  return calls.wait(1)
 }

@@ -1,16 +1,16 @@
 /**
- * Runs work that would block the event loop in a worker thread: one job at a time, owners in turn. An owner whose job takes long waits behind
- * it alone: others have a second worker, and where both take long, the one that has worked longest ends.
+ * Runs work that would block the event loop in worker threads, one job at a time per worker, owners in turn. A long job delays only its own
+ * owner: other owners get a second worker. If both workers have long jobs, the job that has run longest is terminated.
  */
 import { setImmediate } from 'node:timers/promises'
 import { createError, deserializeError, type SerializedError } from '../errors/errors.ts'
 import { FairQueue } from './fair-queue.ts'
 import { startTimeout } from './timeouts.ts'
 
-/** Longer input is read, hashed, counted or translated by a worker. This much takes the event loop some 3 ms. */
+/** Longer input is processed by a worker. This length blocks the event loop for about 3 ms. */
 export const MAX_MAIN_THREAD_BYTES = 262_144
 
-/** Names a module and a function that it exports, which returns a `JobResult` or a promise of one. Input and output are cloned. */
+/** Names a module and a function that it exports. The function returns a `JobResult` or a promise of one. Input and output are cloned. */
 export class WorkerJob<Input, Output> {
   readonly module: string
   readonly name: string
@@ -24,7 +24,7 @@ export class WorkerJob<Input, Output> {
 
 export interface JobResult<Output> {
   output: Output
-  /** Buffers of the output that are transferred rather than copied. */
+  /** Buffers of the output that are transferred instead of copied. */
   transfer?: ArrayBuffer[]
 }
 
@@ -34,23 +34,23 @@ export interface JobRequest {
   input: unknown
 }
 
-/** The job's result, or the error it threw. */
+/** The job's result, or the error that it threw. */
 export type JobResponse = JobResult<unknown> | SerializedError
 
 export type JobOwner = string | number
-/** Of what no project asked for. */
+/** The owner of jobs that belong to no project. */
 export const NO_OWNER = 0
 
 export interface JobOptions {
-  /** The job's owner, a project. With several waiting, each owner gets one job done before any gets a second; none has two at once. */
+  /** The project id. Each waiting owner gets one job done before any gets a second. No owner has two jobs running. */
   owner: JobOwner
-  /** Buffers of the input that are transferred: they are empty afterwards. */
+  /** Buffers of the input that are transferred. They are empty afterwards. */
   transfer?: ArrayBuffer[]
 }
 
-interface Asked {
+interface QueuedJob {
   owner: JobOwner
-  /** Null once it is given up: what waits behind others holds no memory then. */
+  /** Null once the job is abandoned, so that a queued job holds no memory. */
   request: JobRequest | null
   transfer: ArrayBuffer[]
   done: Promise<unknown>
@@ -61,65 +61,66 @@ interface Asked {
 
 interface Thread {
   worker: Worker
-  busy: Asked | null
+  busy: QueuedJob | null
   beganAtMs: number
   ending: ReturnType<typeof setTimeout> | undefined
 }
 
 interface Limits {
-  /** For a job to begin, and then to be done. */
+  /** Longest time until a job begins, and then until it is done. */
   limitMs: number
-  /** So long a job keeps other owners waiting; then they have another worker. */
-  patienceMs: number
-  /** So long a job may take while other owners wait for a worker. */
-  shareMs: number
+  /** After this long, other owners that wait get a second worker. */
+  extraWorkerAfterMs: number
+  /** Longest time a job may run while other owners wait for a worker. */
+  maxContendedMs: number
+  /** An idle worker ends after this long. */
   idleMs: number
 }
 
 const LIMITS: Limits = {
-  // The longest jobs take six seconds of a processor.
+  // The longest jobs take six seconds of processor time.
   limitMs: 30_000,
-  patienceMs: 500,
-  shareMs: 10_000,
-  // An idle worker keeps half as much memory as all the rest of an idle process: mostly vocabularies. Loading them again takes .3 s.
+  extraWorkerAfterMs: 500,
+  maxContendedMs: 10_000,
+  // An idle worker takes half as much memory as the rest of an idle process, mostly for vocabularies. Loading them again takes 0.3 s.
   idleMs: 60_000,
 }
-const MOST_THREADS = 2
+const MAX_THREADS = 2
 
-/** Starts workers as they are needed, ends those that are idle or late, and replaces one that its job killed. It keeps no process alive. */
+/** Starts workers on demand, ends workers that are idle or late, and replaces a worker that its job killed. It does not keep the process alive. */
 export class WorkerPool {
-  readonly #waiting = new FairQueue<JobOwner, Asked>()
+  readonly #waiting = new FairQueue<JobOwner, QueuedJob>()
   readonly #threads = new Set<Thread>()
-  readonly #given = new Map<string, number>()
+  readonly #jobCounts = new Map<string, number>()
   readonly #limits: Limits
-  #watch: ReturnType<typeof setTimeout> | undefined
+  #check: ReturnType<typeof setTimeout> | undefined
 
   constructor(limits: Partial<Limits> = {}) {
     this.#limits = { ...LIMITS, ...limits }
   }
 
-  /** Number of jobs since the start, by name. */
+  /** Number of jobs since process start, by name. */
   get jobCounts(): ReadonlyMap<string, number> {
-    return this.#given
+    return this.#jobCounts
   }
 
-  /** Rejects with what the job threw; with a 503 when it does not begin or end in time. */
+  /** Resolves to the job's output. Rejects with the job's error, or with 503 when the job does not begin or end in time. */
   run<Input, Output>(
     job: WorkerJob<Input, Output>,
     input: Input,
     { owner, transfer = [] }: JobOptions,
   ): Promise<Output> {
-    this.#given.set(job.name, (this.#given.get(job.name) ?? 0) + 1)
+    this.#jobCounts.set(job.name, (this.#jobCounts.get(job.name) ?? 0) + 1)
     const { promise: done, resolve, reject } = Promise.withResolvers<unknown>()
     const request = { module: job.module, name: job.name, input }
-    const asked: Asked = { owner, request, transfer, done, resolve, reject, endLimit: () => {} }
-    this.#limit(asked)
-    this.#waiting.add(owner, asked)
-    this.#giveNext()
+    const queued: QueuedJob = { owner, request, transfer, done, resolve, reject, endLimit: () => {} }
+    this.#startLimit(queued)
+    this.#waiting.add(owner, queued)
+    this.#startNext()
     return done as Promise<Output>
   }
 
-  /** Resolves when no job waits or runs, and whoever asked for the last one has gone on from there. */
+  /** Resolves when no job waits or runs, and the caller of the last job has received its result. */
   async whenIdle(): Promise<void> {
     do {
       await Promise.all(this.#busy.map(({ busy }) => busy?.done.catch(() => {})))
@@ -131,105 +132,105 @@ export class WorkerPool {
     return [...this.#threads].filter(({ busy }) => busy)
   }
 
-  #limit(asked: Asked): void {
-    asked.endLimit()
-    asked.endLimit = startTimeout(this.#limits.limitMs, () => this.#giveUp(asked, createError('busy')))
+  #startLimit(queued: QueuedJob): void {
+    queued.endLimit()
+    queued.endLimit = startTimeout(this.#limits.limitMs, () => this.#abandon(queued, createError('busy')))
   }
 
-  #giveUp(asked: Asked, error: Error): void {
-    asked.endLimit()
-    asked.request = null
-    asked.transfer = []
-    asked.reject(error)
-    for (const thread of this.#threads) if (thread.busy === asked) this.#end(thread)
-    this.#giveNext()
+  #abandon(queued: QueuedJob, error: Error): void {
+    queued.endLimit()
+    queued.request = null
+    queued.transfer = []
+    queued.reject(error)
+    for (const thread of this.#threads) if (thread.busy === queued) this.#endThread(thread)
+    this.#startNext()
   }
 
-  /** Gives jobs to workers as long as there are both; then looks again when a job has had its time. */
-  #giveNext(): void {
-    clearTimeout(this.#watch)
+  /** Starts queued jobs while workers are free. Otherwise schedules the next check. */
+  #startNext(): void {
+    clearTimeout(this.#check)
     const isFree = (owner: JobOwner) => !this.#busy.some(({ busy }) => busy?.owner === owner)
     for (let owner = this.#waiting.nextOwner(isFree); owner !== undefined; owner = this.#waiting.nextOwner(isFree)) {
-      const thread = this.#freeThread()
+      const thread = this.#findFreeThread()
       if (!thread) {
-        this.#watchOver()
+        this.#scheduleCheck()
         return
       }
-      const asked = this.#waiting.dequeue(owner)
-      if (asked?.request) this.#give(thread, asked.request, asked)
-      else this.#rest(thread)
+      const queued = this.#waiting.dequeue(owner)
+      if (queued?.request) this.#startJob(thread, queued.request, queued)
+      else this.#setIdle(thread)
     }
   }
 
-  #freeThread(): Thread | undefined {
+  #findFreeThread(): Thread | undefined {
     const idle = [...this.#threads].find(({ busy }) => !busy)
     if (idle) return idle
-    const isLate = ({ beganAtMs }: Thread) => performance.now() - beganAtMs >= this.#limits.patienceMs
-    return this.#threads.size < MOST_THREADS && [...this.#threads].every(isLate) ? this.#start() : undefined
+    const isLate = ({ beganAtMs }: Thread) => performance.now() - beganAtMs >= this.#limits.extraWorkerAfterMs
+    return this.#threads.size < MAX_THREADS && [...this.#threads].every(isLate) ? this.#startThread() : undefined
   }
 
-  /** Somebody waits whose turn it would be. */
-  #watchOver(): void {
-    const { patienceMs, shareMs } = this.#limits
+  /** Schedules the time at which a waiting owner gets a second worker, or the longest job is terminated. */
+  #scheduleCheck(): void {
+    const { extraWorkerAfterMs, maxContendedMs } = this.#limits
     const [first] = this.#busy.toSorted((a, b) => a.beganAtMs - b.beganAtMs)
     if (!first) return
-    const isFull = this.#threads.size >= MOST_THREADS
+    const isFull = this.#threads.size >= MAX_THREADS
     const beganAtMs = isFull ? first.beganAtMs : Math.max(...this.#busy.map(thread => thread.beganAtMs))
-    const leftMs = beganAtMs + (isFull ? shareMs : patienceMs) - performance.now()
-    this.#watch = setTimeout(
+    const leftMs = beganAtMs + (isFull ? maxContendedMs : extraWorkerAfterMs) - performance.now()
+    this.#check = setTimeout(
       () => {
-        if (isFull && first.busy) this.#giveUp(first.busy, createError('processingTimeout'))
-        else this.#giveNext()
+        if (isFull && first.busy) this.#abandon(first.busy, createError('processingTimeout'))
+        else this.#startNext()
       },
       Math.max(1, Math.ceil(leftMs)),
     )
   }
 
-  #give(thread: Thread, request: JobRequest, asked: Asked): void {
+  #startJob(thread: Thread, request: JobRequest, queued: QueuedJob): void {
     clearTimeout(thread.ending)
-    thread.busy = asked
+    thread.busy = queued
     thread.beganAtMs = performance.now()
-    this.#limit(asked)
-    thread.worker.postMessage(request, asked.transfer)
+    this.#startLimit(queued)
+    thread.worker.postMessage(request, queued.transfer)
   }
 
-  /** One that is needed again soon is kept. */
-  #rest(thread: Thread): void {
+  /** Ends the worker after the idle time, unless it gets another job. */
+  #setIdle(thread: Thread): void {
     clearTimeout(thread.ending)
     thread.busy = null
-    thread.ending = setTimeout(() => this.#end(thread), this.#limits.idleMs).unref()
+    thread.ending = setTimeout(() => this.#endThread(thread), this.#limits.idleMs).unref()
   }
 
-  #end(thread: Thread): void {
+  #endThread(thread: Thread): void {
     clearTimeout(thread.ending)
     thread.worker.terminate()
     this.#threads.delete(thread)
   }
 
-  #start(): Thread {
+  #startThread(): Thread {
     const worker = new Worker(new URL('./worker-thread.ts', import.meta.url))
     const thread: Thread = { worker, busy: null, beganAtMs: 0, ending: undefined }
     this.#threads.add(thread)
     worker.onmessage = ({ data }: MessageEvent<JobResponse>) => {
-      const done = thread.busy
-      if (!this.#threads.has(thread) || !done) return
-      this.#rest(thread)
-      done.endLimit()
-      if ('output' in data) done.resolve(data.output)
-      else done.reject(deserializeError(data))
-      this.#giveNext()
+      const job = thread.busy
+      if (!this.#threads.has(thread) || !job) return
+      this.#setIdle(thread)
+      job.endLimit()
+      if ('output' in data) job.resolve(data.output)
+      else job.reject(deserializeError(data))
+      this.#startNext()
     }
     worker.onerror = event => {
       if (!this.#threads.has(thread)) return
-      this.#end(thread)
+      this.#endThread(thread)
       thread.busy?.endLimit()
-      thread.busy?.reject(new Error(`A worker died of its job: ${event.message}`))
-      this.#giveNext()
+      thread.busy?.reject(new Error(`worker thread ended during its job: ${event.message}`))
+      this.#startNext()
     }
     worker.unref()
     return thread
   }
 }
 
-/** The worker for requests and responses of all projects. */
+/** The worker pool of this process. */
 export const workerPool = new WorkerPool()

@@ -1,4 +1,4 @@
-/** The worker thread: runs jobs one by one, with a lower priority than the event loop once it is ready. */
+/** The worker thread. It runs jobs one by one, with a lower priority than the event loop once it has loaded its modules. */
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { serializeError } from '../errors/errors.ts'
@@ -6,23 +6,23 @@ import type { JobRequest, JobResponse, JobResult } from './worker-pool.ts'
 
 declare const self: Worker
 
-/** Under contention, the event loop gets some nine times as much processor time. */
+/** Under contention, the event loop gets about nine times as much processor time. */
 const NICENESS = 10
 let isReady = false
 
-self.onmessage = ({ data }: MessageEvent<JobRequest>) => void answer(data)
+self.onmessage = ({ data }: MessageEvent<JobRequest>) => void run(data)
 
-type Run = (input: unknown) => JobResult<unknown> | Promise<JobResult<unknown>>
+type JobFunction = (input: unknown) => JobResult<unknown> | Promise<JobResult<unknown>>
 
-/** A module of jobs, which may load ahead what all of them need. */
-type Jobs = Record<string, Run | undefined> & { prepare?: () => void }
+/** A module of jobs. Its `prepare`, if any, loads what all jobs need. */
+type JobModule = Record<string, JobFunction | undefined> & { prepare?: () => void }
 
-async function answer({ module, name, input }: JobRequest): Promise<void> {
+async function run({ module, name, input }: JobRequest): Promise<void> {
   try {
-    const jobs: Jobs = await import(module)
-    if (!isReady) getReady(jobs)
+    const jobs: JobModule = await import(module)
+    if (!isReady) prepareJobs(jobs)
     const done = await jobs[name]?.(input)
-    if (!done) throw new Error(`${module} has no job ${name}`)
+    if (!done) throw new Error(`job ${name} is not exported by ${module}`)
     const { output, transfer = [] } = done
     post({ output }, transfer)
   } catch (error) {
@@ -30,8 +30,8 @@ async function answer({ module, name, input }: JobRequest): Promise<void> {
   }
 }
 
-/** At the event loop's own priority: on a machine that others keep busy, what takes half a second would take half a minute. */
-function getReady(jobs: Jobs): void {
+/** Loads modules at the event loop's priority. On a busy machine, a lower priority would turn half a second into half a minute. */
+function prepareJobs(jobs: JobModule): void {
   isReady = true
   try {
     jobs.prepare?.()
@@ -44,12 +44,12 @@ function post(reply: JobResponse, transfer: ArrayBuffer[] = []): void {
   self.postMessage(reply, transfer)
 }
 
-/** Below the event loop's, for machines where the two share a processor. Only Linux has thread priorities; elsewhere this does nothing. */
+/** Lowers the thread's priority below the event loop's. Only Linux has thread priorities; elsewhere this does nothing. */
 function lowerPriority(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').pop())
     if (thread !== process.pid) setPriority(thread, NICENESS)
   } catch {
-    // Not permitted, or not Linux.
+    // The priority stays as it is: not permitted, or not Linux.
   }
 }

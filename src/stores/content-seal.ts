@@ -1,28 +1,30 @@
-/** Seals what is stored of a project's questions and answers, where its setting `seal_answers` is on, and opens what is sealed. */
+/** Seals stored prompts and responses of projects whose setting `seal_answers` is on, and opens sealed content. */
 import { isSealed, openSealedBytes, sealSecret } from './seal.ts'
 
-interface Keys {
-  /** Null where none is set. */
+interface SealKeys {
+  /** Null when no key is configured. */
   current: Uint8Array | null
   others: readonly Uint8Array[]
 }
 
-interface Sealing {
+interface SealPolicy {
   project_id: number
   seal_answers: 'off' | 'on'
 }
 
-/** Text is sealed to text: begun by the first byte of what is sealed, which begins no JSON, then base64. */
+/** Seals content as text: a marker character, which cannot begin JSON, then base64. */
 export interface ContentSeal {
-  /** As it is to be stored, in UTF-8; null where it has to be sealed and there is no key: then it is not to be stored. */
-  seal(body: Uint8Array, account: Sealing): Uint8Array | null
-  sealText(text: string, account: Sealing): string | null
-  /** What is not sealed, as it is; null where no key fits. */
+  /** Returns the body to store, in UTF-8. Null when it must be sealed and no key is configured; then it must not be stored. */
+  seal(body: Uint8Array, policy: SealPolicy): Uint8Array | null
+  /** Like `seal`, for text. */
+  sealText(text: string, policy: SealPolicy): string | null
+  /** Opens a sealed body, and returns any other unchanged. Null when no key opens it. */
   open(body: Uint8Array, projectId: number): Uint8Array | null
+  /** Like `open`, for text. */
   openText(text: string, projectId: number): string | null
 }
 
-/** In place of a provider, so that nothing else that is sealed can be taken for an answer. */
+/** Takes the place of the provider in the seal context, so that no other sealed value can be used as a response. */
 export const CONTENT_SEAL_PROVIDER = 'answer'
 const MARK = '\u0001'
 
@@ -31,12 +33,12 @@ export const decodeSealedText = (text: string) => Buffer.from(text.slice(1), 'ba
 
 export const encodeSealedText = (sealed: Uint8Array) => MARK + Buffer.from(sealed).toString('base64')
 
-export function createContentSeal({ current, others }: Keys): ContentSeal {
-  function write(secret: string | Uint8Array, projectId: number): string | null {
+export function createContentSeal({ current, others }: SealKeys): ContentSeal {
+  function sealToText(secret: string | Uint8Array, projectId: number): string | null {
     if (current === null) return null
     return encodeSealedText(sealSecret(secret, { projectId, provider: CONTENT_SEAL_PROVIDER }, current))
   }
-  function read(text: string, projectId: number): Buffer | null {
+  function openFromText(text: string, projectId: number): Buffer | null {
     const sealed = decodeSealedText(text)
     for (const key of [current, ...others]) {
       const opened = key && openSealedBytes(sealed, { projectId, provider: CONTENT_SEAL_PROVIDER }, key)
@@ -46,19 +48,20 @@ export function createContentSeal({ current, others }: Keys): ContentSeal {
   }
 
   return {
-    // What looks sealed is sealed, too: it could not be told apart.
+    // A body that looks sealed is sealed, too, because it could not be distinguished later.
     seal(body, { project_id, seal_answers }) {
       if (seal_answers === 'off' && !isSealed(body)) return body
-      const sealed = write(body, project_id)
+      const sealed = sealToText(body, project_id)
       return sealed === null ? null : Buffer.from(sealed, 'latin1')
     },
     sealText: (text, { project_id, seal_answers }) =>
-      seal_answers === 'off' && !isSealedText(text) ? text : write(text, project_id),
+      seal_answers === 'off' && !isSealedText(text) ? text : sealToText(text, project_id),
     open(body, projectId) {
       return isSealed(body)
-        ? read(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), projectId)
+        ? openFromText(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), projectId)
         : body
     },
-    openText: (text, projectId) => (isSealedText(text) ? (read(text, projectId)?.toString('utf8') ?? null) : text),
+    openText: (text, projectId) =>
+      isSealedText(text) ? (openFromText(text, projectId)?.toString('utf8') ?? null) : text,
   }
 }

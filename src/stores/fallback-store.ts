@@ -1,28 +1,28 @@
 /**
- * A fast store that never fails a request. While Redis is out of reach, entries are misses, and this process counts windows from what it
- * last saw. When Redis is back, it gets everything it does not know.
+ * A fast store that never fails a request. While Redis is unavailable, entries are misses, and this process counts rate windows from their
+ * last known state. When Redis is back, the requests counted meanwhile are reported to it.
  */
 import { createSharedTimeout } from '../event-loop/timeouts.ts'
 import type { CountBatch, CountResult, FastStore } from './fast-store.ts'
 import { RateWindowMirror } from './rate-window-mirror.ts'
 
-/** Redis answers in well under a millisecond; one that takes this long counts as gone. */
+/** Redis replies in well under a millisecond. After this long, it is treated as unavailable. */
 const TIME_LIMIT_MS = 500
-/** After a failure Redis is left alone this long, so that a hanging one does not slow every request. */
+/** After a failure, Redis is not called for this long, so that a hanging Redis does not slow every request. */
 const RETRY_AFTER_MS = 500
 
-/** Called when the store, or one shard of it, is lost, with the reason, and when it is back. */
+/** Called when the store or one of its shards becomes unavailable, with the cause, and when it is available again. */
 type OnStoreChange = (isUp: boolean, shard: string, cause?: unknown) => void
 
 export interface FallbackStore extends FastStore {
-  /** Whether each shard answered its last attempt. */
+  /** Returns whether the last attempt succeeded on every shard. */
   isUp(): boolean
-  /** Runs on the name's shard what else uses it; rejects at once while that is left alone. */
+  /** Runs another operation on the name's shard. Rejects at once while that shard is not called. */
   runGuarded<T>(name: string, run: () => Promise<T>): Promise<T>
 }
 
 export interface FallbackStoreOptions {
-  /** How many processes share the store. Cut off from it, each of them grants its share of every limit. */
+  /** Number of processes that share the store. While it is unavailable, each process grants its share of every limit. */
   processCount?(): number
   onAvailabilityChange?: OnStoreChange
 }
@@ -31,18 +31,18 @@ export function createFallbackStore(
   store: FastStore,
   { processCount = () => 1, onAvailabilityChange }: FallbackStoreOptions = {},
 ): FallbackStore {
-  const memory = new RateWindowMirror(processCount)
+  const mirror = new RateWindowMirror(processCount)
   const guards = new ShardGuards(name => store.shardOf?.(name) ?? '', onAvailabilityChange)
 
-  /** Redis's reply is remembered even when it comes too late for the request. */
+  /** Records the reply even when it comes too late for the request. */
   async function countInStore(batch: CountBatch): Promise<CountResult> {
-    const recalled = memory.addUnreported(batch)
+    const reported = mirror.addUnreported(batch)
     try {
-      const counted = await store.count(recalled)
-      memory.recordCounted(recalled, counted)
+      const counted = await store.count(reported)
+      mirror.recordCounted(reported, counted)
       return counted
     } catch (error) {
-      memory.recordFailed(recalled)
+      mirror.recordFailed(reported)
       throw error
     }
   }
@@ -57,22 +57,22 @@ export function createFallbackStore(
         throw new StoreUnavailable()
       }),
     count(batch: CountBatch): Promise<CountResult> {
-      let isCountedHere = false
+      let isCountedLocally = false
       async function attempt(): Promise<CountResult> {
         const counted = await countInStore(batch)
-        if (isCountedHere) await uncountTwice(store, batch, counted)
+        if (isCountedLocally) await uncountLateReply(store, batch, counted)
         return counted
       }
       return guards.of(batch.windows[0]?.name ?? '').try(attempt, () => {
-        isCountedHere = true
-        return memory.countWithoutRedis(batch)
+        isCountedLocally = true
+        return mirror.countWithoutRedis(batch)
       })
     },
-    // Where it was counted, even if the other is in use now.
-    uncount: async (names, requests, countedAt) =>
-      countedAt.isInStore
-        ? guards.of(names[0] ?? '').try(() => store.uncount(names, requests, countedAt), nothing)
-        : memory.uncountWithoutRedis(names, requests, countedAt.second),
+    // A request is uncounted where it was counted, even if the other store is in use now.
+    uncount: async (names, requests, receipt) =>
+      receipt.isInStore
+        ? guards.of(names[0] ?? '').try(() => store.uncount(names, requests, receipt), nothing)
+        : mirror.uncountWithoutRedis(names, requests, receipt.second),
     writeEntry: (name, bytes, ttlMs) =>
       guards.of(name).try(
         () => store.writeEntry(name, bytes, ttlMs),
@@ -91,14 +91,14 @@ export function createFallbackStore(
       ),
     ping: () => store.ping(),
     async close() {
-      memory.close()
+      mirror.close()
       await store.close()
     },
   }
 }
 
-/** Its reply came too late, and this process counted the batch meanwhile: Redis's count is taken back. */
-async function uncountTwice(
+/** Removes a batch from Redis whose reply came too late, because this process has counted it meanwhile. */
+async function uncountLateReply(
   store: FastStore,
   { windows }: CountBatch,
   { granted, receipt }: CountResult,
@@ -112,11 +112,11 @@ export class StoreUnavailable extends Error {
   override name = 'StoreDown'
 
   constructor() {
-    super('Redis did not answer its last command')
+    super('Redis did not reply to its last command; the request continues without it')
   }
 }
 
-/** One guard for each shard: the projects of one must not wait for another. */
+/** One guard per shard, so that the projects of one shard do not wait for another. */
 class ShardGuards {
   readonly #shardOf: (name: string) => string
   readonly #onChange: OnStoreChange | undefined
@@ -131,7 +131,7 @@ class ShardGuards {
     const shard = this.#shardOf(name)
     let guard = this.#guards.get(shard)
     if (!guard) {
-      this.#forgetLost()
+      this.#removeUnavailable()
       guard = new StoreGuard((isUp, cause) => this.#onChange?.(isUp, shard, cause))
       this.#guards.set(shard, guard)
     }
@@ -142,8 +142,8 @@ class ShardGuards {
     return Array.from(this.#guards.values()).every(guard => guard.isUp)
   }
 
-  /** A new server takes the place of a lost one. One that is lost still is noticed again. */
-  #forgetLost(): void {
+  /** Removes the guards of unavailable shards, which a new server may have replaced. A shard that is still unavailable is detected again. */
+  #removeUnavailable(): void {
     for (const [shard, { isUp }] of this.#guards) {
       if (isUp) continue
       this.#guards.delete(shard)
@@ -152,10 +152,10 @@ class ShardGuards {
   }
 }
 
-/** Calls the store behind it with a time limit, and after a failure leaves it alone for a moment. */
+/** Calls the store with a time limit. After a failure, it does not call the store for `RETRY_AFTER_MS`. */
 class StoreGuard {
   readonly #onChange: (isUp: boolean, cause?: unknown) => void
-  readonly #withinLimit = createSharedTimeout(TIME_LIMIT_MS)
+  readonly #withTimeout = createSharedTimeout(TIME_LIMIT_MS)
   #retryAtMs = 0
   #isUp = true
 
@@ -163,30 +163,30 @@ class StoreGuard {
     this.#onChange = onChange
   }
 
-  /** Whether the store answered the last attempt. */
+  /** True when the last attempt succeeded. */
   get isUp(): boolean {
     return this.#isUp
   }
 
-  /** Runs `attempt` on the store, or `otherwise` while it is down. */
-  async try<T>(attempt: () => Promise<T>, otherwise: () => T | Promise<T>): Promise<T> {
+  /** Runs `attempt`, or `fallback` while the store is unavailable. */
+  async try<T>(attempt: () => Promise<T>, fallback: () => T | Promise<T>): Promise<T> {
     const now = performance.now()
-    if (now < this.#retryAtMs) return otherwise()
-    // One caller at a time probes a store that was down.
+    if (now < this.#retryAtMs) return fallback()
+    // One caller at a time probes an unavailable store.
     if (!this.#isUp) this.#retryAtMs = now + RETRY_AFTER_MS
     try {
-      const result = await this.#withinLimit(attempt())
+      const result = await this.#withTimeout(attempt())
       this.#retryAtMs = 0
-      this.#note(true)
+      this.#setUp(true)
       return result
     } catch (error) {
       this.#retryAtMs = performance.now() + RETRY_AFTER_MS
-      this.#note(false, error)
-      return otherwise()
+      this.#setUp(false, error)
+      return fallback()
     }
   }
 
-  #note(isUp: boolean, cause?: unknown): void {
+  #setUp(isUp: boolean, cause?: unknown): void {
     if (this.#isUp === isUp) return
     this.#isUp = isUp
     this.#onChange(isUp, cause)

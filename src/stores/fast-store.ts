@@ -1,55 +1,58 @@
-/** The interface of Redis and its in-process substitute: rate windows, exact entries and vectors, nothing else. */
+/** The interface of Redis and its in-process substitute. They store rate windows, exact entries and vectors. */
 import { isIP } from 'node:net'
 
 /** Requests with the same windows, counted in one call. */
 export interface CountBatch {
-  /** Number of requests that ask to be counted; in a window of tokens, of tokens. */
+  /** Number of requests to count; in a token window, number of tokens. */
   requests: number
-  /** Whether all of them are to be counted, or none. */
+  /** True to count all of them or none. */
   isAllOrNothing?: boolean
   windows: readonly RateWindow[]
   /** Names of the exact entries to read, from `entryName`. */
   entries: readonly string[]
-  /** What the store's clock should show now; another time tells that it has stepped. */
+  /** The expected time of the store's clock. Another time means that the clock has stepped. */
   second?: number
 }
 
 export interface RateWindow {
   /** From `keyWindowName` and the other name functions; all windows and entries of a batch share one hash tag. */
   name: string
-  /** Most requests in any 60 seconds. */
+  /** Maximum requests in any 60 seconds. */
   limit: number
-  /** The window as the caller last saw it, so that a store that lost it can restore it; null when the caller has not seen it. */
+  /** The caller's last copy of the window, from which a store that lost the window restores it. Null without a copy. */
   lastSeen?: Uint8Array | null
-  /** Requests that passed while the store was out of reach, to be counted now. */
+  /** Requests that were granted while the store was unavailable, to be counted now. */
   unreported?: number
 }
 
-/** How many of the batch are granted where there is room for so many. */
-export function computeGranted({ requests, isAllOrNothing = false }: CountBatch, rooms: readonly number[]): number {
-  const granted = Math.max(0, Math.min(requests, ...rooms))
+/** Returns how many requests of the batch are granted, given the remaining capacity of each window. */
+export function computeGranted(
+  { requests, isAllOrNothing = false }: CountBatch,
+  capacities: readonly number[],
+): number {
+  const granted = Math.max(0, Math.min(requests, ...capacities))
   return isAllOrNothing && granted < requests ? 0 : granted
 }
 
-/** Where and when requests were counted: there they are taken back. */
+/** Tells `uncount` where and when requests were counted. */
 export interface CountReceipt {
-  /** By the store's clock. */
+  /** The second by the store's clock. */
   second: number
-  /** False where this process counted them while the store was out of reach. */
+  /** False when this process counted them while the store was unavailable. */
   isInStore: boolean
 }
 
 export interface CountResult {
-  /** How many of the batch there was room for; the others are not counted. */
+  /** Number of requests that were counted. The others are rejected. */
   granted: number
   receipt: CountReceipt
-  /** Time until one more could pass, or a whole batch, when some may not; else 0. */
+  /** Milliseconds until one more request, or an all-or-nothing batch, could be granted. 0 when all were granted. */
   waitMs: number
-  /** Requests now in each window. */
+  /** Number of requests in each window after the call. */
   totals: readonly number[]
-  /** Each entry's bytes, or null; in the order asked for. */
+  /** Bytes of each requested entry, in order; null for a missing one. */
   entries: readonly (Uint8Array | null)[]
-  /** Each window as it is now, to be remembered: see sliding-window.ts. Absent from a store that cannot lose windows. */
+  /** Each window after the call, for `lastSeen` of the next call; see sliding-window.ts. Absent if the store cannot lose windows. */
   windows?: readonly Uint8Array[]
 }
 
@@ -63,36 +66,36 @@ export interface EntryWrite {
 
 export interface FastStore {
   readonly kind: 'redis' | 'in-process'
-  /** Which server has the name, where there are several: each may be lost without the others. */
+  /** Returns the server that has the name, if there are several, each of which may fail separately. */
   shardOf?(name: string): string
-  /** Checks and counts all windows of the batch, or none, and reads its entries. Rejects when the store is out of reach. */
+  /** Checks and counts all windows of the batch, or none, and reads its entries. Rejects when the store is unavailable. */
   count(batch: CountBatch): Promise<CountResult>
-  /** Takes back requests that `count` counted and that were refused later. */
-  uncount(windowNames: readonly string[], requests: number, countedAt: CountReceipt): Promise<void>
-  /** Resolves to whether it was written. */
+  /** Removes requests that `count` counted and that were rejected later. */
+  uncount(windowNames: readonly string[], requests: number, receipt: CountReceipt): Promise<void>
+  /** Resolves to true when the entry was written. */
   writeEntry(name: string, bytes: Uint8Array, ttlMs: number): Promise<boolean>
   deleteEntry(name: string): Promise<void>
-  /** Reads entries that `writeEntries` wrote: bytes or null, in the order asked for. All names belong to one project. */
+  /** Resolves to the bytes of each entry, in order; null for a missing one. All names belong to one project. */
   readEntries(names: readonly string[]): Promise<(Uint8Array | null)[]>
-  /** Resolves to whether they were written. */
+  /** Resolves to true when all entries were written. */
   writeEntries(entries: readonly EntryWrite[]): Promise<boolean>
-  /** Entries and messages with a wrong integrity tag since the start, if the store uses tags. */
+  /** Number of entries and messages with an invalid signature since process start, if the store signs entries. */
   invalidSignatures?(): number
-  /** Resolves when the store takes a write, rejects when it does not. */
+  /** Resolves when the store accepts a write. Rejects when it does not. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
-/** Length of a rate window, plus the current second: see windows.lua. */
+/** Length of a rate window plus the current second; see windows.lua. */
 export const WINDOW_SECONDS = 61
 
-// These names are unique per project. A store that installations share adds each installation's prefix.
+// These names are unique within an installation. A shared store adds the installation's prefix.
 
 export function keyWindowName(projectId: number, keyId: number): string {
   return `{${projectId}}:k:${keyId}`
 }
 
-/** Counts tokens. */
+/** Name of the window that counts the key's tokens. */
 export function tokenWindowName(projectId: number, keyId: number): string {
   return `{${projectId}}:t:${keyId}`
 }
@@ -101,17 +104,17 @@ export function addressWindowName(projectId: number, address: string): string {
   return `{${projectId}}:a:${addressPrefix(address)}`
 }
 
-/** Window of an address's requests with unknown keys. */
+/** Name of the window that counts an address's requests with unknown keys. */
 export function unknownKeyWindowName(address: string): string {
   return `{u:${addressPrefix(address)}}`
 }
 
-/** The address that limits count by: an IPv4 address itself, or an IPv6 address's /64, all of which one customer has. */
+/** Returns the address by which limits count: an IPv4 address itself, or an IPv6 address's /64, which usually belongs to one customer. */
 export function addressPrefix(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
   const groups = head === '' ? [] : head.split(':')
-  // The :: stands for the missing zeros; the tail matters only if it reaches into the first half.
+  // The :: stands for the missing zero groups. The tail matters only if it reaches into the first four groups.
   if (tail !== undefined) {
     const rest = tail === '' ? [] : tail.split(':')
     const restLength = rest.length + (rest.at(-1)?.includes('.') ? 1 : 0)
@@ -123,29 +126,29 @@ export function addressPrefix(address: string): string {
 }
 
 /**
- * A new generation hides everything cached under the old one. The capital letter sets tagged entries apart from untagged ones, which the
- * previous release still writes, with a small letter.
+ * Name of an exact entry. A new generation hides all entries of the previous one. Signed entries have a capital letter; the unsigned ones
+ * of the previous release have a small letter.
  */
 export function entryName(projectId: number, generation: number, requestHash: string): string {
   return `{${projectId}}:E:${generation}:${requestHash}`
 }
 
-/** Short, because many are read at once and each name takes as much memory as a good part of a small vector. */
+/** Name of a vector. It is short, because many are read at once, and the name's size matters beside a small vector's. */
 export function vectorEntryName(projectId: number, generation: number, vectorName: string): string {
   return `{${projectId}}:V:${generation}:${Buffer.from(vectorName, 'hex').toString('base64url')}`
 }
 
-/** The name under which identical requests share a call; also the name of the lease between processes. */
+/** Name under which identical requests share a call. The lease between processes has the same name. */
 export function sharedCallName(projectId: number, generation: number, request: string): string {
   return `{${projectId}}:f:${generation}:${request}`
 }
 
-/** How `encodeAlias` begins one. */
+/** The first bytes of an alias, as `encodeAlias` writes it. */
 const ALIAS = Buffer.from('[3,"')
 
-/** If the entry is an alias, returns the name that it points to; its line begins at byte `at`. windows.lua reads the same format. */
+/** Returns the target name of an alias whose line begins at byte `at`. Null for other entries. windows.lua reads the same format. */
 export function readAliasTarget(bytes: Uint8Array, at: number): string | null {
-  // Nearly all entries are none, and a buffer costs more than a look.
+  // Most entries are not aliases, and this check is cheaper than a buffer.
   if (bytes[at + 1] !== ALIAS[1]) return null
   const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const nameAt = at + ALIAS.length

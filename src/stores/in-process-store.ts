@@ -1,4 +1,4 @@
-/** The fast store without Redis: the same windows and entries in this process's memory. */
+/** The fast store without Redis. Windows and entries are in this process's memory. */
 import { LRUCache } from 'lru-cache'
 import { monotonicMs } from '../event-loop/clock.ts'
 import {
@@ -20,7 +20,7 @@ import {
 } from './sliding-window.ts'
 
 export interface InProcessStoreOptions {
-  /** Most bytes of entries; the least recently used are evicted first. */
+  /** Maximum bytes of entries. The least recently used are evicted first. */
   maxEntryBytes?: number
   /** Milliseconds since the epoch. */
   now?: () => number
@@ -37,17 +37,17 @@ export function createInProcessStore({
     const nowMs = now()
     const second = Math.floor(nowMs / 1000)
     const states = batch.windows.map(window => openWindow(windows, window.name, second))
-    const rooms = batch.windows.map((window, i) => window.limit - (states[i]?.total ?? 0))
-    const granted = computeGranted(batch, rooms)
+    const capacities = batch.windows.map((window, i) => window.limit - (states[i]?.total ?? 0))
+    const granted = computeGranted(batch, capacities)
     for (const state of states) addToWindow(state, second, granted)
-    const wanted = batch.isAllOrNothing ? batch.requests : 1
-    const waits = batch.windows.map((window, i) => timeUntilCapacityMs(states[i], window.limit, nowMs, wanted))
+    const requested = batch.isAllOrNothing ? batch.requests : 1
+    const waits = batch.windows.map((window, i) => timeUntilCapacityMs(states[i], window.limit, nowMs, requested))
     return {
       granted,
       receipt: { second, isInStore: true },
       waitMs: granted < batch.requests ? Math.max(0, ...waits) : 0,
       totals: states.map(state => state.total),
-      entries: batch.entries.map(name => (granted > 0 ? entries.readNamed(name, nowMs) : null)),
+      entries: batch.entries.map(name => (granted > 0 ? entries.readWithTarget(name, nowMs) : null)),
     }
   }
 
@@ -100,7 +100,7 @@ interface Entry {
   expiresAtMs: number
 }
 
-/** Entries up to a number of bytes; the least recently used are evicted first. */
+/** Entries up to a number of bytes. The least recently used are evicted first. */
 class EntryMemory {
   readonly #entries: LRUCache<string, Entry>
 
@@ -116,8 +116,8 @@ class EntryMemory {
     return null
   }
 
-  /** As in windows.lua: an alias is returned with the entry that it names. */
-  readNamed(name: string, nowMs: number): Uint8Array | null {
+  /** Returns an entry. An alias is followed by the entry that it names, as in windows.lua. */
+  readWithTarget(name: string, nowMs: number): Uint8Array | null {
     const stored = this.read(name, nowMs)
     const target = stored && (readAliasTarget(stored, 0) ?? readAliasTarget(stored, SIGNATURE_BYTES))
     if (!target) return stored

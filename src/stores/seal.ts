@@ -1,4 +1,4 @@
-/** Encrypts a provider key, or what else is secret: AES-256-GCM, bound to its project and provider. */
+/** Encrypts provider keys and other secrets with AES-256-GCM, bound to their project and provider. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 export interface SealContext {
@@ -7,13 +7,13 @@ export interface SealContext {
 }
 
 const ALGORITHM = 'aes-256-gcm'
-/** First byte of the format: version, nonce, ciphertext, tag. */
+/** First byte of the format, which is version, nonce, ciphertext, tag. */
 const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const encoder = new TextEncoder()
 
-/** `encryptionKey` has 32 bytes. The same secret encrypts differently each time. */
+/** Encrypts a secret with a 32-byte key. Each call has another result. */
 export function sealSecret(secret: string | Uint8Array, owner: SealContext, encryptionKey: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, encryptionKey, nonce, { authTagLength: TAG_BYTES })
@@ -28,7 +28,7 @@ export function openSecret(sealed: Uint8Array, owner: SealContext, encryptionKey
   return openSealedBytes(sealed, owner, encryptionKey)?.toString('utf8') ?? null
 }
 
-/** Returns null when it was encrypted with another key, for another owner or in another format, or was changed since. */
+/** Decrypts a secret. Returns null if the key, the owner or the format differs, or if the bytes were changed. */
 export function openSealedBytes(sealed: Uint8Array, owner: SealContext, encryptionKey: Uint8Array): Buffer | null {
   if (!isSealed(sealed) || sealed.length <= 1 + NONCE_BYTES + TAG_BYTES) return null
   const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
@@ -43,7 +43,7 @@ export function openSealedBytes(sealed: Uint8Array, owner: SealContext, encrypti
   }
 }
 
-/** Bound to the ciphertext: moved to another row, an encrypted key cannot be decrypted. */
+/** The authenticated data. It prevents decryption of a secret that was moved to another row. */
 function associatedData({ projectId, provider }: SealContext): Uint8Array {
   return encoder.encode(JSON.stringify([VERSION, projectId, provider]))
 }

@@ -278,7 +278,9 @@ describeBackends('budgets', backend => {
       const askWithEither = (n: number) => ask(proxy, n % 2 ? otherKey : key, plain(`Number ${100 + n}?`))
       const answers = await askAtOnce(upstreams.openai, 20, askWithEither)
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
-      expect(answers.find(({ status }) => status === 429)?.json.error.message).toContain('in all for this organization')
+      expect(answers.find(({ status }) => status === 429)?.json.error.message).toContain(
+        'in total for this organization',
+      )
       await proxy.settle()
       const told = await proxy.query(`select p.name from events e join projects p on p.id = e.project_id
         where e.kind = 'budget.threshold' and e.payload ? 'spend_alert_id' and p.name in ('${project}', '${other}')`)
@@ -395,7 +397,7 @@ describeBackends('budgets', backend => {
     expect(await messageOf(other, MODEL)).toBe(undefined)
     expect(await messageOf(other, MODEL, { 'x-proxy-tags': 'team=ads' })).toBe(undefined)
     expect(await messageOf(key, MODEL)).toContain('0 USD a day for this key; it resets at ')
-    expect(await messageOf(other, 'gpt-4o')).toContain('0 USD in all for this model; it does not reset')
+    expect(await messageOf(other, 'gpt-4o')).toContain('0 USD in total for this model; it does not reset')
     expect(await messageOf(other, MODEL, { 'x-proxy-tags': 'team=search' })).toContain('0 USD a week for this tag')
   })
 
@@ -538,7 +540,7 @@ describeBackends('budgets', backend => {
     const { status, json } = await ask(proxy, key, plain('One?'))
     expect([status, (await standOf(budget))?.spent]).toEqual([200, json.usage.total_tokens])
     const { json: refused } = await ask(proxy, key, { ...plain('Two?'), max_tokens: 2_000 })
-    expect(refused.error.message).toContain('2000 tokens in all for this project')
+    expect(refused.error.message).toContain('2000 tokens in total for this project')
   })
 
   test('a failure releases what was reserved; a stream that breaks off costs what came', async () => {

@@ -320,7 +320,7 @@ describeReal('bun run catalogue:sync', backend => {
   test('a list that cannot be read is one clear line, and changes nothing', async () => {
     const before = await readRows()
     for (const [data, message] of [
-      [[[]], /lists no model that the catalogue could take/],
+      [[[]], /lists no model with a usable name and a fixed price/],
       [['none'], /no list of models/],
     ] as const) {
       pages = [...data]

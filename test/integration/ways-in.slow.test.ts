@@ -211,7 +211,7 @@ describe('the program as one file', () => {
     const model = temporaryFolderIn('model')
     cpSync(join(root, 'vendor/all-minilm-l6-v2'), model, { recursive: true })
     const lacking = run([], { EMBEDDER: 'local', EMBEDDINGS_PATH: model })
-    expect(lacking.stderr).toContain(`not installed: ${program} embedder:install brings it`)
+    expect(lacking.stderr).toContain(`not installed; run ${program} embedder:install`)
     mkdirSync(join(model, 'runtime'))
     symlinkSync(join(root, 'node_modules'), join(model, 'runtime/node_modules'))
     const environment = { DATA_DIR: temporaryFolderIn('data'), EMBEDDER: 'local', EMBEDDINGS_PATH: model }

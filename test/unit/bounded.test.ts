@@ -17,7 +17,7 @@ const read = (file: string) => readFileSync(ROOT + file, 'utf8')
 /** Collections that nothing is taken out of: as many as there are of something that no client makes. */
 const AS_MANY_AS: Record<string, string> = {
   'admission/rate-limiter.ts batchers': 'shards of Redis',
-  'event-loop/worker-pool.ts #given': 'kinds of jobs',
+  'event-loop/worker-pool.ts #jobCounts': 'kinds of jobs',
   'formats/tokens/encodings.ts loaded': 'vocabularies',
   'postgres/call.ts callees': 'functions of the database',
   'postgres/repair-schema.ts #announced': 'objects of the schema',

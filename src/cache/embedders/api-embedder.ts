@@ -8,26 +8,26 @@ import type { EmbeddingResult, PaidEmbedder } from './embedder.ts'
 
 type ApiConfig = Extract<EmbedderConfig, { kind: 'api' }>
 
-/** Models that take a `dimensions` parameter; other models have one fixed length. */
-const SHORTENABLE = /text-embedding-3|gemini-embedding|qwen3-embedding|nomic-embed-text-v1\.5/i
+/** Models that accept a `dimensions` parameter. Other models have a fixed number of dimensions. */
+const HAS_DIMENSIONS_PARAMETER = /text-embedding-3|gemini-embedding|qwen3-embedding|nomic-embed-text-v1\.5/i
 
 export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiConfig): PaidEmbedder {
-  const isShortenable = SHORTENABLE.test(model)
+  const acceptsDimensions = HAS_DIMENSIONS_PARAMETER.test(model)
   const provider = new URL(baseUrl).hostname
   const credentials = new Credentials([apiKey])
   return {
     space: { model, dimensions },
     isFree: false,
-    endpoint: { baseUrl, model, dimensions: isShortenable ? dimensions : null },
+    endpoint: { baseUrl, model, dimensions: acceptsDimensions ? dimensions : null },
     embed(text, signal, trace) {
       const body = JSON.stringify({
         model,
         input: text,
         encoding_format: 'float',
-        ...(isShortenable ? { dimensions } : {}),
+        ...(acceptsDimensions ? { dimensions } : {}),
       })
 
-      async function ask(headers: Headers): Promise<EmbeddingResult> {
+      async function send(headers: Headers): Promise<EmbeddingResult> {
         headers.set('authorization', `Bearer ${apiKey}`)
         headers.set('content-type', 'application/json')
         const response = await fetch(`${baseUrl}/embeddings`, {
@@ -38,12 +38,13 @@ export function createApiEmbedder({ baseUrl, apiKey, model, dimensions }: ApiCon
           signal,
         })
         // The body may quote the text, so only the status is reported.
-        if (!response.ok) throw new Error(`The embeddings address answered with status ${response.status}`)
-        return readAnswer(parse(credentials.redact(await response.text())), { model, dimensions })
+        if (!response.ok)
+          throw new Error(`embeddings API at EMBEDDINGS_BASE_URL responded with status ${response.status}`)
+        return readResult(parse(credentials.redact(await response.text())), { model, dimensions })
       }
 
       const call = { endpoint: 'embeddings', model, provider, purpose: 'embedder' as const }
-      return trace ? trace.traceInternalCall(call, ask) : ask(new Headers())
+      return trace ? trace.traceInternalCall(call, send) : send(new Headers())
     },
     close: async () => {},
   }
@@ -54,26 +55,30 @@ function parse(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // The parser's own message would quote the text.
-    throw new Error('The embeddings address gave an answer that is not JSON')
+    throw new Error('embeddings API at EMBEDDINGS_BASE_URL responded with a body that is not JSON')
   }
 }
 
-function readAnswer(body: unknown, asked: { model: string; dimensions: number }): EmbeddingResult {
-  const answer = isJsonObject(body) ? body : {}
+function readResult(body: unknown, expected: { model: string; dimensions: number }): EmbeddingResult {
+  const response = isJsonObject(body) ? body : {}
   return {
-    numbers: readVector(answer, asked.dimensions),
-    promptTokens: readInputUsage(answer.usage)?.promptTokens ?? 0,
-    responseModel: typeof answer.model === 'string' ? answer.model : asked.model,
+    numbers: readVector(response, expected.dimensions),
+    promptTokens: readInputUsage(response.usage)?.promptTokens ?? 0,
+    responseModel: typeof response.model === 'string' ? response.model : expected.model,
   }
 }
 
 function readVector({ data }: Record<string, unknown>, dimensions: number): number[] {
   const datum: unknown = Array.isArray(data) ? data[0] : undefined
   const embedding = isJsonObject(datum) ? datum.embedding : undefined
-  if (!Array.isArray(embedding)) throw new Error('The embeddings address answered without a vector')
+  if (!Array.isArray(embedding)) throw new Error('embeddings API at EMBEDDINGS_BASE_URL responded without a vector')
   if (embedding.length !== dimensions) {
-    throw new Error(`The embeddings address gave ${embedding.length} dimensions; set EMBEDDINGS_DIMENSIONS to that`)
+    throw new Error(
+      `embeddings API responded with ${embedding.length} dimensions; set EMBEDDINGS_DIMENSIONS to ${embedding.length}`,
+    )
   }
   if (embedding.every(Number.isFinite)) return embedding
-  throw new Error('The embeddings address gave a vector that is not all numbers')
+  throw new Error(
+    'embeddings API at EMBEDDINGS_BASE_URL responded with a vector that contains a value other than a number',
+  )
 }

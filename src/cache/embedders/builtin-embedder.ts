@@ -1,6 +1,6 @@
 /**
- * The embedder without dependencies: hashed words, word pairs and character n-grams, computed in-process. It is lexical, not semantic:
- * similar wordings of a question get similar vectors, synonyms do not.
+ * The embedder without dependencies. It hashes words, word pairs and character n-grams in-process. It is lexical: similar wordings of a
+ * question get similar vectors, synonyms do not.
  */
 import type { FreeEmbedder } from './embedder.ts'
 import {
@@ -15,17 +15,17 @@ import {
   wordWeightOf,
 } from './lexical-features.ts'
 
-/** Part of the embedding space's name: changing any weight below needs a new name. */
+/** The name of the embedding space. A change of any weight below needs a new name. */
 const model = 'builtin-lexical-3'
 const dimensions = 512
 
-/** A word's weight is divided among its features. These are the shares of its square and add up to 1. */
+/** The shares of a word's squared weight that its features get. They add up to 1. */
 const shares = { fold: 0.15, skeleton: 0.27, letters: 0.23, grams: 0.35 }
 const pairWeight = 0.2
 const characterPairWeight = 0.6
-const shortestGram = 3
-const longestGram = 5
-const longestWord = 64
+const minGramLength = 3
+const maxGramLength = 5
+const maxWordLength = 64
 
 const seeds = {
   fold: hashText('fold'),
@@ -40,7 +40,7 @@ const word = /[\p{L}\p{M}\p{N}_'+#]+|[^\p{L}\p{M}\p{N}\s.,;:!?"()]/gu
 const unspaced = /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u2E80-\u9FFF\uF900-\uFAFF\u{20000}-\u{3FFFF}]/u
 const onlyLetters = /^[\p{L}\p{M}']+$/u
 
-/** Creates the embedder. Case does not matter; every text, also the empty one, gets a unit vector. */
+/** Creates the embedder. It ignores case. Every text, also the empty one, gets a unit vector. */
 export function createBuiltinEmbedder(): FreeEmbedder {
   return { space: { model, dimensions }, isFree: true, embed, close: async () => {} }
 }
@@ -65,9 +65,9 @@ function embed(text: string): Float32Array {
   return normalizeVector(applyHadamardTransform(vector))
 }
 
-/** A name or a number matches as a whole or not at all; an ordinary word shares most of its features with its misspellings. */
+/** Adds a word. A name or a number matches only as a whole. An ordinary word shares most of its features with its misspellings. */
 function addWord(vector: Float32Array, found: string, fold: string, weight: number): void {
-  if (found.length < shortestGram || found.length > longestWord || !onlyLetters.test(found)) {
+  if (found.length < minGramLength || found.length > maxWordLength || !onlyLetters.test(found)) {
     addFeature(vector, hashText(found, seeds.exact), weight)
     return
   }
@@ -80,18 +80,18 @@ function addWord(vector: Float32Array, found: string, fold: string, weight: numb
 function addGrams(vector: Float32Array, marked: string, weight: number): void {
   const count = countGrams(marked.length)
   const each = weight / Math.sqrt(count)
-  for (let from = 0; from + shortestGram <= marked.length; from += 1) {
+  for (let from = 0; from + minGramLength <= marked.length; from += 1) {
     let hash = gramSeed
-    for (let at = from; at < marked.length && at < from + longestGram; at += 1) {
+    for (let at = from; at < marked.length && at < from + maxGramLength; at += 1) {
       hash = hashCodeUnit(hash, marked.charCodeAt(at))
-      if (at - from + 1 >= shortestGram) addFeature(vector, hash, each)
+      if (at - from + 1 >= minGramLength) addFeature(vector, hash, each)
     }
   }
 }
 
 function countGrams(length: number): number {
   let count = 0
-  for (let size = shortestGram; size <= longestGram; size += 1) count += Math.max(0, length - size + 1)
+  for (let size = minGramLength; size <= maxGramLength; size += 1) count += Math.max(0, length - size + 1)
   return Math.max(1, count)
 }
 
@@ -99,7 +99,7 @@ function addPair(vector: Float32Array, before: { hash: number; weight: number },
   addFeature(vector, Math.imul(before.hash, 31) ^ hash, pairWeight * Math.sqrt(before.weight * weight))
 }
 
-/** For scripts without spaces: characters are the words, and pairs of them carry most of the meaning. */
+/** Adds text of a script without spaces. Its characters are treated as words, and pairs of them carry most of the meaning. */
 function addCharacters(vector: Float32Array, run: string): void {
   let before = 0
   for (const character of run) {

@@ -1,19 +1,19 @@
 /**
- * What the lexical embedder makes its vectors of: a vector that features are hashed into, shapes of words that survive inflections and typing
- * errors, and how much a word says about a question's topic.
+ * Features of the lexical embedder: hashing into a vector, forms of words that are stable under inflection and typing errors, and weights
+ * of words by their importance for a question's topic.
  */
 
 const offset = 0x811c9dc5
 const prime = 0x01000193
 
-/** FNV-1a over UTF-16 code units. It can continue from a hash, so that n-grams of growing length cost one step each. */
+/** Returns the FNV-1a hash over UTF-16 code units. `seed` may be a hash to continue from, so that longer n-grams cost one step each. */
 export function hashText(text: string, seed: number = offset): number {
   let hash = seed
   for (let at = 0; at < text.length; at += 1) hash = hashCodeUnit(hash, text.charCodeAt(at))
   return hash
 }
 
-/** One step of the hash. */
+/** Adds one code unit to the hash. */
 export function hashCodeUnit(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, prime)
 }
@@ -24,8 +24,8 @@ export function hashCodeUnit(hash: number, unit: number): number {
 export function addFeature(vector: Float32Array, hash: number, weight: number): void {
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   const spread = mixed ^ (mixed >>> 13)
-  const place = spread & (vector.length - 1)
-  vector[place] = (vector[place] ?? 0) + (spread & 0x10000 ? weight : -weight)
+  const index = spread & (vector.length - 1)
+  vector[index] = (vector[index] ?? 0) + (spread & 0x10000 ? weight : -weight)
 }
 
 /** Scales the vector to length 1, in place. A zero vector becomes the first axis. */
@@ -61,24 +61,24 @@ export function applyHadamardTransform(vector: Float32Array): Float32Array {
   return vector
 }
 
-/** The word without common endings: "changes", "changed" and "changing" become one. */
+/** Returns the word without common endings: "changes", "changed" and "changing" become one. */
 export function stripWordEnding(word: string): string {
   const bare = word.endsWith("'s") ? word.slice(0, -2) : word
   if (bare.length < 4) return bare
   if (bare.endsWith('ies')) return `${bare.slice(0, -3)}y`
-  if (bare.endsWith('ing') && bare.length > 5) return undouble(bare.slice(0, -3))
-  if (bare.endsWith('ed') && bare.length > 4) return undouble(bare.slice(0, -2))
-  if (bare.endsWith('s') && !bare.endsWith('ss')) return undouble(bare.slice(0, -1))
-  return undouble(bare)
+  if (bare.endsWith('ing') && bare.length > 5) return stripStemEnding(bare.slice(0, -3))
+  if (bare.endsWith('ed') && bare.length > 4) return stripStemEnding(bare.slice(0, -2))
+  if (bare.endsWith('s') && !bare.endsWith('ss')) return stripStemEnding(bare.slice(0, -1))
+  return stripStemEnding(bare)
 }
 
-/** Without a final "e", and with a double final consonant reduced: "planne", "plann" and "plan" become one. */
-function undouble(stem: string): string {
+/** Returns the stem without a final "e" and with a double final consonant reduced: "planne", "plann" and "plan" become one. */
+function stripStemEnding(stem: string): string {
   const bare = stem.endsWith('e') ? stem.slice(0, -1) : stem
   return bare.length > 3 && bare.at(-1) === bare.at(-2) ? bare.slice(0, -1) : bare
 }
 
-/** The consonants in order, doubled ones once: errors in vowels and doublings do not change it. */
+/** Returns the consonants in order, without doubling. Errors in vowels and doublings do not change it. */
 export function consonantSkeletonOf(word: string): string {
   let skeleton = word[0] ?? ''
   for (let at = 1; at < word.length; at += 1) {
@@ -91,7 +91,7 @@ export function consonantSkeletonOf(word: string): string {
 const FIRST_LETTER = 'a'.charCodeAt(0)
 const LETTERS = 26
 
-/** The letters that occur, in alphabetical order: errors in order and doublings do not change it. */
+/** Returns the distinct letters in alphabetical order. Errors in order and doublings do not change it. */
 export function distinctLettersOf(word: string): string {
   let occurring = 0
   for (let at = 0; at < word.length; at += 1) {
@@ -99,15 +99,15 @@ export function distinctLettersOf(word: string): string {
     if (letter < 0 || letter >= LETTERS) return [...new Set(word)].sort().join('')
     occurring |= 1 << letter
   }
-  // The usual case: one bit per letter takes a tenth of the time.
+  // One bit per letter takes a tenth of the time of a set.
   let letters = ''
   for (let letter = 0; letter < LETTERS; letter += 1)
     if (occurring & (1 << letter)) letters += String.fromCharCode(FIRST_LETTER + letter)
   return letters
 }
 
-/** The lexical embedder's substitute for inverse document frequency. */
-const table: ReadonlyArray<readonly [weight: number, words: string]> = [
+/** Weights of frequent words, as a substitute for inverse document frequency. */
+const weightTable: ReadonlyArray<readonly [weight: number, words: string]> = [
   [
     0.12,
     `a an the this that these those some any i me my mine we us our you your he him his she her it its they them their one of in on at
@@ -126,10 +126,10 @@ const table: ReadonlyArray<readonly [weight: number, words: string]> = [
 ]
 
 const weights: ReadonlyMap<string, number> = new Map(
-  table.flatMap(([weight, words]) => words.split(/\s+/).map(word => [word, weight] as const)),
+  weightTable.flatMap(([weight, words]) => words.split(/\s+/).map(word => [word, weight] as const)),
 )
 
-/** The weight of a lower-case word; 1 when the table does not list it. */
+/** Returns the weight of a lower-case word; 1 when the table does not contain it. */
 export function wordWeightOf(word: string): number {
   return weights.get(word) ?? 1
 }

@@ -1,4 +1,4 @@
-/** Queues pairs of questions for the judge: those that proof could not decide, and a sample of semantic hits. */
+/** Queues pairs of prompts for the judge: those that the rules left undecided, and a sample of semantic hits. */
 import { recordedEndUserOf } from '../../formats/end-user.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { callFunction } from '../../postgres/call.ts'
@@ -16,9 +16,9 @@ import { MAX_JUDGED_CHARS } from './judge-prompt.ts'
 export interface JudgeQueue {
   /** Queues the pair if the project learns from undecided candidates. */
   enqueueUndecided(query: CacheQuery, candidate: SimilarMatchRow): void
-  /** Queues the pair if the project has a sample of its semantic hits reviewed. */
+  /** Queues the pair if it is in the project's review sample of semantic hits. */
   sampleServed(query: CacheQuery, match: SemanticMatch): void
-  /** Resolves when everything noted has been written. */
+  /** Resolves when all queued pairs are written. */
   flush(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export interface JudgeQueueOptions {
   random?: () => number
 }
 
-/** What is known of a row of judge_queue, whose comments say what its columns are. */
+/** A row for judge_queue. Its columns are described in the SQL comments. */
 interface PairToQueue {
   project_id: number
   context_hash: string
@@ -45,7 +45,7 @@ interface PairToQueue {
   similarity: number
 }
 
-type Compared = Pick<SemanticMatch, 'entryHash' | 'similarity'>
+type MatchedEntry = Pick<SemanticMatch, 'entryHash' | 'similarity'>
 
 export function createJudgeQueue({
   database,
@@ -54,7 +54,7 @@ export function createJudgeQueue({
   onQueued,
   random = Math.random,
 }: JudgeQueueOptions): JudgeQueue {
-  // A lost pair is queued again with the next question like it.
+  // A lost pair is queued again by the next similar prompt.
   const writer = createBackgroundWriter<PairToQueue>({
     failure: 'judge',
     rowName: 'a pair for the judge',
@@ -67,8 +67,8 @@ export function createJudgeQueue({
     log,
   })
 
-  function queue(query: CacheQuery, compared: Compared, isReview: boolean): void {
-    const pair = describePair(query, compared, { isReview, seal })
+  function queue(query: CacheQuery, matched: MatchedEntry, isReview: boolean): void {
+    const pair = describePair(query, matched, { isReview, seal })
     if (pair) void writer.add(Promise.resolve(pair))
   }
 
@@ -89,34 +89,34 @@ export function createJudgeQueue({
   }
 }
 
-/** Test keys have no judge: they reach the sandbox only, which judges nothing. */
+/** Returns whether the key has a judge. Test keys have none, because they reach only the sandbox. */
 function hasJudge({ semantic_judge_model, key_type }: ResolvedKey): boolean {
   return semantic_judge_model !== '' && key_type !== 'test'
 }
 
-/** Returns null for a request that may not be stored, and for a pair too long to be judged. */
+/** Returns the row. Null for a request that must not be stored, or a pair that is too long. */
 function describePair(
   query: CacheQuery,
-  compared: Compared,
+  matched: MatchedEntry,
   { isReview, seal }: { isReview: boolean; seal: ContentSeal },
 ): PairToQueue | null {
   const { resolvedKey, control, identity } = query
   if (!control.store || identity.canonicalBody.length > MAX_JUDGED_CHARS) return null
   const semantic = query.semantic()
-  const taken = extractPromptText(identity.endpoint, identity.body)
-  if (typeof semantic === 'string' || !taken) return null
-  const context = seal.sealText(JSON.stringify(taken.contextBody), resolvedKey)
-  const asked = seal.sealText(taken.text, resolvedKey)
+  const prompt = extractPromptText(identity.endpoint, identity.body)
+  if (typeof semantic === 'string' || !prompt) return null
+  const context = seal.sealText(JSON.stringify(prompt.contextBody), resolvedKey)
+  const asked = seal.sealText(prompt.text, resolvedKey)
   if (context === null || asked === null) return null
   return {
     project_id: resolvedKey.project_id,
     context_hash: formatBytea(semantic.contextHash),
     asked_hash: formatBytea(semantic.normalizedHash),
-    entry_hash: formatBytea(compared.entryHash),
+    entry_hash: formatBytea(matched.entryHash),
     is_review: isReview,
     context,
     asked,
     end_user: recordedEndUserOf(identity.body),
-    similarity: compared.similarity,
+    similarity: matched.similarity,
   }
 }

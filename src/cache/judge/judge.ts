@@ -1,4 +1,4 @@
-/** Asks a model about a pair of questions that proof cannot decide, within a time limit and the project's daily budget. */
+/** Calls a model about a pair of prompts that the rules left undecided, within a time limit and the project's daily budget. */
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { withTimeout } from '../../event-loop/timeouts.ts'
 import { sha256 } from '../../formats/json/canonical.ts'
@@ -16,40 +16,45 @@ import { type JudgeCall, type PrepareJudgeCall, requestVerdict } from './judge-c
 import { buildJudgeMessages, JUDGE_SCHEMA, type Verdict } from './judge-prompt.ts'
 
 export interface Judgement {
-  /** Null when there is none in time: the candidate stays undecided. */
+  /** Null when there is no verdict in time. The candidate then stays undecided. */
   verdict: Verdict | null
   costUsd: number
 }
 
 export interface Judge {
-  /** Requests about the same pair share one call, and the first one bears its cost. Never rejects. */
+  /** Judges a candidate. Requests about the same pair share one call, whose cost the first one bears. Never rejects. */
   decide(query: CacheQuery, semantic: SemanticQuery, candidate: SimilarMatchRow): Promise<Judgement>
-  /** Resolves when all verdicts have been written. */
+  /** Resolves when all verdicts are written. */
   flush(): Promise<void>
 }
 
 const NO_JUDGEMENT: Judgement = { verdict: null, costUsd: 0 }
 
-export function createJudge(database: Database, prepareCall: PrepareJudgeCall, log: Log, note: VerdictRecorder): Judge {
+export function createJudge(
+  database: Database,
+  prepareCall: PrepareJudgeCall,
+  log: Log,
+  recordVerdict: VerdictRecorder,
+): Judge {
   const running = new Map<string, Promise<Judgement>>()
   const settling = new BackgroundWork()
 
-  async function ask(query: CacheQuery, semantic: SemanticQuery, candidate: SimilarMatchRow): Promise<Judgement> {
+  async function judge(query: CacheQuery, semantic: SemanticQuery, candidate: SimilarMatchRow): Promise<Judgement> {
     const { resolvedKey } = query
     const prepared = prepare(query, candidate, prepareCall)
     if (!prepared) return NO_JUDGEMENT
     const reserved = { of_project: resolvedKey.project_id, at_most_usd: prepared.estimatedUsd }
     const day = await callFunction(database, 'reserve_judgement', reserved)
     if (day === null) return NO_JUDGEMENT
-    const answered = await requestVerdict(
+    const result = await requestVerdict(
       prepared,
       AbortSignal.timeout(resolvedKey.semantic_judge_timeout_ms),
       query.trace,
     )
-    const { verdict, costUsd } = answered
+    const { verdict, costUsd } = result
     if (verdict === null)
-      log.warn({ project: resolvedKey.project_name, cause: answered.cause }, 'the judge gave no verdict')
-    else note('judge', verdict)
+      log.warn({ project: resolvedKey.project_name, cause: result.cause }, 'the judge returned no verdict')
+    else recordVerdict('judge', verdict)
     const money = { of_project: resolvedKey.project_id, of_day: day, correction_usd: costUsd - prepared.estimatedUsd }
     void settling.add(settle({ ...describe(semantic, candidate), ...money, verdict }))
     return { verdict, costUsd }
@@ -66,13 +71,16 @@ export function createJudge(database: Database, prepareCall: PrepareJudgeCall, l
       const { project_id, semantic_judge_timeout_ms } = query.resolvedKey
       const name = `${project_id} ${semantic.contextHash} ${semantic.normalizedHash} ${candidate.entry_id}`
       const shared = running.get(name)
-      const asked = shared ?? ask(query, semantic, candidate).finally(() => running.delete(name))
-      if (!shared) running.set(name, asked)
+      const pending = shared ?? judge(query, semantic, candidate).finally(() => running.delete(name))
+      if (!shared) running.set(name, pending)
       try {
-        const judgement = await withTimeout(semantic_judge_timeout_ms, asked)
+        const judgement = await withTimeout(semantic_judge_timeout_ms, pending)
         return shared ? { ...judgement, costUsd: 0 } : judgement
       } catch (error) {
-        log.warn({ cause: describeCause(error) }, 'the judge was not waited for')
+        log.warn(
+          { cause: describeCause(error) },
+          'the judge did not return a verdict in time; the request continues without it',
+        )
         return NO_JUDGEMENT
       }
     },
@@ -84,19 +92,19 @@ export function createJudge(database: Database, prepareCall: PrepareJudgeCall, l
   }
 }
 
-/** Returns null when the pair is too long to be judged, or the model cannot be reached. */
+/** Prepares the call. Returns null when the pair is too long, or the project has no route to the model. */
 function prepare(
   { resolvedKey, identity }: CacheQuery,
   candidate: SimilarMatchRow,
   prepareCall: PrepareJudgeCall,
 ): JudgeCall | null {
-  const taken = extractPromptText(identity.endpoint, identity.body)
-  const pair = taken && { context: taken.contextBody, asked: taken.text, cached: candidate.prompt }
+  const prompt = extractPromptText(identity.endpoint, identity.body)
+  const pair = prompt && { context: prompt.contextBody, asked: prompt.text, cached: candidate.prompt }
   const messages = pair && buildJudgeMessages(pair)
   return messages && prepareCall(resolvedKey, messages, JUDGE_SCHEMA)
 }
 
-/** The verdict's subject, as it is stored. */
+/** Returns the fields that identify the pair of a stored verdict. */
 function describe({ normalizedPrompt, contextHash, normalizedHash }: SemanticQuery, candidate: SimilarMatchRow) {
   const cached = normalizeInSameContext(normalizedPrompt, candidate.prompt)
   return {

@@ -1,4 +1,4 @@
-/** Writes a calculation in words with figures and signs: "five times 6" becomes "5 × 6". */
+/** Normalizes a calculation in words to figures and signs: "five times 6" becomes "5 × 6". */
 import { operatorPatterns } from './patterns.ts'
 
 const units =
@@ -9,15 +9,15 @@ const values: ReadonlyMap<string, number> = new Map([
   ...tens.split(' ').map((word, at) => [word, 20 + 10 * at] as const),
 ])
 
-/** The number that a lower-case word is; undefined for any other. */
+/** Returns the value of a lower-case number word. Undefined for other words. */
 export const parseNumberWord = (word: string): number | undefined => values.get(word)
 
 const opening = /^(?:(?:what is|how much is|calculate|compute|solve) )?(.+)$/
 const figure = /^-?\d+(?:\.\d+)?$/
-/** Longest first: two words may be one operator. */
-const MOST_WORDS = 2
+/** Maximum words of an operator. The longest match comes first. */
+const MAX_OPERATOR_WORDS = 2
 
-/** Null when it is anything but operands with operators between them. "3 times 2 days ago" is no calculation. */
+/** Returns the normalized calculation. Null unless the sentence is operands with operators in between. "3 times 2 days ago" is not. */
 export function normalizeCalculation(sentence: string): string | null {
   const words = opening.exec(sentence)?.[1]?.split(' ') ?? []
   const written: string[] = []
@@ -43,7 +43,7 @@ function operandAt(words: readonly string[], at: number): { text: string; length
 }
 
 function operatorAt(words: readonly string[], at: number): { text: string; length: number } | null {
-  for (let length = MOST_WORDS; length > 0; length -= 1) {
+  for (let length = MAX_OPERATOR_WORDS; length > 0; length -= 1) {
     const text = words.slice(at, at + length).join(' ')
     const sign = operatorPatterns.find(([pattern]) => pattern.test(text))?.[1]
     if (sign !== undefined) return { text: sign, length }

@@ -1,17 +1,17 @@
-/** Tells what surrounds the user's message: nothing, instructions, or instructions to work on it ("translate what the user writes"). */
+/** Classifies the context of the user's message: none, instructions, or instructions to process the message ("translate what the user writes"). */
 
 import { phraseList, wordSet } from './words.ts'
 
-/** `work`: the message is material. `instructions`: it is a question to an assistant that has been told something. */
+/** `work` means that the message is material to process. `instructions` means that it is a question to an assistant with instructions. */
 export type ContextKind = 'none' | 'instructions' | 'work'
 
-/** `context` is the request's body without the message's text. */
+/** Classifies a context, which is the request's body without the message's text. */
 export function classifyContext(context: unknown): ContextKind {
-  if (hasText(context, handsOver)) return 'work'
+  if (hasText(context, requestsProcessing)) return 'work'
   return hasText(context, text => text.trim() !== '') ? 'instructions' : 'none'
 }
 
-/** If a system prompt, an earlier turn or a schema contains one of these, the message's exact wording may matter. */
+/** Word stems in a system prompt, an earlier turn or a schema after which the message's exact wording may matter. */
 const workStems = phraseList(`
   translat| transliterat| rewrit| rephras| reword| paraphras| proofread| proof-read| summari| classif| categori| sentiment| extract| parser|
   parsing| tokeniz| transcri| convert| revers| echo| parrot| repeat| uppercas| lowercas| capitali| gramma| spelling| misspel| punctuat| typos|
@@ -28,44 +28,44 @@ const workVerbs = phraseList(`
 
 const material =
   /^.{3,60}\b(?:text|messages?|sentences?|input|prompts?|words?|writing|wording|tone|style|language|letters|characters|english)\b/s
-const LONGEST = 70
-/** A context with more of these verbs is no ordinary prompt, and counts as handing the message over. */
+const MAX_PHRASE_CHARS = 70
+/** A context with more of these verbs is treated as `work`. */
 const MAX_VERBS = 200
-/** Longer texts are not searched, and count as handing the message over. */
+/** Longer texts are not searched and are treated as `work`. */
 const MAX_CHARS = 64_000
 
 function hasText(context: unknown, isWanted: (text: string) => boolean): boolean {
   if (typeof context === 'string') return isWanted(context)
   if (typeof context !== 'object' || context === null) return false
-  // Neither its bytes nor its name or address tell what to do.
+  // The bytes, name and address of a file contain no instructions.
   if ('type' in context && files.has(context.type)) return isWanted('a file')
   return Object.entries(context).some(([name, value]) => !settings.has(name) && hasText(value, isWanted))
 }
 
-function handsOver(text: string): boolean {
-  return text.length > MAX_CHARS || speaksOfWork(text.toLowerCase())
+function requestsProcessing(text: string): boolean {
+  return text.length > MAX_CHARS || mentionsProcessing(text.toLowerCase())
 }
 
-/** Plain searches: a context may be long, and a pattern of so many words would take a hundred times as long. */
-function speaksOfWork(lower: string): boolean {
-  return workStems.some(stem => lower.includes(stem)) || workVerbs.some(verb => isDoneToText(lower, `${verb} `))
+/** Searches for the words one by one. A single pattern of so many words would take a hundred times as long. */
+function mentionsProcessing(lower: string): boolean {
+  return workStems.some(stem => lower.includes(stem)) || workVerbs.some(verb => appliesToText(lower, `${verb} `))
 }
 
-/** True for "Fix the user's sentence", but not for "generate text". */
-function isDoneToText(lower: string, verb: string): boolean {
+/** Returns true for "Fix the user's sentence", but not for "generate text". */
+function appliesToText(lower: string, verb: string): boolean {
   let seen = 0
   for (let at = lower.indexOf(verb); at >= 0; at = lower.indexOf(verb, at + verb.length)) {
     seen += 1
     if (seen > MAX_VERBS) return true
-    if (!/\p{L}/u.test(lower[at - 1] ?? ' ') && material.test(lower.slice(at, at + LONGEST))) return true
+    if (!/\p{L}/u.test(lower[at - 1] ?? ' ') && material.test(lower.slice(at, at + MAX_PHRASE_CHARS))) return true
   }
   return false
 }
 
-/** Fields about how to answer and to whom: the model does not read them. */
+/** Fields that control the request and that the model does not read. */
 const settings = wordSet(
   'model models user metadata provider transforms role type stop logit_bias service_tier reasoning_effort',
 )
 
-/** Types of parts, and of the sources of others. */
+/** Types of file parts, and of their sources. */
 const files: ReadonlySet<unknown> = wordSet('image_url video_url input_image input_file input_audio file base64 url')

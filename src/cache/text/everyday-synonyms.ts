@@ -1,11 +1,11 @@
-/** Everyday words that mean the same, of which WordNet keeps most apart. */
+/** Everyday synonyms, most of which WordNet does not have. */
 
-/** Everyday words with one meaning in nearly all places. */
+/** Words with one meaning in nearly all contexts. */
 export const closeSynonyms = wordGroups(`
   cancel terminate|recover retrieve|remove delete|reduce decrease|raise increase|fast quick rapid|find locate|price cost|start begin|buy purchase
   disadvantage downside drawback con|advantage benefit pro upside|child kid|fix repair|big large|sick ill|television tv
 `)
-/** Also words with one meaning in many places: a contract is cancelled or ended, a meeting is not. */
+/** Adds words with one meaning in many contexts: a contract is cancelled or ended, a meeting is not. */
 const moreSynonyms = closeSynonyms.concat(
   wordGroups(`
   cancel terminate end|recover restore retrieve|remove delete eliminate|reduce lower decrease|raise increase boost|famous popular|tip advice|sign symptom
@@ -13,7 +13,7 @@ const moreSynonyms = closeSynonyms.concat(
 `),
 )
 
-/** Whether two base forms have one meaning in many places. */
+/** Returns whether two base forms have one meaning in many contexts. */
 export function areEverydaySynonyms(one: string, other: string): boolean {
   return moreSynonyms.some(group => group.includes(one) && group.includes(other))
 }

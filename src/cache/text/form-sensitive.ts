@@ -1,9 +1,9 @@
-/** Finds texts in which case, marks or words may matter: about wording, about themselves, about works with titles, about programs. */
+/** Finds texts in which letter case, marks or exact words may matter: about wording, themselves, works with titles, or programs. */
 import { greetingPattern, inquiryPattern } from './patterns.ts'
 import type { Token } from './tokenize.ts'
 import { auxiliaries, questionWords, sentenceOpeners, wordSet } from './words.ts'
 
-/** A prompt with one of these is about words, its own or those of a text: it is compared unchanged. */
+/** Words of prompts about wording, which are compared unchanged. */
 const wordingWords = wordSet(`
   translate translates translated translating translation translations rewrite rewrites rewritten rewriting rephrase rephrased
   reword reworded paraphrase paraphrased paraphrasing summarize summarise summarized summarised summarizing summarising summary
@@ -22,32 +22,32 @@ const wordingWords = wordSet(`
   british-english lowercased uppercased bytes case-sensitive case-insensitive emoji emojis exactly transcribe transcript caption
   captions completes fixed order
 `)
-/** So is one with one of these, but a plain question about what they name besides: "merge sort", "a cover letter", "error 404". */
+/** Words of prompts about wording that also name other things: "merge sort", "a cover letter", "error 404". */
 const thingWords = wordSet(`
   letter character string strings token tokens line lines text texts passage byte wrong error errors mistake mistakes answer answers
   fix sort roman syntax continue
 `)
-/** One question of words, names and numbers alone, with no letter by itself, and nothing that it points to. */
+/** A question of words, names and numbers only, without single letters and without references. */
 const plainQuestion =
   /^(?:(?:what|who|where|when|how|why)(?:'s)?|(?:in )?(?:what|which)|is|are|was|were|do|does|did|can|should|would|will|has|have)(?! you)(?: (?!(?:this|these|following|above|below|[b-hj-z]|an? an?)(?: |$))[a-z\d.-]+)+(?: \?)?$/
-/** Which part of a text, or that one is, has or gets a fault: "the first line", "how many tokens", "is he go wrong", "an error in he go". */
+/** Questions about a part of a text or an error in it: "the first line", "how many tokens", "is he go wrong", "an error in he go". */
 const ofText =
   /\b(?:the|each|every|first|second|third|last|next|many|what|which|capital) (?:letter|character|string|token|line|text|passage|byte)|\b(?:i|you|we|they|to|the) (?:wrong|error|mistake|answer|fix)|\b(?:wrong|an? (?:error|mistake|answer|fix))(?: \?)?$|\b(?:error|mistake|answer)s? to\b|^(?=.*\b(?:wrong|error|mistake|answer|fix)).* (?:or|who|what|when|where|why|how|writ\w+|us(?:e|ing)|put|(?:in|with|on|for|about)(?! (?:my|your|our|the|his|her|their) ))\b/
-/** With one of these, the amount of white space may matter. */
+/** Words of prompts in which the amount of white space may matter. */
 const spacingWords = wordSet(
   'space spaces spaced spacing blank blanks gap gaps whitespace tab tabs indent indents indented indentation',
 )
-/** With one of these, marks may be input of a program. */
+/** Words of prompts in which marks may be the input of a program. */
 const bytesWords = wordSet(
   'escape escaping escaped type typed typing store stored storing search searching google find filter select query',
 )
-/** Languages of programs, and programs that are told what to do. */
+/** Programming languages, and programs with commands. */
 export const programNames = wordSet(`
   css html xml json yaml sql python javascript typescript java rust ruby php perl kotlin swift golang bash shell terminal
   c r lua scala haskell dart julia matlab fortran cobol lisp clojure elixir erlang groovy vba zig ocaml prolog awk sed grep regex vim
   powershell zsh mysql postgres postgresql sqlite mongodb oracle redis docker react node latex toml excel git linux
 `)
-/** A prompt about programs, or a variety of English: the shape of marks may matter. */
+/** Words of prompts about programs or varieties of English, in which the shape of marks may matter. */
 const formWords = wordSet(`
   british american americans canadian australian uk us usa english england britain london america canada australia
   code coding program programming function functions property properties attribute attributes variable variables keyword keywords
@@ -55,7 +55,7 @@ const formWords = wordSet(`
   gallon gallons pint pints quart quarts ounce ounces ton tons football soccer pants chips biscuit biscuits floor
   api tag tags parameter parameters command commands class method field flag option selector
 `)
-/** About the prompt itself: a greeting or a punctuation mark then changes the answer. */
+/** Patterns of prompts about themselves, in which a greeting or a punctuation mark changes the answer. */
 const aboutItself = [
   /\b(?:did|was|were|have|had) i\b/,
   /\b(?:do|am) i (?:sound|seem|come across|appear|being|rude|polite|shouting|yelling|nice|formal)\b/,
@@ -70,7 +70,7 @@ const aboutItself = [
   // "How do I end an email? Cheers": courtesy may be the answer, or part of it.
   /\b(?:end|close|finish|sign|start|open|begin)\w* (?:an?|my|the|your) (?:\w+ )?(?:letter|email|e-mail|mail|message|note|conversation|speech)\b/,
 ]
-/** Someone makes, sings or says something, or there is a work: what stands beside it may be a title, in lower case too. */
+/** Words about works and their creators, beside which a title may appear, even in lower case. */
 const makers = wordSet(`
   sang sings sing sung sung singer lyrics recorded recordings released soundtrack wrote author directed directs
   director starred stars starring star acted actor actors actress cast plays played voiced narrated produced painted composed composer
@@ -80,7 +80,7 @@ const determiners = wordSet('a an my your our his her their')
 const objects = wordSet('me him us them you')
 const owned = wordSet('my your our his her an of each every new')
 
-/** Whether nothing of it may be normalized: it is about wording or about itself, or presents something after a colon or in lines. */
+/** Returns whether the text must not be normalized: it is about wording or itself, or presents material after a colon or in lines. */
 export function isFormSensitive(tokens: readonly Token[]): boolean {
   const lower = tokens.map(({ key }) => key.toLowerCase())
   const presents = tokens.some(
@@ -88,12 +88,12 @@ export function isFormSensitive(tokens: readonly Token[]): boolean {
   )
   const isWording =
     lower.some((word, at) => wordingWords.has(word) && !isOrdinary(lower, at)) ||
-    (lower.some((word, at) => thingWords.has(word) && !isOrdinary(lower, at)) && !asksAboutThing(lower.join(' ')))
-  if (presents || (isWording && !asksForMethod(tokens, lower))) return true
-  return mindsSpacing(tokens, lower) || mindsMarks(tokens, lower)
+    (lower.some((word, at) => thingWords.has(word) && !isOrdinary(lower, at)) && !isQuestionAboutThing(lower.join(' ')))
+  if (presents || (isWording && !isMethodQuestion(tokens, lower))) return true
+  return isSpacingSensitive(tokens, lower) || isMarkSensitive(tokens, lower)
 }
 
-function asksAboutThing(sentence: string): boolean {
+function isQuestionAboutThing(sentence: string): boolean {
   const asked = sentence.replace(greetingPattern, '').replace(inquiryPattern, '')
   return plainQuestion.test(asked) && !ofText.test(asked)
 }
@@ -101,13 +101,13 @@ function asksAboutThing(sentence: string): boolean {
 const method =
   /^(?:in \w+ , )?(?:(?:can|could) you )?(?:(?:please|tell me) )*(?:how (?:do i|can i|to)|(?:what are )?(?:the )?steps to|is there (?:a|any) way to|what (?:is|are) (?:the )?(?:best )?ways? to) (?!(?:say|spell|pronounce|respond|reply|answer|greet|address|sign|end|close|begin|start|open)\b)/
 
-/** "How do I sort a list of words" is about words, but not its own. */
-function asksForMethod(tokens: readonly Token[], lower: readonly string[]): boolean {
+/** Returns whether the text asks for a method about words in general: "how do I sort a list of words". */
+function isMethodQuestion(tokens: readonly Token[], lower: readonly string[]): boolean {
   const isPlain = ({ kind, key }: Token, at: number) => /^(?:word|name)$/.test(kind) || key === (at === 2 ? ',' : '?')
   return method.test(`${lower.join(' ')} `) && tokens.every(isPlain) && !lower.includes('this')
 }
 
-/** A word that can be about wording, used otherwise: "fix a tap", "following me", "in order to", "order a taxi". */
+/** Returns whether a word of wording is used in another sense: "fix a tap", "following me", "in order to", "order a taxi". */
 function isOrdinary(lower: readonly string[], at: number): boolean {
   const [before, word, next = ''] = [lower[at - 1], lower[at], lower[at + 1]]
   if (word === 'exactly') return questionWords.has(before ?? '') || next === '' || next === '?'
@@ -117,12 +117,12 @@ function isOrdinary(lower: readonly string[], at: number): boolean {
   return determiners.has(next) && lower.slice(at + 1).every(each => !auxiliaries.has(each) && !/['"]/.test(each))
 }
 
-/** In a text about spacing, its amount and kind matter: "How many spaces are there in a  b". */
-function mindsSpacing(tokens: readonly Token[], lower: readonly string[]): boolean {
+/** Returns whether the amount and kind of white space matter: "How many spaces are there in a  b". */
+function isSpacingSensitive(tokens: readonly Token[], lower: readonly string[]): boolean {
   return lower.some(word => spacingWords.has(word)) && tokens.some(({ isApart }) => isApart)
 }
 
-/** Whether all it presents, after a colon, is a question: there the white space says nothing. */
+/** Returns whether the text after a colon is only a question, in which white space has no meaning. */
 export function isQuestionAfterColon(tokens: readonly Token[]): boolean {
   const lower = tokens.map(({ key }) => key.toLowerCase())
   const start = lower.indexOf(':') + 1
@@ -130,37 +130,37 @@ export function isQuestionAfterColon(tokens: readonly Token[]): boolean {
     start > 1 &&
     sentenceOpeners.has(lower[start] ?? '') &&
     tokens.every(({ kind, opensLine }, at) => at === start || !(opensLine || kind === 'code')) &&
-    !mindsSpacing(tokens, lower)
+    !isSpacingSensitive(tokens, lower)
   )
 }
 
 const spoken = wordSet('mean means meaning meant define definition')
 
-/** In programs and searches the kind of quotation marks matters, but not in questions about what words mean or who said them. */
-function mindsMarks(tokens: readonly Token[], lower: readonly string[]): boolean {
+/** Returns whether the kind of quotation marks matters, as in programs and searches, but not in questions about the meaning of words. */
+function isMarkSensitive(tokens: readonly Token[], lower: readonly string[]): boolean {
   if (!tokens.some(({ isReshaped }) => isReshaped)) return false
   if (isTechnical(lower) || lower.some(word => bytesWords.has(word))) return true
   return tokens.some(({ kind }) => kind === 'quotation') && !lower.some(word => spoken.has(word) || makers.has(word))
 }
 
-/** Whether a part of it may be a title: courtesy and contractions in it may be words of that title. */
+/** Returns whether a part of the text may be a title, which may contain courtesy and contractions. */
 export function canContainTitle(words: readonly string[]): boolean {
   return words.some(word => makers.has(word))
 }
 
-/** "Who painted …": what stands before it is no title. */
+/** Returns whether the sentence asks for a creator: "who painted …". */
 export function isCreatorQuestion(sentence: string): boolean {
   const [first = '', ...rest] = sentence.split(' ')
   return first === 'who' && makers.has(rest.find(word => !/^(?:is|was|the)$/.test(word)) ?? '')
 }
 
-/** Whether it asks about itself: "was I rude?" */
+/** Returns whether the sentence asks about itself: "was I rude?" */
 export function isSelfReferential(sentence: string): boolean {
   const prose = sentence.toLowerCase().replace(/ [.,!?]+/g, '')
   return aboutItself.some(pattern => pattern.test(prose))
 }
 
-/** Whether it is about programs, or a variety of English: there a capital may be part of a name. */
+/** Returns whether the text is about programs or a variety of English, in which a capital may be part of a name. */
 export function isTechnical(words: readonly string[]): boolean {
   return words.some(word => formWords.has(word) || programNames.has(word))
 }

@@ -1,4 +1,4 @@
-/** Writes words in lower case where that changes no meaning: a sentence's beginning, a shouted prompt, names that are no other word. */
+/** Normalizes letter case where that does not change the meaning: at the start of a sentence, in an upper-case prompt, in unambiguous names. */
 
 import { isTechnical } from './form-sensitive.ts'
 import {
@@ -13,23 +13,23 @@ import {
 import type { Token } from './tokenize.ts'
 import { auxiliaries, capitalise, functionWords, sentenceOpeners, wordSet } from './words.ts'
 
-/** After one of these, or at the end, "I" is a symbol: the electric current, or a number. */
+/** Words after which "i" is a symbol, such as electric current or a number. */
 const beforeSymbol = wordSet(`
   is are does has the a an of for in to with by on like equals = between find calculate compute solve measure derive define type part
   class phase war grade vitamin group number
 `)
-/** A text with one of these is about formulas or programs: "can i be negative". */
+/** Words of texts about formulas or programs: "can i be negative". */
 const besideSymbol = wordSet(`
   loop loops array arrays index indices integer matrix complex imaginary negative positive zero squared equal equals exponent vector sum
 `)
-/** An identifier follows these words: "import html" and "import HTML" differ. */
+/** Words that an identifier follows: "import html" and "import HTML" differ. */
 const beforeIdentifier = wordSet(
   'import imports require include includes new class def function const let var module namespace struct enum extends package keyword',
 )
 
-/** The tokens' keys. Quotations, code and measures stay as they are. */
+/** Returns the tokens' keys with normalized case. Quotations, code and measures stay unchanged. */
 export function normalizeLetterCase(written: readonly Token[]): string[] {
-  const tokens = writeUsualCase(written)
+  const tokens = applyUsualCase(written)
   return tokens.map((token, at) => {
     if (token.kind !== 'word') return token.key
     const lower = token.key.toLowerCase()
@@ -37,17 +37,18 @@ export function normalizeLetterCase(written: readonly Token[]): string[] {
     if (token.key === lower || isEmphasis(tokens, at)) return lower
     if (/^I(?:'|$)/.test(token.key)) return isSymbol(tokens, at) ? token.key : lower
     const isOpening = at === 0 || /^[.?!]$/.test(tokens[at - 1]?.key ?? '')
-    const isSmall = (isOpening && opensInSmall(token.key, at === 0)) || standsAlone(tokens, at) || endsName(tokens, at)
+    const isSmall =
+      (isOpening && isLowerCaseOpener(token.key, at === 0)) || isStrayCapital(tokens, at) || endsName(tokens, at)
     return isSmall || isNameAlone(tokens, at) ? lower : token.key
   })
 }
 
-/** Who writes no capital, only capitals, or one on every word says nothing by them: then names are written as most write them. */
-function writeUsualCase(tokens: readonly Token[]): readonly Token[] {
+/** Writes names in their usual case if the text has no capitals, only capitals, or one on every word, as its case has no meaning then. */
+function applyUsualCase(tokens: readonly Token[]): readonly Token[] {
   const words = tokens.flatMap(({ kind, key }) => (kind === 'word' ? [key] : []))
   const isSmallText = tokens.every(({ kind, key }) => kind === 'quotation' || isSmall(key) || /^I(?:'|$)/.test(key))
   const isTitled = !isSmallText && isTitle(words)
-  if (!isSmallText && !isTitled && !shouts(words)) return tokens
+  if (!isSmallText && !isTitled && !isAllCapitals(words)) return tokens
   const lower = tokens.map(({ key }) => key.toLowerCase())
   return tokens.map((token, at) =>
     token.kind !== 'word' || (isTitled && isLoud(token)) || (lower[at] === 'i' && isSymbol(tokens, at))
@@ -56,8 +57,8 @@ function writeUsualCase(tokens: readonly Token[]): readonly Token[] {
   )
 }
 
-/** Two words or more, all in capitals, and one that asks. */
-function shouts(words: readonly string[]): boolean {
+/** Returns whether the text is in capitals, with at least two words and a question word. */
+function isAllCapitals(words: readonly string[]): boolean {
   return (
     words.length > 1 &&
     words.every(word => word === word.toUpperCase()) &&
@@ -65,7 +66,7 @@ function shouts(words: readonly string[]): boolean {
   )
 }
 
-/** "Why Is The Sky Blue": small words, too, and none but small words in lower case. */
+/** Returns whether the text is in title case: "Why Is The Sky Blue". Only small words may be in lower case. */
 function isTitle(words: readonly string[]): boolean {
   return (
     !/^(?:Will|May|Who)$/.test(words.at(-1) ?? '') &&
@@ -76,7 +77,7 @@ function isTitle(words: readonly string[]): boolean {
   )
 }
 
-/** "Turkey" for "turkey", but not in "a turkey", "5 mw"; "the us" is the US. */
+/** Returns the usual case of a word: "Turkey" for "turkey", but not in "a turkey" or "5 mw". "The us" is the US. */
 function usualKey(lower: readonly string[], at: number): string {
   const [before = '', whole = '', next = ''] = [lower[at - 1], lower[at], lower[at + 1]]
   const word = whole.replace(/'s$/, '')
@@ -89,15 +90,15 @@ function usualKey(lower: readonly string[], at: number): string {
   return isCommon ? whole : usual + whole.slice(word.length)
 }
 
-/** Whether a capitalised word at the beginning is the same in lower case: "Boiling point", but not "Polish food". */
-function opensInSmall(word: string, isFirst: boolean): boolean {
+/** Returns whether a capitalised first word means the same in lower case: "Boiling point", but not "Polish food". */
+function isLowerCaseOpener(word: string, isFirst: boolean): boolean {
   const lower = word.toLowerCase()
   if (word[0] === lower[0] || word.slice(1) !== lower.slice(1)) return false
   if (sentenceOpeners.has(lower) || functionWords.has(lower)) return true
   return isFirst && isEnglishWord(lower) && !canBeName(lower)
 }
 
-/** "WHAT IS the capital", "THE best": but "Is IT hard", "compare AND with OR". */
+/** Returns whether capitals only emphasize: "WHAT IS the capital", "THE best"; not "Is IT hard", "compare AND with OR". */
 function isEmphasis(tokens: readonly Token[], at: number): boolean {
   if (!isLoud(tokens[at])) return false
   const [lower = '', next = ''] = tokens.slice(at, at + 2).map(({ key }) => key.toLowerCase())
@@ -114,8 +115,8 @@ function isLoud({ kind, key }: Pick<Token, 'kind' | 'key'> = { kind: 'mark', key
   return kind === 'word' && key.length > 1 && key === key.toUpperCase()
 }
 
-/** A capital without reason: "What is The best way", "the Best way". Beside another capital it may be part of a title. */
-function standsAlone(tokens: readonly Token[], at: number): boolean {
+/** Returns whether a single capital has no meaning: "What is The best way". Beside another capital, it may be part of a title. */
+function isStrayCapital(tokens: readonly Token[], at: number): boolean {
   const { key = '' } = tokens[at] ?? {}
   if (at === 1 && isDefined(tokens)) return true
   if (!/^(?:The|And|Of|For|With|From|Best|Good|Is|Are|To|In)$/.test(key)) return false
@@ -128,7 +129,7 @@ function standsAlone(tokens: readonly Token[], at: number): boolean {
   )
 }
 
-/** "Define Entropy": no title is defined, and no name is meant by what is none. */
+/** Returns whether the text asks for a definition, whose capital has no meaning: "Define Entropy". */
 function isDefined([first, second, ...rest]: readonly Token[]): boolean {
   const lower = second?.key.toLowerCase() ?? ''
   const isOnly = /^define$/i.test(first?.key ?? '') && rest.every(({ kind }) => kind === 'mark')
@@ -145,7 +146,7 @@ function isSmall(word: string): boolean {
   return word === word.toLowerCase()
 }
 
-/** A name that is no other word in lower case: "France", "HTML", "JavaScript". In another shape it may be something else: "fRance". */
+/** Returns whether the word is an unambiguous name in its usual case: "France", "HTML", "JavaScript", but not "fRance". */
 function isNameAlone(tokens: readonly Token[], at: number): boolean {
   const { key = '' } = tokens[at] ?? {}
   const lower = key.toLowerCase().replace(/'s$/, '')
@@ -164,14 +165,14 @@ function isNameAlone(tokens: readonly Token[], at: number): boolean {
   return isCapitalised || bare === bare.toUpperCase() || innerCapital.test(bare)
 }
 
-/** "Berlin Wall": a word that such a name makes one. */
+/** Returns whether the word ends a name that begins with another name: "Berlin Wall". */
 function endsName(tokens: readonly Token[], at: number): boolean {
   const { key = '' } = tokens[at] ?? {}
   if (at === 0 || !/^[A-Z][a-z]/.test(key) || tokens[at - 1]?.key.endsWith("'s")) return false
   return isNameAlone(tokens, at - 1) && isEnglishWord(key.toLowerCase())
 }
 
-/** "Use git" as "use Git", but not "a git", "your git". */
+/** Returns whether the word is a program's name: in "use git", but not in "a git" or "your git". */
 function isProgram(tokens: readonly Token[], at: number, lower: string): boolean {
   const before = tokens[at - 1]?.key.toLowerCase() ?? 'a'
   return isProgramName(lower) && !isLoud(tokens[at]) && !counting.test(before)

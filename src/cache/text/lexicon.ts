@@ -1,4 +1,4 @@
-/** English words: their inflections, names, synonyms, opposites and relatives, from WordNet, and how most write them (compiled by scripts/build-lexicon.ts). */
+/** The lexicon of English words from WordNet: inflections, names, synonyms, opposites, relatives and usual spelling. Compiled by scripts/build-lexicon.ts. */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { areEverydaySynonyms } from './everyday-synonyms.ts'
@@ -6,7 +6,7 @@ import { differInPrefix, haveCommonSense } from './word-relations.ts'
 import { capitalise } from './words.ts'
 
 export type PartOfSpeech = 'n' | 'v' | 'a' | 'r'
-/** `plain`: none. `s`: plural, or third person. `d`: past or participle. */
+/** The inflection. `plain` is the base form, `s` plural or third person, `d` past or participle. */
 export type Inflection = 'plain' | 's' | 'd' | 'ing' | 'er' | 'est'
 
 export interface Lemma {
@@ -16,40 +16,39 @@ export interface Lemma {
 }
 
 interface Entry {
-  /** `B`: it may be a name. `N`, `U`: it is one; `U` in capitals. `c`, `u` at the end: most write it with a capital, in capitals; `p`: it is a program. */
+  /** `B`: may be a name. `N`: is a name. `U`: is a name in capitals. A final `c` or `u`: usually has a capital or is in capitals. `p`: is a program. */
   readonly name: string
-  /** Numbers of its senses by kind, the most frequent first. */
+  /** Sense numbers by part of speech, the most frequent first. */
   readonly senses: Readonly<Record<PartOfSpeech, readonly number[]>>
   readonly opposites: readonly string[]
-  /** Words of another form with the same root, and what an adjective measures: "deep" has "depth", "tall" has "height". */
+  /** Words with the same root, and the quantity of an adjective: "deep" has "depth", "tall" has "height". */
   readonly relatives: readonly string[]
 }
 
-/** How two words relate; null: not, or not that the lexicon knows. */
+/** The relation of two words. Null when the lexicon has none. */
 export type WordRelation = 'synonym' | 'relative' | 'opposite' | 'kind' | 'neighbour' | null
 
 interface Lexicon {
-  /** Sorted lines, one a word. */
   readonly lines: string
   readonly irregular: ReadonlyMap<string, readonly Lemma[]>
-  /** The number of each sense's more general sense; its own where there is none. */
+  /** The more general sense of each sense, or the sense itself if there is none. */
   readonly parents: Int32Array
   readonly pairNames: ReadonlySet<string>
 }
 
 let loaded: Lexicon | undefined
-/** What was read of a word; its lemmas from the first call of `lemmasOf`. */
+/** Cached entries by word. Lemmas are added by the first call of `lemmasOf`. */
 const known = new Map<string, { entry: Entry | null; lemmas?: readonly Lemma[] }>()
-/** When there are more, all are read anew: a few hundred words are most of any text, and keeping an order would cost more than that. */
-const MOST_KNOWN = 8_192
+/** Maximum cached words. Beyond it the cache is cleared, which costs less than an LRU order, because few words make up most of a text. */
+const MAX_CACHED = 8_192
 const kinds: readonly PartOfSpeech[] = ['n', 'v', 'a', 'r']
 
-/** Loads at the first question: a process that matches no text needs no lexicon. */
+/** Returns the lexicon, loaded at the first use, because a process without semantic matching does not need it. */
 function lexicon(): Lexicon {
   if (loaded) return loaded
   const packed = readFileSync(new URL('./lexicon.txt.br', import.meta.url))
   const [lines = '', forms = '', more = '', pairs = ''] = brotliDecompressSync(packed).toString('latin1').split('\n\n')
-  const irregular = Map.groupBy(forms.split('\n').map(readForm), ({ form }) => form)
+  const irregular = Map.groupBy(forms.split('\n').map(parseForm), ({ form }) => form)
   const parents = Int32Array.from(more.split(','), (up, at) => (up === '' ? at : at - Number.parseInt(up, 36)))
   loaded = {
     lines: `\n${lines}\n`,
@@ -67,27 +66,27 @@ const markedForms: Readonly<Record<string, [PartOfSpeech, Inflection]>> = {
   t: ['a', 'est'],
 }
 
-function readForm(line: string): { form: string; lemma: Lemma } {
+function parseForm(line: string): { form: string; lemma: Lemma } {
   const [form = '', word = '', mark = ''] = line.split('\t')
   const [kind, inflection] = markedForms[mark] ?? ['v', 'd']
   return { form, lemma: { word, kind, form: inflection } }
 }
 
-function know(word: string) {
+function findCached(word: string) {
   let found = known.get(word)
   if (found === undefined) {
-    found = { entry: readLine(findLine(word)) }
-    if (known.size >= MOST_KNOWN) known.clear()
+    found = { entry: parseEntry(findLine(word)) }
+    if (known.size >= MAX_CACHED) known.clear()
     known.set(word, found)
   }
   return found
 }
 
 function lookUp(word: string): Entry | null {
-  return know(word).entry
+  return findCached(word).entry
 }
 
-/** Finds a lower-case word's line by halving. */
+/** Finds a lower-case word's line by binary search. */
 function findLine(word: string): string | null {
   const { lines } = lexicon()
   let [low, high] = [0, lines.length - 1]
@@ -103,7 +102,7 @@ function findLine(word: string): string | null {
   return null
 }
 
-function readLine(line: string | null): Entry | null {
+function parseEntry(line: string | null): Entry | null {
   if (line === null) return null
   const [, name = '', senses = '', opposites = '', relatives = ''] = line.split('\t')
   const lists = senses
@@ -136,14 +135,14 @@ const endings: ReadonlyArray<
   ['iest', ['y'], 'a', 'est'],
 ]
 
-/** The words that a lower-case word may be a form of; itself first, if it is one. Empty for an unknown word. */
+/** Returns the base forms of a lower-case word, itself first if it is one. Empty for an unknown word. */
 export function lemmasOf(word: string): readonly Lemma[] {
-  const found = know(word)
-  found.lemmas ??= readLemmas(word, found.entry)
+  const found = findCached(word)
+  found.lemmas ??= findLemmas(word, found.entry)
   return found.lemmas
 }
 
-function readLemmas(word: string, entry: Entry | null): readonly Lemma[] {
+function findLemmas(word: string, entry: Entry | null): readonly Lemma[] {
   const own = kinds.filter(kind => (entry?.senses[kind].length ?? 0) > 0)
   const irregular = lexicon().irregular.get(word) ?? []
   return [...own.map(kind => ({ word, kind, form: 'plain' as const })), ...irregular, ...regularLemmas(word)]
@@ -159,43 +158,43 @@ function regularLemmas(word: string): Lemma[] {
   })
 }
 
-/** The base form that a lower-case word most likely has; itself, if it is unknown. */
+/** Returns the most likely base form of a lower-case word; an unknown word itself. */
 export function baseFormOf(word: string): string {
   return lemmasOf(word)[0]?.word ?? word
 }
 
-/** Whether a lower-case word is an English word, not only a name. */
+/** Returns whether a lower-case word is an English word and not only a name. */
 export function isEnglishWord(word: string): boolean {
   const entry = lookUp(word)
   return (entry !== null && !/^[NUcu]/.test(entry.name)) || lemmasOf(word).some(({ form }) => form !== 'plain')
 }
 
-/** Whether it is a name, and no word in lower case: "france", but not "turkey". */
+/** Returns whether a word is a name and no other word: "france", but not "turkey". */
 export function isUnambiguousName(word: string): boolean {
   return /[NU]/.test(lookUp(word)?.name ?? '') && lemmasOf(word).every(({ form }) => form === 'plain')
 }
 
-/** Whether two lower-case words are a name together, and nothing else: "white house". */
+/** Returns whether two lower-case words together are a name and nothing else: "white house". */
 export function isTwoWordName(pair: string): boolean {
   return lexicon().pairNames.has(pair)
 }
 
-/** Whether it is written in capitals where it is a name: "html". */
+/** Returns whether the word, as a name, is written in capitals: "html". */
 export function isAcronym(word: string): boolean {
   return lookUp(word)?.name === 'U'
 }
 
-/** Whether it may be a name. */
+/** Returns whether the word may be a name. */
 export function canBeName(word: string): boolean {
   return /[BNU]/.test(lookUp(word)?.name ?? '')
 }
 
-/** Whether it is a program's name, and otherwise a rare word: "use git", but not "a git". */
+/** Returns whether the word is a program's name and otherwise rare: "use git", but not "a git". */
 export function isProgramName(word: string): boolean {
   return lookUp(word)?.name === 'wp'
 }
 
-/** A lower-case word as most write it: "turkey" as a name, "ram" in capitals. */
+/** Returns the usual spelling of a lower-case word: "turkey" as a name, "ram" in capitals. */
 export function usualSpellingOf(word: string): string {
   const { name = '' } = lookUp(word) ?? {}
   const isName = isUnambiguousName(word)
@@ -203,10 +202,10 @@ export function usualSpellingOf(word: string): string {
   return name.endsWith('c') || isName ? capitalise(word) : word
 }
 
-/** How many senses a lower-case base form has of a kind. */
+/** Returns the number of senses of a lower-case base form as a part of speech. */
 export const countSenses = (word: string, kind: PartOfSpeech): number => lookUp(word)?.senses[kind].length ?? 0
 
-/** Whether a lower-case base form most often names a thing, a stuff or a being (or other `kinds`); not so "height", "skill", nor a part of the body. */
+/** Returns whether a lower-case base form most often names an object, a substance or a being, or one of `kinds`; not "height", "skill" or a body part. */
 export function isNounOfKind(word: string, kinds: readonly string[] = ['object', 'substance']): boolean {
   const { parents } = lexicon()
   const things = kinds.map(each => lookUp(each)?.senses.n[0])
@@ -215,13 +214,13 @@ export function isNounOfKind(word: string, kinds: readonly string[] = ['object',
   return things.includes(sense)
 }
 
-/** Whether a plural that is a word of its own most often names what a base form does: "eggs", but not "customs". */
+/** Returns whether a plural that is a separate word usually means the plural of the base form: "eggs", but not "customs". */
 export function isRegularPlural(plural: string, base: string): boolean {
   const [sense] = lookUp(plural)?.senses.n ?? []
   return sense !== undefined && lookUp(base)?.senses.n.slice(0, 2).includes(sense) === true
 }
 
-/** How two lower-case base forms relate; `kind` is what both are, null for any. */
+/** Returns the relation of two lower-case base forms. */
 export function findWordRelation(one: string, other: string): WordRelation {
   const [ours, theirs] = [lookUp(one), lookUp(other)]
   if (!ours || !theirs) return null
@@ -234,13 +233,13 @@ export function findWordRelation(one: string, other: string): WordRelation {
   return kinds.some(kind => areNear(ours.senses[kind], theirs.senses[kind])) ? 'neighbour' : null
 }
 
-/** A frequent sense of the one is a kind of a frequent sense of the other. */
+/** Returns whether a frequent sense of one word is a kind of a frequent sense of the other. */
 function isKindOf(ours: readonly number[], theirs: readonly number[]): boolean {
   const { parents } = lexicon()
   return ours.slice(0, 3).some(sense => parents[sense] !== sense && theirs.slice(0, 3).includes(parents[sense] ?? -1))
 }
 
-/** Two kinds of one thing. */
+/** Returns whether the words are two kinds of one thing. */
 function areNear(ours: readonly number[], theirs: readonly number[]): boolean {
   const { parents } = lexicon()
   const up = (senses: readonly number[]) =>

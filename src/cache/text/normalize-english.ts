@@ -1,6 +1,7 @@
-/** Writes English questions and requests in one way, by the table of patterns. */
+/** Normalizes English questions and requests by the table of patterns. */
 import { normalizeCalculation } from './calculation.ts'
 import { canContainTitle, isCreatorQuestion, isFormSensitive, isSelfReferential } from './form-sensitive.ts'
+import { joinKeys, joinLines } from './join-lines.ts'
 import { normalizeLetterCase } from './letter-case.ts'
 import { isEnglishWord, isNounOfKind, lemmasOf } from './lexicon.ts'
 import * as patterns from './patterns.ts'
@@ -15,7 +16,7 @@ import {
   wordSet,
 } from './words.ts'
 
-/** Longer texts are documents, which are compared unchanged. */
+/** Maximum words. Longer texts are documents, which are compared unchanged. */
 const MAX_WORDS = 60
 
 /** Returns the normalized sentence; null for anything but plain English questions and requests. */
@@ -31,39 +32,7 @@ export function normalizeEnglish(tokens: readonly Token[]): string | null {
   const { rest, isInquiry } =
     isTitled && !isCreatorQuestion(trimmed.rest) ? { rest: sentence, isInquiry: false } : trimmed
   if (isSelfReferential(rest)) return null
-  return / [.?!] [^.?!]/.test(rest) ? writeSentences(rest) : writeSentence(rest, { isTitled, isInquiry })
-}
-
-/** A greeting and thanks may stand in lines of their own, a sentence may go on in the next line, and "quick question:" presents nothing. */
-function joinLines(tokens: readonly Token[]): readonly Token[] {
-  const breaks = tokens.flatMap(({ opensLine }, at) => (opensLine ? [at] : []))
-  const [first = 0, last = first] = [breaks[0], breaks.at(-1)]
-  const isLoose = (at: number) =>
-    goesOn(tokens, at) ||
-    (at === first &&
-      patterns.greetingPattern.test(`${joinKeys(tokens.slice(0, at))} x`) &&
-      joinKeys(tokens.slice(0, at)).length < 24) ||
-    (at === last && patterns.closingThanksPattern.test(` . ${joinKeys(tokens.slice(at))}`))
-  const opened = patterns.greetingPattern.exec(`${joinKeys(tokens)} `)?.[0].split(' ') ?? []
-  const rest = tokens.filter(({ key }, at) => key !== ':' || at !== opened.length - 2)
-  return breaks.every(isLoose) ? rest.map(token => (token.opensLine ? { ...token, opensLine: false } : token)) : rest
-}
-
-/** "What is the capital", and in the next line "of Peru". */
-function goesOn(tokens: readonly Token[], at: number): boolean {
-  return (
-    sentenceOpeners.has(tokens[0]?.key.toLowerCase() ?? '') &&
-    /^[a-z]/.test(tokens[at]?.key ?? '') &&
-    tokens.slice(0, at).every(({ kind }) => kind === 'word')
-  )
-}
-
-/** As in a sum, whose question mark asks for its result. */
-function joinKeys(tokens: readonly Token[]): string {
-  return tokens
-    .map(({ key }) => key)
-    .join(' ')
-    .replace(/ [?=]$| = \?$/, '')
+  return / [.?!] [^.?!]/.test(rest) ? normalizeSentences(rest) : normalizeSentence(rest, { isTitled, isInquiry })
 }
 
 function isEnglish(tokens: readonly Token[]): boolean {
@@ -79,11 +48,11 @@ function isKnown(lower: string): boolean {
 
 interface Rest {
   rest: string
-  /** Whether what is left was the object of "tell me". */
+  /** True when the rest was the object of "tell me". */
   isInquiry: boolean
 }
 
-/** Removes courtesy at both ends, unless what is left would not ask for anything. */
+/** Removes courtesy at both ends, unless the rest would not be a question or request. */
 function trimCourtesy(sentence: string): Rest {
   let rest = sentence
   let isInquiry = false
@@ -94,16 +63,16 @@ function trimCourtesy(sentence: string): Rest {
     isInquiry = inquiry === rest ? isInquiry : true
     rest = inquiry
     for (const filler of patterns.fillerPatterns) rest = strip(rest, filler)
-    if (rest !== before) rest = openInSmall(rest)
+    if (rest !== before) rest = lowerOpener(rest)
     const requested = strip(rest, patterns.politeRequestPattern)
     if (!patterns.abilityConditionPattern.test(requested)) rest = requested
   }
-  const opened = isInquiry || asks(rest) || /^(?:i|i'm|my) [^?]+ [.!] [^?]+\?$/.test(rest) ? rest : sentence
+  const opened = isInquiry || isRequestLike(rest) || /^(?:i|i'm|my) [^?]+ [.!] [^?]+\?$/.test(rest) ? rest : sentence
   return { rest: trimThanks(opened === sentence ? sentence : opened), isInquiry: isInquiry && opened !== sentence }
 }
 
-/** What courtesy stood before may begin with a capital. */
-function openInSmall(sentence: string): string {
+/** Lowers the capital of a sentence opener after removed courtesy. */
+function lowerOpener(sentence: string): string {
   const [first = ''] = sentence.split(' ')
   const lower = first.toLowerCase()
   return sentenceOpeners.has(lower) && first.slice(1) === lower.slice(1)
@@ -111,13 +80,13 @@ function openInSmall(sentence: string): string {
     : sentence
 }
 
-/** Only in lower case but for its first letter: in capitals it may be a title. */
+/** Removes the pattern. It must be in lower case except for its first letter, because capitals may form a title. */
 function strip(sentence: string, pattern: RegExp): string {
   const [found = ''] = pattern.exec(sentence) ?? []
   return /[A-Z]/.test(found.slice(1)) ? sentence : sentence.slice(found.length)
 }
 
-/** "Tell me" is courtesy before a question and before a thing, but not in "tell me a joke", "do you know Java". */
+/** Removes "tell me" before a question or a noun phrase, but not in "tell me a joke" or "do you know Java". */
 function stripInquiry(sentence: string): string {
   const [found = ''] = patterns.inquiryPattern.exec(sentence) ?? []
   const rest = strip(sentence, patterns.inquiryPattern)
@@ -142,8 +111,8 @@ function trimThanks(sentence: string): string {
   return before + (found.endsWith('?') || /^ \?/.test(found) ? ' ?' : '')
 }
 
-/** Whether it begins like a question or a request. "Please don't go" asks for nothing. */
-function asks(sentence: string): boolean {
+/** Returns whether the sentence begins like a question or a request. "Please don't go" does not. */
+function isRequestLike(sentence: string): boolean {
   const [first = ''] = sentence.split(' ')
   const lower = first.toLowerCase()
   return (sentenceOpeners.has(lower) && !lower.endsWith("n't")) || patterns.frontedClausePattern.test(sentence)
@@ -151,13 +120,13 @@ function asks(sentence: string): boolean {
 
 const firstPersons = wordSet("i i'm i've i'll my we we're we've our")
 
-/** Of several sentences, some may be material for the others. Only questions, and what the user says of himself, are normalized. */
-function writeSentences(text: string): string | null {
+/** Normalizes several sentences: only questions and statements about the user, because others may be material. */
+function normalizeSentences(text: string): string | null {
   const sentences = text.match(/[^.?!]+(?:[.?!] ?)*/g) ?? []
-  if (!sentences.some(asks)) return null
+  if (!sentences.some(isRequestLike)) return null
   if (sentences.some(sentence => requestVerbs.has(sentence.split(' ')[0] ?? ''))) return text
   return sentences
-    .map(each => (asks(each) || firstPersons.has(each.split(' ')[0] ?? '') ? expand(each) : each))
+    .map(each => (isRequestLike(each) || firstPersons.has(each.split(' ')[0] ?? '') ? expand(each) : each))
     .join('')
 }
 
@@ -165,32 +134,32 @@ function expand(sentence: string): string {
   return patterns.contractionRules.reduce((written, [pattern, full]) => written.replace(pattern, full), sentence)
 }
 
-function writeSentence(
+function normalizeSentence(
   sentence: string,
   { isTitled, isInquiry }: { isTitled: boolean; isInquiry: boolean },
 ): string | null {
-  const isAsked = asks(sentence) || isInquiry
+  const isAsked = isRequestLike(sentence) || isInquiry
   const bare = isInquiry ? sentence.replace(/ [.?!]$/, '') : trimClosingMark(sentence, isAsked)
-  if (!isAsked) return writeThing(sentence, bare, isTitled)
+  if (!isAsked) return normalizeNounPhrase(sentence, bare, isTitled)
   if (bare.split(' ').length < 2 && /[.?!]/.test(sentence)) return sentence
   const [first = '', ...rest] = bare.split(' ')
   const spoken = isTitled || isMentioned(bare) ? [expand(`${first} `).trimEnd(), ...rest].join(' ') : expand(bare)
-  const asked = isInquiry ? writeInquiry(spoken) : spoken
-  return normalizeCalculation(asked) ?? writeQuestion(asked)
+  const asked = isInquiry ? normalizeInquiry(spoken) : spoken
+  return normalizeCalculation(asked) ?? normalizeQuestion(asked)
 }
 
-/** A contraction that is asked about: "when do I use it's", "its or it's". */
+/** Returns whether the sentence asks about a contraction: "when do I use it's", "its or it's". */
 function isMentioned(sentence: string): boolean {
   return /(?:(?:^| )(?:not|or|versus|vs|between|uses?|used|using|than|write|type|put|with|for|from|into|by|about|like|of|is|are|was|were|do|does|did|can) \w+'\w)|\w'\w+ (?:or|versus|vs|and)\b|(?:'s|'re|'m|'ve|'ll)$|\b(?:mean|means|meaning|meant)$/.test(
     sentence,
   )
 }
 
-function writeQuestion(sentence: string): string {
+function normalizeQuestion(sentence: string): string {
   return patterns.questionRules.reduce((written, [pattern, instead]) => written.replace(pattern, instead), sentence)
 }
 
-function writeInquiry(sentence: string): string {
+function normalizeInquiry(sentence: string): string {
   if (/^the /.test(sentence)) return `what is ${sentence}`
   return sentence
     .replace(patterns.indirectQuestionPattern, '$1 $3 $2')
@@ -200,8 +169,8 @@ function writeInquiry(sentence: string): string {
     .trimEnd()
 }
 
-/** A thing alone with a question mark, or "… of …", asks what it is. */
-function writeThing(sentence: string, bare: string, isTitled: boolean): string | null {
+/** Normalizes a noun phrase that is a question: one with a question mark, or "… of …". */
+function normalizeNounPhrase(sentence: string, bare: string, isTitled: boolean): string | null {
   const calculated = normalizeCalculation(bare)
   if (calculated !== null) return calculated
   const written = patterns.nounPhrasePattern.exec(bare)?.[1]
@@ -212,10 +181,10 @@ function writeThing(sentence: string, bare: string, isTitled: boolean): string |
     words.every(mayBeOfThing) &&
     isNoun(words)
   if (!isNamed || isTitled || written === undefined) return null
-  return writeQuestion(`what is ${bare}`)
+  return normalizeQuestion(`what is ${bare}`)
 }
 
-/** "Flu symptoms", "Everest height": who names them asks for them. "Dad jokes" asks for some, and not what they are. */
+/** Returns whether the phrase names an attribute, such as "flu symptoms" or "Everest height"; not "dad jokes", which requests some. */
 function isAttribute(words: readonly string[]): boolean {
   const head = lemmasOf(words.at(-1) ?? '').find(({ kind }) => kind === 'n')?.word ?? ''
   return words.length > 1 && isNounOfKind(head, ['quality', 'magnitude', 'evidence', 'payment'])
@@ -227,7 +196,7 @@ function mayBeOfThing(word: string): boolean {
   return inThings.has(word) || !(functionWords.has(word) || sentenceOpeners.has(word) || word.includes("'"))
 }
 
-/** Begins with a noun or what stands before one, and not with a verb: "reset password?" asks for something else. */
+/** Returns whether the phrase begins with a noun or a determiner, and not with a verb: "reset password?" asks for something else. */
 function isNoun([first = '', second]: readonly string[]): boolean {
   const lemmas = lemmasOf(first)
   const isNamed = second !== undefined && /^(?:of|in)$/.test(second)
@@ -238,13 +207,13 @@ function isNoun([first = '', second]: readonly string[]): boolean {
   )
 }
 
-/** With a full stop these are other words: 3 in., Co., Sun. */
+/** Words that have another meaning with a full stop: 3 in., Co., Sun. */
 const abbreviated = wordSet(
   'co in no st dr mr mrs ms jr sr inc ltd corp etc vs jan mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun a p m',
 )
 const exclaimed = wordSet('explain describe list give show help')
 
-/** Removes the final mark of what asks; one that may be an operand, a name's part or the subject stays. */
+/** Removes the final mark of a question or request, unless it may be an operand, part of a name or the subject. */
 function trimClosingMark(sentence: string, isAsked: boolean): string {
   const [found = ''] = /(?<! [.?!])(?: [.?!])+$/.exec(sentence) ?? []
   const bare = sentence.slice(0, sentence.length - found.length)

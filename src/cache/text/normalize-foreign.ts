@@ -1,4 +1,4 @@
-/** Writes questions in German, French, Spanish, Italian and Portuguese one way: the first word's case, courtesy, the closing mark. */
+/** Normalizes questions in German, French, Spanish, Italian and Portuguese: the first word's case, courtesy and the closing mark. */
 import type { RewriteRule } from './patterns.ts'
 import type { Token } from './tokenize.ts'
 import { capitalise, wordSet } from './words.ts'
@@ -6,21 +6,21 @@ import { capitalise, wordSet } from './words.ts'
 interface Language {
   /** First words of questions and requests. */
   readonly openers: ReadonlySet<string>
-  /** A text without one of these is in another language. */
+  /** Known words. A text without one of them is in another language. */
   readonly known: ReadonlySet<string>
   /** Courtesy before a question, and forms of a question with the same meaning. */
   readonly patterns: readonly RewriteRule[]
-  /** Forms of one question: what is, how do I, where is, why, what does it cost. What fits one is in this language. */
+  /** Forms of common questions: what is, how do I, where is, why, what does it cost. A text that matches one is in this language. */
   readonly frames: readonly RewriteRule[]
-  /** A text with one of these is about wording. */
+  /** Matches texts about wording. */
   readonly wording: RegExp
-  /** What stands before a noun, and the noun, in a text without a capital. */
+  /** Matches a determiner and its noun, in a text without capitals. */
   readonly nouns?: RegExp
 }
 
 const MAX_WORDS = 60
 
-/** German words that are no noun. */
+/** German words that are not nouns. */
 const small =
   '(?:d(?:er|ie|as|en|em|es)|[kmds]?eine?[nmrs]?|ist|sind|und|nicht|ich|man|für|von|mit|auf|nach|aus|über|zwischen|im|in|an|am|um|zu|zum|zur|bei|hat|haben|gibt|kann|wie|was|wo|war|waren|[md]ich|[md]ir|ih[mnr]|ihnen|sie|es|uns|euch|hier)(?: |$)'
 
@@ -36,7 +36,7 @@ const languages: readonly Language[] = [
       [/^(?:hallo|hi|guten (?:tag|morgen|abend))(?: [,!.])? /i, ''],
       [/^bitte(?: ,)? /i, ''],
       [/(?: [,.!?] (?:vielen |besten )?dank(?:e)?(?: schön)?(?: im voraus)?|(?: [,.!?])? bitte)(?: [.!])?$/i, ''],
-      // "Sag mir, was ein Visum kostet": asked directly, the verb comes second.
+      // "Sag mir, was ein Visum kostet" becomes a direct question, in which the verb comes second.
       [
         /^(?:(?:(?:kannst|könntest) du|(?:können|könnten) sie) (?:mir )?(?:bitte )?(?:sagen|erklären)|(?:sage?|erkläre?|verrate?)(?: sie)? (?:mir|uns)(?: bitte)?|weißt du|wissen sie) , (was|wer|wo|wann|warum|wie(?: (?:lange|viele?|oft|hoch|alt|groß|weit|teuer|schwer|lang))?) (.+) (\p{L}+)$/iu,
         '$1 $3 $2',
@@ -174,7 +174,7 @@ const languages: readonly Language[] = [
   },
 ]
 
-/** Returns the normalized question; null when it is in no language of the table, or about wording. */
+/** Returns the normalized question. Null when its language is not supported, or when it is about wording. */
 export function normalizeForeign(tokens: readonly Token[]): string | null {
   const isPlain = tokens.every(
     ({ kind, key, opensLine }, at) =>
@@ -182,11 +182,11 @@ export function normalizeForeign(tokens: readonly Token[]): string | null {
   )
   if (!isPlain || tokens.length > MAX_WORDS) return null
   const sentence = tokens.map(({ key }) => key).join(' ')
-  const written = languages.map(language => writeIn(language, sentence)).filter(each => each !== null)
+  const written = languages.map(language => normalizeIn(language, sentence)).filter(each => each !== null)
   return (written.find(({ isFramed }) => isFramed) ?? written[0])?.question ?? null
 }
 
-function writeIn(
+function normalizeIn(
   { openers, known, patterns, frames, wording, nouns }: Language,
   sentence: string,
 ): { question: string; isFramed: boolean } | null {

@@ -1,19 +1,19 @@
-/** Splits prose into tokens; rejects code, data, markup and formulas. */
+/** Splits prose into tokens. Rejects code, data, markup and formulas. */
 
 export type TokenKind = 'word' | 'number' | 'name' | 'mark' | 'operator' | 'quotation' | 'code'
 
 export interface Token {
   readonly kind: TokenKind
-  /** As written, but for the shape of marks. */
+  /** The text as written, with normalized marks. */
   readonly key: string
-  /** Position in the text, end excluded. */
+  /** Position in the text; `end` is exclusive. */
   readonly start: number
   readonly end: number
-  /** Whether a line ends before it. */
+  /** True when a line ends before the token. */
   readonly opensLine: boolean
-  /** Whether other white space than one space stands before it. */
+  /** True when white space other than one space precedes the token. */
   readonly isApart: boolean
-  /** Whether its marks were written in another shape: `“x”` for `"x"`. */
+  /** True when its marks were normalized, such as `“x”` to `"x"`. */
   readonly isReshaped: boolean
 }
 
@@ -39,7 +39,7 @@ const quotePairs = new Map([
   ['‘', '’'],
   ['`', '`'],
 ])
-/** Most consecutive punctuation marks; more are a drawing. */
+/** Maximum consecutive punctuation marks. More are treated as a drawing. */
 const MAX_CLOSING = 4
 
 interface Cursor {
@@ -61,13 +61,13 @@ export function tokenize(text: string): readonly Token[] | null {
     } else if (character === '(' || character === '¿' || character === '¡') {
       add(cursor, 'mark', 1)
     } else if (quotePairs.has(character)) {
-      if (!takeQuotation(cursor, character)) return null
-    } else if (!takeChunk(cursor)) return null
+      if (!addQuotation(cursor, character)) return null
+    } else if (!addChunk(cursor)) return null
   }
   return cursor.tokens
 }
 
-/** Data: as many tabs as spaces, or more. */
+/** Returns whether the text is a row of data, with at least as many tabs as spaces. */
 function isRow(text: string): boolean {
   return text.includes('\t') && text.split('\t').length >= text.split(' ').length
 }
@@ -89,8 +89,8 @@ function add(cursor: Cursor, kind: TokenKind, length: number, written?: string):
   cursor.opensLine = false
 }
 
-/** The quotation's content stays unchanged; only its marks have several shapes. */
-function takeQuotation(cursor: Cursor, open: string): boolean {
+/** Adds a quotation. Its content stays unchanged; only its marks are normalized. */
+function addQuotation(cursor: Cursor, open: string): boolean {
   const { text, at } = cursor
   const close = quotePairs.get(open) ?? open
   const end = text.indexOf(close, at + 1)
@@ -100,48 +100,48 @@ function takeQuotation(cursor: Cursor, open: string): boolean {
   if (content.includes('\n') || !(/\s/.test(after) || closingMarks.has(after))) return false
   if (open === '`') {
     add(cursor, 'code', end + 1 - at)
-    return takeClosing(cursor)
+    return addClosing(cursor)
   }
   const inner = open === '"' || open === '“' ? /["“”`]/ : /["“”'‘’`]/
   if (inner.test(content) || content.trim() !== content) return false
   add(cursor, 'quotation', end + 1 - at, `"${content}"`)
-  return takeClosing(cursor)
+  return addClosing(cursor)
 }
 
-function takeChunk(cursor: Cursor): boolean {
+function addChunk(cursor: Cursor): boolean {
   const { text, at } = cursor
   let end = at
   while (end < text.length && !/\s/.test(text[end] ?? '')) end += 1
   const chunk = text.slice(at, end)
-  if (dotted.test(chunk)) return put(cursor, 'name', chunk)
+  if (dotted.test(chunk)) return addToken(cursor, 'name', chunk)
   let core = chunk.length
   while (core > 0 && closingMarks.has(chunk[core - 1] ?? '') && chunk.length - core <= MAX_CLOSING) core -= 1
-  // Marks that stand alone may be the subject: "cd ..".
-  if (core === 0) return chunk.length === 1 && put(cursor, 'mark', chunk)
-  return takeCore(cursor, chunk.slice(0, core)) && takeClosing(cursor)
+  // Marks without a word may be the subject: "cd ..".
+  if (core === 0) return chunk.length === 1 && addToken(cursor, 'mark', chunk)
+  return addCore(cursor, chunk.slice(0, core)) && addClosing(cursor)
 }
 
-function takeCore(cursor: Cursor, core: string): boolean {
-  if (operator.test(core)) return put(cursor, 'operator', core)
-  if (word.test(core) || possessive.test(core)) return put(cursor, 'word', core, core.replaceAll('’', "'"))
-  if (number.test(core)) return put(cursor, 'number', core)
-  if (sum.test(core)) return takeSum(cursor, core)
-  if (dotted.test(core) || core === '&' || name.test(core)) return put(cursor, 'name', core)
+function addCore(cursor: Cursor, core: string): boolean {
+  if (operator.test(core)) return addToken(cursor, 'operator', core)
+  if (word.test(core) || possessive.test(core)) return addToken(cursor, 'word', core, core.replaceAll('’', "'"))
+  if (number.test(core)) return addToken(cursor, 'number', core)
+  if (sum.test(core)) return addSum(cursor, core)
+  if (dotted.test(core) || core === '&' || name.test(core)) return addToken(cursor, 'name', core)
   return false
 }
 
-function takeSum(cursor: Cursor, core: string): boolean {
+function addSum(cursor: Cursor, core: string): boolean {
   for (const [part] of core.matchAll(/[+×÷*]|[\d.]+/g))
     add(cursor, /\d/.test(part) ? 'number' : 'operator', part.length)
   return true
 }
 
-function put(cursor: Cursor, kind: TokenKind, core: string, written?: string): true {
+function addToken(cursor: Cursor, kind: TokenKind, core: string, written?: string): true {
   add(cursor, kind, core.length, written)
   return true
 }
 
-function takeClosing(cursor: Cursor): boolean {
+function addClosing(cursor: Cursor): boolean {
   for (let count = 0; closingMarks.has(cursor.text[cursor.at] ?? ''); count += 1) {
     if (count >= MAX_CLOSING) return false
     const mark = cursor.text[cursor.at] ?? ''

@@ -1,15 +1,15 @@
-/** What two words have in common: a root under other prefixes, a sense. */
+/** Relations of two words: a common root with different prefixes, or a common sense. */
 
 const prefixes =
   /^(?:un|in|im|ir|il|dis|de|en|ex|mis|non|anti|over|under|up|down|pre|post|out|hyper|hypo|inter|intra|micro|macro|re)(?=[a-z]{4})/
 
-/** "Encrypt" and "decrypt", "include" and "exclude": one root under two prefixes, or under one. */
+/** Returns whether two words have one root with different prefixes: "encrypt" and "decrypt", "include" and "exclude". */
 export function differInPrefix(one: string, other: string): boolean {
   const [ours, theirs] = [one.replace(prefixes, ''), other.replace(prefixes, '')]
   return ours === theirs || ours === other || theirs === one
 }
 
-/** A frequent sense of one is a sense of the other. */
+/** Returns whether a frequent sense of one word is a sense of the other. */
 export function haveCommonSense(ours: readonly number[], theirs: readonly number[]): boolean {
   return (
     ours.slice(0, 2).some(sense => theirs.includes(sense)) || theirs.slice(0, 2).some(sense => ours.includes(sense))

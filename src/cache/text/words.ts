@@ -1,16 +1,16 @@
-/** Closed classes of English words: they open questions and requests, or hold a sentence together. */
+/** Closed classes of English words, which begin questions and requests or connect a sentence. */
 
-/** The words of a list separated by white space. */
+/** Returns the words of a list separated by white space. */
 export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/).filter(Boolean))
 }
 
-/** Pairs separated by bars: "has have|does do" maps "has" to "have". */
+/** Returns a map from pairs separated by bars: "has have|does do" maps "has" to "have". */
 export function wordMap(text: string): ReadonlyMap<string, string> {
   return new Map(phraseList(text).map(pair => pair.split(' ') as [string, string]))
 }
 
-/** The phrases of a list separated by bars. */
+/** Returns the phrases of a list separated by bars. */
 export function phraseList(text: string): readonly string[] {
   return text.split('|').map(phrase => phrase.trim())
 }
@@ -28,13 +28,13 @@ export const auxiliaries = wordSet(`
   can't couldn't shouldn't wouldn't won't hasn't haven't hadn't
 `)
 
-/** Verbs of requests that ask for something. Those that hand over a text to be worked on are left out. */
+/** Verbs of requests for information. Verbs that process a given text are omitted. */
 export const requestVerbs = wordSet(`
   explain describe list give show tell name define suggest recommend provide compare write create generate calculate compute find discuss outline
   help teach solve make plan draft design state mention elaborate prove derive estimate
 `)
 
-/** Words that may open a sentence of prose and mean the same in lower case. */
+/** Words that may begin a sentence and mean the same in lower case. */
 export const functionWords = wordSet(`
   a an the this that these those my your his her its our their i you he she it we they there here if when while because although though since as so and
   but or also then however in on at for from to with by of about after before is are was were am be do does did can could should would will shall may might
@@ -54,7 +54,7 @@ export const sentenceOpeners: ReadonlySet<string> = new Set([
   'best',
 ])
 
-/** A text with one of these is in another language, or about one. */
+/** Words of texts in another language, or about one. */
 export const foreignWords = wordSet(`
   der das den dem des ein eine einen einem einer eines ist sind und oder nicht ich du er sie wir ihr wie wo wann warum welche welcher welches
   le la les une des du est sont et ou je tu il elle nous vous ils elles que qui quoi quel quelle comment pourquoi dans avec

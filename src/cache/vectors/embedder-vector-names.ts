@@ -1,4 +1,4 @@
-/** Names the vectors of prompts as the vectors of clients' own embeddings requests are named, so that both share one store. */
+/** Names the vectors of prompts like those of clients' embeddings requests, so that both share one store. */
 
 import { AGGREGATOR, type Catalogue, computeCostUsd } from '../../catalogue/catalogue.ts'
 import type { Config } from '../../config/config.ts'
@@ -9,14 +9,14 @@ import { createVectorNamer, type VectorNamer } from './pack-vector.ts'
 
 type Addresses = Pick<Config, 'aggregator' | 'direct'>
 
-/** `directProvidersOf`: the providers that have a native model of this name. */
+/** Creates the namer. `directProvidersOf` returns the providers that have a native model of this name. */
 export function createEmbedderVectorNamer(
   embedder: Embedder,
   { aggregator, direct }: Addresses,
   directProvidersOf: (model: string) => readonly string[],
 ): VectorNamer {
-  const asks = embedder.isFree ? null : embedder.endpoint
-  const { baseUrl, model, dimensions } = asks ?? { baseUrl: 'in-process', ...embedder.space }
+  const endpoint = embedder.isFree ? null : embedder.endpoint
+  const { baseUrl, model, dimensions } = endpoint ?? { baseUrl: 'in-process', ...embedder.space }
   const shared = { namespace: '', dimensions, otherFields: {} }
   if (baseUrl === aggregator.baseUrl) {
     const [vendor] = model.includes('/') ? [] : directProvidersOf(model)
@@ -32,7 +32,7 @@ export function createEmbedderVectorNamer(
   return createVectorNamer({ ...shared, route, model })
 }
 
-/** What a call of the embedder costs. Without a price, as at an address of one's own, nothing. */
+/** Returns a function for the cost of an embedder call. The cost is 0 without a price, as at a custom address. */
 export function createEmbedderPricing(embedder: Embedder, { aggregator, direct }: Addresses, catalogue: Catalogue) {
   const baseUrl = embedder.isFree ? undefined : embedder.endpoint?.baseUrl
   const pricedAs = baseUrl === aggregator.baseUrl ? AGGREGATOR : baseUrl === direct.openai.baseUrl ? 'openai' : ''

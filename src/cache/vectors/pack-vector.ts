@@ -1,19 +1,19 @@
-/** A vector as the cache has it: its name, and its numbers as bytes. */
+/** Names vectors, and packs their numbers as bytes. */
 import { canonicalizeBody, type JsonObject, sha256 } from '../../formats/json/canonical.ts'
 
-/** 32-bit floats if they came as such; else the numbers in the JSON. */
+/** The numbers of a vector: 32-bit floats if received as such, or else the numbers of the JSON. */
 export type VectorNumbers = Float32Array | readonly number[]
 
-/** Part of every vector's name: a vector packed by a version with another form is not found. */
+/** The version of the packed format. It is part of every vector's name, so that vectors of another format are not found. */
 export const PACKED_VECTOR_FORMAT = 3
 
 const FLOATS = 1
 const DOUBLES = 2
-const MOST_DIMENSIONS = 65_535
+const MAX_DIMENSIONS = 65_535
 
-/** Returns null for a vector that cannot be stored: without numbers, with too many, or with one that is not finite. */
+/** Packs a vector. Returns null when it has no numbers, too many, or one that is not finite. */
 export function packVector(numbers: VectorNumbers): Uint8Array | null {
-  if (numbers.length === 0 || numbers.length > MOST_DIMENSIONS || !numbers.every(Number.isFinite)) return null
+  if (numbers.length === 0 || numbers.length > MAX_DIMENSIONS || !numbers.every(Number.isFinite)) return null
   if (numbers instanceof Float32Array) return pack(FLOATS, numbers)
   const areFloats = numbers.every(number => Math.fround(number) === number)
   return areFloats ? pack(FLOATS, Float32Array.from(numbers)) : pack(DOUBLES, Float64Array.from(numbers))
@@ -23,21 +23,21 @@ export function dimensionsOf(packed: Uint8Array): number {
   return (packed.length - 1) / (packed[0] === DOUBLES ? Float64Array : Float32Array).BYTES_PER_ELEMENT
 }
 
-/** The numbers as given. */
+/** Returns the numbers with their original precision. */
 export function unpackNumbers(packed: Uint8Array): Float32Array | Float64Array {
-  // A copy, because floats and doubles must start at a multiple of their size.
+  // The bytes are copied, because floats and doubles must be aligned to their size.
   const { buffer } = new Uint8Array(packed.subarray(1))
   return packed[0] === DOUBLES ? new Float64Array(buffer) : new Float32Array(buffer)
 }
 
-/** The numbers as 32-bit floats, as the upstream's base64 has them. */
+/** Returns the numbers as 32-bit floats, the format of base64 responses. */
 export function unpackFloats(packed: Uint8Array): Float32Array {
   const numbers = unpackNumbers(packed)
   return numbers instanceof Float32Array ? numbers : Float32Array.from(numbers)
 }
 
-function pack(form: number, numbers: Float32Array | Float64Array): Uint8Array {
-  return Buffer.concat([Uint8Array.of(form), new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength)])
+function pack(format: number, numbers: Float32Array | Float64Array): Uint8Array {
+  return Buffer.concat([Uint8Array.of(format), new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength)])
 }
 
 /** A text, or token ids. */
@@ -45,22 +45,22 @@ export type EmbeddingInput = string | readonly number[]
 
 export interface VectorNameFields {
   namespace: string
-  /** The route that would answer, from `routeIdOf`: the same model name may mean another model elsewhere. */
+  /** The route from `routeIdOf`, because the same model name may mean another model elsewhere. */
   route: string
-  /** As the client asked for it. */
+  /** The model as the client requested it. */
   model: string
-  /** As the client asked for it; null for the model's default. */
+  /** The dimensions that the client requested; null for the model's default. */
   dimensions: unknown
   /** The client's headers that may change the vector, as name and value, sorted by name. */
   headers?: readonly (readonly [name: string, value: string])[]
-  /** Every other field of the request that can change the vector, including fields not known today. */
+  /** All other fields of the request that can change the vector, including unknown fields. */
   otherFields: JsonObject
 }
 
-/** Hex SHA-256 of each input in one space. */
+/** Returns the hex SHA-256 that names an input's vector. */
 export type VectorNamer = (input: EmbeddingInput) => string
 
-/** Throws a 400 when the other fields are nested too deeply. */
+/** Creates a namer. Throws a 400 when `otherFields` is nested too deeply. */
 export function createVectorNamer({
   namespace,
   route,
@@ -73,11 +73,11 @@ export function createVectorNamer({
   const parts = [`vector ${PACKED_VECTOR_FORMAT}`, namespace, route, fields]
   if (headers.length > 0) parts.push(JSON.stringify(headers))
   const space = sha256(parts.join('\n'))
-  return input => sha256(`${space}${spell(input)}`)
+  return input => sha256(`${space}${encodeInput(input)}`)
 }
 
-/** A text and the tokens that spell it are two inputs. Lone surrogates are escaped: as UTF-8, they would all hash alike. */
-function spell(input: EmbeddingInput): string {
+/** Encodes an input for hashing. A text and its tokens differ. Lone surrogates are escaped, because UTF-8 encodes them all alike. */
+function encodeInput(input: EmbeddingInput): string {
   if (typeof input !== 'string') return `#${input.join()}`
   return input.isWellFormed() ? `t${input}` : `j${JSON.stringify(input)}`
 }

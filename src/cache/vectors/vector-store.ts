@@ -1,4 +1,4 @@
-/** Vectors by name: in the fast store and in PostgreSQL, how they are named and stored. */
+/** Stores vectors by name in the fast store and in PostgreSQL. */
 import { BackgroundWork } from '../../event-loop/background-work.ts'
 import { nowMs } from '../../event-loop/clock.ts'
 import { withTimeout } from '../../event-loop/timeouts.ts'
@@ -13,33 +13,33 @@ import type { Log } from '../../telemetry/log.ts'
 export interface StoredVector {
   /** From `packVector`. */
   packed: Uint8Array
-  /** Tokens of the input, as the upstream counted them. */
+  /** Tokens of the input, as the provider counted them. */
   promptTokens: number
-  /** The model's name in the upstream's response. */
+  /** The model's name in the provider's response. */
   responseModel: string
   /** Milliseconds since the epoch. */
   createdAtMs: number
 }
 
-const FORM = 1
-/** Form, length of the model's name, prompt tokens, creation: 1, 1, 4 and 8 bytes. */
+const FORMAT = 1
+/** Format, length of the model's name, prompt tokens and creation time, in 1, 1, 4 and 8 bytes. */
 const HEADER_BYTES = 14
-const MOST_NAME_BYTES = 255
+const MAX_NAME_BYTES = 255
 const decoder = new TextDecoder()
 
 export function encodeStoredVector({ packed, promptTokens, responseModel, createdAtMs }: StoredVector): Uint8Array {
-  const name = Buffer.from(responseModel).subarray(0, MOST_NAME_BYTES)
+  const name = Buffer.from(responseModel).subarray(0, MAX_NAME_BYTES)
   const header = Buffer.allocUnsafe(HEADER_BYTES)
-  header.writeUInt8(FORM, 0)
+  header.writeUInt8(FORMAT, 0)
   header.writeUInt8(name.length, 1)
   header.writeUInt32LE(promptTokens, 2)
   header.writeDoubleLE(createdAtMs, 6)
   return Buffer.concat([header, name, packed])
 }
 
-/** Returns null for bytes of another format: an older or newer version's vector is a miss, not an error. */
+/** Returns null for bytes of another format, so that a vector of another version is a miss. */
 export function decodeStoredVector(bytes: Uint8Array): StoredVector | null {
-  if (bytes.length <= HEADER_BYTES || bytes[0] !== FORM) return null
+  if (bytes.length <= HEADER_BYTES || bytes[0] !== FORMAT) return null
   const header = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES)
   const packedAt = HEADER_BYTES + header.getUint8(1)
   return {
@@ -50,20 +50,20 @@ export function decodeStoredVector(bytes: Uint8Array): StoredVector | null {
   }
 }
 
-/** The project that the vectors belong to. A new generation hides the copies, and keeps out vectors fetched before it. */
+/** The project that the vectors belong to. A new cache generation hides existing copies and rejects vectors fetched before it. */
 export type VectorOwner = Pick<ResolvedKey, 'project_id' | 'cache_generation' | 'key_type' | 'key_id'>
 
 export interface VectorCacheEntry extends StoredVector {
   /** Hex SHA-256, from `createVectorNamer`. */
   name: string
-  /** Remaining lifetime. */
+  /** Remaining lifetime in milliseconds. */
   ttlMs: number
 }
 
 export interface VectorCache {
-  /** Returns each name's copy, unless it is missing or older than `maxAgeSeconds`. Never rejects: an unreadable copy is a miss. */
+  /** Resolves to each name's copy; null when it is missing or older than `maxAgeSeconds`. Never rejects: an unreadable copy is a miss. */
   find(owner: VectorOwner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
-  /** Resolves to whether the copies were written. Never rejects: a failure costs one more lookup in PostgreSQL. */
+  /** Resolves to true when the copies were written. Never rejects: a failure costs one more lookup in PostgreSQL. */
   write(owner: VectorOwner, copies: readonly VectorCacheEntry[]): Promise<boolean>
 }
 
@@ -95,11 +95,11 @@ function isFresh({ createdAtMs }: StoredVector, maxAgeSeconds: number | null): b
 }
 
 /** Vectors per call: enough for few round trips, and few enough that no other call waits long. */
-const VECTORS_A_CALL = 128
+const VECTORS_PER_CALL = 128
 /** A lookup in PostgreSQL that takes longer counts as a miss. */
 const FIND_TIME_LIMIT_MS = 1_000
-/** A part of the failures `lookup` and `store`. */
-const VECTORS = 'vectors'
+/** The part name of vectors in the failures `lookup` and `store`. */
+const VECTORS_PART = 'vectors'
 
 export interface NamedVector extends Omit<StoredVector, 'createdAtMs'> {
   /** Hex SHA-256, from `createVectorNamer`. */
@@ -107,18 +107,18 @@ export interface NamedVector extends Omit<StoredVector, 'createdAtMs'> {
 }
 
 export interface VectorStore {
-  /** Returns each name's vector, unless it is missing or older than `maxAgeSeconds`. Never throws: a failed lookup is a miss. */
+  /** Resolves to each name's vector; null when it is missing or older than `maxAgeSeconds`. Never rejects: a failed lookup is a miss. */
   find(owner: VectorOwner, names: readonly string[], maxAgeSeconds: number | null): Promise<(StoredVector | null)[]>
   /**
-   * Resolves when the vectors can be found, which may be before PostgreSQL has them. Never throws: a vector that is not stored is fetched
-   * again. `endUserSchema`: for whom they were asked, as records name them.
+   * Resolves when the vectors can be found, which may be before they are in PostgreSQL. Never rejects: a vector that is not stored is fetched
+   * again. `endUser` is the end user of the request, as in usage records.
    */
   store(
     owner: VectorOwner,
     vectors: readonly NamedVector[],
-    kept: { ttlSeconds: number; endUser: string | null },
+    options: { ttlSeconds: number; endUser: string | null },
   ): Promise<void>
-  /** Resolves when PostgreSQL has everything that was stored, or the time is up. */
+  /** Resolves when all stored vectors are in PostgreSQL, or at the time limit. */
   drain(timeLimitMs: number): Promise<void>
 }
 
@@ -130,17 +130,17 @@ export interface VectorStoreOptions {
 
 export function createVectorStore({ database, store, log }: VectorStoreOptions): VectorStore {
   const copies = createVectorCache(store)
-  const keeping = new BackgroundWork()
+  const storing = new BackgroundWork()
 
   /** Looks the vectors up in PostgreSQL, and copies them to Redis for the next lookup. */
-  async function findKept(
+  async function findInPostgres(
     owner: VectorOwner,
     names: readonly string[],
     maxAgeSeconds: number | null,
   ): Promise<(StoredVector | null)[]> {
-    const asked = { of_project: owner.project_id, by_names: toByteaList(names), max_age_seconds: maxAgeSeconds }
-    const rows = await withTimeout(FIND_TIME_LIMIT_MS, callFunction(database, 'find_vectors', asked))
-    log.failures.recover('lookup', VECTORS)
+    const search = { of_project: owner.project_id, by_names: toByteaList(names), max_age_seconds: maxAgeSeconds }
+    const rows = await withTimeout(FIND_TIME_LIMIT_MS, callFunction(database, 'find_vectors', search))
+    log.failures.recover('lookup', VECTORS_PART)
     if (rows.length > 0) void copies.write(owner, toCopies(rows, names))
     const found: (StoredVector | null)[] = names.map(() => null)
     for (const row of rows) found[row.place] = readRow(row)
@@ -150,61 +150,61 @@ export function createVectorStore({ database, store, log }: VectorStoreOptions):
   return {
     async find(owner, names, maxAgeSeconds) {
       const found: (StoredVector | null)[] = []
-      let postgresAnswers = true
-      for (const some of inCalls(names)) {
-        const fresh = await copies.find(owner, some, maxAgeSeconds)
-        const missing = some.filter((_, at) => fresh[at] === null)
-        if (missing.length > 0 && postgresAnswers) {
-          const kept = await findKept(owner, missing, maxAgeSeconds).catch(error => {
-            log.failures.report('lookup', error, 'a vector lookup failed; treated as a miss', { part: VECTORS })
-            postgresAnswers = false
+      let isPostgresAvailable = true
+      for (const batch of inBatches(names)) {
+        const fresh = await copies.find(owner, batch, maxAgeSeconds)
+        const missing = batch.filter((_, at) => fresh[at] === null)
+        if (missing.length > 0 && isPostgresAvailable) {
+          const stored = await findInPostgres(owner, missing, maxAgeSeconds).catch(error => {
+            log.failures.report('lookup', error, 'a vector lookup failed; treated as a miss', { part: VECTORS_PART })
+            isPostgresAvailable = false
             return []
           })
           let next = 0
-          for (const [at, copy] of fresh.entries()) if (copy === null) fresh[at] = kept[next++] ?? null
+          for (const [at, copy] of fresh.entries()) if (copy === null) fresh[at] = stored[next++] ?? null
         }
         found.push(...fresh)
       }
       return found
     },
 
-    async store(owner, vectors, kept) {
-      const { ttlSeconds } = kept
+    async store(owner, vectors, options) {
+      const { ttlSeconds } = options
       const createdAtMs = nowMs()
       let areCopied = true
-      for (const some of inCalls(vectors)) {
-        const made = some.map(vector => ({ ...vector, createdAtMs, ttlMs: ttlSeconds * 1000 }))
-        areCopied = (await copies.write(owner, made)) && areCopied
+      for (const batch of inBatches(vectors)) {
+        const entries = batch.map(vector => ({ ...vector, createdAtMs, ttlMs: ttlSeconds * 1000 }))
+        areCopied = (await copies.write(owner, entries)) && areCopied
       }
-      const keepingAll = keeping.add(keepAll(owner, vectors, kept, { database, log }))
-      if (!areCopied) await keepingAll
+      const stored = storing.add(storeInPostgres(owner, vectors, options, { database, log }))
+      if (!areCopied) await stored
     },
 
     async drain(timeLimitMs) {
-      await withTimeout(timeLimitMs, keeping.settled()).catch(() => {})
+      await withTimeout(timeLimitMs, storing.settled()).catch(() => {})
     },
   }
 }
 
-/** One call at a time, because requests need the connections, too. */
-async function keepAll(
+/** Stores the vectors in one call at a time, because requests need connections, too. */
+async function storeInPostgres(
   owner: VectorOwner,
   vectors: readonly NamedVector[],
-  kept: { ttlSeconds: number; endUser: string | null },
+  options: { ttlSeconds: number; endUser: string | null },
   { database, log }: Pick<VectorStoreOptions, 'database' | 'log'>,
 ): Promise<void> {
-  for (const some of inCalls(vectors)) {
+  for (const batch of inBatches(vectors)) {
     await storeVectors(database, {
       projectId: owner.project_id,
       cacheGeneration: owner.cache_generation,
       test: owner.key_type === 'test',
       keyId: owner.key_id,
-      vectors: some,
-      ...kept,
+      vectors: batch,
+      ...options,
     })
-      .then(() => log.failures.recover('store', VECTORS))
+      .then(() => log.failures.recover('store', VECTORS_PART))
       .catch(error => {
-        log.failures.report('store', error, 'vectors could not be stored', { part: VECTORS })
+        log.failures.report('store', error, 'vectors could not be stored', { part: VECTORS_PART })
       })
   }
 }
@@ -228,6 +228,6 @@ function readRow(row: FoundVector): StoredVector {
   }
 }
 
-function* inCalls<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < all.length; at += VECTORS_A_CALL) yield all.slice(at, at + VECTORS_A_CALL)
+function* inBatches<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += VECTORS_PER_CALL) yield all.slice(at, at + VECTORS_PER_CALL)
 }

@@ -1,4 +1,4 @@
-/** Finds prompts that are never matched semantically: their answer changes with time, or they ask for an action. */
+/** Finds prompts that are never matched semantically, because their answer changes with time or they request an action. */
 
 import type { NormalizedPrompt } from '../text/normalize-prompt.ts'
 import {
@@ -17,16 +17,16 @@ const phrases = [...timeSensitiveWords, ...timeSensitivePhrases, ...timeSensitiv
 const phrasesByFirstWord = Map.groupBy(phrases, ([first]) => first)
 const freshCharacter = new RegExp(timeSensitiveCharacters.join('|'), 'u')
 const word = /[\p{L}\p{M}\p{N}']+/gu
-/** Quotations and code are not the user's own words. */
-const spoken = /`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”/g
+/** Quotations and code, which are not the user's own words. */
+const quotedText = /`[^`\n]*`|"[^"\n]*"|“[^“”\n]*”/g
 
 /**
- * `fresh` when the answer depends on the time it is asked at, `action` when something is to be done. Null for all other texts, and for
- * texts too long for a semantic match.
+ * Returns `fresh` when the answer depends on the time of the request, and `action` when the prompt requests an action. Null for all other
+ * texts, and for texts too long for a semantic match.
  */
 export function findBypassReason({ text, isSemantic }: NormalizedPrompt): 'fresh' | 'action' | null {
   if (!isSemantic) return null
-  const prose = text.replace(spoken, ' ').replaceAll('’', "'")
+  const prose = text.replace(quotedText, ' ').replaceAll('’', "'")
   const words = prose.match(word) ?? []
   if (isFresh(prose, words)) return 'fresh'
   return isAction(prose.toLowerCase().match(/[\p{L}\p{N}#$€£'.-]+/gu) ?? []) ? 'action' : null
@@ -49,7 +49,7 @@ function isFresh(prose: string, words: readonly string[]): boolean {
   )
 }
 
-/** A capitalised word after another, in a text that does not capitalise everything: "USA Today", "Apocalypse Now". */
+/** Returns whether the word is part of a capitalised name, in a text that does not capitalise every word: "USA Today", "Apocalypse Now". */
 function isPartOfName(words: readonly string[], at: number): boolean {
   const before = words[at - 1]
   if (at < 2 || before === undefined || !isCapitalised(words[at]) || !isCapitalised(before)) return false
@@ -61,7 +61,7 @@ function isCapitalised(each: string | undefined): boolean {
   return first !== first.toLowerCase()
 }
 
-/** They ask for an action when they name something of the user's: "close my account", "transfer $500". */
+/** Verbs that request an action when the object belongs to the user or has a number: "close my account", "transfer $500". */
 const actionVerbs = wordSet(`
   cancel close shut stop open transfer move send wire pay buy sell order book reserve schedule reschedule postpone cancel delete remove
   erase block unblock freeze unfreeze lock unlock activate deactivate enable disable subscribe unsubscribe upgrade downgrade renew
@@ -72,8 +72,8 @@ const actionVerbs = wordSet(`
   connect disconnect link unlink verify sign log
 `)
 
-/** They ask for an action with one of `actionObjects`, whoever owns it: "set an alarm". */
-const alwaysActed = wordSet('set turn switch play dim start stop snooze call order book remind')
+/** Verbs that request an action with one of `actionObjects`, whoever owns it: "set an alarm". */
+const deviceVerbs = wordSet('set turn switch play dim start stop snooze call order book remind')
 
 const actionObjects = wordSet(
   'alarm timer reminder light lights thermostat music playlist heating heater lamp fan tv taxi cab uber ambulance pizza table me',
@@ -85,17 +85,17 @@ const openings = wordSet(
 const permissions = wordSet('can could may might should would will must')
 const possessives = wordSet('my our me us this that it these those him her them')
 
-/** Whether the text opens with a verb that acts on the user's own things. "delete a file in Linux" asks how, and is no action. */
+/** Returns whether the text begins with a verb that acts on the user's own things. "delete a file in Linux" asks for a method. */
 function isAction(words: readonly string[]): boolean {
   const [first = '', second = ''] = words
   if (permissions.has(first) && (second === 'i' || second === 'we')) return false
-  const at = words.findIndex(each => !openings.has(bare(each)))
-  const verb = bare(words[at] ?? '')
-  const rest = words.slice(at + 1).map(bare)
-  if (alwaysActed.has(verb) && rest.some(each => actionObjects.has(each))) return true
+  const at = words.findIndex(each => !openings.has(trimPunctuation(each)))
+  const verb = trimPunctuation(words[at] ?? '')
+  const rest = words.slice(at + 1).map(trimPunctuation)
+  if (deviceVerbs.has(verb) && rest.some(each => actionObjects.has(each))) return true
   return actionVerbs.has(verb) && rest.some(each => possessives.has(each) || /\d/.test(each))
 }
 
-function bare(each: string): string {
+function trimPunctuation(each: string): string {
   return each.replace(/[.'-]$/, '')
 }

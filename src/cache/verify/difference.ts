@@ -1,8 +1,8 @@
-/** Shows where two wordings of a question differ, and names the kind of each difference, for people and counters. */
+/** Finds where two prompts differ and the kind of each difference, for people and metrics. */
 import { wordSet } from '../text/words.ts'
 
 export type DifferenceKind =
-  /** Code, data, a long text, one to be worked on, or one in a language without tables. */
+  /** Text that is compared literally: code, data, long text, text to be processed, or an unsupported language. */
   | 'verbatim'
   | 'number'
   | 'negation'
@@ -20,7 +20,7 @@ export interface TextDifference {
   readonly kind: DifferenceKind
   readonly askedText: string
   readonly cachedText: string
-  /** Start of the difference in either text, in UTF-16 code units. */
+  /** Start of the difference in each text, in UTF-16 code units. */
   readonly askedAt: number
   readonly cachedAt: number
 }
@@ -31,16 +31,16 @@ interface Part {
 }
 
 const parts = /[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*|"[^"\n]*"|[^\s\p{L}\p{M}\p{N}]/gu
-/** Longer texts are not aligned: the first place where they part is shown. */
+/** Longer texts are not aligned. Only their first difference is shown. */
 const MAX_PARTS = 150
-const SHOWN_CHARS = 80
+const EXCERPT_CHARS = 80
 const negations = wordSet('not no never none nor neither nothing nobody without cannot')
 const modals = wordSet('can could may might must shall should will would')
 const persons = wordSet(
   'i you he she it we they me him us them my your his her its our their mine yours ours theirs one who whom whose',
 )
 
-/** All differences in the order of the texts; empty for equal texts. */
+/** Returns all differences in the order of the texts. Empty for equal texts. */
 export function findDifferences(asked: string, cached: string): TextDifference[] {
   if (asked === cached) return []
   const [ours, theirs] = [split(asked), split(cached)]
@@ -49,7 +49,7 @@ export function findDifferences(asked: string, cached: string): TextDifference[]
   return found.length > 0 ? found : [firstDifference(asked, cached)]
 }
 
-/** The kind of the first difference that is more than letter case and marks; of the first, if there is none. */
+/** Returns the kind of the first difference other than letter case and signs, or else of the first difference. */
 export function mainDifferenceKind(asked: string, cached: string): DifferenceKind {
   const found = findDifferences(asked, cached)
   return (found.find(({ kind }) => kind !== 'sign' && kind !== 'letter-case') ?? found[0])?.kind ?? 'verbatim'
@@ -64,7 +64,7 @@ interface Step {
   readonly theirs: readonly Part[]
 }
 
-/** Stretches that differ beside the longest common run, and so on before and behind it. */
+/** Aligns the texts at their longest common run, then the parts before and after it. Returns the parts that differ. */
 function align(ours: readonly Part[], theirs: readonly Part[]): Step[] {
   const { from, at, length } = longestRun(ours, theirs)
   if (length === 0) return ours.length + theirs.length > 0 ? [{ ours, theirs }] : []
@@ -117,6 +117,6 @@ function kindOf(ours: readonly Part[], theirs: readonly Part[]): DifferenceKind 
 function firstDifference(asked: string, cached: string): TextDifference {
   let at = 0
   while (at < asked.length && asked[at] === cached[at]) at += 1
-  const shown = (text: string) => text.slice(at, at + SHOWN_CHARS)
-  return { kind: 'verbatim', askedText: shown(asked), cachedText: shown(cached), askedAt: at, cachedAt: at }
+  const excerpt = (text: string) => text.slice(at, at + EXCERPT_CHARS)
+  return { kind: 'verbatim', askedText: excerpt(asked), cachedText: excerpt(cached), askedAt: at, cachedAt: at }
 }

@@ -1,4 +1,4 @@
-/** Reads a question once, and reduces it to what it asks. */
+/** Derives a question's embedding text and anchor. Parsed questions are cached. */
 import { LRUCache } from 'lru-cache'
 import { canonicalSynonymOf } from '../text/canonical-synonym.ts'
 import { canContainTitle } from '../text/form-sensitive.ts'
@@ -6,53 +6,52 @@ import { lemmasOf } from '../text/lexicon.ts'
 import { type ContentWord, type NotPlainReason, type ParsedQuestion, parseQuestion } from './question.ts'
 
 /**
- * Part of the names of the spaces in which gists are embedded. Vectors are only compared within a space, so another number is due when
- * `embeddingTextOf` or `questionAnchorOf` returns another text for any that was normalized before. A text that is normalized otherwise needs none: it is another text.
+ * The version of embedding texts, which is part of the embedding space's name. It must change when `embeddingTextOf` or `questionAnchorOf`
+ * returns another text for the same normalized text. A change of normalization does not need another version.
  */
 export const EMBEDDING_TEXT_VERSION = 'gist-14'
 
-/** A request's text is read for its vetoes and its gist, a stored one for each question that is near to it. */
-const questionsRead = new LRUCache<string, ParsedQuestion | NotPlainReason>({ max: 512 })
+/** Recently parsed questions. A request's text is parsed for its vetoes and its embedding text, a stored one for each similar question. */
+const parsedQuestions = new LRUCache<string, ParsedQuestion | NotPlainReason>({ max: 512 })
 
-/** What was normalized as an English question, taken apart; or why it is no plain one. `owner`: as of a `NormalizedPrompt`. */
+/** Parses a normalized English question, with a cache per owner of `NormalizedPrompt`. Returns the reason if it is not plain. */
 export function parseQuestionCached(normalized: string, owner: string): ParsedQuestion | NotPlainReason {
   const name = `${owner}\n${normalized}`
-  const known = questionsRead.get(name)
+  const known = parsedQuestions.get(name)
   if (known !== undefined) return known
   const question = parseQuestion(normalized)
-  questionsRead.set(name, question)
+  parsedQuestions.set(name, question)
   return question
 }
 
-/** A plain question reduced to what it asks: its form, its small words and its words' base forms. Any other text unchanged. */
+/** Returns the text to embed: for a plain question, its frame, small words and base forms; any other text unchanged. */
 export function embeddingTextOf(normalized: string, owner = ''): string {
   const question = parseQuestionCached(normalized, owner)
   if (typeof question === 'string') return normalized
   const { frame, words, tail } = question
-  // "Scary Movie" is no "scary film".
+  // Words that may form a title stay unchanged: "Scary Movie" is not "scary film".
   const write = canContainTitle(words.map(({ text }) => text)) ? ({ text }: ContentWord) => text : plainFormOf
   const gist = words.map(word => (word.before === '' ? write(word) : `${word.before} ${write(word)}`))
   return [frame, ...gist, tail].filter(Boolean).join(' ')
 }
 
-/** Small words that a phrase loses when it is turned round: "price of gold", "gold price". */
-const turning = /^(?:of|for|by)?$/
+/** Small words that a phrase loses when it is reordered: "price of gold", "gold price". */
+const reorderable = /^(?:of|for|by)?$/
 
 /**
- * What two questions have in common if they ask the same (`findVeto`), whatever stands in place of what: how they ask, their small words, how
- * many others there are, and those of them that no other may stand for: numbers, names, all that the lexicon knows no sense of. No plain question
- * shares the anchor of a text that is none.
+ * Returns the anchor, which two questions share if `findVeto` accepts the pair: the frame, the small words, the number of content words, and
+ * the words that have no synonyms, such as numbers and names. A plain question never shares the anchor of another text.
  */
 export function questionAnchorOf(normalized: string, owner = ''): string {
   const question = parseQuestionCached(normalized, owner)
   if (typeof question === 'string') return question
   const { frame, words, tail } = question
-  const small = words.map(({ before }) => before).filter(before => !turning.test(before))
+  const small = words.map(({ before }) => before).filter(before => !reorderable.test(before))
   const fixed = words.map(({ text }) => text.toLowerCase()).filter(text => lemmasOf(text).length === 0)
   return JSON.stringify([frame, tail, words.length, small.toSorted(), fixed.toSorted()])
 }
 
-/** "Kids" as "child", "biggest" as "most large". */
+/** Returns the word's base form and canonical synonym: "kids" as "child", "biggest" as "most large". */
 function plainFormOf({ text, lemmas }: ContentWord): string {
   const isInflected = lemmas.every(({ form }) => form !== 'plain')
   const most = text === 'best' ? undefined : lemmas.find(({ form }) => form === 'est')

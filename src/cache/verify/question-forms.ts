@@ -1,4 +1,4 @@
-/** The forms of plain questions: which ask alike, and what is left when the form is cut off. */
+/** The forms of plain questions: equivalent forms, and splitting a question into its frame and the rest. */
 import { lemmasOf } from '../text/lexicon.ts'
 import { wordMap } from '../text/words.ts'
 import { normalizeWordForms } from './spelling.ts'
@@ -6,7 +6,7 @@ import { normalizeWordForms } from './spelling.ts'
 const agents = '(?:i|you|one|someone|anyone)'
 const being =
   '(?:is|are|was|were|would be|will be)(?: the| a| an| some(?: of the)?| any)?(?: (?:different|various)(?= ))?(?: (?:best|good|great|top|most popular)(?= ))* '
-/** Forms of one question; the first that fits is cut off. */
+/** The frames of questions. The first one that matches is split off. */
 const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
   [/^(?:what (?:is it|it is|does it feel)(?: feel)? like|how (?:is it|does it feel)(?: like)?) to /, 'like'],
   [
@@ -26,7 +26,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
     'how',
   ],
   [/^why (?:(?:is|are|do|does|did|was|were|can|should|would|have|has) )?/, 'why'],
-  // Who asks for some wants a list, no definition. Whole Foods is one, whole foods are many.
+  // "What are some …" asks for a list, not a definition. "Whole Foods" is one company, "whole foods" are many.
   [
     /^what are some (?:of the )?(?=[a-z-]+(?: [a-z-]+){0,2}$)(?!(?:best|good|great|top|most|different|various) |.* (?:of|to|for|in|on) )/,
     'name',
@@ -36,7 +36,7 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
   [new RegExp(`^who (?!are )${being}`), 'who'],
   [new RegExp(`^who ${being}`), 'who are'],
   [/^(?:explain|describe|define|discuss)(?: the| a| an| some(?: of the)?)? /, 'what'],
-  // Who names the capital of Peru says what it is; who names a noble gas does not.
+  // "Name the capital of Peru" asks what it is; "name a noble gas" asks for an example.
   [
     /^(?:list|name|state|give(?: me)?|suggest|recommend|mention) (?:(?:the |an? |some (?:of the )?)?(?:best|good|great|top) |(?:an? |some )?(?=examples? of )|the (?=(?:most|least|first|last|[a-z]+est) )|(?:the|some) (?=(?:[^ ]+ ){1,3}(?:of|between|for) ))/,
     'what',
@@ -45,12 +45,12 @@ const frames: ReadonlyArray<readonly [pattern: RegExp, frame: string]> = [
   [/^(?:what|which) /, 'which'],
 ]
 
-/** Questions with a form of their own, written like others. */
+/** Rules that rewrite special question forms as common ones. */
 const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   [/ & /g, ' and '],
   [/ \? (?=(?:what|how|why|where|when|who|which) \S+ )/g, ' and '],
   [/^(?:according to you|in your opinion) ,? ?|(?: ,)? (?:according to you|in your opinion)$/, ''],
-  // What stands before a question may stand after it: "if it rains, what do I do".
+  // A clause before a question moves behind it: "if it rains, what do I do".
   [
     /^((?:if|when|in|at|on|for|as|during|after|before|with|without) [^,]+) , ((?:what|who|how|why|where|which|can|could|should|would|will|is|are|do|does|did|may|must) [^,]+)$/,
     '$2 $1',
@@ -107,71 +107,71 @@ const rewrites: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
   ],
 ]
 
-/** What adjectives that suppose nothing ask for. "How cold is it" supposes that it is cold. */
+/** The quantities that neutral adjectives ask for. "How cold is it" presupposes that it is cold, and is not neutral. */
 const measures = wordMap(`
   tall height|high height|long length|wide width|deep depth|old age|heavy weight|fast speed|big size|large size|hot temperature
 `)
 
-/** "How tall is the tower" asks for its height. */
-function writeMeasure(sentence: string): string {
+/** Rewrites "how tall is the tower" as a question for its height. */
+function rewriteMeasure(sentence: string): string {
   const [, adjective = '', thing = ''] = /^how ([a-z]+) (?:is|are) (.+)$/.exec(sentence) ?? []
   const measure = measures.get(adjective)
   return measure === undefined ? sentence : `what is ${measure} of ${thing}`
 }
 
-/** "Is eating raw fish safe" as "is it safe to eat raw fish"; but "drinking water" may be what is drunk. */
-function writeGerund(sentence: string): string {
+/** Rewrites "is eating raw fish safe" as "is it safe to eat raw fish". "Drinking water" may be a noun and stays. */
+function rewriteGerund(sentence: string): string {
   const [, gerund = '', object = '', judged = ''] = /^is ([a-z]+ing) ([a-z]+ .+) ([a-z]+)$/.exec(sentence) ?? []
   const base = lemmasOf(gerund).find(({ kind, form }) => kind === 'v' && form === 'ing')?.word
   const isJudged = lemmasOf(judged)[0]?.kind === 'a' || lemmasOf(judged).every(({ kind }) => kind === 'a')
   return base === undefined || judged === '' || !isJudged ? sentence : `is it ${judged} to ${base} ${object}`
 }
 
-/** "Why did my card get declined" as "why was my card declined"; not of a state, "why did she get married". */
-function writePassive(sentence: string): string {
+/** Rewrites "why did my card get declined" as "why was my card declined". A state, "why did she get married", stays. */
+function rewritePassive(sentence: string): string {
   const [found = '', one = '', other = '', verb = ''] =
     /^why (?:did (.+) get|has (.+) been) ([a-z]+ed)(?= |$)/.exec(sentence) ?? []
   if (found === '' || lemmasOf(verb).some(({ kind, form }) => kind === 'a' && form === 'plain')) return sentence
   return `why was ${one}${other} ${verb}${sentence.slice(found.length)}`
 }
 
-/** Writes what is one question in one way. */
+/** Returns the canonical form of equivalent questions. */
 export function canonicalizeQuestion(normalized: string): string {
   const sentence = normalizeWordForms(normalized)
     .replace(/ [?.!]$/, '')
     .replace(/^(?!.*\b(?:whether|if|yes|no)\b)(.*?)(?: ,)? (?:or not|and why)$/, '$1')
     .replace(/'s?(?= |$)/g, " 's")
-  const active = writePassive(writeGerund(sentence.trim()))
+  const active = rewritePassive(rewriteGerund(sentence.trim()))
   const written = rewrites.reduce((before, [pattern, instead]) => before.replace(pattern, instead), active)
-  return writeMeasure(written.trim())
+  return rewriteMeasure(written.trim())
 }
 
-/** What a question's first words say of time and possibility. */
+/** Words in a frame that change its tense, modality or degree. */
 const tenses =
   / ?\b(?:was|were|did|had|could|should|would(?! be)|may|might|must|will(?! be)|can|best|good|great|top|most popular)\b/g
 const quality = /best|good|great|top|popular/
-/** "A good age to marry" is no best one. "Some good hotels" are. */
-const moderate = / an? (?:good|great) /
+/** A frame in which "good" does not mean the best: "a good age to marry", unlike "some good hotels". */
+const moderatePraise = / an? (?:good|great) /
 
 export function splitQuestionFrame(sentence: string): [frame: string, rest: string, asker: string] {
   for (const [pattern, frame] of frames) {
     const [found] = pattern.exec(sentence) ?? []
     if (found === undefined) continue
-    // "The best joke that you have heard" reaches to the present, whether it is or was.
+    // "The best joke that you have heard" includes the present, so that "is" and "was" are equal.
     const isPerfect = /\byou have\b/.test(sentence)
-    const praise = moderate.test(found) ? ' good' : ' best'
+    const praise = moderatePraise.test(found) ? ' good' : ' best'
     const tense =
       /^(?:how|where)$/.test(frame) || isPerfect
         ? ''
         : [...new Set((found.match(tenses) ?? []).map(word => (quality.test(word) ? praise : word)))].join('')
-    // "Why is the door open" asks for a state, "why does the door open" for what happens.
+    // "Why is the door open" asks about a state, "why does the door open" about an event.
     const state = frame === 'why' && /\b(?:is|are)\b/.test(sentence) ? ' is' : ''
     const rest = sentence.slice(found.length)
     if (frame === 'how' && !lemmasOf(rest.split(' ')[0] ?? '').some(({ kind }) => kind === 'v')) continue
     const asker = / (i|you|one|someone|anyone) /.exec(` ${found}`)?.[1] ?? ''
-    // "How can someone open a lock" is asked by who wants it shut.
-    const whose = asker.endsWith('one') && asker !== 'one' ? ' anyone' : ''
-    return [`${frame}${state}${tense}${whose}`, rest, asker]
+    // "How can someone open a lock" may be asked to keep others out.
+    const subject = asker.endsWith('one') && asker !== 'one' ? ' anyone' : ''
+    return [`${frame}${state}${tense}${subject}`, rest, asker]
   }
   return ['', sentence, '']
 }

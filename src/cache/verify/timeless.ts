@@ -1,4 +1,4 @@
-/** Tells a word of time, or what changes with it, from a kind of thing, a method, and a value that a program computes. */
+/** Distinguishes references to the present from general topics, methods, and values that a program computes. */
 
 import { programNames } from '../text/form-sensitive.ts'
 import { baseFormOf, countSenses, isEnglishWord, isNounOfKind, lemmasOf, type PartOfSpeech } from '../text/lexicon.ts'
@@ -14,17 +14,17 @@ const mention = /does (?:the )?_ mean|(?:opposite|meaning|definition) of _$|(?:y
 const method =
   /^(?:(?:in|with|using) \S+ )?(?:how (?:to|(?:do|can|would|could) (?:i|you|we|one)) |what(?:'s| is| are) (?:the )?(?:\w+ ){0,2}(?:way|command|function|query|method|code|formula)s? )/
 
-/** Whether the words of a text from `start` on, up to `end`, do not mean the time of asking. `hasName`: another word has a capital. */
+/** Returns whether the words from `start` to `end` do not refer to the time of the request. `hasName` is true if another word has a capital. */
 export function isTimeless(lower: readonly string[], start: number, end: number, hasName: boolean): boolean {
   const found = lower.slice(start, end).join(' ')
   const [before = '', after = ''] = [lower[start - 1], lower[end]]
   const around = [...lower.slice(Math.max(0, start - 2), start), '_', ...lower.slice(end, end + 2)].join(' ')
   if (mention.test(around) || (found === 'now' && timelessNowPattern.test(around))) return true
-  if (timeSensitiveTopics.includes(found)) return isInGeneral(lower, start, end, hasName)
+  if (timeSensitiveTopics.includes(found)) return isGeneralQuestion(lower, start, end, hasName)
   const isMethod = method.test(lower.join(' '))
   if (relative.test(found) && isComputed(lower, start, end) && (isMethod || start === 0)) return true
   if (found !== 'current') return false
-  // The current of electricity is a noun: no other noun follows. "My current job" is anyone's, in a question for a method.
+  // Electric current is a noun, and no other noun follows it. In a question for a method, "my current job" is general.
   if (after === '' || auxiliaries.has(after) || (before === 'between' && after === 'and')) return true
   if (isMethod && /^(?:my|your)$/.test(before)) return true
   return timelessWordsAfterCurrent.has(after) || timelessWordsBeforeCurrent.has(before)
@@ -34,7 +34,7 @@ const relative =
   /^(?:(?:today|yesterday|tomorrow)'?s?|current|latest|newest|(?:recent|current)ly|(?:this|last|past) .+|.+ ago)$/
 const published = /^(?:version|release|update|feature|news|trend|stable|model|librar|framework)/
 
-/** Whether a program computes it when it runs: "today's date in Python", but not "a job in Python today". */
+/** Returns whether a program computes the value when it runs: "today's date in Python", but not "a job in Python today". */
 function isComputed(lower: readonly string[], start: number, end: number): boolean {
   const at = lower.findLastIndex(
     (each, at) =>
@@ -52,8 +52,8 @@ const asking = /^(?:(?:what|how|why)(?: is| are| do| does|'s) |define |explain )
 const habit =
   /^(?:how (?:is|are)|(?:how|why|what|which|can|do|does)(?! is| are| you| we| i)) (?!.*\b(?:will|would|did|has|have)\b)(?:.* )?(?:affect|influenc|determin|impact|caus|driv|shap|chang|var[yi]|differ|fluctuat|depend|work|calculat|measur|predict)(?:e?s|e?d|e)?(?: |$)/
 
-/** What changes, not as it is now: "the time complexity", "how does the weather influence mood", "what is a stock price". */
-function isInGeneral(lower: readonly string[], start: number, end: number, hasName: boolean): boolean {
+/** Returns whether the question is about a changing thing in general: "the time complexity", "how does the weather influence mood", "what is a stock price". */
+function isGeneralQuestion(lower: readonly string[], start: number, end: number, hasName: boolean): boolean {
   const [text, before = '', after = '', beyond = ''] = [lower.join(' '), lower[start - 1], ...lower.slice(end)]
   const isOfThing = isNoun(after) && isEnglishWord(after)
   if (lower[start]?.startsWith('what')) return isOfThing
@@ -64,7 +64,7 @@ function isInGeneral(lower: readonly string[], start: number, end: number, hasNa
   return method.test(text) || habit.test(text) || ((isOne || isKind) && (start === 0 || asking.test(text)))
 }
 
-/** Whether it is most often a noun, or unknown. */
+/** Returns whether the word is most often a noun, or unknown. */
 function isNoun(word = ''): boolean {
   const count = (kind: PartOfSpeech) =>
     Math.max(0, ...lemmasOf(word).map(each => (each.kind === kind ? countSenses(each.word, kind) : 0)))

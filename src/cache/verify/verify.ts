@@ -1,23 +1,23 @@
-/** Decides whether two similar questions in plain prose ask the same: no veto speaks against it, and every content word has its partner. */
+/** Decides whether two similar questions in plain prose ask the same: no rule vetoes the pair, and every content word has a counterpart. */
 import { baseFormOf, findWordRelation, lemmasOf } from '../text/lexicon.ts'
 import type { NormalizedPrompt } from '../text/normalize-prompt.ts'
 import { type AlignmentFailure, alignQuestions, type UnequalWords } from './align-questions.ts'
 import { parseQuestionCached } from './embedding-text.ts'
 import type { NotPlainReason, ParsedQuestion } from './question.ts'
 
-/** How much a project risks: which differences of words may be explained, and by what. */
+/** A project's risk level. It decides which differences of words are accepted. */
 export type SemanticRisk = 'careful' | 'balanced' | 'generous'
 
-/** What is known of a pair besides its texts. */
+/** The similarity of a pair and the project's settings. */
 export interface MatchEvidence {
   readonly similarity: number
   readonly threshold: number
   readonly risk: SemanticRisk
-  /** Whether the vectors tell meaning, not only wording: then a word that the lexicon relates to the one in its place may be explained by them. */
+  /** True when the vectors measure meaning. Then a pair of words that are related in the lexicon may be accepted. */
   readonly isSemantic: boolean
 }
 
-/** Why a pair is not served: what speaks against it. */
+/** The reason why a pair is not served. */
 export type MatchVeto =
   | NotPlainReason
   | AlignmentFailure
@@ -27,17 +27,17 @@ export type MatchVeto =
   | 'letter-case'
   | 'words'
 
-/** A plain question; or why it is none. */
-export function parsePromptQuestion(reading: NormalizedPrompt): ParsedQuestion | NotPlainReason {
-  return reading.isProse ? parseQuestionCached(reading.normalized, reading.owner) : 'prose'
+/** Returns the parsed question, or the reason why the prompt is not a plain question. */
+export function parsePromptQuestion(prompt: NormalizedPrompt): ParsedQuestion | NotPlainReason {
+  return prompt.isProse ? parseQuestionCached(prompt.normalized, prompt.owner) : 'prose'
 }
 
-/** Whether other words may ask the same; else only its own normal form does. */
-export function isPlainQuestion(reading: NormalizedPrompt): boolean {
-  return typeof parsePromptQuestion(reading) !== 'string'
+/** Returns whether other wordings may match the prompt. Otherwise only an equal normalized text does. */
+export function isPlainQuestion(prompt: NormalizedPrompt): boolean {
+  return typeof parsePromptQuestion(prompt) !== 'string'
 }
 
-/** Null when the two ask the same; else what speaks against it. Symmetric. The similarity must exceed the threshold besides. */
+/** Returns null when the two prompts ask the same, or else the reason against it. Symmetric. Does not compare similarity with the threshold. */
 export function findVeto(asked: NormalizedPrompt, cached: NormalizedPrompt, evidence: MatchEvidence): MatchVeto | null {
   const [ours, theirs] = [parsePromptQuestion(asked), parsePromptQuestion(cached)]
   if (typeof ours === 'string') return typeof theirs === 'string' && theirs < ours ? theirs : ours
@@ -47,18 +47,18 @@ export function findVeto(asked: NormalizedPrompt, cached: NormalizedPrompt, evid
   if (unequal === 'inflection' && evidence.risk === 'generous') return null
   if (typeof unequal === 'string') return unequal
   if (unequal.length === 0 && /[.!] |(?:like|best)$/.test(ours.frame)) return null
-  return explain(unequal, Math.min(ours.words.length, theirs.words.length), evidence)
+  return vetoUnequalWords(unequal, Math.min(ours.words.length, theirs.words.length), evidence)
 }
 
-const FEWEST_WORDS = 2
-const FEWEST_TO_EXPLAIN = 3
-const MARGIN = 0.015
+const MIN_WORDS = 2
+const MIN_WORDS_FOR_DIFFERENCE = 3
+const SHORT_QUESTION_MARGIN = 0.015
 
-/** What speaks against words without an equal partner. */
-function explain(pairs: readonly UnequalWords[], count: number, evidence: MatchEvidence): MatchVeto | null {
+/** Returns the reason against pairs of unequal words. Null when they are accepted. */
+function vetoUnequalWords(pairs: readonly UnequalWords[], count: number, evidence: MatchEvidence): MatchVeto | null {
   if (pairs.some(([one, other]) => one.toLowerCase() === other.toLowerCase())) return 'letter-case'
   const unequal = evidence.risk === 'generous' ? pairs.filter(([one, other]) => !sharesRoot(one, other)) : pairs
-  if (unequal.length === 0) return count < FEWEST_WORDS ? 'short' : null
+  if (unequal.length === 0) return count < MIN_WORDS ? 'short' : null
   if (unequal.some(([one, other]) => sharesRoot(one, other))) return 'inflection'
   const relations = unequal.map(([one, other]) =>
     findWordRelation(baseFormOf(one.toLowerCase()), baseFormOf(other.toLowerCase())),
@@ -70,13 +70,13 @@ function explain(pairs: readonly UnequalWords[], count: number, evidence: MatchE
   return evidence.isSemantic && !relations.includes(null) ? null : 'words'
 }
 
-/** Of few words, one that differs is much: the threshold rises. */
+/** Returns whether the question is too short for a differing word. In short questions, the threshold is higher. */
 function isShort(count: number, { similarity, threshold, isSemantic }: MatchEvidence): boolean {
-  if (count < FEWEST_WORDS || count >= FEWEST_TO_EXPLAIN) return count < FEWEST_WORDS
-  return !isSemantic || similarity <= threshold + MARGIN
+  if (count < MIN_WORDS || count >= MIN_WORDS_FOR_DIFFERENCE) return count < MIN_WORDS
+  return !isSemantic || similarity <= threshold + SHORT_QUESTION_MARGIN
 }
 
-/** Two forms of one word that are not the same: another tense, or a plural with a sense of its own. */
+/** Returns whether the words are forms of one word, such as two tenses, or a plural with its own meaning. */
 function sharesRoot(one: string, other: string): boolean {
   const ours = new Set(lemmasOf(one.toLowerCase()).map(({ word }) => word))
   return lemmasOf(other.toLowerCase()).some(({ word }) => ours.has(word))

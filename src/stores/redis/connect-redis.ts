@@ -1,35 +1,35 @@
-/** Connections to Redis, a server, the master that Sentinels name, or a cluster: they fail fast and reconnect by themselves. */
+/** Connects to a Redis server, the master that Sentinels name, or a cluster. Connections fail fast and reconnect by themselves. */
 import { tracingChannel } from 'node:diagnostics_channel'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { trackConnectionErrors } from './explain-redis-error.ts'
 import { parseRedisUrl, type RedisAddress, type RedisTlsOptions } from './redis-url.ts'
 
-/** After this long without a reply, the server counts as gone or hanging. */
+/** After this long without a reply, the server is treated as down. */
 const SILENCE_LIMIT_MS = 2_000
-/** A cluster's slots are read again after each redirection, and this often. */
+/** Interval at which a cluster's slots are read again; they are also read after each redirection. */
 const SLOTS_EVERY_MS = 5_000
 
-silenceTracing()
+disableTracing()
 
 export type RedisConnection = Redis | Cluster
 
-/** Replies in the form that ioredis calls legacy. */
+/** Options for replies in the format that ioredis calls legacy. */
 type Options = Omit<RedisOptions, 'replyMapping'>
 
 export interface RedisConnectOptions {
-  /** For subscriptions, which wait for the server rather than fail, and may be silent for long. */
+  /** True for subscriptions, which wait for the server instead of failing and may receive nothing for long. */
   isSubscriber?: boolean
-  /** For addresses that ask for TLS; null for the system's own authorities. */
+  /** TLS options for encrypted addresses. Null uses the system's certificate authorities. */
   tls?: RedisTlsOptions | null
 }
 
-/** `url`: see redis-url.ts. Commands have no time limit here; callers set their own. */
+/** Connects to a URL as described in redis-url.ts. Throws if it is invalid. Commands have no time limit; callers set their own. */
 export function connectRedis(
   url: string,
   { isSubscriber = false, tls = null }: RedisConnectOptions = {},
 ): RedisConnection {
   const address = parseRedisUrl(url)
-  if (address === null) throw new Error('REDIS_URL is not an address of Redis')
+  if (address === null) throw new Error('REDIS_URL must be a Redis URL such as redis://host:6379')
   const shared: Options = {
     ...(isSubscriber ? { enableOfflineQueue: true, maxRetriesPerRequest: null } : FAILS_FAST),
     ...credentialsOf(address),
@@ -42,7 +42,7 @@ export function connectRedis(
 }
 
 const FAILS_FAST: Options = {
-  // A command that cannot be sent now fails at once: the request goes on without Redis.
+  // A command that cannot be sent now fails at once, so that the request continues without Redis.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   socketTimeout: SILENCE_LIMIT_MS,
@@ -64,28 +64,28 @@ function connectServer({ hosts, db, sentinel, isEncrypted }: RedisAddress, share
     sentinelCommandTimeout: SILENCE_LIMIT_MS,
     sentinelRetryStrategy: reconnectMs,
     retryStrategy: reconnectMs,
-    // The Sentinels tell of a failover, also where the old master hangs and its connections stay.
+    // The Sentinels report a failover, even if the old master hangs and its connections stay open.
     failoverDetector: true,
-    // A master that became a replica is left at once.
+    // The connection leaves a master that became a replica.
     reconnectOnError: error => error.message.startsWith('READONLY'),
   })
 }
 
-function connectCluster({ hosts }: RedisAddress, redisOptions: Options, listens: boolean) {
+function connectCluster({ hosts }: RedisAddress, redisOptions: Options, isSubscriber: boolean) {
   const cluster = new Cluster(hosts, {
     clusterRetryStrategy: reconnectMs,
     slotsRefreshInterval: SLOTS_EVERY_MS,
     slotsRefreshTimeout: SILENCE_LIMIT_MS,
-    // A request does not wait for a cluster that says that it is down.
+    // A request does not wait for a cluster that reports that it is down.
     retryDelayOnClusterDown: 0,
-    enableOfflineQueue: listens,
-    enableAutoPipelining: !listens,
-    shardedSubscribers: listens,
-    // Nodes are reached by the names that they announce: a certificate is made out to a name.
+    enableOfflineQueue: isSubscriber,
+    enableAutoPipelining: !isSubscriber,
+    shardedSubscribers: isSubscriber,
+    // Nodes are connected to by the names that they announce, because a certificate is issued for a name.
     dnsLookup: (name, callback) => callback(null, name),
     redisOptions,
   })
-  if (listens) refuseUnknownSlots(cluster)
+  if (isSubscriber) rejectUnknownSlots(cluster)
   return cluster
 }
 
@@ -95,18 +95,18 @@ interface SubscriberGroup {
 }
 
 /**
- * A cluster that has just come back may not know yet who has a slot. ioredis then throws from within a timer, which would end the process;
- * without a subscriber for the slot, it rejects the command.
+ * Makes ioredis reject a subscription to a slot without a known master, which a restarted cluster may have. Otherwise ioredis throws inside
+ * a timer, which would end the process.
  */
-function refuseUnknownSlots(cluster: Cluster): void {
+function rejectUnknownSlots(cluster: Cluster): void {
   const group: SubscriberGroup = Reflect.get(cluster, 'shardedSubscribers')
   const find = group.getResponsibleSubscriber.bind(group)
   group.getResponsibleSubscriber = slot => (group.clusterSlots[slot] ? find(slot) : undefined)
 }
 
-const SUBSCRIBE_AGAIN_MS = 1_000
+const RESUBSCRIBE_MS = 1_000
 
-/** Calls back with each message on the channel. On a cluster only the channel's own shard carries them. */
+/** Calls back with each message on the channel. On a cluster, it subscribes on the channel's shard. */
 export function subscribeToChannel(
   listener: RedisConnection,
   channel: string,
@@ -116,12 +116,12 @@ export function subscribeToChannel(
   listener.on(isSharded ? 'smessageBuffer' : 'messageBuffer', (to: Buffer, message: Buffer) => {
     if (to.toString() === channel) onMessage(message)
   })
-  // What was subscribed once is subscribed again by the driver.
+  // After the first success, ioredis subscribes again by itself.
   async function subscribe(): Promise<void> {
     try {
       await (isSharded ? listener.ssubscribe(channel) : listener.subscribe(channel))
     } catch {
-      if (listener.status !== 'end') setTimeout(subscribe, SUBSCRIBE_AGAIN_MS).unref()
+      if (listener.status !== 'end') setTimeout(subscribe, RESUBSCRIBE_MS).unref()
     }
   }
   void subscribe()
@@ -132,10 +132,10 @@ function credentialsOf({ username, password }: RedisAddress): Options {
 }
 
 /**
- * Unlike Node's, Bun's tracing channels do not say that nobody subscribed, as nobody does here. ioredis then copies every command with all
- * its arguments for them, a seventh of a command's cost.
+ * Tells ioredis that its tracing channels have no subscribers, which Bun's channels, unlike Node's, do not report. Otherwise ioredis copies
+ * every command with its arguments for them, a seventh of a command's cost.
  */
-function silenceTracing(): void {
+function disableTracing(): void {
   const channels = Object.getPrototypeOf(tracingChannel('model-proxy'))
   if (!('hasSubscribers' in channels)) Object.defineProperty(channels, 'hasSubscribers', { value: false })
 }

@@ -1,11 +1,12 @@
-/** Why a Redis cannot be used, and what to change: for the log, without secrets. */
+/** Explains for the log, without secrets, why Redis cannot be used and what to change. */
 import type { Cluster, Redis } from 'ioredis'
 
 type Connection = Redis | Cluster
 
-/** ioredis tells a command only that there is no connection; why is told to listeners. */
+/** The last error of each connection. ioredis reports it to listeners only; commands fail without the reason. */
 const lastErrors = new WeakMap<Connection, unknown>()
 
+/** Records the connection's errors for `explainRedisError`. */
 export function trackConnectionErrors(connection: Connection): void {
   // Without a listener, a lost connection would end the process. Callers see each command fail.
   connection.on('error', error => lastErrors.set(connection, error))
@@ -14,7 +15,7 @@ export function trackConnectionErrors(connection: Connection): void {
   })
 }
 
-/** Whether the database that the address names does not exist: ioredis then uses the first one. */
+/** Returns whether the database number of the URL does not exist. ioredis then uses database 0. */
 export function isDatabaseMissing(connection: Connection): boolean {
   return WRONG_DATABASE.test(describe(lastErrors.get(connection)))
 }
@@ -49,14 +50,14 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/ECONNRESET|Connection is closed|EPIPE/, 'it ended the connection: if it takes TLS alone, use rediss://'],
 ]
 
-/** `thrown`: what its last command rejected with. */
-export function explainRedisError(connection: Connection, thrown: unknown): { cause: string; remedy?: string } {
-  const cause = describe(lastErrors.get(connection) ?? thrown)
-  const remedy = REMEDIES.find(([form]) => form.test(cause))?.[1]
+/** Returns the cause and, if known, the remedy. `error` is the rejection of the last command. */
+export function explainRedisError(connection: Connection, error: unknown): { cause: string; remedy?: string } {
+  const cause = describe(lastErrors.get(connection) ?? error)
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(cause))?.[1]
   return remedy === undefined ? { cause } : { cause, remedy }
 }
 
-/** Errors of several attempts, or nodes, are told by the last. */
+/** Returns the error's message, with its code. Of errors of several nodes, it describes the last. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ('lastNodeError' in error && error.lastNodeError instanceof Error) return describe(error.lastNodeError)

@@ -1,10 +1,10 @@
--- Notes that a process lives, and counts those that do. KEYS: the processes, by the second in which they were last seen.
--- ARGV: the process, and after how many seconds one counts as gone. Returns: how many live, and 1 if this one was not
--- among them.
+-- Records a process's heartbeat, and counts the live processes. KEYS: the processes, by the second of their last heartbeat.
+-- ARGV: the process, and the seconds without a heartbeat after which a process is treated as ended.
+-- Returns: the number of live processes, and 1 if this one is new.
 local now = tonumber(redis.call('TIME')[1])
 local added = redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
--- Seen before the clock stepped back: who lives says so again.
+-- Removes heartbeats in the future, from before the clock stepped back. Live processes send another.
 redis.call('ZREMRANGEBYSCORE', KEYS[1], now + ARGV[2], '+inf')
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 return { redis.call('ZCARD', KEYS[1]), added }

@@ -1,34 +1,32 @@
-/** Coordinates upstream calls between processes: leases with a lifetime, and messages from process to process. */
+/** Coordinates provider calls between processes, by leases with a lifetime and messages between processes. */
 import { createSharedTimeout } from '../../event-loop/timeouts.ts'
 import type { FallbackStore } from '../fallback-store.ts'
 import type { SignedEntries } from '../signed-store.ts'
 import { type RedisConnection, subscribeToChannel } from './connect-redis.ts'
 import { installationPrefix, RedisCommands } from './redis-store.ts'
 
-/** The leader of a call. */
+/** Identifies the process that makes a shared call. */
 export interface Lease {
-  /** The leading process. */
   processId: string
   callId: string
 }
 
-/** `holder` is the process that already has the lease; null when this process got it. `entry` is the exact entry, read right after. */
+/** `holder` is the present lease; null when this process acquired it. `entry` is the exact entry, read right after. */
 export type LeaseAttempt = { holder: Lease } | { holder: null; entry: Uint8Array | null }
 
 export interface ProcessBus {
-  /** This process's id. */
   readonly processId: string
-  /** Whether no other process could follow a call of this one, nor lead one that this one follows. */
+  /** Returns true when no other process could share a call with this one. */
   isOnlyProcess(): boolean
   /**
-   * Takes a lease for this process, and reads the exact entry that an earlier call may have stored. Rejects when Redis is out of reach.
+   * Acquires a lease for this process, and reads the exact entry that an earlier call may have stored. Rejects when Redis is unavailable.
    */
   acquireLease(name: string, callId: string, exactKey: string): Promise<LeaseAttempt>
-  /** Extends a lease of this process. */
+  /** Extends the lease's lifetime. */
   renewLease(name: string): Promise<void>
-  /** Releases a lease, if it is still this one. */
+  /** Releases the lease, unless another lease has replaced it. */
   releaseLease(name: string, lease: Lease): Promise<void>
-  /** Sends bytes to a process, in order; resolves to whether that process received them. Rejects when Redis is out of reach. */
+  /** Sends bytes to a process, in order. Resolves to true when the process is subscribed. Rejects when Redis is unavailable. */
   send(processId: string, message: Uint8Array): Promise<boolean>
   /** Sets the handler of messages to this process. */
   listen(onMessage: (message: Uint8Array) => void): void
@@ -36,21 +34,21 @@ export interface ProcessBus {
   close(): Promise<void>
 }
 
-/** A living leader renews its lease, also after Redis stood still for some seconds. That of a leader known to be dead is released. */
+/** A live process renews its lease in time even after Redis hung for some seconds. The lease of a process known to be dead is released. */
 const LEASE_LIFETIME_MS = 20_000
 
-/** Without a reply by then, the process goes on by itself. */
+/** Without a reply within this time, the process makes the call itself. */
 const TIME_LIMIT_MS = 300
 
 export interface ProcessBusOptions {
-  /** Not closed here: leases share the store's connection. */
+  /** The store's connection, which the bus does not close. */
   redis: RedisConnection
-  /** A connection for subscribing to the same Redis, which can do nothing else. Closed here. */
+  /** A connection for subscriptions to the same Redis. The bus closes it. */
   listener: RedisConnection
   installationId: string
-  /** Of the entry store; its tags sign messages, too. */
+  /** Signs and verifies entries and messages. */
   entries: SignedEntries
-  /** The store on the same Redis: a request that has waited for a shard in vain does not wait for it again. */
+  /** The store on the same Redis. Its guard prevents a request from waiting twice for an unavailable shard. */
   store: Pick<FallbackStore, 'runGuarded'>
   isOnlyProcess: ProcessBus['isOnlyProcess']
 }
@@ -68,14 +66,14 @@ export function openProcessBus({
   const release = commands.loadScript(new URL('./release-lease.lua', import.meta.url))
   const processId = crypto.randomUUID()
   const prefix = installationPrefix(installationId)
-  const named = (name: string) => prefix + name
+  const prefixed = (name: string) => prefix + name
   const channelOf = (id: string) => `bus:${id}`
-  const inTime = createSharedTimeout(TIME_LIMIT_MS)
+  const withTimeLimit = createSharedTimeout(TIME_LIMIT_MS)
   let onMessage: (message: Uint8Array) => void = () => {}
-  const own = channelOf(processId)
-  // Anyone who can publish could pose as a leader, so messages with a wrong tag are dropped.
-  subscribeToChannel(listener, named(own), tagged => {
-    const message = entries.verifyMessage(own, tagged)
+  const ownChannel = channelOf(processId)
+  // Messages with an invalid signature are ignored, because anyone who can publish could impersonate a process.
+  subscribeToChannel(listener, prefixed(ownChannel), signed => {
+    const message = entries.verifyMessage(ownChannel, signed)
     if (message) onMessage(message)
   })
 
@@ -83,26 +81,26 @@ export function openProcessBus({
     processId,
     isOnlyProcess,
     async acquireLease(name, callId, exactKey) {
-      const keys = [named(name), named(exactKey)]
+      const keys = [prefixed(name), prefixed(exactKey)]
       const reply = await store.runGuarded(name, () =>
-        inTime(lease(keys, [`${processId} ${callId}`, LEASE_LIFETIME_MS])),
+        withTimeLimit(lease(keys, [`${processId} ${callId}`, LEASE_LIFETIME_MS])),
       )
-      const [held, entry = null] = reply as (Buffer | null)[]
-      if (!held) return { holder: null, entry: entries.verifyEntry(exactKey, entry) }
-      const [holder = '', holderCall = ''] = held.toString('latin1').split(' ')
+      const [holderText, entry = null] = reply as (Buffer | null)[]
+      if (!holderText) return { holder: null, entry: entries.verifyEntry(exactKey, entry) }
+      const [holder = '', holderCall = ''] = holderText.toString('latin1').split(' ')
       return { holder: { processId: holder, callId: holderCall } }
     },
     async renewLease(name) {
-      await inTime(commands.expire(named(name), LEASE_LIFETIME_MS))
+      await withTimeLimit(commands.expire(prefixed(name), LEASE_LIFETIME_MS))
     },
     async releaseLease(name, lease) {
-      await inTime(release([named(name)], [`${lease.processId} ${lease.callId}`]))
+      await withTimeLimit(release([prefixed(name)], [`${lease.processId} ${lease.callId}`]))
     },
     async send(to, message) {
       const channel = channelOf(to)
-      const tagged = entries.signMessage(channel, message)
-      const bytes = Buffer.from(tagged.buffer, tagged.byteOffset, tagged.byteLength)
-      return (await inTime(commands.publish(named(channel), bytes))) > 0
+      const signed = entries.signMessage(channel, message)
+      const bytes = Buffer.from(signed.buffer, signed.byteOffset, signed.byteLength)
+      return (await withTimeLimit(commands.publish(prefixed(channel), bytes))) > 0
     },
     listen(handler) {
       onMessage = handler

@@ -1,24 +1,24 @@
 /**
- * What the processes that share this Redis, on all machines, tell each other: that they live, because one that is cut off grants its share of
- * each limit, and the only one shares nothing; and which primary of PostgreSQL they use, because one that was left behind must not be
- * used again.
+ * Registers the processes that share this Redis, on all machines. Each process sends heartbeats, so that it knows its share of every limit
+ * and whether it is the only process. The processes also share the timeline of the PostgreSQL primary, so that none uses an old primary
+ * after a failover.
  */
 import type { PrimaryTracker } from '../../postgres/primary-tracker.ts'
 import { type RedisConnection, subscribeToChannel } from './connect-redis.ts'
 import { installationPrefix, RedisCommands } from './redis-store.ts'
 
-const BEAT_EVERY_MS = 5_000
-/** A process that was not seen for so long is gone. */
+const HEARTBEAT_EVERY_MS = 5_000
+/** A process without a heartbeat for this long is treated as ended. */
 const LIFETIME_SECONDS = 15
 
 export interface ProcessRegistry {
-  /** Tells now what it otherwise tells every five seconds. Never rejects. */
+  /** Sends a heartbeat now, besides the regular ones. Never rejects. */
   sendHeartbeat(): Promise<void>
-  /** As last counted; this process and its fellow workers before the first time. */
+  /** Number of processes at the last heartbeat. Before the first, the workers on this machine. */
   processCount(): number
-  /** Whether no other process lives: nothing needs to be shared. A process that starts says so to all at once. */
+  /** Returns true when no other process is alive. A new process announces itself to all others at once. */
   isOnlyProcess(): boolean
-  /** This process ends: the others' shares grow at once. */
+  /** Removes this process, so that the shares of the others grow at once. */
   deregister(): Promise<void>
 }
 
@@ -27,18 +27,18 @@ export interface ProcessRegistryOptions {
   /** A connection for subscriptions. */
   listener: RedisConnection
   installationId: string
-  /** Workers on this machine. */
+  /** Number of worker processes on this machine. */
   workers: number
   primary?: PrimaryTracker | null
   heartbeatIntervalMs?: number
   /**
-   * Called when the number of living processes has changed, with the newest one, after the call before has ended. Where it rejects, it is
-   * called again at the next beat.
+   * Called with the new number of processes when it has changed, one call at a time. If it rejects, it is called again at the next
+   * heartbeat.
    */
-  onProcessCountChange?(living: number): Promise<void>
+  onProcessCountChange?(processCount: number): Promise<void>
 }
 
-/** Where the timeline of the primary is noted. */
+/** The key that stores the timeline of the primary. */
 export const primaryTimelineKey = (installationId: string) => `${installationPrefix(installationId)}primary`
 
 export function registerProcess(options: ProcessRegistryOptions): ProcessRegistry {
@@ -49,51 +49,34 @@ export function registerProcess(options: ProcessRegistryOptions): ProcessRegistr
     workers,
     primary = null,
     onProcessCountChange,
-    heartbeatIntervalMs = BEAT_EVERY_MS,
+    heartbeatIntervalMs = HEARTBEAT_EVERY_MS,
   } = options
   const commands = new RedisCommands(redis)
-  const notePrimary = commands.loadScript(new URL('./record-primary.lua', import.meta.url))
-  const noteAlive = commands.loadScript(new URL('./heartbeat.lua', import.meta.url))
+  const recordPrimary = commands.loadScript(new URL('./record-primary.lua', import.meta.url))
+  const recordHeartbeat = commands.loadScript(new URL('./heartbeat.lua', import.meta.url))
   const key = `${installationPrefix(installationId)}fleet`
   const self = crypto.randomUUID()
-  let living = workers
-  let told = workers
-  let isTelling = false
+  const reportCount = createCountReporter(workers, onProcessCountChange)
+  let liveCount = workers
   let onlySinceMs: number | null = null
-  let isSure = false
+  let isOnlyConfirmed = false
 
-  async function count(): Promise<void> {
+  async function sendCount(): Promise<void> {
     try {
-      const [counted, added] = (await noteAlive([key], [self, LIFETIME_SECONDS])) as number[]
-      living = Number(counted)
-      void tellCount()
-      noteOnly(living === 1)
+      const [counted, added] = (await recordHeartbeat([key], [self, LIFETIME_SECONDS])) as number[]
+      liveCount = Number(counted)
+      void reportCount(liveCount)
+      setOnly(liveCount === 1)
       if (Number(added) === 1) await commands.publish(key, Buffer.from(self))
     } catch {
-      noteOnly(false)
+      setOnly(false)
     }
   }
 
-  async function tellCount(): Promise<void> {
-    if (isTelling) return
-    isTelling = true
-    try {
-      while (told !== living) {
-        const telling = living
-        await onProcessCountChange?.(telling)
-        told = telling
-      }
-    } catch {
-      // The next beat tells it again.
-    } finally {
-      isTelling = false
-    }
-  }
-
-  /** A Redis that has lost its data knows all living processes again after a whole beat. */
-  function noteOnly(isOnly: boolean): void {
+  /** Records whether this process is the only one. Confirmed only after a heartbeat interval, because Redis may have lost its data. */
+  function setOnly(isOnly: boolean): void {
     onlySinceMs = isOnly ? (onlySinceMs ?? performance.now()) : null
-    isSure = onlySinceMs !== null && performance.now() - onlySinceMs >= heartbeatIntervalMs
+    isOnlyConfirmed = onlySinceMs !== null && performance.now() - onlySinceMs >= heartbeatIntervalMs
   }
 
   async function sharePrimary(): Promise<void> {
@@ -101,28 +84,52 @@ export function registerProcess(options: ProcessRegistryOptions): ProcessRegistr
     const { system, timeline } = primary.position
     primary.advance({
       system,
-      timeline: Number(await notePrimary([primaryTimelineKey(installationId)], [system, timeline])),
+      timeline: Number(await recordPrimary([primaryTimelineKey(installationId)], [system, timeline])),
     })
   }
 
-  const beat = async () => void (await Promise.allSettled([count(), sharePrimary()]))
+  const beat = async () => void (await Promise.allSettled([sendCount(), sharePrimary()]))
   if (primary) primary.onPromotion = () => void sharePrimary().catch(() => {})
-  const beating = setInterval(beat, heartbeatIntervalMs)
-  beating.unref()
-  // The first commands of a connection may come before it is open.
+  const timer = setInterval(beat, heartbeatIntervalMs)
+  timer.unref()
+  // The first heartbeat may fail because the connection is not open yet.
   redis.on('ready', beat)
   subscribeToChannel(listener, key, joined => {
-    if (joined.toString() !== self) void count()
+    if (joined.toString() !== self) void sendCount()
   })
 
   return {
     sendHeartbeat: beat,
-    processCount: () => Math.max(workers, living),
-    isOnlyProcess: () => workers === 1 && isSure,
+    processCount: () => Math.max(workers, liveCount),
+    isOnlyProcess: () => workers === 1 && isOnlyConfirmed,
     async deregister() {
-      clearInterval(beating)
+      clearInterval(timer)
       redis.off('ready', beat)
       await commands.removeMember(key, self).catch(() => {})
     },
+  }
+}
+
+/** Returns a function that reports a changed count, one call at a time. A failed report is repeated with the next count. */
+function createCountReporter(initialCount: number, onChange: ProcessRegistryOptions['onProcessCountChange']) {
+  let latestCount = initialCount
+  let reportedCount = initialCount
+  let isReporting = false
+
+  return async (count: number): Promise<void> => {
+    latestCount = count
+    if (isReporting) return
+    isReporting = true
+    try {
+      while (reportedCount !== latestCount) {
+        const current = latestCount
+        await onChange?.(current)
+        reportedCount = current
+      }
+    } catch {
+      // The next heartbeat reports the count again.
+    } finally {
+      isReporting = false
+    }
   }
 }

@@ -7,12 +7,12 @@ import type { CountBatch, CountResult, FastStore, RateWindow } from '../fast-sto
 import { readWindowBirth, readWindowTotal, shiftEncodedWindow } from '../sliding-window.ts'
 import type { RedisConnection } from './connect-redis.ts'
 
-/** Digits of the id in a prefix: few, because every name costs memory. */
+/** Digits of the id in a prefix. They are few, because every name costs memory. */
 const ID_LENGTH = 8
 
 /**
- * The prefix of every key and channel, so that installations can share a server: staging beside production, or a restored database
- * beside its original. `id` is what installation_id() returns, so that an operator can find them.
+ * Returns the prefix of every key and channel. It lets installations share a server, such as staging and production. `id` is the result of
+ * installation_id(), so that an operator can find the keys.
  */
 export function installationPrefix(id: string): string {
   return `mp:${id.slice(0, ID_LENGTH)}:`
@@ -21,12 +21,12 @@ export function installationPrefix(id: string): string {
 export type ScriptArgument = string | number | Buffer
 type Reply = number | Buffer | null | Reply[]
 
-/** Runs a Lua script in one step. On a cluster, all keys must have one hash tag. */
+/** Runs a Lua script atomically. On a cluster, all keys must have the same hash tag. */
 export type LuaScript = (keys: readonly string[], args: readonly ScriptArgument[]) => Promise<Reply>
 
 /**
- * Commands of one tick share a pipeline; on a cluster, those for one master. What a node answers for being the wrong one, or for not
- * knowing a script yet, concerns a single command of the pipeline: that one is sent again by itself, and follows redirections.
+ * Sends commands. Commands of one tick share a pipeline; on a cluster, those for one master. A command that fails because it reached the
+ * wrong node, or because the script is not loaded, is sent again outside the pipeline and follows redirections.
  */
 export class RedisCommands {
   readonly #connection: RedisConnection
@@ -42,7 +42,7 @@ export class RedisCommands {
   loadScript(file: URL): LuaScript {
     const lua = readFileSync(file, 'utf8')
     const hash = createHash('sha1').update(lua).digest('hex')
-    // With the number of keys, ioredis knows the keys, and so the master that the script belongs to.
+    // The number of keys lets ioredis find the keys, and thus the master.
     return async (keys, args) => {
       const rest = [keys.length, ...keys, ...args]
       return this.#send('evalsha', [hash, ...rest], () => this.#sendDirectly('eval', [lua, ...rest]))
@@ -65,22 +65,22 @@ export class RedisCommands {
     return this.#send('zrem', [key, member])
   }
 
-  /** All keys have one hash tag. */
+  /** Resolves to the values of the keys, which must have the same hash tag; null for a missing one. */
   async read(keys: readonly string[]): Promise<(Buffer | null)[]> {
     return (await this.#send('mget', keys)) as (Buffer | null)[]
   }
 
-  /** Resolves to the number of subscribers. On a cluster only the channel's own shard carries the message. */
+  /** Resolves to the number of subscribers. On a cluster, the message is sent on the channel's shard. */
   async publish(channel: string, message: Buffer): Promise<number> {
     return Number(await this.#send(this.isCluster ? 'spublish' : 'publish', [channel, message]))
   }
 
-  /** The master that serves the key, by its address; '' where there is only one. */
+  /** Returns the address of the master that serves the key; '' without a cluster. */
   shardOf(key: string): string {
     return this.#connection instanceof Cluster ? (masterOf(this.#connection, key) ?? '') : ''
   }
 
-  /** One key on each master, as far as they are known. */
+  /** Returns one key per known master. */
   keysOnAllMasters(prefix: string): string[] {
     if (!(this.#connection instanceof Cluster)) return [prefix]
     const missing = new Set(this.#connection.slots.map(nodes => nodes?.[0]))
@@ -99,9 +99,9 @@ export class RedisCommands {
   async #send(
     name: string,
     args: readonly ScriptArgument[],
-    again = () => this.#sendDirectly(name, args),
+    resend = () => this.#sendDirectly(name, args),
   ): Promise<Reply> {
-    // It has a method for each command, but declares few of those that return bytes.
+    // ioredis has a method for each command, but declares few of those that return bytes.
     const connection = this.#connection as unknown as Record<
       string,
       (...args: readonly ScriptArgument[]) => Promise<Reply>
@@ -109,7 +109,7 @@ export class RedisCommands {
     try {
       return (await connection[`${name}Buffer`]?.(...args)) ?? null
     } catch (error) {
-      if (error instanceof Error && CONCERNS_ONE.test(error.message)) return again()
+      if (error instanceof Error && RETRYABLE_ERROR.test(error.message)) return resend()
       throw error
     }
   }
@@ -121,70 +121,70 @@ export class RedisCommands {
 
 const SLOTS = 16_384
 
-/** The last is ioredis's own: slots moved to another master while their commands were collected. Nothing was sent then. */
-const CONCERNS_ONE = /^(MOVED|ASK|TRYAGAIN|NOSCRIPT) |same slots allocation group/
+/** Errors after which one command is sent again. The last is ioredis's: slots moved while their commands were collected, and nothing was sent. */
+const RETRYABLE_ERROR = /^(MOVED|ASK|TRYAGAIN|NOSCRIPT) |same slots allocation group/
 
 function masterOf(cluster: Cluster, key: string): string | undefined {
   return cluster.slots[new Command('get', [key]).getSlot()]?.[0]
 }
 
 const PROBE_NAME = 'probe'
-const PROBE_LIVES_MS = 60_000
+const PROBE_TTL_MS = 60_000
 
 /**
- * Names are separate per installation. Closing the store closes the connection. Calls have only the connection's time limit; the guard
- * adds one.
+ * Opens a store whose names have the installation's prefix. Closing it closes the connection. Calls have only the connection's time limit;
+ * the fallback store adds one.
  */
 export function openRedisStore(connection: RedisConnection, installationId: string): FastStore {
   const commands = new RedisCommands(connection)
   const countWindows = commands.loadScript(new URL('./windows.lua', import.meta.url))
   const uncountWindows = commands.loadScript(new URL('./uncount.lua', import.meta.url))
   const prefix = installationPrefix(installationId)
-  const named = (name: string) => prefix + name
+  const prefixed = (name: string) => prefix + name
 
   async function writeEntry(name: string, bytes: Uint8Array, ttlMs: number): Promise<boolean> {
-    await commands.set(named(name), toBuffer(bytes), Math.max(1, Math.round(ttlMs)))
+    await commands.set(prefixed(name), toBuffer(bytes), Math.max(1, Math.round(ttlMs)))
     return true
   }
 
   return {
     kind: 'redis',
-    shardOf: name => commands.shardOf(named(name)),
+    shardOf: name => commands.shardOf(prefixed(name)),
     async count({ requests, isAllOrNothing, windows, entries, second }: CountBatch): Promise<CountResult> {
-      const keys = [...windows.map(window => window.name), ...entries].map(named)
-      const ask = async (lostAtSecond: number | null) => {
-        const step = lostAtSecond === null || second === undefined ? 0 : lostAtSecond - second
-        const described = windows.flatMap(window => writeWindow(window, lostAtSecond !== null, step))
+      const keys = [...windows.map(window => window.name), ...entries].map(prefixed)
+      const send = async (restoreAtSecond: number | null) => {
+        const step = restoreAtSecond === null || second === undefined ? 0 : restoreAtSecond - second
+        const windowArguments = windows.flatMap(window => buildWindowArguments(window, restoreAtSecond !== null, step))
         return (await countWindows(keys, [
           isAllOrNothing ? -requests : requests,
           windows.length,
           prefix,
-          ...described,
+          ...windowArguments,
         ])) as (number | Buffer | null)[]
       }
-      const first = await ask(null)
-      const reply = Number(first[0]) === HAS_LOST ? await ask(Number(first[1])) : first
-      return readCounted(reply, windows.length, entries.length)
+      const first = await send(null)
+      const reply = Number(first[0]) === WINDOW_LOST ? await send(Number(first[1])) : first
+      return parseCountReply(reply, windows.length, entries.length)
     },
     async uncount(windowNames, requests, { second }) {
-      await uncountWindows(windowNames.map(named), [requests, second])
+      await uncountWindows(windowNames.map(prefixed), [requests, second])
     },
     writeEntry,
     async deleteEntry(name) {
-      await commands.delete(named(name))
+      await commands.delete(prefixed(name))
     },
     async readEntries(names) {
-      return names.length === 0 ? [] : commands.read(names.map(named))
+      return names.length === 0 ? [] : commands.read(names.map(prefixed))
     },
     async writeEntries(entries) {
       await Promise.all(entries.map(({ name, bytes, ttlMs }) => writeEntry(name, bytes, ttlMs)))
       return true
     },
     async ping() {
-      // A write, because a Redis that is full or read-only could not count; on each master of a cluster.
-      const keys = commands.keysOnAllMasters(named(PROBE_NAME))
-      if (keys.length === 0) throw new Error('No master of the cluster is known')
-      await Promise.all(keys.map(key => commands.set(key, '', PROBE_LIVES_MS)))
+      // Writes one key on each master, because a full or read-only Redis could not count.
+      const keys = commands.keysOnAllMasters(prefixed(PROBE_NAME))
+      if (keys.length === 0) throw new Error('no master of the Redis cluster is known; check REDIS_URL')
+      await Promise.all(keys.map(key => commands.set(key, '', PROBE_TTL_MS)))
     },
     async close() {
       commands.close()
@@ -192,25 +192,25 @@ export function openRedisStore(connection: RedisConnection, installationId: stri
   }
 }
 
-/** The script's reply when it lacks a window that the caller has seen. */
-const HAS_LOST = -1
+/** The script's reply when it does not have a window that the caller has seen. */
+const WINDOW_LOST = -1
 
-/** Less is the way there, and is left alone, so that what several callers remember of a second is the same second. */
+/** Smaller clock steps are latency and are ignored, so that the copies of several callers agree on the second. */
 const TOLERATED_SECONDS = 2
 
-/** The script's arguments for a window. The remembered bytes are sent only when Redis has lost the window: by its time now, if that has stepped. */
-function writeWindow(
+/** Returns the script's arguments for a window. The copy is sent only when Redis has lost the window, shifted if its clock has stepped. */
+function buildWindowArguments(
   { limit, lastSeen, unreported = 0 }: RateWindow,
-  hasLost: boolean,
+  isLost: boolean,
   step: number,
 ): ScriptArgument[] {
   if (!lastSeen) return [limit, 0, unreported, '']
   const restored = Math.abs(step) > TOLERATED_SECONDS ? shiftEncodedWindow(lastSeen, step) : lastSeen
-  return [limit, readWindowBirth(lastSeen), unreported, hasLost ? toBuffer(restored) : '']
+  return [limit, readWindowBirth(lastSeen), unreported, isLost ? toBuffer(restored) : '']
 }
 
-/** The script's reply: three numbers, the windows as they are now, then the entries, which are left off where no request passes. */
-function readCounted(reply: readonly (number | Buffer | null)[], windows: number, entries: number): CountResult {
+/** Parses the script's reply: three numbers, the windows, then the entries, which are omitted when no request is granted. */
+function parseCountReply(reply: readonly (number | Buffer | null)[], windows: number, entries: number): CountResult {
   const [granted, second, waitMs, ...rest] = reply
   const seen = rest.slice(0, windows).map(asBytes)
   return {

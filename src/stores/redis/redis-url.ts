@@ -1,6 +1,6 @@
-/** REDIS_URL: one server, a comma-separated list of cluster nodes, or Sentinels and the name of their master. */
+/** Parses REDIS_URL: one server, a comma-separated list of cluster nodes, or Sentinels and the name of their master. */
 
-/** As TLS takes them, in PEM. */
+/** Certificates and key in PEM. */
 export interface RedisTlsOptions {
   ca?: string
   cert?: string
@@ -10,7 +10,7 @@ export interface RedisTlsOptions {
 export interface RedisAddress {
   hosts: { host: string; port: number }[]
   isCluster: boolean
-  /** The password is for the Sentinels themselves. */
+  /** Name of the master, and password of the Sentinels. Null without Sentinels. */
   sentinel: { master: string; password: string | null } | null
   isEncrypted: boolean
   username: string | null
@@ -18,11 +18,11 @@ export interface RedisAddress {
   db: number
 }
 
-const FORM = /^(redis|rediss)(\+sentinel)?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/
+const URL_PATTERN = /^(redis|rediss)(\+sentinel)?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/
 const REDIS_PORT = 6379
 const SENTINEL_PORT = 26_379
 
-/** Null when it is none of the forms. */
+/** Returns null for an invalid URL. */
 export function parseRedisUrl(url: string): RedisAddress | null {
   if (url.includes('+sentinel:')) return parseOne(url)
   const nodes = url.split(',').map(node => parseOne(node.trim()))
@@ -32,7 +32,7 @@ export function parseRedisUrl(url: string): RedisAddress | null {
 }
 
 function parseOne(url: string): RedisAddress | null {
-  const [, scheme, sentinels, credentials = '', authority = '', path = '', query = ''] = FORM.exec(url) ?? []
+  const [, scheme, sentinels, credentials = '', authority = '', path = '', query = ''] = URL_PATTERN.exec(url) ?? []
   const hosts = parseHosts(authority, sentinels ? SENTINEL_PORT : REDIS_PORT)
   const names = path.split('/')
   const master = sentinels ? decode(names.shift() ?? '') : null
@@ -50,11 +50,11 @@ function parseOne(url: string): RedisAddress | null {
   }
 }
 
-function parseHosts(authority: string, fallbackPort: number): RedisAddress['hosts'] | null {
+function parseHosts(authority: string, defaultPort: number): RedisAddress['hosts'] | null {
   const hosts = authority.split(',').map(text => {
     const [, bare, bracketed, port] = /^(?:([^:[\]\s]+)|\[([0-9a-fA-F:.]+)\])(?::(\d{1,5}))?$/.exec(text.trim()) ?? []
     const host = bare ?? bracketed
-    return host === undefined ? null : { host, port: Number(port ?? fallbackPort) }
+    return host === undefined ? null : { host, port: Number(port ?? defaultPort) }
   })
   return hosts.every(host => host !== null && host.port > 0 && host.port < 65_536)
     ? hosts.filter(host => host !== null)

@@ -1,6 +1,6 @@
--- Removes requests that were counted, but refused later, from their windows.
+-- Removes requests that were counted and rejected later from their windows.
 -- KEYS: the windows. ARGV: the number of requests, and the second in which they were counted.
--- Only that second's count may shrink: with a newer one, an older request would be forgotten too early.
+-- Reduces only that second's count. Reducing a newer one would remove an older request too early.
 local SECONDS = 61
 local HEAD = 12
 local requests = tonumber(ARGV[1])
@@ -14,9 +14,9 @@ for _, key in ipairs(KEYS) do
             local counts = string.sub(stored, HEAD + 1)
             local at = second % SECONDS * 4
             local count = struct.unpack('>I4', counts, at + 1)
-            local taken = math.min(count, requests)
-            counts = string.sub(counts, 1, at) .. struct.pack('>I4', count - taken) .. string.sub(counts, at + 5)
-            redis.call('SET', key, struct.pack('>I4I4I4', total - taken, last, birth) .. counts, 'KEEPTTL')
+            local removed = math.min(count, requests)
+            counts = string.sub(counts, 1, at) .. struct.pack('>I4', count - removed) .. string.sub(counts, at + 5)
+            redis.call('SET', key, struct.pack('>I4I4I4', total - removed, last, birth) .. counts, 'KEEPTTL')
         end
     end
 end

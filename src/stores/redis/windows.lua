@@ -1,11 +1,11 @@
--- Sliding windows and the exact entries of a batch, in one atomic step.
+-- Counts a batch of requests in sliding windows and reads its exact entries, atomically.
 -- KEYS: the windows, then the entries to read. All share one hash tag, and so one cluster slot.
--- ARGV: the number of requests (negative: all of them are to pass, or none), the number of windows, the prefix of all names, then for each window: its limit; the birth of the
--- window that the caller knows (0 for none); requests that passed uncounted while the caller could not reach Redis; and, to restore
--- a lost window, the window as the caller last saw it (else empty).
--- Returns: how many may pass, the second they were counted in, milliseconds until one more, or all, could pass (0 for now), each window,
--- then the entries (none when no request may pass). Or -1 with nothing changed, when a window is not the one that the caller knows:
--- a restart, a flush or an eviction lost it, and the caller must ask again with what it remembers.
+-- ARGV: the number of requests (negative: grant all of them or none), the number of windows, the prefix of all names, then for each
+-- window: its limit; the birth of the caller's copy (0 for none); requests that were granted while Redis was unavailable; and, to restore
+-- a lost window, the caller's copy (else empty).
+-- Returns: the number of granted requests, the second they were counted in, milliseconds until one more, or all, could be granted (0 for
+-- now), each window, then the entries (none when no request is granted). Returns -1 and the second, with nothing changed, when a window
+-- is not the one of the caller's copy: a restart, a flush or an eviction lost it, and the caller must call again with its copy.
 --
 -- A window is a string: total, last second written, birth, and 61 counts, one per second, each 4 bytes. A request counts from its
 -- second until 61 whole seconds later, so no interval of 60 seconds can contain more than the limit, whatever its phase.
@@ -16,23 +16,23 @@ local EMPTY = string.rep('\0', SECONDS * 4)
 
 local clock = redis.call('TIME')
 local now = tonumber(clock[1])
-local wanted = math.abs(tonumber(ARGV[1]))
-local is_whole = tonumber(ARGV[1]) < 0
+local requested = math.abs(tonumber(ARGV[1]))
+local all_or_nothing = tonumber(ARGV[1]) < 0
 local window_count = tonumber(ARGV[2])
 
--- A key of another type, which no release writes, counts as missing: it must not fail every request.
+-- Treats a key of another type, which no release writes, as missing, so that it does not fail every request.
 local function get(key)
     local stored = redis.pcall('GET', key)
     return type(stored) == 'string' and stored or false
 end
 
--- Length of the integrity tag before an entry: TAG_BYTES of entry-tags.ts.
-local TAG = 28
+-- Length of the signature before an entry: SIGNATURE_BYTES of signed-store.ts.
+local SIGNATURE = 28
 
--- An entry may be an alias: its first line names the entry with the response. Then both are returned, concatenated.
+-- Returns an entry. If it is an alias, whose first line names another entry, returns both, concatenated.
 local function read_entry(key)
     local stored = get(key)
-    local target = stored and string.match(stored, '^%[3,"([^"]+)"', TAG + 1)
+    local target = stored and string.match(stored, '^%[3,"([^"]+)"', SIGNATURE + 1)
     if not target then
         return stored
     end
@@ -40,8 +40,8 @@ local function read_entry(key)
     return entry and stored .. entry
 end
 
--- Total, counts and birth of a stored window, without the seconds that are too old by now. One that ends in the future was written before
--- the clock stepped back: by less than its length, it is taken to end now; by more, it is a lost one, since nobody here can tell its age.
+-- Returns total, counts and birth of a stored window, without the seconds that have left it. A window that ends in the future was written
+-- before the clock stepped back. If the step is shorter than the window, the window ends now. Otherwise its age is unknown, and it is lost.
 local function open_window(stored)
     if not stored or #stored ~= SIZE then
         return { total = 0, counts = EMPTY, birth = 0 }
@@ -70,15 +70,15 @@ local function open_window(stored)
     return { total = total, counts = counts, birth = birth }
 end
 
--- Each caller remembers a part of a lost window: the highest count that any of them saw is kept for each second.
-local function bring_back(window, remembered)
-    local seen = open_window(remembered)
+-- Merges a caller's copy into a lost window. For each second, the highest count of all callers' copies is kept.
+local function restore_window(window, copy)
+    local seen = open_window(copy)
     local counts = {}
     window.total = 0
     for at = 0, SECONDS - 1 do
-        local ours = struct.unpack('>I4', window.counts, at * 4 + 1)
-        local theirs = struct.unpack('>I4', seen.counts, at * 4 + 1)
-        local count = math.max(ours, theirs)
+        local stored_count = struct.unpack('>I4', window.counts, at * 4 + 1)
+        local copy_count = struct.unpack('>I4', seen.counts, at * 4 + 1)
+        local count = math.max(stored_count, copy_count)
         window.total = window.total + count
         counts[at + 1] = struct.pack('>I4', count)
     end
@@ -96,9 +96,9 @@ local function write_window(window)
     return struct.pack('>I4I4I4', window.total, now, window.birth) .. window.counts
 end
 
--- Milliseconds until the window has room for one more request, or for all that are to pass together.
-local function wait_for_room(window, limit)
-    local over = window.total + (is_whole and wanted or 1) - limit
+-- Returns milliseconds until the window has capacity for one more request, or for an all-or-nothing batch.
+local function time_until_capacity(window, limit)
+    local over = window.total + (all_or_nothing and requested or 1) - limit
     if over <= 0 then
         return 0
     end
@@ -112,24 +112,24 @@ local function wait_for_room(window, limit)
 end
 
 local windows = {}
-local granted = wanted
+local granted = requested
 for i = 1, window_count do
-    local limit, known, missed, remembered = unpack(ARGV, i * 4, i * 4 + 3)
+    local limit, known, missed, copy = unpack(ARGV, i * 4, i * 4 + 3)
     local window = open_window(get(KEYS[i]))
-    if remembered ~= '' then
-        bring_back(window, remembered)
+    if copy ~= '' then
+        restore_window(window, copy)
     elseif tonumber(known) ~= 0 and tonumber(known) ~= window.birth then
         return { -1, now }
     end
     window.limit = tonumber(limit)
     window.missed = tonumber(missed)
-    window.is_changed = window.missed > 0 or remembered ~= ''
-    window.room = window.limit - window.total - window.missed
-    granted = math.min(granted, window.room)
+    window.is_changed = window.missed > 0 or copy ~= ''
+    window.capacity = window.limit - window.total - window.missed
+    granted = math.min(granted, window.capacity)
     windows[i] = window
 end
 granted = math.max(granted, 0)
-if is_whole and granted < wanted then
+if all_or_nothing and granted < requested then
     granted = 0
 end
 
@@ -143,8 +143,8 @@ for i, window in ipairs(windows) do
         end
         redis.call('SET', KEYS[i], write_window(window), 'EX', SECONDS)
     end
-    if granted < wanted then
-        wait = math.max(wait, wait_for_room(window, window.limit))
+    if granted < requested then
+        wait = math.max(wait, time_until_capacity(window, window.limit))
     end
     result[3 + i] = write_window(window)
 end

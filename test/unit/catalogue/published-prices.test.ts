@@ -83,5 +83,5 @@ test('models.dev’s table', () => {
 })
 
 test.each([[[]], [{}], [{ openai: { models: {} } }], ['text']])('%j is no such table', table => {
-  expect(() => parsePublishedPrices(table, ['openai'])).toThrow(/no JSON object|no price of openai/)
+  expect(() => parsePublishedPrices(table, ['openai'])).toThrow(/must be a JSON object|no price of openai/)
 })

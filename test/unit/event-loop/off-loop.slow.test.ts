@@ -75,7 +75,7 @@ describe('an owner whose job takes long', () => {
   const echo = (loop: WorkerPool, owner: number) => loop.run(TEST_JOB, { does: 'echo', text: `${owner}` }, { owner })
 
   test('waits behind it alone: others have a second worker', async () => {
-    const loop = new WorkerPool({ limitMs: 5_000, patienceMs: 50 })
+    const loop = new WorkerPool({ limitMs: 5_000, extraWorkerAfterMs: 50 })
     await echo(loop, 1)
     const told: string[] = []
     const asked = [hang(loop, 1), echo(loop, 1).catch(String), echo(loop, 2), echo(loop, 3)]
@@ -84,7 +84,7 @@ describe('an owner whose job takes long', () => {
   })
 
   test('has it ended, once there are two such owners and others wait', async () => {
-    const loop = new WorkerPool({ limitMs: 4_000, patienceMs: 50, shareMs: 500 })
+    const loop = new WorkerPool({ limitMs: 4_000, extraWorkerAfterMs: 50, maxContendedMs: 500 })
     const [first, second] = [hang(loop, 1), hang(loop, 2)]
     expect(await echo(loop, 3)).toBe('3 from a worker')
     expect(await first).toMatch(/while other projects were waiting/)

@@ -145,7 +145,7 @@ test('each shard has a guard of its own: names of another are served meanwhile',
   const write = (name: string) => store.writeEntry(name, new Uint8Array(1), 60_000)
   expect([await write('b'), await write('a'), await write('b')]).toEqual([true, false, true])
   expect(changes).toEqual([[false, 'first']])
-  await expect(store.runGuarded('a', async () => 'asked')).rejects.toThrow('did not answer')
+  await expect(store.runGuarded('a', async () => 'asked')).rejects.toThrow('did not reply')
   expect(await store.runGuarded('b', async () => 'asked')).toBe('asked')
   // A replica takes the place of the lost one, under an address of its own.
   shards.set('a', 'third')

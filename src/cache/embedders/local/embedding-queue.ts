@@ -1,15 +1,15 @@
-/** The queue of what a model is asked for, in order of arrival: first what requests wait for, then the rest. */
+/** The queue of texts for the model, in order of arrival. Texts that requests wait for come first. */
 import { startTimeout } from '../../../event-loop/timeouts.ts'
 import type { ModelChildProcess } from './model-child-process.ts'
 
-/** One is being computed and one is ready. The others wait here, where a crash of the model does not lose them. */
-const ASKS_AT_THE_MODEL = 2
-/** As many texts may wait that nobody waits for, of two thousand characters at most. */
-const MOST_LATER = 10_000
-/** A model that takes longer for one ask counts as hung. */
-const ASK_TIME_LIMIT_MS = 10_000
-/** Assumed time per ask until one was measured. */
-const FIRST_GUESS_MS = 10
+/** Requests sent to the model: one is computed, one is next. The others wait here, where a crash of the model does not lose them. */
+const MAX_SENT = 2
+/** Maximum waiting texts of low priority, of at most 2,000 characters each. */
+const MAX_LOW_PRIORITY = 10_000
+/** A model that takes longer for one text is treated as hung. */
+const EMBED_TIME_LIMIT_MS = 10_000
+/** Estimated time per text until one is measured. */
+const INITIAL_ESTIMATE_MS = 10
 
 interface Job {
   text: string
@@ -18,38 +18,38 @@ interface Job {
 }
 
 export interface EmbeddingQueue {
-  /** Resolves to null when the model cannot do it. Never rejects. `name`: of the text and its owner. */
+  /** Resolves to the vector; null when the model cannot embed the text. Never rejects. `name` identifies the text and its owner. */
   add(text: string, name: string): Promise<Float32Array | null>
-  /** The same after everything that somebody waits for. Resolves to null, too, when too much waits already. */
+  /** Like `add`, after all texts that requests wait for. Also resolves to null when the low-priority queue is full. */
   addLowPriority(text: string, name: string): Promise<Float32Array | null>
-  /** Somebody waits by now for what was added for later. */
+  /** Moves a low-priority text to the main queue, because a request waits for it now. */
   raisePriority(name: string): void
-  /** Handles the reply to an ask that was sent. */
+  /** Handles the model's reply to a request. */
   settle(id: number, vector: Float32Array | null): void
   /**
-   * Sets the current model process; null for none. Asks that the last one had not answered are dropped, because one of them may have
-   * crashed it.
+   * Sets the current model process; null for none. Requests that the previous process had not answered resolve to null, because one of
+   * them may have crashed it.
    */
   setProcess(next: ModelChildProcess | null): void
-  /** Drops everything that waits. */
+  /** Resolves all requests to null. */
   clear(): void
-  /** Expected wait for an ask that is added now, and not for later, from the latest measurement. */
+  /** Returns the estimated wait of a text that is added now, in milliseconds. */
   estimateWaitMs(): number
 }
 
 export function createEmbeddingQueue(): EmbeddingQueue {
   const waiting: Job[] = []
-  const later: Job[] = []
+  const lowPriority: Job[] = []
   const sent = new Map<number, Job>()
   let model: ModelChildProcess | null = null
   let lastId = 0
-  let averageMs = FIRST_GUESS_MS
+  let averageMs = INITIAL_ESTIMATE_MS
   let startedAtMs = 0
   let endLimit: (() => void) | null = null
 
   function sendNext(): void {
-    while (model && sent.size < ASKS_AT_THE_MODEL) {
-      const job = waiting.shift() ?? later.shift()
+    while (model && sent.size < MAX_SENT) {
+      const job = waiting.shift() ?? lowPriority.shift()
       if (!job) break
       if (sent.size === 0) startedAtMs = performance.now()
       sent.set(++lastId, job)
@@ -57,10 +57,10 @@ export function createEmbeddingQueue(): EmbeddingQueue {
     }
     endLimit?.()
     const watched = model
-    endLimit = sent.size === 0 ? null : startTimeout(ASK_TIME_LIMIT_MS, () => watched?.kill())
+    endLimit = sent.size === 0 ? null : startTimeout(EMBED_TIME_LIMIT_MS, () => watched?.kill())
   }
 
-  function put(queue: Job[], text: string, name: string) {
+  function enqueue(queue: Job[], text: string, name: string) {
     const { promise, resolve } = Promise.withResolvers<Float32Array | null>()
     queue.push({ text, name, settle: resolve })
     sendNext()
@@ -68,11 +68,12 @@ export function createEmbeddingQueue(): EmbeddingQueue {
   }
 
   return {
-    add: (text, name) => put(waiting, text, name),
-    addLowPriority: async (text, name) => (later.length < MOST_LATER ? put(later, text, name) : null),
+    add: (text, name) => enqueue(waiting, text, name),
+    addLowPriority: async (text, name) =>
+      lowPriority.length < MAX_LOW_PRIORITY ? enqueue(lowPriority, text, name) : null,
     raisePriority(name) {
-      const at = later.findIndex(job => job.name === name)
-      if (at >= 0) waiting.push(...later.splice(at, 1))
+      const at = lowPriority.findIndex(job => job.name === name)
+      if (at >= 0) waiting.push(...lowPriority.splice(at, 1))
     },
     settle(id, vector) {
       const job = sent.get(id)
@@ -91,7 +92,7 @@ export function createEmbeddingQueue(): EmbeddingQueue {
       sendNext()
     },
     clear() {
-      for (const job of [...waiting.splice(0), ...later.splice(0)]) job.settle(null)
+      for (const job of [...waiting.splice(0), ...lowPriority.splice(0)]) job.settle(null)
       this.setProcess(null)
     },
     estimateWaitMs: () => (waiting.length + sent.size) * averageMs,

@@ -1,4 +1,4 @@
-/** Loads an ONNX model and its tokenizer, which embed texts one at a time. */
+/** Loads an ONNX model and its tokenizer. They embed one text at a time. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -10,33 +10,33 @@ import { type EmbeddingRecipe, type ModelFolder, readModelFolder } from './model
 import { findModelRuntime } from './model-runtime.ts'
 import { loadTokenEncoder } from './model-tokenizer.ts'
 
-/** The output of models that pool by themselves, as sentence-transformers exports them. */
+/** The output's name in models that pool by themselves, as exported by sentence-transformers. */
 const POOLED = 'sentence_embedding'
 
 export interface EmbeddingModel {
-  /** Name of its embedding space: it changes with the weights, the tokenizer and the recipe. */
+  /** Name of the embedding space. It changes with the weights, the tokenizer and the recipe. */
   name: string
   dimensions: number
-  /** The unit vector; null when the model cannot read the whole text. */
+  /** Resolves to the text's unit vector. Null when the model cannot read the whole text. */
   embed(text: string): Promise<Float32Array | null>
 }
 
-/** Throws, with a reason for the operator, when the folder's model cannot be loaded. */
+/** Loads the folder's model. Throws an error for the operator when it cannot be loaded. */
 export async function loadEmbeddingModel(folder: string): Promise<EmbeddingModel> {
   const files = readModelFolder(folder)
   const { onnx, tokenizers } = await importRuntime(folder)
   const tokenize = await loadTokenEncoder(tokenizers, files)
   const run = await loadSession(onnx, files)
 
-  // One text per run: padding costs what a batch saves (measured: 2 to 4 texts save a fifth, 8 save nothing). Models that quantize at run
-  // time also give a text another vector in another batch.
+  // A run has one text, because padding costs what a batch saves (measured: 2 to 4 texts save a fifth, 8 save nothing). Models that
+  // quantize at run time also compute another vector in another batch.
   async function embed(text: string): Promise<Float32Array | null> {
     const ids = tokenize(text)
     return ids && pool(await run(ids), files.recipe.pooling)
   }
 
   const probe = await embed('a')
-  if (!probe) throw new Error('The tokenizer cannot read the letter a')
+  if (!probe) throw new Error('tokenizer cannot encode the letter "a"; use another model')
   const dimensions = probe.length
   return {
     name: await nameModel(files, dimensions),
@@ -49,7 +49,7 @@ async function loadSession(
   onnx: typeof Onnx,
   { modelFile }: ModelFolder,
 ): Promise<(ids: number[]) => Promise<ModelOutput>> {
-  // One thread: a question is too little work to split, and the proxy needs the other processors.
+  // One thread is used, because a question is too little work to split and the proxy needs the other processors.
   const session = await onnx.InferenceSession.create(modelFile, { intraOpNumThreads: 1, interOpNumThreads: 1 })
   const names = session.outputNames
   const name = names.includes(POOLED) ? POOLED : (names[0] ?? POOLED)
@@ -63,7 +63,8 @@ async function loadSession(
     const feeds = Object.fromEntries(
       session.inputNames.map(name => {
         const values = inputs[name]
-        if (!values) throw new Error(`The model asks for ${name}, which no text model for sentences needs`)
+        if (!values)
+          throw new Error(`model requires the input ${name}, which is not supported; use a sentence embedding model`)
         return [name, new onnx.Tensor('int64', values, shape)]
       }),
     )
@@ -73,15 +74,16 @@ async function loadSession(
 }
 
 function readOutput(output: Onnx.Tensor | undefined): ModelOutput {
-  if (!output || !(output.data instanceof Float32Array)) throw new Error('The model gives no 32-bit floats')
+  if (!output || !(output.data instanceof Float32Array))
+    throw new Error('model output is not 32-bit floats; use another export of the model')
   return { data: output.data, dims: output.dims }
 }
 
 async function importRuntime(folder: string): Promise<{ onnx: typeof Onnx; tokenizers: typeof Tokenizers }> {
-  const found = findModelRuntime(folder)
-  if (!found) throw new Error(`what runs it is not installed: ${formatCommand('embedder:install')} brings it`)
+  const runtime = findModelRuntime(folder)
+  if (!runtime) throw new Error(`the model runtime is not installed; run ${formatCommand('embedder:install')}`)
   try {
-    const [onnx, tokenizers] = await Promise.all([import(found.onnx), import(found.tokenizers)])
+    const [onnx, tokenizers] = await Promise.all([import(runtime.onnx), import(runtime.tokenizers)])
     return { onnx, tokenizers }
   } catch (error) {
     throw new Error('onnxruntime-node does not run on this platform', { cause: error })
@@ -111,6 +113,7 @@ function pool({ data, dims }: ModelOutput, pooling: EmbeddingRecipe['pooling']):
   const vector = data.slice(0, dimensions)
   for (let at = dimensions; at < tokens * dimensions; at += 1)
     vector[at % dimensions] = (vector[at % dimensions] ?? 0) + (data[at] ?? 0)
-  if (vector.length === 0 || !vector.every(Number.isFinite)) throw new Error('The model gave no finite vector')
+  if (vector.length === 0 || !vector.every(Number.isFinite))
+    throw new Error('model output is not a finite vector; use another model')
   return normalizeVector(vector)
 }

@@ -1,35 +1,35 @@
-/** Reads a folder with an ONNX model: how its makers turn a text into a vector. */
+/** Reads a folder with an ONNX model: its files and the recipe by which it embeds a text. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { findModelFile, findModelFolderProblem } from '../../../config/model-files.ts'
 import { isJsonObject } from '../../../formats/json/canonical.ts'
 
-/** Longer texts get no vector: a question of this length already takes a small model a tenth of a second. */
-const MOST_TOKENS = 256
+/** Longer texts get no vector. A question of this length takes a small model a tenth of a second. */
+const MAX_TOKENS = 256
 
 export interface ModelFolder {
   modelFile: string
   tokenizerFile: string
-  /** Null when there is none. */
+  /** Null when the folder has no such file. */
   tokenizerConfigFile: string | null
   recipe: EmbeddingRecipe
 }
 
-/** Everything that decides a vector besides the weights and the tokenizer. */
+/** The settings that determine a vector, besides the weights and the tokenizer. */
 export interface EmbeddingRecipe {
   /** The mean of the tokens' vectors, or the first token's vector. */
   pooling: 'mean' | 'cls'
   /** Prepended to every text. */
   prefix: string
-  /** Including special tokens. */
+  /** Maximum tokens of a text, including special tokens. */
   maxTokens: number
 }
 
-/** Throws when `findModelFolderProblem` finds a fault, or a file is not JSON. */
+/** Throws when the folder has a problem, or a file is not JSON. */
 export function readModelFolder(folder: string): ModelFolder {
-  const fault = findModelFolderProblem(folder)
+  const problem = findModelFolderProblem(folder)
   const modelFile = findModelFile(folder)
-  if (fault !== null || modelFile === null) throw new Error(`The folder ${fault}`)
+  if (problem !== null || modelFile === null) throw new Error(`The folder ${problem}`)
   const tokenizerConfigFile = join(folder, 'tokenizer_config.json')
   return {
     modelFile,
@@ -39,15 +39,15 @@ export function readModelFolder(folder: string): ModelFolder {
   }
 }
 
-/** Sentence-transformers has a file for it. Of the models without that file, BGE's use the first token. */
+/** Reads the pooling from the file of sentence-transformers. Without that file, BGE models use the first token and others the mean. */
 function readPooling(folder: string): EmbeddingRecipe['pooling'] {
-  const said = readObject(join(folder, '1_Pooling', 'config.json'))
-  if (said.pooling_mode_cls_token === true) return 'cls'
-  if (said.pooling_mode_mean_tokens === true) return 'mean'
+  const config = readObject(join(folder, '1_Pooling', 'config.json'))
+  if (config.pooling_mode_cls_token === true) return 'cls'
+  if (config.pooling_mode_mean_tokens === true) return 'mean'
   return namesOf(folder).some(name => /\bbge\b/.test(name)) ? 'cls' : 'mean'
 }
 
-/** The default prompt of sentence-transformers, if one is set. E5's models need a prefix but seldom declare it. */
+/** Reads the default prompt of sentence-transformers, if one is set. E5 models need a prefix but rarely declare it. */
 function readPrefix(folder: string): string {
   const { default_prompt_name: chosen, prompts } = readObject(join(folder, 'config_sentence_transformers.json'))
   if (typeof chosen === 'string' && isJsonObject(prompts) && typeof prompts[chosen] === 'string') return prompts[chosen]
@@ -55,27 +55,27 @@ function readPrefix(folder: string): string {
 }
 
 function readMaxTokens(folder: string): number {
-  const said = [
+  const limits = [
     readObject(join(folder, 'sentence_bert_config.json')).max_seq_length,
     readObject(join(folder, 'tokenizer_config.json')).model_max_length,
     readObject(join(folder, 'config.json')).max_position_embeddings,
   ]
-  return Math.min(MOST_TOKENS, ...said.filter((limit): limit is number => typeof limit === 'number' && limit > 0))
+  return Math.min(MAX_TOKENS, ...limits.filter((limit): limit is number => typeof limit === 'number' && limit > 0))
 }
 
-/** The model's possible names, in lower case. */
+/** Returns the model's possible names, in lower case. */
 function namesOf(folder: string): string[] {
   const { _name_or_path: name } = readObject(join(folder, 'config.json'))
   return [basename(folder), name].filter((name): name is string => typeof name === 'string').map(n => n.toLowerCase())
 }
 
-/** Empty when there is no such file. Throws when it is not JSON. */
+/** Reads a JSON object. Returns an empty one when the file does not exist. Throws when it is not JSON. */
 function readObject(file: string): Record<string, unknown> {
   if (!existsSync(file)) return {}
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
     return isJsonObject(value) ? value : {}
   } catch (error) {
-    throw new Error(`${file} cannot be read`, { cause: error })
+    throw new Error(`${file} must be a readable JSON file`, { cause: error })
   }
 }

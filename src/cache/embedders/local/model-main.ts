@@ -1,17 +1,17 @@
-/** Entry point of the process that runs a model: reads texts and returns what it is asked for, in order. It ends with the proxy. */
+/** Entry point of the model process. It receives texts and sends their vectors, in order. It ends with the proxy. */
 import { setPriority } from 'node:os'
 import { loadEmbeddingModel } from './load-model.ts'
 import type { ModelMessage, ModelRequest } from './model-protocol.ts'
 
-/** Of the system's scheduler, 0 being the usual and 19 the lowest. */
+/** Scheduling priority: 0 is normal, 19 is the lowest. */
 const PRIORITY = 10
 
-// A terminal or container signals the proxy as well, which still has requests to finish.
+// A terminal or container signals the proxy, too, which still has requests to finish.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('disconnect', () => process.exit(0))
 
-// Requests come first: a late vector costs a match, a late answer everything.
+// Requests have priority: a late vector costs a match, a late response is a failure.
 setPriority(PRIORITY)
 
 const [folder = ''] = process.argv.slice(3)

@@ -1,7 +1,7 @@
-/** Finds what runs a model. It is large, and installed only for those who want it: beside the program, or in the model's folder. */
+/** Finds the model runtime. It is large and installed on request, beside the program or in the model's folder. */
 import { join } from 'node:path'
 
-/** In the model's folder. */
+/** Name of the runtime's folder in the model's folder. */
 export const RUNTIME_FOLDER = 'runtime'
 
 export interface ModelRuntime {
@@ -9,7 +9,7 @@ export interface ModelRuntime {
   tokenizers: string
 }
 
-/** Paths of its modules; null when it is not installed. */
+/** Returns the paths of the runtime's modules. Null when it is not installed. */
 export function findModelRuntime(modelFolder: string): ModelRuntime | null {
   for (const from of [import.meta.dir, join(modelFolder, RUNTIME_FOLDER)]) {
     try {

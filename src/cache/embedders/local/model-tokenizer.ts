@@ -1,9 +1,9 @@
-/** Reads a text as a model does: as token ids. */
+/** Encodes a text as the token ids that a model reads. */
 import { readFile } from 'node:fs/promises'
 import type * as Tokenizers from '@huggingface/tokenizers'
 import type { ModelFolder } from './model-folder.ts'
 
-/** Null when the text is too long or contains an unknown token: two texts that differ only in what the model does not see would get equal vectors. */
+/** Returns null when the text is too long or contains an unknown token, because texts that differ only there would get equal vectors. */
 export type TokenEncoder = (text: string) => number[] | null
 
 interface TokenizerFile {
@@ -25,7 +25,7 @@ export async function loadTokenEncoder(
   }
 }
 
-/** WordPiece names its unknown token, Unigram gives its index; byte-level models have none. */
+/** Returns the id of the unknown token. WordPiece declares its text, Unigram its id; byte-level models have none. */
 function unknownIdOf(tokenizer: Tokenizers.Tokenizer, { model }: TokenizerFile) {
   if (typeof model?.unk_id === 'number') return model.unk_id
   return typeof model?.unk_token === 'string' ? (tokenizer.token_to_id(model.unk_token) ?? null) : null

@@ -68,6 +68,6 @@ describe('reads how a text becomes a vector', () => {
 
   test('and says which file it cannot read', async () => {
     const folder = await folderWith('broken', { ...bare, 'config.json': '{' })
-    expect(() => readModelFolder(folder)).toThrow('config.json cannot be read')
+    expect(() => readModelFolder(folder)).toThrow('config.json must be a readable JSON file')
   })
 })
