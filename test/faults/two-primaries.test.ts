@@ -103,7 +103,7 @@ describeFaults('a primary that was left behind', () => {
     const refused = spawnProxy({ DATABASE_URL: old.url, REDIS_URL: redis.url })
     expect(await refused.ended()).not.toBe(0)
     expect(refused.output()).toContain(
-      'the server is an old primary: it is on timeline 1, and timeline 2 has been used',
+      'the server is an old primary: it is on timeline 1, but timeline 2 is in use',
     )
   })
 
