@@ -168,11 +168,11 @@ describeReal('operators’ commands for provider keys', backend => {
     const version = await versionOf()
     expect(await reseal(rotated)).toMatchObject({
       exitCode: 0,
-      stdout: '1 sealed anew, 0 were already, 0 could not be\n',
+      stdout: 'Secrets: 1 re-encrypted, 0 unchanged, 0 failed\n',
     })
     expect(await reseal(rotated)).toMatchObject({
       exitCode: 0,
-      stdout: '0 sealed anew, 1 were already, 0 could not be\n',
+      stdout: 'Secrets: 0 re-encrypted, 1 unchanged, 0 failed\n',
     })
     expect(await versionOf()).toEqual(version)
     expect(await works({ ENCRYPTION_KEY: now })).toBe(200)
