@@ -60,7 +60,7 @@ create index usage_records_error_idx on usage_records (project_id, error_code, r
 create index usage_records_request_id_idx on usage_records using brin (request_id text_bloom_ops(false_positive_rate = 0.001)) with (pages_per_range = 64, autosummarize = on);
 
 comment on table usage_records is 'One row a request that passed admission, in partitions of a month, or of a day where there are many; written in batches off the hot path.';
-comment on column usage_records.recorded_at is 'When the answer ended.';
+comment on column usage_records.recorded_at is 'When the response ended.';
 comment on column usage_records.project_id is 'The project. No foreign key: records outlive what they speak of.';
 comment on column usage_records.request_id is 'X-Request-Id of the answer.';
 comment on column usage_records.status is 'HTTP status of the answer; 499 where the client went away first.';

@@ -2,7 +2,7 @@
 import { Type as t } from '@sinclair/typebox'
 
 export const USAGE_RECORD_COLUMNS = {
-  recorded_at: t.String({ description: "When the answer ended." }),
+  recorded_at: t.String({ description: "When the response ended." }),
   project_id: t.Integer({ minimum: 0, description: "The project. No foreign key: records outlive what they speak of." }),
   request_id: t.String({ description: "X-Request-Id of the answer." }),
   status: t.Integer({ minimum: 0, description: "HTTP status of the answer; 499 where the client went away first." }),

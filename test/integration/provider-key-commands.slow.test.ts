@@ -180,7 +180,7 @@ describeReal('operators’ commands for provider keys', backend => {
     expect(sentKeys()).toEqual(Array(2).fill('Bearer sk-kept-all-along'))
 
     const lost = await reseal({ ...environment, ENCRYPTION_KEY: randomBytes(32).toString('base64') })
-    expect(lost).toMatchObject({ exitCode: 1, stdout: '0 sealed anew, 0 were already, 1 could not be\n' })
+    expect(lost).toMatchObject({ exitCode: 1, stdout: 'Secrets: 0 re-encrypted, 0 unchanged, 1 failed\n' })
     expect(lost.stderr).toContain(`${project}: The project's openai key cannot be sealed anew`)
   })
 })

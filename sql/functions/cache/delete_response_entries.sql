@@ -27,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function delete_response_entries(bigint, text) is 'Deletes the cache entries with the id of a response that is gone at its provider, and returns the hex hashes of their requests.';
+comment on function delete_response_entries(bigint, text) is 'Deletes the cache entries with the id of a response that was deleted at its provider, and returns the hex hashes of their requests.';

@@ -40,4 +40,4 @@ begin
 end;
 $$;
 
-comment on function store_response(bigint, bigint, text, text, text, text, text, text[], boolean) is 'Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items: item_ids, where its provider has made them. Null: continued_id (it began a conversation), own_input (it is too long).';
+comment on function store_response(bigint, bigint, text, text, text, text, text, text[], boolean) is 'Stores a response for a week, so that requests of the same key can continue it by its id or by item_ids, the ids of its items that its provider created. Null: continued_id (it began a conversation), own_input (it is too long).';
