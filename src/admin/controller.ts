@@ -79,7 +79,11 @@ const QUERY: QueryShape = {
   flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
 }
 
-export function readRequestAddress(request: Request, server: ServerWithAddresses | null, trustedProxies: number): string {
+export function readRequestAddress(
+  request: Request,
+  server: ServerWithAddresses | null,
+  trustedProxies: number,
+): string {
   const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
   return resolveClientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies)
 }
@@ -167,7 +171,8 @@ async function readJson(request: Request): Promise<unknown> {
   if (text.trim() === '') return {}
   const value = parseJsonObject(text)
   if (value === undefined) throw invalidRequestError('The body of your request must be a JSON object.')
-  if (hasField(value, UNSAFE_FIELD)) throw invalidRequestError(`The field '${UNSAFE_FIELD}' does not exist here.`, UNSAFE_FIELD)
+  if (hasField(value, UNSAFE_FIELD))
+    throw invalidRequestError(`The field '${UNSAFE_FIELD}' does not exist here.`, UNSAFE_FIELD)
   return value
 }
 

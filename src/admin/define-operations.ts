@@ -67,7 +67,10 @@ export function defineList<
         newestFirst: newestFirst ?? order === 'desc',
         size: rowLimit(limit),
       }
-      const chosen = buildPathFilter(collection, request.ids, { ...excludeHiddenStates(query, request.query), ...filter(request) })
+      const chosen = buildPathFilter(collection, request.ids, {
+        ...excludeHiddenStates(query, request.query),
+        ...filter(request),
+      })
       const rows = await readVisibleObjects(collection, request, chosen, page)
       return toPage(rows as unknown as { id: string }[], limit)
     },
@@ -87,7 +90,11 @@ export function defineShortList(
     query: t.Object(query, STRICT_OBJECT),
     async serve(request) {
       if (idPrefix !== null) for (const name of ['after', 'before']) readCursor(idPrefix, request.query[name], name)
-      const rows = (await readVisibleObjects(collection, request, buildPathFilter(collection, request.ids))) as unknown as { id: string }[]
+      const rows = (await readVisibleObjects(
+        collection,
+        request,
+        buildPathFilter(collection, request.ids),
+      )) as unknown as { id: string }[]
       return slicePage(request.query.order === 'desc' ? rows.toReversed() : rows, request.query)
     },
   }
@@ -106,7 +113,10 @@ export function defineFullList(collection: ApiCollection<ViewName, string, strin
 }
 
 export function defineRead(collection: ApiCollection<ViewName, string, string>, summary: string): AdminOperation {
-  return { ...describe('GET', collection, objectPathOf(collection), summary), serve: request => findObject(collection, request) }
+  return {
+    ...describe('GET', collection, objectPathOf(collection), summary),
+    serve: request => findObject(collection, request),
+  }
 }
 
 interface ChangeOptions<Path extends string, Body extends TProperties, Name extends FunctionName> {
@@ -218,7 +228,10 @@ function call<Name extends FunctionName>(
 }
 
 /** Returns a filter that omits objects with `_archived` unless `include_archived` is given, and so on for each such parameter. */
-function excludeHiddenStates(query: TProperties = {}, request: Readonly<Record<string, unknown>>): Record<string, false> {
+function excludeHiddenStates(
+  query: TProperties = {},
+  request: Readonly<Record<string, unknown>>,
+): Record<string, false> {
   const states = Object.keys(query).flatMap(name => (name.startsWith('include_') && !request[name] ? [name] : []))
   return Object.fromEntries(states.map(name => [name.replace('include', ''), false as const]))
 }

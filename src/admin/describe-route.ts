@@ -22,7 +22,10 @@ export function describeRoute<const ResponseSchema extends TSchema, const Input 
   input?: Input,
   otherContent: Record<string, object> = {},
 ) {
-  const response = { description: 'Done.', content: { 'application/json': { schema: responseSchema }, ...otherContent } }
+  const response = {
+    description: 'Done.',
+    content: { 'application/json': { schema: responseSchema }, ...otherContent },
+  }
   return { ...input, detail: { summary, responses: { 200: response, ...ERROR_RESPONSES } } } as unknown as Input & {
     response: ResponseSchema
   }

@@ -64,7 +64,10 @@ export async function readVisibleObjects<View extends ViewName>(
   filter: ViewFilter<View>,
   page?: PageRange,
 ) {
-  const [rows] = await Promise.all([readObjects(collection, request, filter, page), requireVisible(collection, request)])
+  const [rows] = await Promise.all([
+    readObjects(collection, request, filter, page),
+    requireVisible(collection, request),
+  ])
   return rows
 }
 
@@ -82,7 +85,9 @@ export async function findObject(
   request: OperationRequest,
   id: number = request.ids[collection.idParameter],
 ) {
-  const [found] = await readObjects(collection, request, buildPathFilter(collection, request.ids, { _id: id }), { size: 1 })
+  const [found] = await readObjects(collection, request, buildPathFilter(collection, request.ids, { _id: id }), {
+    size: 1,
+  })
   if (found) return found
   await requireVisible(collection, request)
   throw notFoundError(collection.object.notFoundMessage)

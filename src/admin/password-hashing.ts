@@ -62,5 +62,7 @@ function lengthOfRepeat(text: string, at: number): number {
 
 function isPredictable(before: string | undefined, character: string): boolean {
   if (before === undefined) return false
-  return before === character || SEQUENCES.some(run => run.includes(before + character) || run.includes(character + before))
+  return (
+    before === character || SEQUENCES.some(run => run.includes(before + character) || run.includes(character + before))
+  )
 }

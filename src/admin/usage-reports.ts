@@ -52,7 +52,9 @@ const ROWS = {
     source: null,
   })),
   audio_speeches: defineReport('speech', { characters: notRecorded }, () => ({ characters: null })),
-  audio_transcriptions: defineReport('transcriptions and translations', { seconds: notRecorded }, () => ({ seconds: null })),
+  audio_transcriptions: defineReport('transcriptions and translations', { seconds: notRecorded }, () => ({
+    seconds: null,
+  })),
   // Reports that OpenAI does not have.
   rerankings: defineReport('rankings', inputTokens, row => ({ input_tokens: row.prompt_tokens })),
   files_and_batches: defineReport('files and batches', inputAndOutputTokens, row => ({

@@ -43,7 +43,8 @@ const URL_PATTERN = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(
 const HOST_PATTERN = /^(\[[^\]]+\]|[^:[\]]*)(?::(\d{1,5}))?$/
 const DEFAULT_PORT = '5432'
 
-const REQUIREMENT = 'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
+const REQUIREMENT =
+  'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
 
 /** Parses a URL. Returns null if readDatabaseUrl() would throw DatabaseUrlError. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | null {

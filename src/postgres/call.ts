@@ -76,7 +76,9 @@ type ResultDescription<Name extends FunctionName> = FunctionDescription<Name>['g
 
 /** A row of a function that returns rows, by column name. */
 export type RowOf<Name extends FunctionName, Types = DriverValues> =
-  ResultDescription<Name> extends string ? never : { -readonly [C in keyof ResultDescription<Name>]: ValueOf<ResultDescription<Name>[C], Types> }
+  ResultDescription<Name> extends string
+    ? never
+    : { -readonly [C in keyof ResultDescription<Name>]: ValueOf<ResultDescription<Name>[C], Types> }
 
 /** The result of a function: its rows, or its single value. */
 export type ResultOf<Name extends FunctionName, Types = DriverValues> =

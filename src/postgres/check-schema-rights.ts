@@ -157,7 +157,9 @@ function checkExtension({ role, database, version, ...facts }: RightsFacts): Set
     if (offered === null)
       return [{ cause: 'the server does not have the extension vector (pgvector)', remedy: install }]
     if (isOlder(offered))
-      return [{ cause: `the server has pgvector ${offered}; ${MIN_VECTOR_VERSION} or newer is needed`, remedy: install }]
+      return [
+        { cause: `the server has pgvector ${offered}; ${MIN_VECTOR_VERSION} or newer is needed`, remedy: install },
+      ]
     if (may_make_vector) return []
     return [
       { cause: `the role ${role} may not create the extension vector`, remedy, commands: ['create extension vector;'] },

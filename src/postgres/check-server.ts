@@ -87,7 +87,8 @@ function checkLimits({ role, database, role_limit, database_limit, is_superuser 
 /** Checks session settings. The remedy sets them for the role in the database, which overrides all other sources. */
 function checkSettings({ role, database, settings, shadows, is_standby }: ServerFacts): SetupProblem[] {
   const remedy = 'Run as a superuser, and make a pooler reopen its connections (PgBouncer: RECONNECT):'
-  const alterRole = (name: string, value: string) => `alter role ${role} in database ${database} set ${name} = ${value};`
+  const alterRole = (name: string, value: string) =>
+    `alter role ${role} in database ${database} set ${name} = ${value};`
   const mismatches = findSettingMismatches(settings).filter(({ name }) => !(is_standby && /read_only$/.test(name)))
   const problems: SetupProblem[] = mismatches.map(({ name, value, required }) => ({
     cause: `the setting ${name} is "${value}" in sessions of ${role}; "${required}" is needed`,

@@ -87,7 +87,8 @@ export class ConnectionPool {
   /** Opens a connection; concurrent calls share one attempt. After a failed attempt, rejects at once for RETRY_AFTER_MS. */
   grow(): Promise<void> {
     if (this.#opening) return this.#opening
-    if (this.#lastFailure && performance.now() < this.#lastFailure.untilMs) return Promise.reject(this.#lastFailure.error)
+    if (this.#lastFailure && performance.now() < this.#lastFailure.untilMs)
+      return Promise.reject(this.#lastFailure.error)
     const opening = this.#openOne().finally(() => {
       this.#opening = null
     })

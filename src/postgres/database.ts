@@ -137,7 +137,9 @@ const INVALID_ROLE = '0P000'
 export function isPermissionDenied(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const state = sqlStateOf(error)
-  return state === INVALID_ROLE || (state === INSUFFICIENT_PRIVILEGE && /^(permission denied|must be) /.test(error.message))
+  return (
+    state === INVALID_ROLE || (state === INSUFFICIENT_PRIVILEGE && /^(permission denied|must be) /.test(error.message))
+  )
 }
 
 /** Returns true if a statement failed for a reason that no caller can have caused, such as a missing function. */

@@ -132,7 +132,9 @@ async function connectWith(
   const driver: Driver = { sql, isLost: false, onLost: () => {}, identity: null, tls: secured?.tls ?? 'none' }
   try {
     // The driver sends a statement when its result is awaited. The first one rejects with the reason why the connection failed.
-    const readWriteState = sql.unsafe<{ is_standby: boolean; read_only: boolean }[]>(READ_WRITE_STATE, [], PREPARED_OPTIONS).execute()
+    const readWriteState = sql
+      .unsafe<{ is_standby: boolean; read_only: boolean }[]>(READ_WRITE_STATE, [], PREPARED_OPTIONS)
+      .execute()
     // Some hosting providers do not grant the privilege to read it.
     const identity = sql.unsafe<ServerIdentity[]>(READ_IDENTITY, [], PREPARED_OPTIONS).catch(() => [])
     const [[server], [reported = null]] = await withTimeout(limitMs, Promise.all([readWriteState, identity]))

@@ -124,7 +124,8 @@ function createMissing(role: string): string {
 function explainHba(message: string, { user, database, tls }: DatabaseAddress): SetupProblem {
   const client = /"([0-9a-fA-F.:]+)"/.exec(message)?.[1]
   const network = client ? `${client}/${client.includes(':') ? 128 : 32}` : 'ADDRESS-OF-THIS-MACHINE/32'
-  const tlsAdvice = tls === false ? 'If it accepts only encrypted connections, set sslmode=require in DATABASE_URL. Else add' : 'Add'
+  const tlsAdvice =
+    tls === false ? 'If it accepts only encrypted connections, set sslmode=require in DATABASE_URL. Else add' : 'Add'
   return {
     cause: `pg_hba.conf of the server does not let this machine in (${message})`,
     remedy: `${tlsAdvice} a line above the others in the file that \`show hba_file\` names, and run \`select pg_reload_conf()\`:`,

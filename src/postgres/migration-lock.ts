@@ -64,6 +64,9 @@ export async function runWithMigrationLock(
 }
 
 export async function isMigrating(database: Database): Promise<boolean> {
-  const [lock] = await database.call<{ free: boolean }>(`select pg_try_advisory_xact_lock_shared(${MIGRATION_LOCK}) as free`, [])
+  const [lock] = await database.call<{ free: boolean }>(
+    `select pg_try_advisory_xact_lock_shared(${MIGRATION_LOCK}) as free`,
+    [],
+  )
   return lock?.free === false
 }

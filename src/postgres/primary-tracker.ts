@@ -46,7 +46,9 @@ export class PrimaryTracker {
 
   /** Returns true if a standby of this server was promoted. A server of another system has another history, and is not compared. */
   isOutdated(identity: ServerIdentity | null): boolean {
-    return identity !== null && this.#position?.system === identity.system && identity.timeline < this.#position.timeline
+    return (
+      identity !== null && this.#position?.system === identity.system && identity.timeline < this.#position.timeline
+    )
   }
 
   /** Returns true if a standby has the history of the server in use, or if the latter is unknown. */

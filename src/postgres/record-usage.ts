@@ -7,7 +7,9 @@ import type { CostPart, UsageRecord } from './usage-record.ts'
 
 /** Writes records. Idempotent: records with the same `batch`, a UUID, are written once. Returns the database's time. */
 export function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
-  return withPartitions(database, hasStepped => writeRecords(database, hasStepped ? records.map(redate) : records, batch))
+  return withPartitions(database, hasStepped =>
+    writeRecords(database, hasStepped ? records.map(redate) : records, batch),
+  )
 }
 
 async function writeRecords(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {

@@ -64,7 +64,10 @@ export interface CacheSearchResult {
 type ResultRow = (CacheMatchRow | { match: 'below' } | { match: 'open' }) & { place: number }
 
 /** Runs several searches. Each result has the exact entry alone, or the normalized, confirmed and similar matches of the context, unordered. */
-export async function searchCacheBatch(database: Database, searches: readonly CacheSearch[]): Promise<CacheSearchResult[]> {
+export async function searchCacheBatch(
+  database: Database,
+  searches: readonly CacheSearch[],
+): Promise<CacheSearchResult[]> {
   const rows = (await callFunction(database, 'search_cache', {
     project_ids: searches.map(search => search.projectId),
     request_hashes: toByteaList(searches.map(search => search.requestHash)),
@@ -77,7 +80,11 @@ export async function searchCacheBatch(database: Database, searches: readonly Ca
     anchor_hashes: toByteaList(searches.map(search => search.semantic?.anchorHash)),
     have_verdicts: searches.map(search => search.semantic?.hasVerdicts ?? false),
   })) as ResultRow[]
-  const results: CacheSearchResult[] = searches.map(() => ({ matches: [], hasBelowThreshold: false, hasCandidates: false }))
+  const results: CacheSearchResult[] = searches.map(() => ({
+    matches: [],
+    hasBelowThreshold: false,
+    hasCandidates: false,
+  }))
   for (const { place, ...row } of rows) {
     const result = results[place]
     if (!result) continue

@@ -54,7 +54,8 @@ export function openServerDatabase(options: ServerDatabaseOptions): Database {
     statementTimeLimitMs: OPERATOR_TIME_LIMIT_MS,
   })
 
-  const standbys = standbyUrl === null ? null : new StandbyRouter(parseUrl(standbyUrl), primary, requestConnections.call)
+  const standbys =
+    standbyUrl === null ? null : new StandbyRouter(parseUrl(standbyUrl), primary, requestConnections.call)
 
   const compareHosts = () =>
     openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, isComparison: true }).then(
@@ -65,7 +66,11 @@ export function openServerDatabase(options: ServerDatabaseOptions): Database {
   comparison?.unref()
 
   const disk = new DiskMonitor()
-  const createDatabase = (connections: Connections, limitMs: number, call = disk.watch(connections.call)): Database => ({
+  const createDatabase = (
+    connections: Connections,
+    limitMs: number,
+    call = disk.watch(connections.call),
+  ): Database => ({
     call,
     disk,
     readReplica: standbys?.createReader(connections, limitMs) ?? connections,

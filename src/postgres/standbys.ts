@@ -53,7 +53,10 @@ class Standby {
       if (!isServerError(error)) throw error
       return []
     })
-    const state = this.#pollConnection.call<{ follows: boolean; is_fresh: boolean }>(READ_STATE, [mark.flushed, mark.since])
+    const state = this.#pollConnection.call<{ follows: boolean; is_fresh: boolean }>(READ_STATE, [
+      mark.flushed,
+      mark.since,
+    ])
     const [[server], [position]] = await Promise.all([state, history])
     if (!server?.follows || (position && !primary.hasSameHistory(position))) return 'no standby'
     return server.is_fresh ? 'up' : 'behind'

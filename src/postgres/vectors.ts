@@ -71,7 +71,8 @@ export function formatVector(vector: Float32Array): string {
   for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i] as number))
   if (!Number.isFinite(largest)) throw new RangeError('the vector contains a number that is not finite')
   const scale = largest === 0 ? 0 : MAX_INTEGER / largest
-  if (buffer.byteLength < MAX_NUMBER_BYTES * vector.length) buffer = new DataView(new ArrayBuffer(MAX_NUMBER_BYTES * vector.length))
+  if (buffer.byteLength < MAX_NUMBER_BYTES * vector.length)
+    buffer = new DataView(new ArrayBuffer(MAX_NUMBER_BYTES * vector.length))
   let end = 0
   for (let i = 0; i < vector.length; i++) {
     const number = Math.round((vector[i] as number) * scale) + MAX_INTEGER

@@ -146,7 +146,12 @@ export async function createApp(given: AppOptions): Promise<App> {
   const { recordVerdict } = proxyMetrics
   const operatorStores = { database: database.operatorDatabase, store: localStore }
   const adminSetup = { ...routing, ...operatorStores, config, memory, rejections, recordVerdict, log }
-  const pendingRecorders = [...Object.values(recorders), caching.vectors, rejectionRecorder, ...(tracing ? [tracing] : [])]
+  const pendingRecorders = [
+    ...Object.values(recorders),
+    caching.vectors,
+    rejectionRecorder,
+    ...(tracing ? [tracing] : []),
+  ]
   const readiness = createReadiness(createHealthCheck({ ...healthSources, store }))
   defineGauges(metrics, { ...healthSources, rejections, ...recorders, ...readiness })
   const http = createHttpApp({
@@ -166,7 +171,9 @@ export async function createApp(given: AppOptions): Promise<App> {
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
     flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], pendingRecorders, timeLimitMs),
     async close() {
-      await Promise.all([maintenance, rejectionRecorder, caching.learner, recorders.reconciler].map(each => each.stop()))
+      await Promise.all(
+        [maintenance, rejectionRecorder, caching.learner, recorders.reconciler].map(each => each.stop()),
+      )
       for (const opened of [catalogue, providers]) opened.close()
       await localStore.close()
     },

@@ -175,7 +175,11 @@ async function openRedis(
 }
 
 /** Without DATABASE_MAX_CONNECTIONS, divides the server's connections among the processes of all machines. */
-async function limitConnectionsForFleet(database: Database, { databaseMaxConnections, workers }: Config, processCount: number) {
+async function limitConnectionsForFleet(
+  database: Database,
+  { databaseMaxConnections, workers }: Config,
+  processCount: number,
+) {
   if (databaseMaxConnections !== null) return
   database.limitConnections(await divideConnections(database, null, Math.max(workers, processCount)))
 }

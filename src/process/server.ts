@@ -88,9 +88,7 @@ async function readSettings(): Promise<string> {
 async function serve(argument: string | undefined): Promise<void> {
   const isWorker = argument === '--worker' && args.length === 0
   if (argument !== undefined && !isWorker)
-    throw new ConfigError([
-      'The server takes no such argument: --help lists commands and settings. Example: PORT=8080',
-    ])
+    throw new ConfigError(['The server takes no such argument: --help lists commands and settings. Example: PORT=8080'])
   ensureRuntime()
   const config = readConfig()
   // The proxy continues if the reader of standard output exits.

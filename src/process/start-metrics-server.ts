@@ -26,6 +26,9 @@ export function startMetricsServer(
         `METRICS_PORT must be free on ${host}, and ${metrics.port} is not: ${errorMessageOf(error)}. Example: METRICS_PORT=9465; 0 for none`,
       ])
     }
-    log.warn({ port: metrics.port }, 'the port for metrics is taken, so none are served; set METRICS_PORT to another port')
+    log.warn(
+      { port: metrics.port },
+      'the port for metrics is taken, so none are served; set METRICS_PORT to another port',
+    )
   }
 }

@@ -37,7 +37,9 @@ const entries = defineProjectCollection(cacheEntry, {
   basePath: '/v1/cache/entries',
   idParameter: 'entry_id',
 })
-const question = t.Optional(t.String({ description: 'The beginning of the question, if entries were searched by question.' }))
+const question = t.Optional(
+  t.String({ description: 'The beginning of the question, if entries were searched by question.' }),
+)
 const cacheEntryWithQuestion = t.Object({ ...cacheEntry.schema.properties, question }, { $id: 'CacheEntry' })
 
 type Selector = { [Field in keyof typeof selector]?: Static<(typeof selector)[Field]> }
@@ -97,7 +99,8 @@ export const CACHE_OPERATIONS: readonly AdminOperation[] = [
       if (content === undefined) throw notFoundError(cacheEntry.notFoundMessage)
       const open = (text: string | null) => wordingReader.openStored(text, ids.project_id)
       const [question, response] = await Promise.all([open(content.question), open(content.response)])
-      if (response === null) throw notFoundError('This response can no longer be decrypted, because its encryption key is missing.')
+      if (response === null)
+        throw notFoundError('This response can no longer be decrypted, because its encryption key is missing.')
       return { object: 'cache.entry.content', id: formatId('entry', ids.entry_id), question, response }
     },
   }),

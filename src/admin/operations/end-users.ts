@@ -44,7 +44,10 @@ export const END_USER_OPERATIONS: readonly AdminOperation[] = [
       await requireProject(caller.actor, ids.project_id)
       const endUser = endUserOf(ids, query)
       const found = await callAsActor(caller.actor, 'export_end_user', endUser)
-      const pages = readAll(caller.actor, endUser, { kinds: found.map(({ id }) => id), wordings: options.wordingReader })
+      const pages = readAll(caller.actor, endUser, {
+        kinds: found.map(({ id }) => id),
+        wordings: options.wordingReader,
+      })
       const file = { format, name: 'end-user', columns: Object.keys(endUserItemSchema.properties) }
       return exportItems(file, pages)
     },

@@ -57,7 +57,8 @@ function createRouteReader(modelRouter: AdminOptions['modelRouter']) {
     const alias = findModelAlias(model, key)
     const requested = alias?.model ?? model
     const route = modelRouter.resolve(requested, key, [], alias?.name)
-    const problem = route instanceof ProxyError ? { status: route.status, code: route.code, message: route.message } : null
+    const problem =
+      route instanceof ProxyError ? { status: route.status, code: route.code, message: route.message } : null
     const found = modelRouter.findModel(requested, key)
     const known = found instanceof ProxyError || found.kind === null ? null : found
     return {

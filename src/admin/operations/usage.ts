@@ -201,7 +201,11 @@ async function readRows(read: (part: Part) => Promise<UsageBucketRow[]>, span: T
   const lastBucket = toUnixSeconds(rows[MAX_ROWS]?.bucket_start ?? '')
   const whole = rows.filter(row => toUnixSeconds(row.bucket_start) < lastBucket)
   if (whole.length > 0) return { rows: whole, until: lastBucket, next: `${lastBucket}` }
-  return { rows: rows.slice(0, MAX_ROWS), until: lastBucket + seconds, next: `${lastBucket}_${span.passedOver + MAX_ROWS}` }
+  return {
+    rows: rows.slice(0, MAX_ROWS),
+    until: lastBucket + seconds,
+    next: `${lastBucket}_${span.passedOver + MAX_ROWS}`,
+  }
 }
 
 function timesOf({ from, until, width }: TimeSpan): [start: number, end: number][] {

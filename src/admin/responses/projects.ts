@@ -12,7 +12,9 @@ export const routeSchema = objectSchema(
     kind: nullable(t.String({ description: 'chat, embedding, …' })),
     provider: nullable(textSchema),
     input_usd_per_million: nullable(t.Number({ description: 'US dollars per million input tokens; null if unknown.' })),
-    output_usd_per_million: nullable(t.Number({ description: 'US dollars per million output tokens; null if unknown.' })),
+    output_usd_per_million: nullable(
+      t.Number({ description: 'US dollars per million output tokens; null if unknown.' }),
+    ),
     problem: nullable(t.Object({ status: t.Integer(), code: textSchema, message: textSchema })),
   },
   'The provider of a model, or the error with which requests for it would be rejected.',
@@ -41,7 +43,9 @@ export type SettingKind = Static<typeof settingKind>
 
 export const settingsSchema = objectSchema('Settings', 'project.settings', {
   project_id: textSchema,
-  settings: t.Record(t.String(), t.Unknown(), { description: 'All settings, with the defaults of those that are not set.' }),
+  settings: t.Record(t.String(), t.Unknown(), {
+    description: 'All settings, with the defaults of those that are not set.',
+  }),
   kinds: t.Array(settingKind),
   warnings: t.Array(textSchema, { description: 'Models in the settings that matched no request.' }),
 })

@@ -54,7 +54,9 @@ export const overviewSchema = objectSchema('Overview', 'usage.overview', {
   by_api_key: t.Array(share),
   by_tag: t.Array(share),
   latency: t.Array(latency),
-  estimated: t.Array(estimated, { description: 'The estimated part of the costs, by reason. Empty if requests are filtered by tags.' }),
+  estimated: t.Array(estimated, {
+    description: 'The estimated part of the costs, by reason. Empty if requests are filtered by tags.',
+  }),
 })
 export type Overview = Static<typeof overviewSchema>
 
@@ -64,7 +66,9 @@ export const groupFields = {
   project_id: textOrNull,
   api_key_id: textOrNull,
   user_id: t.Null(),
-  tags: t.Optional(t.Record(t.String(), textOrNull, { description: 'The value of the tag by which rows are grouped.' })),
+  tags: t.Optional(
+    t.Record(t.String(), textOrNull, { description: 'The value of the tag by which rows are grouped.' }),
+  ),
 }
 export const usageFields = {
   ...groupFields,

@@ -46,7 +46,9 @@ export function startWebhookDeliveries(options: WebhookDeliveryOptions): Webhook
 
   async function claimAndDeliver(): Promise<void> {
     try {
-      const claimed = await callFunction(database, 'claim_deliveries', { at_most: MAX_CONCURRENT_DELIVERIES - inFlight.size })
+      const claimed = await callFunction(database, 'claim_deliveries', {
+        at_most: MAX_CONCURRENT_DELIVERIES - inFlight.size,
+      })
       log.failures.recover('deliveries')
       for (const delivery of claimed) start(delivery)
       schedule(claimed.length > 0 ? 0 : pollIntervalMs)

@@ -53,7 +53,9 @@ export async function startPsqlServer({ port, password, send }: PsqlServerOption
   await new Promise<void>((resolve, reject) => {
     server.once('error', cause => {
       reject(
-        new Error(`port ${port} for psql is not available; set EMBEDDED_PG_PORT to another port, or to 0 for any`, { cause }),
+        new Error(`port ${port} for psql is not available; set EMBEDDED_PG_PORT to another port, or to 0 for any`, {
+          cause,
+        }),
       )
     })
     server.listen(port, '127.0.0.1', resolve)

