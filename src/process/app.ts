@@ -1,17 +1,12 @@
 /** Wires the application together. It has no logic of its own, so that tests start the real application. */
 import { createAdmission } from '../admission/admission.ts'
-import { createBudgets } from '../admission/budgets.ts'
 import { createQuota } from '../admission/quota.ts'
 import { createRateLimiter } from '../admission/rate-limiter.ts'
-import { createTokenRateLimiter } from '../admission/token-rate-limiter.ts'
 import type { Embedder } from '../cache/embedders/embedder.ts'
-import { AGGREGATOR, type Catalogue, loadCatalogue } from '../catalogue/catalogue.ts'
+import { loadCatalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config/config.ts'
-import { VENDORS } from '../config/vendors.ts'
 import { createDashboard, createDashboardServer } from '../dashboard/dashboard.ts'
 import { StreamMemory } from '../event-loop/stream-memory.ts'
-import { withTimeout } from '../event-loop/timeouts.ts'
-import { workerPool } from '../event-loop/worker-pool.ts'
 import { largeBodyReader } from '../formats/large-bodies/read-large-body.ts'
 import { createHook } from '../hooks/hook.ts'
 import { createHealthCheck } from '../http/health.ts'
@@ -21,7 +16,6 @@ import { createReadiness, type Readiness } from '../http/readiness.ts'
 import { createHttpApp } from '../http/routes.ts'
 import { createAddressRateLimits } from '../http/unmetered-handlers.ts'
 import { type Accounting, createAccounting } from '../pipeline/accounting/accounting.ts'
-import { createUsageReconciler } from '../pipeline/accounting/usage-reconciler.ts'
 import { createCallLeases } from '../pipeline/coalescing/call-leases.ts'
 import { SharedCalls } from '../pipeline/coalescing/shared-call.ts'
 import { InFlightVectors } from '../pipeline/coalescing/vector-calls.ts'
@@ -35,26 +29,20 @@ import { createPipeline } from '../pipeline/pipeline.ts'
 import type { Database } from '../postgres/database.ts'
 import { syncDatabaseTime } from '../postgres/database-maintenance.ts'
 import { createProviders } from '../providers/create-providers.ts'
-import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
-import { createQuestionVault } from '../providers/keys/question-vault.ts'
-import { createVault } from '../providers/keys/vault.ts'
 import { createModelRouter, type ModelRouter } from '../providers/model-router.ts'
 import { createSandboxProvider } from '../providers/sandbox-provider.ts'
-import { findSimilarNames } from '../providers/similar-names.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { createInProcessStore } from '../stores/in-process-store.ts'
 import type { ProcessBus } from '../stores/redis/process-bus.ts'
-import { createContentRecorder } from '../telemetry/content-recorder.ts'
 import { defineGauges } from '../telemetry/gauges.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createProxyMetrics, instrumentStores, type ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import { createRejectionCounter } from '../telemetry/rejection-counter.ts'
 import { createRejectionRecorder } from '../telemetry/rejection-recorder.ts'
-import { createSemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { Tracing } from '../telemetry/tracing/request-trace.ts'
-import { createUsageRecorder } from '../telemetry/usage-recorder.ts'
 import { createCacheServices } from './create-cache-services.ts'
+import { createRecorders, flushAll } from './create-recorders.ts'
 import { startMaintenance } from './maintenance.ts'
 
 export interface AppOptions {
@@ -107,7 +95,7 @@ export interface App {
 export async function createApp(given: AppOptions): Promise<App> {
   const { metrics = createMetrics() } = given
   const options = { ...given, ...instrumentStores(given, metrics, given.log.failures) }
-  const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
+  const { config, database, store, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
   const proxyMetrics = createProxyMetrics(metrics)
   const routing = await createRouting(options, proxyMetrics)
   const { catalogue, providers, modelRouter } = routing
@@ -118,25 +106,8 @@ export async function createApp(given: AppOptions): Promise<App> {
   const [maintenance] = await Promise.all([startMaintenance(options), syncDatabaseTime(database), quota.warm()])
   const recorders = createRecorders(options, modelRouter, catalogue)
   const memory = new StreamMemory(config.maxUnreadBytes)
-  const services: PipelineServices = {
-    admission: createAdmission({ store, windows, quota }),
-    largeBodies: largeBodyReader,
-    parsedBodies: createParsedBodyCache(),
-    ...caching,
-    ...routing,
-    accounting: createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log }),
-    sharedCalls: new SharedCalls(memory, given.abandonedCallLimits),
-    callLeases: createCallLeases(bus),
-    inFlightVectors: new InFlightVectors(),
-    database,
-    store,
-    conversations: createConversations({
-      responses: caching.storedResponses,
-      modelRouter,
-      largeBodies: largeBodyReader,
-      log,
-    }),
-  }
+  const parts = { routing, caching, recorders, windows, quota, memory, metrics: proxyMetrics }
+  const services = createPipelineServices(options, parts)
   const realtime = createRealtimeSessions(services)
   const healthSources = { database, circuits: providers.circuits, streams: memory, failures: log.failures }
   const connections = createConnectionLimiter()
@@ -189,6 +160,42 @@ async function createRouting({ config, database, log }: AppOptions, metrics: Pro
   return { catalogue, providers, modelRouter, hook }
 }
 
+interface ServiceParts {
+  routing: Awaited<ReturnType<typeof createRouting>>
+  caching: Awaited<ReturnType<typeof createCacheServices>>
+  recorders: ReturnType<typeof createRecorders>
+  windows: ReturnType<typeof createRateLimiter>
+  quota: ReturnType<typeof createQuota>
+  memory: StreamMemory
+  metrics: ProxyMetrics
+}
+
+/** Creates the services that the pipeline uses to handle requests. */
+function createPipelineServices(
+  { database, store, bus = null, abandonedCallLimits, log }: AppOptions,
+  { routing, caching, recorders, windows, quota, memory, metrics }: ServiceParts,
+): PipelineServices {
+  return {
+    admission: createAdmission({ store, windows, quota }),
+    largeBodies: largeBodyReader,
+    parsedBodies: createParsedBodyCache(),
+    ...caching,
+    ...routing,
+    accounting: createAccounting({ ...recorders, metrics, quota, catalogue: routing.catalogue, log }),
+    sharedCalls: new SharedCalls(memory, abandonedCallLimits),
+    callLeases: createCallLeases(bus),
+    inFlightVectors: new InFlightVectors(),
+    database,
+    store,
+    conversations: createConversations({
+      responses: caching.storedResponses,
+      modelRouter: routing.modelRouter,
+      largeBodies: largeBodyReader,
+      log,
+    }),
+  }
+}
+
 function createStopControls(
   readiness: Readiness,
   accounting: Accounting,
@@ -212,43 +219,6 @@ function createStopControls(
 /** Creates tracing. Loads OpenTelemetry's libraries only if tracing is configured. */
 async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | null> {
   return tracing && (await import('../telemetry/tracing/create-tracing.ts')).createTracing(tracing, log)
-}
-
-/** Creates the recorders of usage, semantic hits, contents, spending and token windows. */
-function createRecorders(options: AppOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
-  const { config, database, store, log, reconcileEveryMs } = options
-  const { seal } = createQuestionVault(createVault(() => readEncryptionKeys(config)))
-  const budgets = createBudgets(database, undefined, {
-    findSimilarModels(model) {
-      const listed = [AGGREGATOR, ...VENDORS.map(({ name }) => name)].flatMap(provider => catalogue.modelsOf(provider))
-      // Another provider may have a price for the model under a similar name.
-      const names = listed.map(each => each.model).filter(name => name !== model && !name.endsWith(`/${model}`))
-      return findSimilarNames(model, names)
-    },
-  })
-  return {
-    recorder: createUsageRecorder(database, log, budgets.onRecordsWritten),
-    semanticHits: createSemanticHitRecorder(database, seal, log),
-    contents: createContentRecorder(database, seal, log),
-    budgets,
-    tokenWindows: createTokenRateLimiter(store),
-    reconciler: createUsageReconciler({ database, modelRouter, catalogue, log, pollEveryMs: reconcileEveryMs }),
-  }
-}
-
-interface Recorder {
-  drain(timeLimitMs: number): Promise<void>
-}
-
-/** Waits for pending work for half of the time. Draining the recorders gets the other half, because they record that work. */
-async function flushAll(
-  unlimited: readonly (() => Promise<void>)[],
-  recorders: readonly Recorder[],
-  timeLimitMs: number,
-): Promise<void> {
-  await withTimeout(timeLimitMs / 2, workerPool.whenIdle()).catch(() => {})
-  const flushed = unlimited.map(flush => withTimeout(timeLimitMs / 2, flush()).catch(() => {}))
-  await Promise.all([...flushed, ...recorders.map(recorder => recorder.drain(timeLimitMs / 2))])
 }
 
 /** Creates the readers of models and of the caller's own key. */
