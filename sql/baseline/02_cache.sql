@@ -101,7 +101,7 @@ create index cache_prompts_compared_idx on cache_prompts (group_key, space_id) w
 create index cache_prompts_name_key_idx on cache_prompts (name_key);
 create index cache_prompts_anchor_idx on cache_prompts (coalesce(anchor_key, group_key));
 
-comment on table cache_prompts is 'The one text by which an entry may be found without being asked word for word: the last user message. Kept narrow, apart from the answers, so that comparing a group of vectors reads little.';
+comment on table cache_prompts is 'The text by which an entry can be found by differently worded requests: the last user message. It is separate from the responses, so that comparing a group of vectors reads few pages.';
 comment on column cache_prompts.entry_id is 'The cache entry.';
 comment on column cache_prompts.project_id is 'As in cache_entries, repeated for the index.';
 comment on column cache_prompts.context_hash is 'SHA-256 over all of the request but this text; only equal contexts are compared.';
@@ -232,7 +232,7 @@ create index stored_objects_id_idx on stored_objects (id);
 
 comment on table stored_objects is 'Files, batches and other objects that were created through the proxy. No project can access those of another, even if they share an account at the provider.';
 comment on column stored_objects.position is 'In the order in which they were made.';
-comment on column stored_objects.project_id is 'The one project that made it.';
+comment on column stored_objects.project_id is 'The project that created it.';
 comment on column stored_objects.id is 'The provider''s id.';
 comment on column stored_objects.collection is 'files, batches, anthropic_files, message_batches, or a collection that only OpenAI has, such as videos; references: only its id is known.';
 comment on column stored_objects.provider is 'The storage provider: a vendor, or aggregator; after a slash the name of the key with which it was created, unless that is default. Nothing after the slash: not created through the proxy.';
@@ -274,6 +274,6 @@ comment on column stored_responses.previous_id is 'The response that the request
 comment on column stored_responses.input is 'JSON list of the request''s own input items, sealed as an entry''s response is; null: too long to be stored.';
 comment on column stored_responses.response is 'JSON, as the client got it, sealed as an entry''s response is.';
 comment on column stored_responses.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';
-comment on column stored_responses.item_ids is 'Of a response whose provider has made the ids: those of its items, and one that stands for its input. Ids of the proxy''s own say themselves whose they are.';
+comment on column stored_responses.item_ids is 'For a response with ids of its provider: the ids of its items, and one that stands for its input. The proxy''s own ids name their project and key.';
 comment on column stored_responses.unfinished is 'Whether its provider still generates it in the background. It is then read from the provider.';
 comment on column stored_responses.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';

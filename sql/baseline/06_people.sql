@@ -32,7 +32,7 @@ create index user_identities_user_id_idx on user_identities (user_id);
 comment on table user_identities is 'Accounts at OpenID Connect providers that log in as a user.';
 comment on column user_identities.issuer is 'The provider''s address.';
 comment on column user_identities.subject is 'The provider''s id of the person (sub), which is never given to another.';
-comment on column user_identities.user_id is 'Who that is here.';
+comment on column user_identities.user_id is 'The user.';
 comment on column user_identities.created_at is 'When the person first logged in with it.';
 
 create table memberships (
@@ -72,7 +72,7 @@ create index sessions_user_id_idx on sessions (user_id);
 
 comment on table sessions is 'Browsers that are logged in.';
 comment on column sessions.id is 'Told apart by.';
-comment on column sessions.user_id is 'Who logged in.';
+comment on column sessions.user_id is 'The user who logged in.';
 comment on column sessions.token_hash is 'SHA-256 of the cookie.';
 comment on column sessions.address is 'Client address at login.';
 comment on column sessions.user_agent is 'Browser at login, as it names itself.';
@@ -157,7 +157,7 @@ create table audit_log (
 
 create index audit_log_project_id_idx on audit_log (project_id, id);
 
-comment on table audit_log is 'Every change of projects, keys, settings, people and caches, written by the function that made it, in its transaction.';
+comment on table audit_log is 'Every change of projects, keys, settings, people and caches, written by the function that makes the change, in its transaction.';
 comment on column audit_log.id is 'In the order of time; shown as audit_log-<id>.';
 comment on column audit_log.recorded_at is 'When it happened.';
 comment on column audit_log.actor is 'Who: a user''s e-mail address, or the database user of an operator with psql.';

@@ -19,7 +19,7 @@ comment on table webhooks is 'URLs that receive a project''s events.';
 comment on column webhooks.id is 'Named in the admin API.';
 comment on column webhooks.project_id is 'The project.';
 comment on column webhooks.url is 'Where events are posted.';
-comment on column webhooks.kinds is 'Which events; empty: all.';
+comment on column webhooks.kinds is 'The types of events it receives; empty: all.';
 comment on column webhooks.sealed is 'The secret that signs them, sealed by the proxy.';
 comment on column webhooks.created_at is 'When it was added.';
 comment on column webhooks.disabled_at is 'When a 410 response disabled it; null: it is active.';
