@@ -11,7 +11,7 @@ as $$
         select k.id, k.previous_id, k.input, k.response, k.unfinished, t.later || k.id
         from turns t
         cross join lateral find_stored_responses(of_project, of_key, array[t.previous_id]) k
-        -- Ids are a provider's: one that repeats itself must not make a circle.
+        -- Ids come from a provider. A repeated id must not cause an endless loop.
         where k.id <> all (t.later)
     )
     select t.id, t.previous_id, t.input, t.response, t.unfinished

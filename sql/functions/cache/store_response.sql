@@ -16,7 +16,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- Beforehand: a table that Citus distributes takes no function of time there.
+    -- Computed beforehand, because Citus allows no function of time in an insert into a distributed table.
     renewed_before constant timestamptz := now() + interval '6 days';
 begin
     insert into stored_responses as k (project_id, key_id, id, previous_id, input, response, expires_at, end_user, item_ids, unfinished)
@@ -32,7 +32,7 @@ begin
         end_user = excluded.end_user,
         item_ids = excluded.item_ids,
         unfinished = excluded.unfinished
-    -- A hit that is repeated all the time is not written each time.
+    -- A repeated hit is not written each time.
     where k.input is distinct from excluded.input
         or k.unfinished
         or k.previous_id is distinct from excluded.previous_id
