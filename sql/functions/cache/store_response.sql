@@ -16,7 +16,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- Computed beforehand, because Citus allows no function of time in an insert into a distributed table.
+    -- Computed beforehand, because Citus allows no function of time in the condition of an upsert.
     renewed_before constant timestamptz := now() + interval '6 days';
 begin
     insert into stored_responses as k (project_id, key_id, id, previous_id, input, response, expires_at, end_user, item_ids, unfinished)
