@@ -23,8 +23,8 @@ from audit_log l
 cross join lateral (select row(coalesce('user_' || l.user_id, l.actor_kind), l.actor)::audit_user as u) a;
 
 comment on view organization_audit_logs is 'Who changed what.';
-comment on column organization_audit_logs.type is 'Also the name of a field, which has what was changed.';
+comment on column organization_audit_logs.type is 'The kind of change. A field of this name has the changed values.';
 comment on column organization_audit_logs.project is 'Left out: it concerns no single one.';
 comment on column organization_audit_logs.effective_at is 'When it was changed.';
 comment on column organization_audit_logs.actor is 'Who changed it.';
-comment on column organization_audit_logs.changed is 'What was changed, under the name that type says.';
+comment on column organization_audit_logs.changed is 'The changed values, in the field named by type.';

@@ -16,7 +16,7 @@ select
 from users u
 join visible_logins l on l.user_id = u.id;
 
-comment on view organization_invites is 'A user, and whether the invitation was taken up. Accepted: the user can log in.';
+comment on view organization_invites is 'A user, and whether the invitation was accepted. Accepted: the user can log in.';
 comment on column organization_invites.expires_at is 'Null: there is none.';
-comment on column organization_invites.projects is 'Where the user is a member, of those that the caller may see.';
+comment on column organization_invites.projects is 'The projects of which the user is a member, as far as the caller may see them.';
 comment on column organization_invites.status is 'Accepted: the user can log in.';

@@ -14,8 +14,8 @@ from users u
 join visible_logins l on l.user_id = u.id;
 
 comment on view organization_users is 'Users of the installation: administrators (owner), and others (reader).';
-comment on column organization_users.can_log_in is 'Not before the invitation was taken up.';
-comment on column organization_users.invited_until is 'In the past where the invitation has expired. Null: there is none.';
+comment on column organization_users.can_log_in is 'Whether the user can log in. False until the invitation was accepted.';
+comment on column organization_users.invited_until is 'When the invitation expires or has expired. Null: there is none.';
 comment on column organization_users.last_seen_at is 'Null: never.';
 comment on column organization_users.email is 'The address that the user logs in with.';
 comment on column organization_users.name is 'As the address.';

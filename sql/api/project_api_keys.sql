@@ -42,7 +42,7 @@ comment on column project_api_keys.requests_per_minute is 'The key''s own limit.
 comment on column project_api_keys.tokens_per_minute is 'The key''s own limit. Null: its plan''s.';
 comment on column project_api_keys.allowed_models is 'Null: all that the project may use.';
 comment on column project_api_keys.allowed_addresses is 'Null: any.';
-comment on column project_api_keys.former_value_of is 'Of a former value, the key for which it stands. Null: it is a key itself.';
+comment on column project_api_keys.former_value_of is 'For a former value of a rotated key: the key that it stands for. Null: it is a key itself.';
 comment on column project_api_keys.owner_project_access is 'Whether the key is valid.';
-comment on column project_api_keys.state is 'Expired: by its time; deactivated: by somebody.';
+comment on column project_api_keys.state is 'expired: its time has passed; deactivated: a user deactivated it.';
 comment on column project_api_keys.warnings is 'Names in allowed_models that nothing has matched.';

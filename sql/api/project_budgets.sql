@@ -35,5 +35,5 @@ comment on column project_budgets.api_key_id is 'Null: any.';
 comment on column project_budgets.api_key_name is 'Null: any.';
 comment on column project_budgets.api_key_redacted_value is 'Null: any.';
 comment on column project_budgets.spent is 'In this period.';
-comment on column project_budgets.remaining is 'What may still be reserved.';
+comment on column project_budgets.remaining is 'The amount that can still be reserved.';
 comment on column project_budgets.warnings is 'Names in it that nothing has matched.';

@@ -18,11 +18,11 @@ select
 from event_deliveries d
 join events e on e.id = d.event_id;
 
-comment on view project_deliveries is 'What webhooks were told of projects'' events, as the admin API shows it.';
-comment on column project_deliveries.status is 'Of the last answer. Null: there was none.';
+comment on view project_deliveries is 'Deliveries of projects'' events to webhooks.';
+comment on column project_deliveries.status is 'The HTTP status of the last response. Null: there was none.';
 comment on column project_deliveries.problem is 'Why the last attempt failed. Null: it did not.';
 comment on column project_deliveries.tried_at is 'Null: it was not yet.';
 comment on column project_deliveries.next_at is 'Null: it is not tried again.';
 comment on column project_deliveries.event_id is 'The event''s id, the same at each attempt.';
-comment on column project_deliveries.webhook_id is 'The address that is told.';
-comment on column project_deliveries.state is 'Whether it was told, or will be tried again.';
+comment on column project_deliveries.webhook_id is 'The webhook.';
+comment on column project_deliveries.state is 'Whether the event was delivered, or the delivery will be retried.';

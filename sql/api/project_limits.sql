@@ -32,4 +32,4 @@ comment on view project_limits is 'How much of a project''s quotas is used, and 
 comment on column project_limits.month is 'Its first day, as 2026-10-01.';
 comment on column project_limits.plan is 'The project''s plan.';
 comment on column project_limits.quotas is 'Of the month, for keys of each type.';
-comment on column project_limits.keys is 'What each key asked in the last minute, and may ask.';
+comment on column project_limits.keys is 'The requests of each key in the last minute, and its limits.';

@@ -6,6 +6,6 @@ select
     p.allowed_models as model_ids
 from projects p;
 
-comment on view project_model_permissions is 'The setting allowed_models; an empty deny_list where all models are allowed.';
+comment on view project_model_permissions is 'The setting allowed_models; an empty deny_list if all models are allowed.';
 comment on column project_model_permissions.mode is 'Whether the models are those that are allowed, or those that are denied.';
 comment on column project_model_permissions.model_ids is 'Their names, or patterns of names; of an empty deny_list, all are allowed.';

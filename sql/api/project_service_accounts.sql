@@ -10,5 +10,5 @@ select
 from api_keys k
 where k.deactivated_at is null;
 
-comment on view project_service_accounts is 'Stands for one API key.';
+comment on view project_service_accounts is 'An API key in the form of OpenAI''s service account.';
 comment on column project_service_accounts.role is 'A service account is a member.';

@@ -23,14 +23,14 @@ create table plans (
 
 comment on table plans is 'Limits that projects subscribe to; an operator edits them with SQL and the next request obeys.';
 comment on column plans.name is 'How operators and projects refer to the plan.';
-comment on column plans.requests_per_minute_per_key is 'Most requests that one project key gets answered in any 60 seconds.';
-comment on column plans.requests_per_minute_per_address is 'Most requests that one client address gets answered in any 60 seconds, per project.';
-comment on column plans.requests_per_month is 'Most requests that all project keys of a project together get answered in a calendar month (UTC).';
-comment on column plans.test_requests_per_minute is 'Most requests that one test key gets answered in any 60 seconds.';
-comment on column plans.test_requests_per_month is 'Most requests that all test keys of a project together get answered in a calendar month (UTC), apart from the project''s own quota.';
-comment on column plans.max_cache_ttl_seconds is 'Longest that an answer may stay in the cache, whatever a project or a request asks for.';
+comment on column plans.requests_per_minute_per_key is 'Maximum number of requests of a project key in any 60 seconds.';
+comment on column plans.requests_per_minute_per_address is 'Maximum number of requests of a client address in any 60 seconds, per project.';
+comment on column plans.requests_per_month is 'Maximum number of requests of all project keys of a project in a calendar month (UTC).';
+comment on column plans.test_requests_per_minute is 'Maximum number of requests of a test key in any 60 seconds.';
+comment on column plans.test_requests_per_month is 'Maximum number of requests of all test keys of a project in a calendar month (UTC), separate from the project''s own quota.';
+comment on column plans.max_cache_ttl_seconds is 'Maximum time that a response stays in the cache, whatever a project or a request sets.';
 comment on column plans.concurrent_requests is 'Most requests of one key that are under way at the same time in one process of the proxy.';
-comment on column plans.tokens_per_minute_per_key is 'Tokens of providers'' answers and of what they were asked, in any 60 seconds per project key; null: any number.';
+comment on column plans.tokens_per_minute_per_key is 'Maximum number of prompt and completion tokens of a project key in any 60 seconds; null: unlimited.';
 
 create table projects (
     id bigint generated always as identity primary key,
@@ -47,9 +47,9 @@ create table projects (
 
 create index projects_plan_idx on projects (plan);
 
-comment on table projects is 'A tenant: its plan, settings and cache configuration. Nothing cached or counted is ever shared between two projects. Each setting is a column, made by its row in setting_kinds.';
+comment on table projects is 'A tenant: its plan, settings and cache configuration. Nothing cached or counted is ever shared between two projects. Each setting is a column, created by its row in setting_kinds.';
 comment on column projects.id is 'Part of every cache key and of every row that belongs to the project.';
-comment on column projects.name is 'What operators call it: letters, digits, dot, dash, underscore.';
+comment on column projects.name is 'The name: letters, digits, dot, dash, underscore.';
 comment on column projects.plan is 'The plan whose limits apply from the next request on.';
 comment on column projects.created_at is 'When the project was created.';
 comment on column projects.archived_at is 'When the project was archived, and its keys deactivated; null: in use.';
@@ -98,16 +98,16 @@ create table setting_kinds (
     choices text[] not null default '{}'
 );
 
-comment on table setting_kinds is 'Which settings a project has, and what each takes: a new one is a row of sql/settings, which makes its column of projects.';
+comment on table setting_kinds is 'The settings of projects, and their values. A new setting is a row of sql/settings, which creates its column in projects.';
 comment on column setting_kinds.name is 'The setting, and the column of projects.';
 comment on column setting_kinds.type is 'choice: one of words; number; whole: a number without fraction; text; models: names of models with commas between them; aliases: the same, each as name=model|fallback|….';
-comment on column setting_kinds.preset is 'What a new project has, and each that exists when the setting comes.';
+comment on column setting_kinds.preset is 'The value in new projects, and in existing ones when the setting is added.';
 comment on column setting_kinds.least is 'Least number; null: none.';
 comment on column setting_kinds.most is 'Greatest number, longest text or most names; null: none.';
 comment on column setting_kinds.words is 'The choices; for another type, what the value is, as messages say it.';
 comment on column setting_kinds.help is 'What the setting decides, in a sentence that goes on after its name.';
 comment on column setting_kinds.place is 'The order on a page.';
-comment on column setting_kinds.area is 'What else it stands with on a page.';
+comment on column setting_kinds.area is 'The group of settings in which the dashboard shows it.';
 comment on column setting_kinds.title is 'Its name for people.';
 comment on column setting_kinds.choices is 'For each of the words of a choice: a title, a colon, and what it does.';
 
@@ -147,25 +147,25 @@ create index api_keys_expiry_idx on api_keys (expires_at) where deactivated_at i
 create index api_keys_replaced_by_idx on api_keys (replaced_by) where replaced_by is not null;
 create index api_keys_session_id_idx on api_keys (session_id) where session_id is not null;
 
-comment on table api_keys is 'Keys that clients authenticate with. Only the hash is kept: a key is seen once, when it is issued.';
+comment on table api_keys is 'Keys that clients authenticate with. Only the hash is stored: a key is shown once, when it is issued.';
 comment on column api_keys.id is 'Referred to by usage records.';
 comment on column api_keys.project_id is 'The one project that the key opens.';
 comment on column api_keys.key_hash is 'SHA-256 of the whole key.';
 comment on column api_keys.prefix is 'The first characters of the key, shown in lists and logs: lgw_proj_ or lgw_test_ and eight more.';
-comment on column api_keys.type is 'project: standard access. test: answered by the sandbox provider, counted apart, never forwarded.';
-comment on column api_keys.name is 'What the key is for; unique among the active keys of a project, so that a rotated key may inherit it.';
+comment on column api_keys.type is 'project: standard access. test: uses the sandbox, has separate counters, and is never forwarded.';
+comment on column api_keys.name is 'The name of the key; unique among the active keys of a project, so that a rotated key may inherit it.';
 comment on column api_keys.created_at is 'When the key was issued.';
-comment on column api_keys.expires_at is 'From when on the key is refused as invalid; null: never. Ahead of created_at.';
-comment on column api_keys.deactivated_at is 'From when on the key is refused as disabled; null: active.';
+comment on column api_keys.expires_at is 'When the key expires and is rejected as invalid; null: never. Ahead of created_at.';
+comment on column api_keys.deactivated_at is 'When the key was deactivated; it is rejected as disabled since. Null: active.';
 comment on column api_keys.last_used_at is 'Last request with this key, accurate to about a minute.';
-comment on column api_keys.log_content is 'Whether what this key''s requests say and get is kept: off or sealed; null: as its project has it.';
+comment on column api_keys.log_content is 'Whether the contents of this key''s requests are stored: off or sealed; null: the setting of its project.';
 comment on column api_keys.requests_per_minute is 'The key''s own limit, where it is lower than its plan''s; null: the plan''s.';
 comment on column api_keys.replaced_by is 'For the former value of a key that was rotated: the key, for which its requests count until it expires.';
 comment on column api_keys.allowed_models is 'Patterns of the model names that the key may ask for, * standing for any characters, within what its project allows; null: all of that. Fallbacks and the judge''s model are the project''s own choice.';
 comment on column api_keys.allowed_addresses is 'Networks of the addresses that requests with the key may come from; null: any.';
 comment on column api_keys.tokens_per_minute is 'The key''s own limit, where it is lower than its plan''s; null: the plan''s.';
 comment on column api_keys.minute_counted_until is 'Until then the key''s requests a minute are also counted in minute_counts, because a process admits some without Redis; null: never yet. Ahead: at most 150 seconds.';
-comment on column api_keys.session_id is 'For a key of the dashboard''s Playground: the login that it was made in and ends with. Such keys are not listed. Null for all others.';
+comment on column api_keys.session_id is 'For a key of the dashboard''s Playground: the login in which it was created and with which it expires. Such keys are not listed. Null for all others.';
 
 create table vendors (
     name text primary key
@@ -188,19 +188,19 @@ create table vendors (
         check (output_limits <@ array['max_tokens', 'max_completion_tokens'] and cardinality(output_limits) > 0)
 );
 
-comment on table vendors is 'Whom projects can reach with keys of their own; rows of sql/seed.';
+comment on table vendors is 'The providers for which projects can have keys of their own; rows of sql/seed.';
 comment on column vendors.name is 'As in X-Proxy-Provider, and in capitals in the setting of its base address: OPENAI_BASE_URL.';
 comment on column vendors.title is 'Its name for people.';
-comment on column vendors.base_url is 'Where it is; what stands before /chat/completions, in OpenAI''s format.';
+comment on column vendors.base_url is 'The base URL before /chat/completions, in OpenAI''s format.';
 comment on column vendors.format is 'Whose format it speaks, and how the key is sent: openai as a Bearer token, anthropic in x-api-key.';
-comment on column vendors.endpoints is 'Which endpoints it has: chat, completions, embeddings, responses, messages. The others that ask for chat are translated.';
+comment on column vendors.endpoints is 'The endpoints it has: chat, completions, embeddings, responses, messages. Requests to other chat endpoints are translated.';
 comment on column vendors.passes is 'Beginnings of the paths that it has besides, such as /audio/; null: any.';
-comment on column vendors.keeps is 'What it keeps for projects: files, batches, message_batches, anthropic_files.';
+comment on column vendors.keeps is 'The collections of objects that it stores for projects: files, batches, message_batches, anthropic_files.';
 comment on column vendors.headers is 'Headers of clients that it documents: they are passed on.';
-comment on column vendors.model_names is 'What the native names of its models look like, as a regular expression.';
+comment on column vendors.model_names is 'A regular expression for the native names of its models.';
 comment on column vendors.prefixes_models is 'Whether some of its models have its own name in front, such as groq/compound.';
 comment on column vendors.makes_models is 'Whether aggregators name models after it.';
-comment on column vendors.client_agent is 'What the user agent of its own clients looks like, as a regular expression; null: it has none.';
+comment on column vendors.client_agent is 'A regular expression for the user agent of its own clients; null: it has none.';
 comment on column vendors.output_limits is 'The names by which it takes the limit of a chat response: max_tokens, max_completion_tokens; the preferred one first. A limit under another name is renamed. Null: not known; then both are sent.';
 comment on column vendors.place is 'In order of preference, in case two have a native model of one name.';
 
@@ -248,7 +248,7 @@ comment on table monthly_counters is 'Requests answered or being answered, per p
 comment on column monthly_counters.project_id is 'The project that is counted.';
 comment on column monthly_counters.key_type is 'project: against the plan''s quota. test: against the test quota.';
 comment on column monthly_counters.month is 'First day of the month, UTC.';
-comment on column monthly_counters.requests is 'Reserved on admission, given back when the request was refused later or failed.';
+comment on column monthly_counters.requests is 'Reserved on admission, and refunded if the request was rejected later or failed.';
 
 create table admission_slots (
     slot uuid primary key,
@@ -263,7 +263,7 @@ comment on column admission_slots.slot is 'Made by the proxy; one batch at a tim
 comment on column admission_slots.batch is 'Counted up with every batch of the slot.';
 comment on column admission_slots.month is 'The month it was counted in.';
 comment on column admission_slots.granted is 'Requests reserved for each key, in the order they were asked for.';
-comment on column admission_slots.used_at is 'When the batch came. Slots that nobody has used for a day go.';
+comment on column admission_slots.used_at is 'When the batch arrived. Slots that were not used for a day are deleted.';
 
 create unlogged table minute_counts (
     project_id bigint not null,
@@ -290,8 +290,8 @@ create table applied_batches (
 
 create index applied_batches_applied_at_idx on applied_batches (applied_at);
 
-comment on table applied_batches is 'Refunds and usage records that have been taken, by batch: one that comes again does nothing. Kept for a day.';
-comment on column applied_batches.id is 'Made by the proxy that sent the batch.';
+comment on table applied_batches is 'Batches of refunds and usage records that were applied, so that a repeated batch has no effect. Stored for a day.';
+comment on column applied_batches.id is 'Created by the proxy that sent the batch.';
 comment on column applied_batches.applied_at is 'When it came first.';
 
 create table service_settings (

@@ -47,25 +47,25 @@ create table cache_entries (
 
 create index cache_entries_expiry_idx on cache_entries (project_id, test, expires_at) where expires_at is not null;
 
-comment on table cache_entries is 'Whole answers, found by the hash of the whole request. Redis holds copies; this is the truth.';
+comment on table cache_entries is 'Complete responses, found by the hash of the whole request. Redis holds copies; this table is authoritative.';
 comment on column cache_entries.id is 'Referred to by cache_prompts.';
-comment on column cache_entries.project_id is 'The only project that may be answered from this entry.';
-comment on column cache_entries.request_hash is 'SHA-256 over the canonical request: namespace, endpoint, route and the whole body less what cannot change the answer.';
+comment on column cache_entries.project_id is 'The only project that may use this entry.';
+comment on column cache_entries.request_hash is 'SHA-256 over the canonical request: namespace, endpoint, route and the whole body without fields that cannot change the response.';
 comment on column cache_entries.namespace is 'The client''s X-Proxy-Cache-Namespace, empty by default.';
-comment on column cache_entries.model is 'The model as the client asked for it.';
-comment on column cache_entries.provider is 'Who answered.';
-comment on column cache_entries.response is 'The plain (unstreamed) JSON body, as the provider gave it; U+0001 and base64 where the project''s seal_answers was on.';
-comment on column cache_entries.prompt_tokens is 'What a hit saves, as the provider counted it.';
-comment on column cache_entries.completion_tokens is 'Completion tokens of the answer, as the provider counted them.';
-comment on column cache_entries.created_at is 'When the answer was stored: its age counts from here.';
+comment on column cache_entries.model is 'The requested model.';
+comment on column cache_entries.provider is 'The provider of the response.';
+comment on column cache_entries.response is 'The plain (unstreamed) JSON body, as the provider returned it; U+0001 and base64 if the project''s seal_answers was on.';
+comment on column cache_entries.prompt_tokens is 'The prompt tokens that a hit saves, as the provider counted them.';
+comment on column cache_entries.completion_tokens is 'Completion tokens of the response, as the provider counted them.';
+comment on column cache_entries.created_at is 'When the response was stored. Its age counts from this time.';
 comment on column cache_entries.expires_at is 'From when on the entry is not served and may be deleted. Ahead of created_at.';
-comment on column cache_entries.test is 'Whether a test key asked: such entries live at most a day, and only the latest few of a project are kept.';
-comment on column cache_entries.bytes is 'What the entry takes of its project''s cache_bytes.';
-comment on column cache_entries.key_id is 'The key that asked for the answer that is stored; null: not known.';
-comment on column cache_entries.log_content is 'As the setting was for that key: what was stored under off is never shown, whatever the setting becomes.';
+comment on column cache_entries.test is 'Whether a test key sent the request. Such entries expire within a day, and only the latest few of a project are stored.';
+comment on column cache_entries.bytes is 'The entry''s share of its project''s cache_bytes.';
+comment on column cache_entries.key_id is 'The key that sent the request; null: not known.';
+comment on column cache_entries.log_content is 'The setting log_content of that key at the time. An entry stored under off is never shown, whatever the setting becomes.';
 comment on column cache_entries.response_id is 'Of a sealed response of /v1/responses: its id, by which it may be deleted.';
-comment on column cache_entries.policy is 'The version of the hook''s rules under which the answer passed. Null: no hook was heard about it.';
-comment on column cache_entries.end_user is 'Whom it was asked for, in the form of name_end_user(); null: nobody was named.';
+comment on column cache_entries.policy is 'The version of the hook''s rules that accepted the response. Null: no hook has checked it.';
+comment on column cache_entries.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function record_deleted_entries() returns trigger
@@ -101,8 +101,8 @@ create index cache_prompts_compared_idx on cache_prompts (group_key, space_id) w
 create index cache_prompts_name_key_idx on cache_prompts (name_key);
 create index cache_prompts_anchor_idx on cache_prompts (coalesce(anchor_key, group_key));
 
-comment on table cache_prompts is 'The one text by which an entry may be found without being asked word for word: the last user message. Kept narrow, apart from the answers, so that comparing a group of vectors reads little.';
-comment on column cache_prompts.entry_id is 'The answer.';
+comment on table cache_prompts is 'The text by which an entry can be found by differently worded requests: the last user message. It is separate from the responses, so that comparing a group of vectors reads few pages.';
+comment on column cache_prompts.entry_id is 'The cache entry.';
 comment on column cache_prompts.project_id is 'As in cache_entries, repeated for the index.';
 comment on column cache_prompts.context_hash is 'SHA-256 over all of the request but this text; only equal contexts are compared.';
 comment on column cache_prompts.normalized_hash is 'SHA-256 of the normalized text, within those who share it: equal means a hit without a vector.';
@@ -164,17 +164,17 @@ alter table cached_vectors alter column vector set storage external;
 
 create index cached_vectors_expiry_idx on cached_vectors (project_id, test, expires_at) where expires_at is not null;
 
-comment on table cached_vectors is 'Embedding vectors that were paid for, one an input: those clients asked for, and those of prompts. Redis holds copies; this is the truth.';
+comment on table cached_vectors is 'Embedding vectors, one for each input: those that clients requested, and those of prompts. Redis holds copies; this table is authoritative.';
 comment on column cached_vectors.project_id is 'The only project that may be given the vector.';
 comment on column cached_vectors.name is 'SHA-256 over namespace, route, model, dimensions, all other fields that count, and the one input.';
 comment on column cached_vectors.vector is 'The numbers as upstream gave them, packed by the proxy: not for comparing, for giving back.';
-comment on column cached_vectors.prompt_tokens is 'What a hit saves: the input''s tokens, as upstream counted them.';
-comment on column cached_vectors.response_model is 'What upstream called the model in its answer.';
+comment on column cached_vectors.prompt_tokens is 'The tokens that a hit saves: those of the input, as the provider counted them.';
+comment on column cached_vectors.response_model is 'The name of the model in the provider''s response.';
 comment on column cached_vectors.created_at is 'When the vector was stored: its age counts from here.';
 comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted. Ahead of created_at.';
-comment on column cached_vectors.bytes is 'What the vector takes of its project''s cache_bytes.';
-comment on column cached_vectors.key_id is 'The key that asked for it and paid.';
-comment on column cached_vectors.end_user is 'Whom it was asked for, in the form of name_end_user(); null: nobody was named.';
+comment on column cached_vectors.bytes is 'The vector''s share of its project''s cache_bytes.';
+comment on column cached_vectors.key_id is 'The key that sent the request and paid for it.';
+comment on column cached_vectors.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
 
 create table cache_sizes (
     project_id bigint not null
@@ -187,7 +187,7 @@ create table cache_sizes (
     primary key (project_id, kind, test)
 );
 
-comment on table cache_sizes is 'How much each project keeps, as of the last time that changes were added up.';
+comment on table cache_sizes is 'The size of each project''s cache when changes were last added up.';
 comment on column cache_sizes.project_id is 'The project.';
 comment on column cache_sizes.kind is 'answers (cache_entries) or vectors (cached_vectors).';
 comment on column cache_sizes.test is 'Whether they are those of test keys.';
@@ -202,8 +202,8 @@ create table cache_size_changes (
     bytes bigint not null
 );
 
-comment on table cache_size_changes is 'What came and went since cache_sizes was added up: rows are only appended, so that nobody waits for a counter.';
-comment on column cache_size_changes.project_id is 'The project; no foreign key: it may be gone by now.';
+comment on table cache_size_changes is 'Changes since cache_sizes was added up. Rows are only appended, so that no transaction waits for a counter.';
+comment on column cache_size_changes.project_id is 'The project; no foreign key: it may have been deleted.';
 comment on column cache_size_changes.entries is 'How many more there are; below zero: fewer.';
 comment on column cache_size_changes.bytes is 'How much more they take.';
 
@@ -230,20 +230,20 @@ create table stored_objects (
 
 create index stored_objects_id_idx on stored_objects (id);
 
-comment on table stored_objects is 'Files, batches and others that were made through the proxy: no project reaches those of another, whoever shares its account at the provider.';
+comment on table stored_objects is 'Files, batches and other objects that were created through the proxy. No project can access those of another, even if they share an account at the provider.';
 comment on column stored_objects.position is 'In the order in which they were made.';
-comment on column stored_objects.project_id is 'The one project that made it.';
+comment on column stored_objects.project_id is 'The project that created it.';
 comment on column stored_objects.id is 'The provider''s id.';
-comment on column stored_objects.collection is 'files, batches, anthropic_files, message_batches, or what OpenAI alone keeps, such as videos; references: only its id is known.';
-comment on column stored_objects.provider is 'Who keeps it: a vendor, or aggregator; after a slash the name of the key it was made with, unless that is default. Nothing after the slash: not made through the proxy.';
-comment on column stored_objects.purpose is 'What a file is for, as its maker said.';
+comment on column stored_objects.collection is 'files, batches, anthropic_files, message_batches, or a collection that only OpenAI has, such as videos; references: only its id is known.';
+comment on column stored_objects.provider is 'The storage provider: a vendor, or aggregator; after a slash the name of the key with which it was created, unless that is default. Nothing after the slash: not created through the proxy.';
+comment on column stored_objects.purpose is 'The purpose of a file, as the client gave it.';
 comment on column stored_objects.requests is 'Of a batch''s input, the requests in it.';
-comment on column stored_objects.object is 'JSON, as the provider last told it; null: not told yet.';
-comment on column stored_objects.settled_at is 'Of a batch, when what it used was recorded; null: it was not yet.';
-comment on column stored_objects.expires_at is 'From when on the provider has it no more; null: it stays. Ahead: as the provider says.';
+comment on column stored_objects.object is 'JSON, as the provider last returned it; null: not returned yet.';
+comment on column stored_objects.settled_at is 'When the usage of a batch was recorded; null: not yet.';
+comment on column stored_objects.expires_at is 'When the provider deletes it; null: never. Ahead: as the provider says.';
 comment on column stored_objects.models is 'Of a batch''s input, the models that it asks for; null: not looked at, as the project allowed any when it was made.';
 comment on column stored_objects.tags is 'Of a batch: the tags of the request that started it, which its usage gets. Null for none.';
-comment on column stored_objects.end_user is 'Of a batch: whom its metadata names, in the form of name_end_user(); null: nobody.';
+comment on column stored_objects.end_user is 'The end user that the metadata of a batch names, in the form of name_end_user(); null: none.';
 
 create table stored_responses (
     project_id bigint not null
@@ -266,14 +266,14 @@ create index stored_responses_items_idx on stored_responses using gin (item_ids)
 create index stored_responses_expiry_idx on stored_responses (expires_at);
 create index stored_responses_key_idx on stored_responses (key_id);
 
-comment on table stored_responses is 'Responses that clients of /v1/responses may continue or read by id, where no provider keeps them under the project''s own key: by project and key.';
-comment on column stored_responses.project_id is 'The one project that asked.';
-comment on column stored_responses.key_id is 'The one key that asked: no other reaches the response.';
+comment on table stored_responses is 'Responses that clients of /v1/responses may continue or read by id, if no provider stores them under the project''s own key: by project and key.';
+comment on column stored_responses.project_id is 'The project that sent the request.';
+comment on column stored_responses.key_id is 'The key that sent the request. No other key can access the response.';
 comment on column stored_responses.id is 'The response''s id.';
 comment on column stored_responses.previous_id is 'The response that the request continued; null: none.';
-comment on column stored_responses.input is 'JSON list of the request''s own input items, sealed as an entry''s response is; null: too long to be kept.';
+comment on column stored_responses.input is 'JSON list of the request''s own input items, sealed as an entry''s response is; null: too long to be stored.';
 comment on column stored_responses.response is 'JSON, as the client got it, sealed as an entry''s response is.';
 comment on column stored_responses.expires_at is 'From when on it is not found any more. Ahead: at most 7 days.';
-comment on column stored_responses.item_ids is 'Of a response whose provider has made the ids: those of its items, and one that stands for its input. Ids of the proxy''s own say themselves whose they are.';
-comment on column stored_responses.unfinished is 'Whether its provider still makes it, in the background: it is asked for the response.';
-comment on column stored_responses.end_user is 'Whom it was asked for, in the form of name_end_user(); null: nobody was named.';
+comment on column stored_responses.item_ids is 'For a response with ids of its provider: the ids of its items, and one that stands for its input. The proxy''s own ids name their project and key.';
+comment on column stored_responses.unfinished is 'Whether its provider still generates it in the background. It is then read from the provider.';
+comment on column stored_responses.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';

@@ -33,7 +33,7 @@ comment on column cache_verdicts.source is 'person; review: the judge, of a hit 
 comment on column cache_verdicts.verdict is 'same or different.';
 comment on column cache_verdicts.similarity is 'Cosine similarity of the two questions.';
 comment on column cache_verdicts.difference is 'The kind of difference that stood in the way of proof; null: none that was noted.';
-comment on column cache_verdicts.given_at is 'When it was given, or given anew.';
+comment on column cache_verdicts.given_at is 'When it was given, or last given again.';
 comment on column cache_verdicts.expires_at is 'From when on the verdict may go, unless an entry that it speaks of is still kept: what a person called different, a year after it was said. Ahead of given_at.';
 comment on column cache_verdicts.end_users is 'Who asked the two questions that a person spoke of, in the form of name_end_user(); null: nobody was named.';
 
@@ -65,10 +65,10 @@ create table semantic_hits (
 create index semantic_hits_latest_idx on semantic_hits (project_id, served_at, request_id);
 create index semantic_hits_served_at_idx on semantic_hits (served_at);
 
-comment on table semantic_hits is 'Requests that were answered from the cache though worded differently, would have been in shadow mode, or were not for want of proof; kept for a week.';
+comment on table semantic_hits is 'Requests with a semantic hit, with a hit in shadow mode, or with a near miss; stored for a week.';
 comment on column semantic_hits.project_id is 'The project.';
 comment on column semantic_hits.request_id is 'X-Request-Id of the response: the latest in the sharing scope, where a client sent one twice.';
-comment on column semantic_hits.served_at is 'When it was answered.';
+comment on column semantic_hits.served_at is 'When the response was sent.';
 comment on column semantic_hits.asked_hash is 'Hash of the normalized question.';
 comment on column semantic_hits.entry_hash is 'cache_entries.request_hash of the answer.';
 comment on column semantic_hits.reason is 'normalized, proved, judged or threshold: why it was served; undecided: it was not, and nobody had given a verdict on the most similar question.';

@@ -60,47 +60,47 @@ create index usage_records_error_idx on usage_records (project_id, error_code, r
 create index usage_records_request_id_idx on usage_records using brin (request_id text_bloom_ops(false_positive_rate = 0.001)) with (pages_per_range = 64, autosummarize = on);
 
 comment on table usage_records is 'One row a request that passed admission, in partitions of a month, or of a day where there are many; written in batches off the hot path.';
-comment on column usage_records.recorded_at is 'When the answer ended.';
+comment on column usage_records.recorded_at is 'When the response ended.';
 comment on column usage_records.project_id is 'The project. No foreign key: records outlive what they speak of.';
-comment on column usage_records.request_id is 'X-Request-Id of the answer.';
-comment on column usage_records.status is 'HTTP status of the answer; 499 where the client went away first.';
-comment on column usage_records.error_code is 'Code of the error that the client got, or client_gone; null for an answer.';
-comment on column usage_records.error_message is 'What the client was told, if the proxy said so itself; at most 300 characters.';
+comment on column usage_records.request_id is 'X-Request-Id of the response.';
+comment on column usage_records.status is 'HTTP status of the response; 499 if the client disconnected before.';
+comment on column usage_records.error_code is 'Code of the error that the client got, or client_gone; null without an error.';
+comment on column usage_records.error_message is 'The error message to the client, if the proxy wrote it; at most 300 characters.';
 comment on column usage_records.endpoint is 'chat, completions, embeddings, responses, messages; what is passed on by its path: images/generations, moderations, files.';
-comment on column usage_records.model is 'The model that answered: the one that was asked for, or the fallback that stood in for it.';
-comment on column usage_records.asked_model is 'The name that was asked for, where it was an alias or a fallback answered.';
-comment on column usage_records.fallbacks is 'Fallbacks that were asked, in order, with commas between them.';
-comment on column usage_records.provider is 'Who answered, or first answered; null where none was reached.';
-comment on column usage_records.provider_keys is 'Where the project has several keys of the provider: the names of those that were asked, in order, with commas between them. One that was refused has the status after it; the last one answered.';
+comment on column usage_records.model is 'The model that responded: the requested one, or a fallback.';
+comment on column usage_records.asked_model is 'The requested name, if it was an alias or a fallback responded.';
+comment on column usage_records.fallbacks is 'Fallbacks that were called, in order, separated by commas.';
+comment on column usage_records.provider is 'The provider that responded, or that responded first; null if none was reached.';
+comment on column usage_records.provider_keys is 'If the project has several keys of the provider: the names of those that were used, in order, separated by commas. A rejected key is followed by the status; the last key succeeded.';
 comment on column usage_records.cache_result is 'HIT, HIT-SEMANTIC, MISS; null where the request ended before the cache.';
-comment on column usage_records.cache_reason is 'X-Proxy-Cache-Reason of the answer: why the cache answered, or why not.';
+comment on column usage_records.cache_reason is 'X-Proxy-Cache-Reason of the response: the reason for the hit or the miss.';
 comment on column usage_records.cache_id is 'The cache entry that was served, or the one that nearly was.';
-comment on column usage_records.refreshed is 'True: it refused stored answers (Cache-Control: no-cache), and others get its answer in their place; null: it did not.';
-comment on column usage_records.asked_id is 'The same in all requests that ask the same, whoever sends them: the beginning of a hash; null: not cached as a whole.';
+comment on column usage_records.refreshed is 'True: the request bypassed cached responses (Cache-Control: no-cache), and its response replaces them; null: it did not.';
+comment on column usage_records.asked_id is 'The beginning of a hash of the request, which is the same for identical requests of all callers; null: not cached as a whole.';
 comment on column usage_records.similarity is 'Cosine similarity of that entry''s question; null for an exact match.';
-comment on column usage_records.streamed is 'Whether the client asked for a stream.';
+comment on column usage_records.streamed is 'Whether the client requested a stream.';
 comment on column usage_records.prompt_tokens is 'Prompt tokens that the provider charged for; 0 on a hit.';
 comment on column usage_records.cached_prompt_tokens is 'Of these, how many the provider had cached on its side.';
 comment on column usage_records.completion_tokens is 'Completion tokens that the provider charged for; 0 on a hit.';
 comment on column usage_records.tokens_saved is 'Prompt tokens served from the cache; 0 on a miss.';
 comment on column usage_records.completion_tokens_saved is 'Completion tokens served from the cache; null on a miss.';
-comment on column usage_records.cost_usd is 'What the provider charged, as it reported or as the catalogue has it; 0 on a hit.';
+comment on column usage_records.cost_usd is 'The cost, as the provider reported it or by the catalogue''s prices; 0 on a hit.';
 comment on column usage_records.cost_estimated is 'Why tokens and cost are estimated: client_left, provider_failed (it reported an error, or broke off), provider_silent, proxy_stopped, not_reported. The estimate is the prompt and the output that arrived. Null: they are as the provider reported them.';
-comment on column usage_records.doubtful_usd is 'What the provider may have charged beyond cost_usd; it stays reserved in budgets for six hours. Null: nothing, or not known.';
-comment on column usage_records.saved_usd is 'What the same answer would have cost; 0 on a miss.';
+comment on column usage_records.doubtful_usd is 'The amount that the provider may have charged beyond cost_usd. It stays reserved in budgets for six hours. Null: nothing, or not known.';
+comment on column usage_records.saved_usd is 'The cost that the hit saved; 0 on a miss.';
 comment on column usage_records.latency_ms is 'From the request''s arrival to its response headers.';
 comment on column usage_records.duration_ms is 'From the request''s arrival to the last byte.';
 comment on column usage_records.admission_ms is 'From the request''s arrival until it was admitted.';
-comment on column usage_records.lookup_ms is 'Looking for the answer in the database, the vector and the judge included; null: not looked for.';
-comment on column usage_records.embed_ms is 'Of that, waiting for the question''s vector; null: none was asked for.';
-comment on column usage_records.upstream_ms is 'From asking the upstream to the head of its answer; null: none answered.';
+comment on column usage_records.lookup_ms is 'Time of the cache lookup, including the vector and the judge; null: no lookup.';
+comment on column usage_records.embed_ms is 'The part of lookup_ms that was spent waiting for the question''s vector; null: none was requested.';
+comment on column usage_records.upstream_ms is 'Time from the call of the provider to the head of its response; null: none responded.';
 comment on column usage_records.first_chunk_ms is 'From the request''s arrival to the first part of a stream.';
-comment on column usage_records.attempts is 'How often upstreams were asked, retries and fallbacks included; null: not at all.';
-comment on column usage_records.upstream_status is 'The status of the first upstream that failed; null: none answered with one.';
-comment on column usage_records.upstream_message is 'What that upstream said, without what it quotes of the prompt; at most 300 characters.';
+comment on column usage_records.attempts is 'The number of upstream calls, including retries and fallbacks; null: none.';
+comment on column usage_records.upstream_status is 'The status of the first upstream call that failed; null: none failed with a status.';
+comment on column usage_records.upstream_message is 'The error message of that upstream call, without quotes of the prompt; at most 300 characters.';
 comment on column usage_records.key_id is 'The key.';
-comment on column usage_records.end_user is 'Whom the client asks for: safety_identifier, user, or metadata.user_id; of a name that is longer than 128 characters or unprintable its beginning and a hash, as name_end_user() writes it.';
-comment on column usage_records.tags is 'What the client says the request is for: names and values; null for no tags.';
+comment on column usage_records.end_user is 'The end user that the request names: safety_identifier, user, or metadata.user_id. A name that is longer than 128 characters or unprintable is shortened to its beginning and a hash, as by name_end_user().';
+comment on column usage_records.tags is 'The client''s tags: names and values; null for no tags.';
 
 create table request_contents (
     recorded_at timestamptz not null,
@@ -115,9 +115,9 @@ create table request_contents (
 create index request_contents_request_idx on request_contents (project_id, request_id);
 create index request_contents_end_user_idx on request_contents (project_id, end_user) where end_user is not null;
 
-comment on table request_contents is 'What requests said and got, sealed by the encryption key, in daily partitions; only of projects and keys whose log_content is sealed.';
-comment on column request_contents.sealed_request is 'The request''s body, cut where it is long; null: a form, or too long to be kept.';
-comment on column request_contents.sealed_response is 'The body of the answer, cut where it is long; null: none that was complete.';
+comment on table request_contents is 'The bodies of requests and responses, sealed with the encryption key, in daily partitions; only of projects and keys whose log_content is sealed.';
+comment on column request_contents.sealed_request is 'The request''s body, truncated if it is long; null: a form, or too long to be stored.';
+comment on column request_contents.sealed_response is 'The body of the response, truncated if it is long; null: there was no complete one.';
 comment on column request_contents.end_user is 'As in usage_records.';
 
 -- Measured with 1.5 million records of a year. Each grain is worth its rows: without months a year of all projects takes 200 ms in place of 3,
@@ -152,7 +152,7 @@ create index usage_sums_at_idx on usage_sums using brin (at);
 comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; what was recorded in the last seconds is in usage_pending. One partition a grain, so that the few rows of long ones are read alone.';
 comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, without key; -1: all projects together, by key, without model and provider.';
 comment on column usage_sums.grain is 'Length of time that the row covers: quarter (of an hour), hour, day or month.';
-comment on column usage_sums.at is 'Beginning of the time in which the answers ended.';
+comment on column usage_sums.at is 'Start of the time in which the responses ended.';
 comment on column usage_sums.provider is 'As in usage_records; empty where none was reached.';
 comment on column usage_sums.cache_result is 'As in usage_records; empty where the request ended before the cache.';
 comment on column usage_sums.status_class is 'First digit of the HTTP status.';
@@ -187,7 +187,7 @@ comment on column usage_sums_by_tag.project_id is 'As in usage_records; 0: all p
 comment on column usage_sums_by_tag.grain is 'Length of time that the row covers: hour, day or month.';
 comment on column usage_sums_by_tag.at is 'Beginning of that time.';
 comment on column usage_sums_by_tag.tags is 'As in usage_records; empty for the sets beyond the limit.';
-comment on column usage_sums_by_tag.hits is 'How many of them the cache answered.';
+comment on column usage_sums_by_tag.hits is 'The number of cache hits among them.';
 comment on column usage_sums_by_tag.failed is 'How many of them got a status from 400 on.';
 
 -- Apart from the sums: percentiles read a row for each bucket, not one for each key, model and provider.
@@ -219,7 +219,7 @@ create table usage_pending (
 -- squawk-ignore ban-drop-column
 alter table usage_pending drop column grain;
 
-comment on table usage_pending is 'What was recorded in the last seconds, until roll_up_usage() adds it to usage_sums and latency_counts: a row that every batch rewrote would cost more than recording itself. Readers add both up.';
+comment on table usage_pending is 'Usage of the last seconds, until roll_up_usage() adds it to usage_sums and latency_counts: updating a sum with every batch would cost more than recording itself. Readers add both.';
 comment on column usage_pending.at is 'Beginning of the quarter of an hour.';
 comment on column usage_pending.miss_reason is 'cache_reason of misses; null for other requests.';
 
@@ -243,10 +243,10 @@ create table refusals_hourly (
     primary key (hour, reason)
 );
 
-comment on table refusals_hourly is 'Requests that were refused with 401, 403 or 429, by the hour: no project need be known. Kept as long as usage.';
-comment on column refusals_hourly.hour is 'Beginning of the hour in which they were counted.';
+comment on table refusals_hourly is 'Requests that were rejected with 401, 403 or 429, by hour, also without a known project. Stored as long as usage.';
+comment on column refusals_hourly.hour is 'Start of the hour in which they were counted.';
 comment on column refusals_hourly.reason is 'Code of the error.';
-comment on column refusals_hourly.requests is 'How many, over all proxies.';
+comment on column refusals_hourly.requests is 'The number of requests, over all proxies.';
 
 -- Sums and counts by each grain. Quarters are for time zones and spans that whole hours do not fit; months and days make a year quick.
 do $$

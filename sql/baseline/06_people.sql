@@ -12,9 +12,9 @@ create table users (
 
 comment on table users is 'People who log in to the dashboard, or on whose behalf an admin API key acts.';
 comment on column users.id is 'Referred to by memberships, sessions and admin keys; shown as user_<id>.';
-comment on column users.email is 'What the user logs in with, in lower case.';
+comment on column users.email is 'The e-mail address with which the user logs in, in lower case.';
 comment on column users.role is 'owner: sees and changes everything. reader: sees the projects that memberships open.';
-comment on column users.password_hash is 'argon2id, made by the proxy; null until the invitation was taken up.';
+comment on column users.password_hash is 'argon2id, hashed by the proxy; null until the invitation was accepted.';
 comment on column users.created_at is 'When the user was added.';
 
 create table user_identities (
@@ -32,7 +32,7 @@ create index user_identities_user_id_idx on user_identities (user_id);
 comment on table user_identities is 'Accounts at OpenID Connect providers that log in as a user.';
 comment on column user_identities.issuer is 'The provider''s address.';
 comment on column user_identities.subject is 'The provider''s id of the person (sub), which is never given to another.';
-comment on column user_identities.user_id is 'Who that is here.';
+comment on column user_identities.user_id is 'The user.';
 comment on column user_identities.created_at is 'When the person first logged in with it.';
 
 create table memberships (
@@ -48,9 +48,9 @@ create table memberships (
 
 create index memberships_user_id_idx on memberships (user_id);
 
-comment on table memberships is 'Which projects a user sees, and what the user may do there.';
+comment on table memberships is 'The projects that a user may see, and the user''s role in each.';
 comment on column memberships.project_id is 'The project that is opened.';
-comment on column memberships.user_id is 'For whom.';
+comment on column memberships.user_id is 'The user.';
 comment on column memberships.role is 'viewer: looks. member: also keys, settings and the cache. owner: also provider keys, members, name and archive.';
 comment on column memberships.created_at is 'When the user was added to the project.';
 
@@ -72,13 +72,13 @@ create index sessions_user_id_idx on sessions (user_id);
 
 comment on table sessions is 'Browsers that are logged in.';
 comment on column sessions.id is 'Told apart by.';
-comment on column sessions.user_id is 'Who logged in.';
+comment on column sessions.user_id is 'The user who logged in.';
 comment on column sessions.token_hash is 'SHA-256 of the cookie.';
 comment on column sessions.address is 'Client address at login.';
 comment on column sessions.user_agent is 'Browser at login, as it names itself.';
 comment on column sessions.created_at is 'When the user logged in.';
 comment on column sessions.last_seen_at is 'Last request, accurate to about a minute.';
-comment on column sessions.expires_at is 'From when on the cookie is refused. Ahead of created_at.';
+comment on column sessions.expires_at is 'When the cookie expires. Ahead of created_at.';
 
 -- Deployed with sql/functions; the trigger needs it now.
 create function revoke_session_keys() returns trigger
@@ -101,7 +101,7 @@ comment on table invitations is 'Tokens with which a user sets a password, once.
 comment on column invitations.token_hash is 'SHA-256 of the token, which is seen once.';
 comment on column invitations.user_id is 'Whose password it sets.';
 comment on column invitations.created_at is 'When it was made.';
-comment on column invitations.expires_at is 'From when on it is refused. Ahead of created_at.';
+comment on column invitations.expires_at is 'When it expires. Ahead of created_at.';
 
 create table admin_keys (
     id bigint generated always as identity primary key,
@@ -119,14 +119,14 @@ create table admin_keys (
 
 create index admin_keys_user_id_idx on admin_keys (user_id);
 
-comment on table admin_keys is 'Keys of the admin API: each may do what its user may. Only the hash is kept.';
+comment on table admin_keys is 'Keys of the admin API: each has the rights of its user. Only the hash is stored.';
 comment on column admin_keys.id is 'Shown as admin_key_<id>.';
 comment on column admin_keys.user_id is 'On whose behalf the key acts.';
 comment on column admin_keys.key_hash is 'SHA-256 of the whole key.';
 comment on column admin_keys.prefix is 'The first characters of the key: lgw_admin_ and eight more.';
-comment on column admin_keys.name is 'What the key is for.';
+comment on column admin_keys.name is 'The purpose of the key.';
 comment on column admin_keys.created_at is 'When the key was issued.';
-comment on column admin_keys.expires_at is 'From when on the key is refused; null: never. Ahead of created_at.';
+comment on column admin_keys.expires_at is 'When the key expires; null: never. Ahead of created_at.';
 comment on column admin_keys.last_used_at is 'Last request with this key, accurate to about a minute.';
 
 create table login_attempts (
@@ -157,15 +157,15 @@ create table audit_log (
 
 create index audit_log_project_id_idx on audit_log (project_id, id);
 
-comment on table audit_log is 'Every change of projects, keys, settings, people and caches, written by the function that made it, in its transaction.';
+comment on table audit_log is 'Every change of projects, keys, settings, people and caches, written by the function that makes the change, in its transaction.';
 comment on column audit_log.id is 'In the order of time; shown as audit_log-<id>.';
 comment on column audit_log.recorded_at is 'When it happened.';
 comment on column audit_log.actor is 'Who: a user''s e-mail address, or the database user of an operator with psql.';
 comment on column audit_log.actor_kind is 'session: in the dashboard. api_key: with an admin API key. operator: with psql, or the proxy itself.';
-comment on column audit_log.user_id is 'The user. No foreign key: the log outlives what it speaks of.';
+comment on column audit_log.user_id is 'The user. No foreign key: the log outlives the objects that it names.';
 comment on column audit_log.admin_key_id is 'The admin API key that was used.';
 comment on column audit_log.address is 'Client address; null for operators.';
 comment on column audit_log.project_id is 'The project it happened in; null where it concerns no single one.';
-comment on column audit_log.action is 'What happened: project.created, api_key.deleted, login.succeeded, ...';
-comment on column audit_log.target is 'What it happened to, as the admin API names it.';
-comment on column audit_log.details is 'What was changed, never a secret.';
+comment on column audit_log.action is 'The action: project.created, api_key.deleted, login.succeeded, ...';
+comment on column audit_log.target is 'The id of the changed object in the admin API.';
+comment on column audit_log.details is 'The changed values, never a secret.';

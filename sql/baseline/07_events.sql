@@ -15,14 +15,14 @@ create table webhooks (
 
 create index webhooks_project_idx on webhooks (project_id);
 
-comment on table webhooks is 'Addresses that are told of a project''s events.';
+comment on table webhooks is 'URLs that receive a project''s events.';
 comment on column webhooks.id is 'Named in the admin API.';
 comment on column webhooks.project_id is 'The project.';
 comment on column webhooks.url is 'Where events are posted.';
-comment on column webhooks.kinds is 'Which events; empty: all.';
+comment on column webhooks.kinds is 'The types of events it receives; empty: all.';
 comment on column webhooks.sealed is 'The secret that signs them, sealed by the proxy.';
 comment on column webhooks.created_at is 'When it was added.';
-comment on column webhooks.disabled_at is 'When it answered 410, and was told nothing more; null: it is told.';
+comment on column webhooks.disabled_at is 'When a 410 response disabled it; null: it is active.';
 comment on column webhooks.busy_until is 'Until then one process delivers to it, and no other does. Ahead: at most 1 minute.';
 
 create table webhook_event_types (
@@ -31,10 +31,10 @@ create table webhook_event_types (
     payload text[] not null
 );
 
-comment on table webhook_event_types is 'What a webhook can be told of; rows of sql/seed.';
-comment on column webhook_event_types.kind is 'Of what, and what happened to it.';
-comment on column webhook_event_types.happens is 'What has happened then, and how often it is told, as the docs say it.';
-comment on column webhook_event_types.payload is 'What is said about it: names of fields.';
+comment on table webhook_event_types is 'The types of events that webhooks receive; rows of sql/seed.';
+comment on column webhook_event_types.kind is 'The object and what happened to it, such as api_key.created.';
+comment on column webhook_event_types.happens is 'When the event is raised, and how often, for the docs.';
+comment on column webhook_event_types.payload is 'The names of the payload''s fields.';
 
 create table events (
     id uuid primary key default gen_random_uuid(),
@@ -50,12 +50,12 @@ create table events (
 
 create index events_raised_at_idx on events (raised_at);
 
-comment on table events is 'What happened in projects; kept for 90 days. Written in the transaction in which it happened.';
+comment on table events is 'Events of projects; stored for 90 days. Written in the transaction that caused them.';
 comment on column events.id is 'webhook-id, behind msg_: the same in every attempt.';
 comment on column events.project_id is 'The project.';
-comment on column events.kind is 'What happened: a row of webhook_event_types.';
-comment on column events.once is 'Of an event that is raised a single time: what names it, such as the key and the month; null: each time.';
-comment on column events.payload is 'What there is to say about it: names and figures, never a prompt or a key.';
+comment on column events.kind is 'The type of the event: a row of webhook_event_types.';
+comment on column events.once is 'For an event that is raised only once: its unique name, such as the key and the month; null: it is raised each time.';
+comment on column events.payload is 'The payload: names and figures, never a prompt or a key.';
 comment on column events.raised_at is 'When it happened.';
 
 create table event_deliveries (
@@ -79,7 +79,7 @@ create index event_deliveries_due_idx on event_deliveries (webhook_id, not_befor
 create index event_deliveries_webhook_idx on event_deliveries (webhook_id, id);
 create index event_deliveries_project_idx on event_deliveries (project_id, id);
 
-comment on table event_deliveries is 'The outbox: each event for each address that is told of it.';
+comment on table event_deliveries is 'The outbox: each event for each webhook that receives it.';
 comment on column event_deliveries.id is 'Named in the admin API.';
 comment on column event_deliveries.project_id is 'That of both, so that a page of its deliveries is read by an index.';
 comment on column event_deliveries.event_id is 'The event.';
@@ -87,6 +87,6 @@ comment on column event_deliveries.webhook_id is 'The address.';
 comment on column event_deliveries.attempts is 'How often it was tried.';
 comment on column event_deliveries.not_before is 'When it is tried next; null: no more. Ahead: at most 4 hours.';
 comment on column event_deliveries.tried_at is 'When it was last tried.';
-comment on column event_deliveries.delivered_at is 'When it was taken; null: it was not yet.';
-comment on column event_deliveries.status is 'The status of the last answer; null: there was none.';
+comment on column event_deliveries.delivered_at is 'When the webhook accepted it; null: it has not yet.';
+comment on column event_deliveries.status is 'The HTTP status of the last response; null: there was none.';
 comment on column event_deliveries.problem is 'Why the last attempt failed; null: it did not.';

@@ -1,4 +1,4 @@
-/** A row of the table of operations: what an operation takes, and how it is answered. */
+/** An operation of the admin API: its route, parameters, response and handler. */
 import { type Static, type TObject, type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
 import { STRICT_OBJECT } from './field-types.ts'
 import type { OperationRequest } from './find-objects.ts'
@@ -10,47 +10,47 @@ export interface AdminOperation {
   path: string
   tag: OpenApiTag
   summary: string
-  /** Kinds of the ids in its path, by parameter. */
+  /** The prefixes of the ids in the path, by parameter. */
   idPrefixes: Readonly<Record<string, IdPrefix>>
   query?: TSchema
   body?: TSchema
   response: TSchema
-  /** Schemas by other media types. */
+  /** Response schemas of other media types. */
   otherResponses?: Record<string, object>
-  serve(asked: OperationRequest): Promise<object>
+  serve(request: OperationRequest): Promise<object>
 }
 
 export type FieldValues<Properties extends TProperties> = Static<TObject<Properties>>
-/** Parameters of a path by name. */
+/** The parameters of a path by name. */
 export type PathIds<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? { readonly [N in Name]: number } & PathIds<Rest>
   : Path extends `${string}:${infer Name}`
     ? { readonly [N in Name]: number }
     : unknown
 
-/** A project that a query or a body names. */
+/** The project that a query or a body names. */
 type ProjectIn<Given> = 'project_id' extends keyof Given ? { readonly project_id: number } : unknown
 
-/** Kinds of ids that stand in paths of other objects, too. */
+/** The prefixes of ids that also occur in the paths of other objects. */
 export const ID_PREFIXES: Readonly<Record<string, IdPrefix>> = { project_id: 'proj' }
 
-/** What is neither a view nor a function alone: code says what is answered. */
+/** Defines an operation with code of its own, which is neither a view nor a single function. */
 export function defineOperation<
   const Path extends string,
   const Query extends TProperties = Record<never, never>,
   const Body extends TProperties = Record<never, never>,
 >(
-  row: Pick<AdminOperation, 'method' | 'tag' | 'summary' | 'response' | 'otherResponses'> & {
+  definition: Pick<AdminOperation, 'method' | 'tag' | 'summary' | 'response' | 'otherResponses'> & {
     path: Path
     kinds?: AdminOperation['idPrefixes']
     query?: Query
     body?: Body
     serve(
-      asked: OperationRequest<PathIds<Path> & ProjectIn<Query & Body>, FieldValues<Query>, FieldValues<Body>>,
+      request: OperationRequest<PathIds<Path> & ProjectIn<Query & Body>, FieldValues<Query>, FieldValues<Body>>,
     ): Promise<object>
   },
 ): AdminOperation {
-  const { kinds, query, body, ...rest } = row
+  const { kinds, query, body, ...rest } = definition
   return {
     ...rest,
     idPrefixes: { ...ID_PREFIXES, ...kinds },

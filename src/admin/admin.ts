@@ -1,4 +1,4 @@
-/** The admin API: its controllers, and their description at /openapi.json. */
+/** The admin API: its controllers, and its description at /openapi.json. */
 
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config/config.ts'
@@ -26,15 +26,15 @@ import { createLoginController, createLogoutController, createSessionController 
 
 export interface AdminSetup {
   config: AddressConfig & Pick<Config, 'oidc' | 'allowsPrivateWebhooks'> & EncryptionConfig
-  /** Already migrated. */
+  /** The database; already migrated. */
   database: Database
-  /** This process's own: it counts attempts with unknown keys. */
+  /** A store of this process. It counts attempts with unknown keys. */
   store: Pick<FastStore, 'count' | 'uncount'>
-  /** Counts what clients have not read. */
+  /** Counts response bytes that clients have not read. */
   memory: StreamMemory
   rejections: RejectionCounter
   recordVerdict: VerdictRecorder
-  /** Says which way a model would take. */
+  /** Resolves a model to its provider. */
   modelRouter: Pick<ModelRouter, 'resolve' | 'listModels' | 'findModel'>
   log: Log
 }
@@ -45,13 +45,13 @@ const DOCUMENTATION = {
     title: 'Model Proxy admin API',
     version: '1',
     description:
-      'Projects, keys, people, usage and the cache; in the shape of OpenAI’s Administration API where that has one.',
+      'Projects, keys, users, usage and the cache. Follows OpenAI’s Administration API where that has an equivalent.',
   },
   components: {
     securitySchemes: { adminKey: { type: 'http' as const, scheme: 'bearer' } },
     responses: {
       Refused: {
-        description: 'Refused, or failed: `message` says what to change.',
+        description: 'The request was rejected or failed. `message` describes the problem.',
         content: { 'application/json': { schema: errorSchema as object } },
       },
     },
@@ -97,7 +97,7 @@ export function createAdmin({
   return admin.use(createMethodNotAllowedController(options, admin.routes))
 }
 
-/** Its page would load a script from another host: of the plugin, only what writes the schema is used, and loaded when it is asked for. */
+/** Generates the description. Uses only the schema generator of the plugin, because its page loads a script from another host. */
 async function describe(admin: AnyElysia): Promise<unknown> {
   const { toOpenAPISchema } = await import('@elysiajs/openapi/openapi')
   const { paths, components } = toOpenAPISchema(admin)

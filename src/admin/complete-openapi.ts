@@ -1,4 +1,4 @@
-/** Completes the OpenAPI description where the plugin that generates it knows less than the routes do. */
+/** Adds to the generated OpenAPI description what the plugin omits: bodies, descriptions, references and text rules. */
 
 import type { AdminOperation as TableRow } from './admin-operation.ts'
 import { RULE_KEYWORD } from './field-types.ts'
@@ -30,7 +30,7 @@ interface Description {
   components: { responses: unknown; schemas: Record<string, unknown> }
 }
 
-/** Returns `document` unchanged when it is not a description. */
+/** Completes the description. Returns `document` unchanged if it is not a description. */
 export function completeOpenApiDocument(
   document: unknown,
   routes: readonly Route[],
@@ -45,7 +45,7 @@ export function completeOpenApiDocument(
     if (!operation) continue
     // The plugin omits the body of routes that have a parser of their own.
     if (hooks?.body !== undefined) {
-      const schema = rewrite(hooks.body, part => plainText(plainNumber(part)))
+      const schema = rewrite(hooks.body, part => resolveTextRule(simplifyNumber(part)))
       // An empty body is an object without fields.
       const required = (hooks.body.required?.length ?? 0) > 0 || hooks.body.minProperties !== undefined
       operation.requestBody = { content: { 'application/json': { schema } }, required }
@@ -55,33 +55,33 @@ export function completeOpenApiDocument(
     operation.parameters = parameters.map(parameter => ({
       ...parameter,
       description: describe(parameter, kinds[parameter.name]),
-      schema: rewrite(parameter.schema, part => plainText(plainNumber(part))),
-      // at[gte]=1, as OpenAI's clients send it.
+      schema: rewrite(parameter.schema, part => resolveTextRule(simplifyNumber(part))),
+      // OpenAI's clients send at[gte]=1.
       ...(parameter.schema.type === 'object' && { style: 'deepObject', explode: true }),
     }))
-    operation.responses = refer(operation.responses, components.schemas)
+    operation.responses = extractSchemas(operation.responses, components.schemas)
   }
-  components.responses = refer(components.responses, components.schemas)
+  components.responses = extractSchemas(components.responses, components.schemas)
   return document
 }
 
-/** An id is of what its name says: `webhook_id`. Elsewhere a parameter's own schema says more than its name. */
+/** Describes a parameter: an id by its name, such as `webhook_id`; any other by its schema, or by its name. */
 function describe({ name, schema }: Parameter, kind: IdPrefix | undefined): string | undefined {
   if (kind) return `Id of the ${name.replace(/_id$/, '').replaceAll('_', ' ')}, ${kind}_….`
   return schema.description ?? PARAMETER_DESCRIPTIONS[name]
 }
 
-/** `change` is called for each part before those within it. */
+/** Rewrites a value with `change`, which is called for each part before its nested parts. */
 function rewrite<Value>(value: Value, change: (part: unknown) => unknown): Value {
   return JSON.parse(JSON.stringify(value, (_, part) => change(part)))
 }
 
-/** A schema with a name stands once, in `schemas`, and is referred to. */
-function refer<Value>(value: Value, schemas: Record<string, unknown>): Value {
+/** Moves named schemas to `schemas`, and replaces them by references. */
+function extractSchemas<Value>(value: Value, schemas: Record<string, unknown>): Value {
   return rewrite(value, part => {
     if (typeof part !== 'object' || part === null || !('$id' in part)) return part
     const { $id: name, ...schema } = part as { $id: string }
-    schemas[name] ??= refer(schema, schemas)
+    schemas[name] ??= extractSchemas(schema, schemas)
     return { $ref: `#/components/schemas/${name}` }
   })
 }
@@ -90,19 +90,19 @@ function isDescription(document: unknown): document is Description {
   return typeof document === 'object' && document !== null && 'paths' in document
 }
 
-/** Elysia describes an integer as integer or text. `readQuery` has already converted it, so only the integer is left. */
-function plainNumber(value: unknown): unknown {
+/** Describes an integer as integer alone. Elysia describes it as integer or text, but `readQuery` has already converted it. */
+function simplifyNumber(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('anyOf' in value) || !Array.isArray(value.anyOf)) return value
   return value.anyOf.find(({ type }) => type === 'integer') ?? value
 }
 
-/** PostgreSQL's text cannot hold U+0000. */
-const TEXT = '^[^\\u0000]*$'
+/** The pattern of text without U+0000, which PostgreSQL's text cannot hold. */
+const TEXT_PATTERN = '^[^\\u0000]*$'
 
-/** Replaces the RULE marker by the rule it holds. Text without a rule gets the pattern that excludes U+0000. */
-function plainText(value: unknown): unknown {
+/** Replaces RULE_KEYWORD by the rule that it holds. Text without a rule gets TEXT_PATTERN. */
+function resolveTextRule(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('type' in value) || value.type !== 'string') return value
   const { [RULE_KEYWORD]: rule = {}, ...schema }: Record<string, unknown> = { ...value }
-  const isRuled = ['pattern', 'enum', 'const', 'format'].some(name => name in schema || name in (rule as object))
-  return { ...schema, ...(isRuled ? (rule as object) : { pattern: TEXT }) }
+  const hasRule = ['pattern', 'enum', 'const', 'format'].some(name => name in schema || name in (rule as object))
+  return { ...schema, ...(hasRule ? (rule as object) : { pattern: TEXT_PATTERN }) }
 }

@@ -1,4 +1,4 @@
-/** What all controllers of the admin API share: the caller, body limits, and errors in OpenAI's envelope. */
+/** The base of all controllers of the admin API: authentication, body limits, and errors in OpenAI's envelope. */
 
 import { Elysia } from 'elysia'
 import { createError, invalidRequestError, ProxyError } from '../errors/errors.ts'
@@ -30,27 +30,27 @@ import { toClientError } from './sql-errors.ts'
 import { describeValidationError } from './validation-error.ts'
 
 export interface AdminOptions {
-  /** Over the operators' own connections. */
+  /** The database, over the connections of operators. */
   database: Database
   /** Seals provider keys. */
   vault: Vault
-  /** Decrypts the wordings of questions that a project stores. */
+  /** Decrypts stored questions. */
   wordingReader: QuestionVault
   trustedProxies: number
-  /** What the dashboard's and the proxy's addresses follow from. */
+  /** The settings from which the URLs of the dashboard and the proxy are derived. */
   addresses: AddressConfig
-  /** Says which way a model would take. */
+  /** Resolves a model to its provider. */
   modelRouter: Pick<ModelRouter, 'resolve' | 'listModels' | 'findModel'>
   allowsPrivateWebhooks: boolean
   credentialAttempts: CredentialAttemptLimiter
-  /** Counts what clients have not read. */
+  /** Counts response bytes that clients have not read. */
   memory: StreamMemory
   rejections: RejectionCounter
   recordVerdict: VerdictRecorder
   log: Log
 }
 
-interface AddressedServer {
+interface ServerWithAddresses {
   requestIP(request: Request): { address: string } | null
 }
 
@@ -59,7 +59,7 @@ const MAX_BODY_BYTES = 65_536
 const BODY_TIMEOUT_MS = 10_000
 const openBody = createBodyReader({ maxBodyBytes: MAX_BODY_BYTES, bodyTimeoutMs: BODY_TIMEOUT_MS })
 
-/** Query parameters of all routes that are lists, numbers or flags. A name has the same type everywhere. */
+/** The query parameters of all routes that are lists, numbers or flags. A name has the same type in every route. */
 const QUERY: QueryShape = {
   lists: [
     'group_by',
@@ -79,24 +79,28 @@ const QUERY: QueryShape = {
   flags: ['include_archived', 'include_inactive', 'batch', 'tenant_only'],
 }
 
-export function readRequestAddress(request: Request, server: AddressedServer | null, trustedProxies: number): string {
+export function readRequestAddress(
+  request: Request,
+  server: ServerWithAddresses | null,
+  trustedProxies: number,
+): string {
   const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
   return resolveClientAddress(socketAddress, request.headers.get('x-forwarded-for'), trustedProxies)
 }
 
-/** For routes without authentication: parses bodies and formats errors. */
+/** Creates a controller for routes without authentication. It parses bodies and formats errors. */
 export function createPublicController(
   { log, trustedProxies, rejections, memory }: Pick<AdminOptions, 'log' | 'trustedProxies' | 'rejections' | 'memory'>,
   prefix: string,
   tag: OpenApiTag,
   security: { adminKey: string[] }[] = [],
 ) {
-  const arrivals = new WeakMap<Request, HttpRequestContext>()
-  const arrivalOf = (request: Request): HttpRequestContext =>
-    arrivals.get(request) ?? {
+  const contexts = new WeakMap<Request, HttpRequestContext>()
+  const contextOf = (request: Request): HttpRequestContext =>
+    contexts.get(request) ?? {
       requestId: readRequestId(request.headers),
       arrivedAtMs: performance.now(),
-      // No CORS headers: pages of other origins must not call the admin API.
+      // There are no CORS headers, because pages of other origins must not call the admin API.
       corsHeaders: {},
       isAnthropic: false,
       closesConnection: false,
@@ -104,14 +108,14 @@ export function createPublicController(
       memory,
     }
 
-  /** Without what the query string holds: it may name people. */
+  /** Logs a request without its query string, which may name people. */
   function logUnavailable(
     { method, url }: Request,
     { requestId, arrivedAtMs }: HttpRequestContext,
     { code, cause }: ProxyError,
   ): void {
-    const took = { durationMs: msSince(arrivedAtMs), cause: describeCause(cause) }
-    log.warn({ id: requestId, method, path: new URL(url).pathname, code, ...took }, 'admin request failed')
+    const details = { durationMs: msSince(arrivedAtMs), cause: describeCause(cause) }
+    log.warn({ id: requestId, method, path: new URL(url).pathname, code, ...details }, 'admin request failed')
   }
 
   return (
@@ -120,40 +124,40 @@ export function createPublicController(
       // Each hook destructures the request fields it needs. With a hook that takes the whole context, Elysia would parse cookies,
       // query and the rest of every request to the server, the proxy's included, and create each of its responses twice.
       .derive(({ request, server }) => {
-        arrivals.set(request, arrivalOf(request))
+        contexts.set(request, contextOf(request))
         return { query: readQuery(request.url, QUERY), address: readRequestAddress(request, server, trustedProxies) }
       })
       .mapResponse(({ responseValue, request }) => {
-        if (responseValue instanceof Response) return inPieces(responseValue, memory)
-        log.failures.recover('dashboard', placeOf(request))
+        if (responseValue instanceof Response) return streamResponse(responseValue, memory)
+        log.failures.recover('dashboard', routeOf(request))
         const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
-        // Elysia adds what a handler set, such as a cookie.
+        // Elysia adds the headers that a handler set, such as a cookie.
         const response = createResponse(
           { status: 200, headers, body: JSON.stringify(responseValue) },
-          arrivalOf(request),
+          contextOf(request),
         )
         return closeIfBodyUnread(request, response)
       })
       .onError(({ code, error, request, server }) => {
-        const refused = asProxyError(code, error, { failures: log.failures, request })
-        if (refused.status === UNAVAILABLE) logUnavailable(request, arrivalOf(request), refused)
-        if (isCountedRejection(refused))
-          rejections.record(refused.code, addressPrefix(readRequestAddress(request, server, trustedProxies)))
-        refused.headers['cache-control'] = 'no-store'
-        return closeIfBodyUnread(request, respondWithError(refused, arrivalOf(request)))
+        const rejection = toProxyError(code, error, { failures: log.failures, request })
+        if (rejection.status === UNAVAILABLE) logUnavailable(request, contextOf(request), rejection)
+        if (isCountedRejection(rejection))
+          rejections.record(rejection.code, addressPrefix(readRequestAddress(request, server, trustedProxies)))
+        rejection.headers['cache-control'] = 'no-store'
+        return closeIfBodyUnread(request, respondWithError(rejection, contextOf(request)))
       })
   )
 }
 
-/** For routes that need authentication. `caller` is resolved before anything else of the request is read. */
+/** Creates a controller for routes with authentication. `caller` is resolved before the rest of the request is read. */
 export function createAuthenticatedController(options: AdminOptions, prefix: string, tag: OpenApiTag) {
   return createPublicController(options, prefix, tag, [{ adminKey: [] }]).derive(async ({ request, address }) => ({
     caller: await readCaller(options, request, address),
   }))
 }
 
-/** A file is counted as its client reads it. */
-function inPieces(response: Response, memory: StreamMemory): Response {
+/** Streams a response, and counts the bytes that its client has not read. */
+function streamResponse(response: Response, memory: StreamMemory): Response {
   if (response.body === null) return response
   const body = streamBody(response.body, { hasEvents: false, memory: new ResponseMemory(memory), onEnd() {} })
   return new Response(body, response)
@@ -167,25 +171,26 @@ async function readJson(request: Request): Promise<unknown> {
   if (text.trim() === '') return {}
   const value = parseJsonObject(text)
   if (value === undefined) throw invalidRequestError('The body of your request must be a JSON object.')
-  if (hasField(value, UNREADABLE)) throw invalidRequestError(`There is no field '${UNREADABLE}' here.`, UNREADABLE)
+  if (hasField(value, UNSAFE_FIELD))
+    throw invalidRequestError(`The field '${UNSAFE_FIELD}' does not exist here.`, UNSAFE_FIELD)
   return value
 }
 
-/** Elysia puts a value that it refuses into a text, which would call this field. No operation has one. */
-const UNREADABLE = 'toString'
+/** A field that is rejected, because Elysia converts invalid values to text and would call it. No operation has such a field. */
+const UNSAFE_FIELD = 'toString'
 
-/** As deep as `measureJson` allows. */
+/** Returns true if a value has the field at any depth. `measureJson` limits the depth. */
 function hasField(value: unknown, name: string): boolean {
   if (typeof value !== 'object' || value === null) return false
   return Object.hasOwn(value, name) || Object.values(value).some(each => hasField(each, name))
 }
 
-/** Which of them recovers when it succeeds. */
-function placeOf({ method, url }: Request): string {
+/** Returns the route by which failures are reported, and recover. */
+function routeOf({ method, url }: Request): string {
   return `${method} ${url.replace(/[?#].*/, '')}`
 }
 
-function asProxyError(
+function toProxyError(
   code: unknown,
   error: unknown,
   { failures, request }: Pick<Log, 'failures'> & { request: Request },
@@ -195,11 +200,11 @@ function asProxyError(
   const cause = error instanceof Error ? error.cause : null
   if (cause instanceof ProxyError) return cause
   if (code === 'VALIDATION') return describeValidationError(error)
-  const refusal = toClientError(error)
-  if (refusal !== null) return refusal
+  const clientError = toClientError(error)
+  if (clientError !== null) return clientError
   const where = error instanceof Error ? error.stack?.split('\n').slice(1, 4).join('\n') : undefined
-  // Which right is missing: no value of the request is in it.
+  // The message names the missing right, and contains no value of the request.
   const reason = isPermissionDenied(error) ? errorMessageOf(error) : undefined
-  failures.report('dashboard', error, 'admin request failed', { part: placeOf(request), fields: { where, reason } })
+  failures.report('dashboard', error, 'admin request failed', { part: routeOf(request), fields: { where, reason } })
   return createError('internal', null, error)
 }

@@ -1,6 +1,6 @@
 /**
- * Operations of the admin API as rows of a table: a path, the view that is shown or the function that changes something, which parts of
- * the request are which argument, and the answer. Routes, validation and the description follow from them (`serve-operations.ts`).
+ * Defines operations of the admin API: a path, the view that it returns or the SQL function that it calls, the function's arguments, and the
+ * response. `serve-operations.ts` derives routes, validation and the description from these definitions.
  */
 import { type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
 import { type ActorArguments, callAsActor } from '../postgres/admin/call-as.ts'
@@ -21,7 +21,7 @@ import { idPageQuery, readCursor, rowLimit, slicePage, toPage } from './paginati
 import type { OpenApiTag } from './parameters.ts'
 import { deletedSchema, listSchema, pageSchema, textSchema } from './responses/shared.ts'
 
-/** Objects below a path. */
+/** Defines a collection of objects below a path. */
 export function defineCollection<View extends ViewName, const Base extends string, const Own extends string>(
   object: ApiObject<View>,
   where: Omit<ApiCollection<View, Base, Own>, 'object' | 'basePath'> & { basePath: Base },
@@ -29,7 +29,7 @@ export function defineCollection<View extends ViewName, const Base extends strin
   return { object, ...where }
 }
 
-/** Objects of a project that the query names. */
+/** Defines a collection of objects of the project that the query names. */
 export function defineProjectCollection<View extends ViewName, const Base extends string, const Own extends string>(
   object: ApiObject<View>,
   where: { tag: OpenApiTag; basePath: Base; idParameter: Own },
@@ -38,161 +38,171 @@ export function defineProjectCollection<View extends ViewName, const Base extend
 }
 
 interface ListOptions<View extends ViewName, Base extends string, Query extends TProperties> {
-  /** Besides those of pages. Without `include_archived`, objects whose hidden column `_archived` is true are left out. */
+  /** Query parameters besides those of pages. Without `include_archived`, objects with a true hidden column `_archived` are omitted. */
   query?: Query
-  filter?(asked: OperationRequest<PathIds<Base>, FieldValues<Query>>): ViewFilter<View>
+  filter?(request: OperationRequest<PathIds<Base>, FieldValues<Query>>): ViewFilter<View>
   newestFirst?: boolean
 }
 
-/** A page of them, in the `order` that is asked, if the query has one. Below a project's path, its objects alone. */
+/** Defines a list of objects in pages, sorted by `order` if the query has it. Below a project's path, lists only its objects. */
 export function defineList<
   View extends ViewName,
   Base extends string,
   const Query extends TProperties = Record<never, never>,
 >(
-  of: ApiCollection<View, Base, string>,
+  collection: ApiCollection<View, Base, string>,
   summary: string,
   { query, filter = () => ({}), newestFirst }: ListOptions<View, Base, Query> = {},
 ): AdminOperation {
-  const { schema } = of.object
-  const idKind = idKindOf(of.object)
+  const { schema } = collection.object
+  const idKind = idKindOf(collection.object)
   return {
-    ...describe('GET', of, of.basePath, summary),
+    ...describe('GET', collection, collection.basePath, summary),
     response: pageSchema(schema),
-    query: t.Object({ ...of.query, ...idPageQuery(idKind), ...query }, STRICT_OBJECT),
-    async serve(asked) {
-      const { after, limit, order } = asked.query
+    query: t.Object({ ...collection.query, ...idPageQuery(idKind), ...query }, STRICT_OBJECT),
+    async serve(request) {
+      const { after, limit, order } = request.query
       const page = {
         after: readCursor(idKind, after),
         newestFirst: newestFirst ?? order === 'desc',
         size: rowLimit(limit),
       }
-      const chosen = buildPathFilter(of, asked.ids, { ...hideStates(query, asked.query), ...filter(asked) })
-      const rows = await readVisibleObjects(of, asked, chosen, page)
+      const chosen = buildPathFilter(collection, request.ids, {
+        ...excludeHiddenStates(query, request.query),
+        ...filter(request),
+      })
+      const rows = await readVisibleObjects(collection, request, chosen, page)
       return toPage(rows as unknown as { id: string }[], limit)
     },
   }
 }
 
-/** A page of few, which are read as a whole; the newest first where it is asked for. */
+/** Defines a list of few objects. It reads all of them, sorts them by `order`, and returns a page. */
 export function defineShortList(
-  of: ApiCollection<ViewName, string, string>,
+  collection: ApiCollection<ViewName, string, string>,
   summary: string,
   query: TProperties,
 ): AdminOperation {
-  const { schema, idPrefix } = of.object
+  const { schema, idPrefix } = collection.object
   return {
-    ...describe('GET', of, of.basePath, summary),
+    ...describe('GET', collection, collection.basePath, summary),
     response: pageSchema(schema),
     query: t.Object(query, STRICT_OBJECT),
-    async serve(asked) {
-      if (idPrefix !== null) for (const name of ['after', 'before']) readCursor(idPrefix, asked.query[name], name)
-      const rows = (await readVisibleObjects(of, asked, buildPathFilter(of, asked.ids))) as unknown as { id: string }[]
-      return slicePage(asked.query.order === 'desc' ? rows.toReversed() : rows, asked.query)
+    async serve(request) {
+      if (idPrefix !== null) for (const name of ['after', 'before']) readCursor(idPrefix, request.query[name], name)
+      const rows = (await readVisibleObjects(
+        collection,
+        request,
+        buildPathFilter(collection, request.ids),
+      )) as unknown as { id: string }[]
+      return slicePage(request.query.order === 'desc' ? rows.toReversed() : rows, request.query)
     },
   }
 }
 
-/** All of them. */
-export function defineFullList(of: ApiCollection<ViewName, string, string>, summary: string): AdminOperation {
+/** Defines a list of all objects, without pages. */
+export function defineFullList(collection: ApiCollection<ViewName, string, string>, summary: string): AdminOperation {
   return {
-    ...describe('GET', of, of.basePath, summary),
-    response: listSchema(of.object.schema),
-    async serve(asked) {
-      const data = await readVisibleObjects(of, asked, buildPathFilter(of, asked.ids))
+    ...describe('GET', collection, collection.basePath, summary),
+    response: listSchema(collection.object.schema),
+    async serve(request) {
+      const data = await readVisibleObjects(collection, request, buildPathFilter(collection, request.ids))
       return { object: 'list', data, has_more: false }
     },
   }
 }
 
-export function defineRead(of: ApiCollection<ViewName, string, string>, summary: string): AdminOperation {
-  return { ...describe('GET', of, pathOfOne(of), summary), serve: asked => findObject(of, asked) }
+export function defineRead(collection: ApiCollection<ViewName, string, string>, summary: string): AdminOperation {
+  return {
+    ...describe('GET', collection, objectPathOf(collection), summary),
+    serve: request => findObject(collection, request),
+  }
 }
 
 interface ChangeOptions<Path extends string, Body extends TProperties, Name extends FunctionName> {
   body?: Body
   calls: SqlCall<Name, OperationRequest<PathIds<Path>, unknown, FieldValues<Body>>>
-  /** The object with what is shown this once. */
-  answer?: TSchema
+  /** The response schema, if the response has fields that are shown only once. */
+  responseSchema?: TSchema
 }
 
-/** The function returns the new object's id: alone, or as a column beside what is shown this once. */
+/** Defines an operation that creates an object. The function returns its id: alone, or in a row with fields that are shown only once. */
 export function defineCreate<Base extends string, const Body extends TProperties, Name extends FunctionName>(
-  of: ApiCollection<ViewName, Base, string>,
+  collection: ApiCollection<ViewName, Base, string>,
   summary: string,
-  { body, calls, answer }: ChangeOptions<Base, Body, Name>,
+  { body, calls, responseSchema }: ChangeOptions<Base, Body, Name>,
 ): AdminOperation {
   return {
-    ...describe('POST', of, of.basePath, summary),
+    ...describe('POST', collection, collection.basePath, summary),
     ...(body && { body: t.Object(body, STRICT_OBJECT) }),
-    ...(answer && { response: answer }),
-    async serve(asked) {
-      const made: unknown = await call(asked, calls)
-      const { id, ...shown } = Array.isArray(made) ? made[0] : { id: made }
-      return { ...(await findObject(of, asked, id)), ...shown }
+    ...(responseSchema && { response: responseSchema }),
+    async serve(request) {
+      const created: unknown = await call(request, calls)
+      const { id, ...shown } = Array.isArray(created) ? created[0] : { id: created }
+      return { ...(await findObject(collection, request, id)), ...shown }
     },
   }
 }
 
-/** Changes one that there is. `path` follows its own. */
+/** Defines an operation that changes an object. `path` is appended to the object's path. */
 export function defineUpdate<
   Base extends string,
   Own extends string,
   const Body extends TProperties,
   Name extends FunctionName,
 >(
-  of: ApiCollection<ViewName, Base, Own>,
+  collection: ApiCollection<ViewName, Base, Own>,
   summary: string,
   {
     path = '',
     body,
-    mustSay,
+    requiresField,
     calls,
-    shows,
-    answer,
+    resultField,
+    responseSchema,
   }: ChangeOptions<`${Base}/:${Own}`, Body, Name> & {
     path?: string
-    /** A body without any field is refused. */
-    mustSay?: boolean
-    /** The field for the value that the function returns, which is shown this once. */
-    shows?: string
+    /** True to reject a body without fields. */
+    requiresField?: boolean
+    /** The response field for the function's result, which is shown only once. */
+    resultField?: string
   },
 ): AdminOperation {
   return {
-    ...describe('POST', of, `${pathOfOne(of)}${path}`, summary),
-    ...(body && { body: t.Object(body, { ...STRICT_OBJECT, ...(mustSay && { minProperties: 1 }) }) }),
-    ...(answer && { response: answer }),
-    async serve(asked) {
-      if (!of.isCheckedBySql) await findObject(of, asked)
-      const value = await call(asked, calls)
-      return { ...(await findObject(of, asked)), ...(shows !== undefined && { [shows]: value }) }
+    ...describe('POST', collection, `${objectPathOf(collection)}${path}`, summary),
+    ...(body && { body: t.Object(body, { ...STRICT_OBJECT, ...(requiresField && { minProperties: 1 }) }) }),
+    ...(responseSchema && { response: responseSchema }),
+    async serve(request) {
+      if (!collection.isCheckedBySql) await findObject(collection, request)
+      const value = await call(request, calls)
+      return { ...(await findObject(collection, request)), ...(resultField !== undefined && { [resultField]: value }) }
     },
   }
 }
 
 export function defineDelete<Base extends string, Own extends string, Name extends FunctionName>(
-  of: ApiCollection<ViewName, Base, Own>,
+  collection: ApiCollection<ViewName, Base, Own>,
   summary: string,
   calls: SqlCall<Name, OperationRequest<PathIds<`${Base}/:${Own}`>>>,
 ): AdminOperation {
-  const { object, idParameter } = of
+  const { object, idParameter } = collection
   return {
-    ...describe('DELETE', of, pathOfOne(of), summary),
+    ...describe('DELETE', collection, objectPathOf(collection), summary),
     response: deletedSchema(object.kind ?? '', idParameter === '' ? {} : { id: textSchema }),
-    async serve(asked) {
-      if (!of.isCheckedBySql) await findObject(of, asked)
-      await call(asked, calls)
-      const id = idParameter === '' ? {} : { id: formatId(idKindOf(object), asked.ids[idParameter]) }
+    async serve(request) {
+      if (!collection.isCheckedBySql) await findObject(collection, request)
+      await call(request, calls)
+      const id = idParameter === '' ? {} : { id: formatId(idKindOf(object), request.ids[idParameter]) }
       return { object: `${object.kind}.deleted`, ...id, deleted: true }
     },
   }
 }
 
-const pathOfOne = ({ basePath, idParameter }: ApiCollection<ViewName, string, string>) =>
+const objectPathOf = ({ basePath, idParameter }: ApiCollection<ViewName, string, string>) =>
   idParameter === '' ? basePath : `${basePath}/:${idParameter}`
 
 function idKindOf({ view, idPrefix }: ApiObject): IdPrefix {
-  if (idPrefix === null) throw new Error(`What ${view} shows has no numbers`)
+  if (idPrefix === null) throw new Error(`objects of the view ${view} have no ids`)
   return idPrefix
 }
 
@@ -207,18 +217,21 @@ function describe(
   return query ? { ...row, query: t.Object(query, STRICT_OBJECT) } : row
 }
 
-/** A function's name, and its arguments from what is asked. */
-export type SqlCall<Name extends FunctionName, Given> = readonly [Name, (asked: Given) => ActorArguments<Name>]
+/** The name of a SQL function, and its arguments as a function of the request. */
+export type SqlCall<Name extends FunctionName, Request> = readonly [Name, (request: Request) => ActorArguments<Name>]
 
 function call<Name extends FunctionName>(
-  { caller, ...asked }: OperationRequest,
+  { caller, ...request }: OperationRequest,
   [name, argumentsOf]: SqlCall<Name, OperationRequest>,
 ) {
-  return callAsActor(caller.actor, name, argumentsOf({ caller, ...asked }))
+  return callAsActor(caller.actor, name, argumentsOf({ caller, ...request }))
 }
 
-/** For each flag `include_archived` that is not given: those with `_archived` are left out. */
-function hideStates(query: TProperties = {}, asked: Readonly<Record<string, unknown>>): Record<string, false> {
-  const states = Object.keys(query).flatMap(name => (name.startsWith('include_') && !asked[name] ? [name] : []))
+/** Returns a filter that omits objects with `_archived` unless `include_archived` is given, and so on for each such parameter. */
+function excludeHiddenStates(
+  query: TProperties = {},
+  request: Readonly<Record<string, unknown>>,
+): Record<string, false> {
+  const states = Object.keys(query).flatMap(name => (name.startsWith('include_') && !request[name] ? [name] : []))
   return Object.fromEntries(states.map(name => [name.replace('include', ''), false as const]))
 }

@@ -1,34 +1,37 @@
-/** What a route says of itself: what it does, what it takes, and what it answers. */
+/** Describes a route for OpenAPI: its summary, parameters and responses. */
 import type { TSchema } from '@sinclair/typebox'
 
-/** What every route may answer besides. */
-const REFUSALS = {
+/** The error responses of every route. */
+const ERROR_RESPONSES = {
   '4XX': { $ref: '#/components/responses/Refused' },
   '5XX': { $ref: '#/components/responses/Refused' },
 }
 
-interface Taken {
+interface RouteInput {
   query?: TSchema
   body?: TSchema
 }
 
 /**
- * The handler must return what `answer` says, by its type alone: nothing is checked or removed when it answers. Tests hold each answer
- * against the description.
+ * Describes a route. The compiler checks that the handler returns `responseSchema`; responses are not validated at run time. Tests compare
+ * responses with the description.
  */
-export function describeRoute<const Answer extends TSchema, const Asked extends Taken = object>(
+export function describeRoute<const ResponseSchema extends TSchema, const Input extends RouteInput = object>(
   summary: string,
-  answer: Answer,
-  asked?: Asked,
-  others: Record<string, object> = {},
+  responseSchema: ResponseSchema,
+  input?: Input,
+  otherContent: Record<string, object> = {},
 ) {
-  const response = { description: 'Done.', content: { 'application/json': { schema: answer }, ...others } }
-  return { ...asked, detail: { summary, responses: { 200: response, ...REFUSALS } } } as unknown as Asked & {
-    response: Answer
+  const response = {
+    description: 'Done.',
+    content: { 'application/json': { schema: responseSchema }, ...otherContent },
+  }
+  return { ...input, detail: { summary, responses: { 200: response, ...ERROR_RESPONSES } } } as unknown as Input & {
+    response: ResponseSchema
   }
 }
 
-/** A route that answers browsers alone, with another address. */
+/** Describes a route that redirects browsers. */
 export function describeRedirect(summary: string) {
-  return { detail: { summary, responses: { 302: { description: 'Found.' }, ...REFUSALS } } }
+  return { detail: { summary, responses: { 302: { description: 'Found.' }, ...ERROR_RESPONSES } } }
 }

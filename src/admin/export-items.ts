@@ -1,25 +1,25 @@
-/** Writes items as a file, page by page as the client reads it: CSV for spreadsheets, or JSON. */
+/** Exports items as a CSV or JSON file. Pages are read as the client reads the file. */
 import { USAGE_RECORD_COLUMNS } from '../postgres/usage-record.generated.ts'
 
 export type ExportFormat = 'csv' | 'json'
 
-/** One of the list's items. */
+/** An item of a list. */
 export type ExportItem = Readonly<Record<string, unknown>> & { id: string }
 
 export interface ExportOptions {
   format: ExportFormat
-  /** The file's, without its ending. */
+  /** The name of the file, without its extension. */
   name: string
-  /** Of a CSV. */
+  /** The columns of a CSV file. */
   columns: readonly string[]
 }
 
 export const MAX_EXPORTED_ITEMS = 100_000
-const PAGE = 1_000
+const PAGE_SIZE = 1_000
 
 const TYPES: Record<ExportFormat, string> = { csv: 'text/csv; charset=utf-8', json: 'application/json' }
 
-/** Of requests: as the table has them, the key by its name. The list's id stands last: it is long, and of use to programs. */
+/** The columns of requests: those of the table, with the name of the key. The id of the list is last, because it is long and only useful to programs. */
 export const REQUEST_EXPORT_COLUMNS = [
   ...Object.keys(USAGE_RECORD_COLUMNS)
     .filter(column => column !== 'project_id')
@@ -27,23 +27,23 @@ export const REQUEST_EXPORT_COLUMNS = [
   'id',
 ]
 
-/** Pages of up to so many items. `read` gives the next ones after an item; the first without. */
+/** Reads pages of up to `limit` items in total. `read` returns the items after an item, or the first ones. */
 export async function* readPages(
   limit: number,
-  read: (after: string | undefined, most: number) => Promise<readonly ExportItem[]>,
+  read: (after: string | undefined, size: number) => Promise<readonly ExportItem[]>,
 ): AsyncGenerator<readonly ExportItem[], void> {
   let after: string | undefined
-  for (let left = limit; left > 0; ) {
-    const most = Math.min(PAGE, left)
-    const items = await read(after, most)
+  for (let remaining = limit; remaining > 0; ) {
+    const size = Math.min(PAGE_SIZE, remaining)
+    const items = await read(after, size)
     yield items
-    if (items.length < most) return
-    left -= items.length
+    if (items.length < size) return
+    remaining -= items.length
     after = items.at(-1)?.id
   }
 }
 
-/** The stream fails if a page cannot be read: a file that is cut short does not pass for a whole one. */
+/** Creates a response with the file. Its stream fails if a page cannot be read, so that a truncated file is not mistaken for a complete one. */
 export function exportItems(
   { format, name, columns }: ExportOptions,
   pages: AsyncGenerator<readonly ExportItem[], void>,
@@ -89,13 +89,13 @@ function writeItem(
   return `${columns.map(column => writeCell(item[column])).join(',')}\r\n`
 }
 
-/** Text that a spreadsheet would take for a formula. https://owasp.org/www-community/attacks/CSV_Injection */
+/** Matches text that a spreadsheet would run as a formula. https://owasp.org/www-community/attacks/CSV_Injection */
 const FORMULA = /^(?:\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])/
 
 function writeCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const harmless = FORMULA.test(text) ? `'${text}` : text
-  return /[",\r\n']/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  const escaped = FORMULA.test(text) ? `'${text}` : text
+  return /[",\r\n']/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped
 }

@@ -1,29 +1,29 @@
-/** Rules that the OpenAPI description states but SQL functions enforce: their messages say more than a pattern does. */
+/** Field types. SQL functions enforce their rules, because their messages are clearer; the rules appear only in the OpenAPI description. */
 import { t } from 'elysia'
 import { nowSeconds } from '../event-loop/clock.ts'
 
-/** In terms of JSON Schema. */
+/** A rule in the terms of JSON Schema. */
 export type TextRule = { pattern: string } | { enum: readonly string[] }
 
-/** The marker under which `completeOpenApiDocument` finds the rules. */
+/** The keyword under which `completeOpenApiDocument` finds the rules. */
 export const RULE_KEYWORD = 'x-rule'
 
-/** Text with a further rule. */
+/** Creates a schema of text with a rule. */
 export function constrainedText(rule: TextRule, description?: string) {
   return t.String({ [RULE_KEYWORD]: rule, ...(description !== undefined && { description }) })
 }
 
-/** A name that SQL could not be asked about, either. */
+/** The name of an end user. It excludes U+0000, which PostgreSQL's text cannot hold. */
 export const endUserSchema = t.String({ minLength: 1, pattern: '^[^\\u0000]+$' })
 
-/** An object's other fields are refused. */
+/** Rejects unknown fields of an object. */
 export const STRICT_OBJECT = { additionalProperties: false }
 
 export const unixSecondsParameter = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
-/** Of a key that is made; left out: it does not expire. */
+/** The lifetime of a new key in seconds. Without it, the key does not expire. */
 export const lifetimeSchema = t.Optional(t.Integer({ minimum: 1, maximum: 315_360_000 }))
 
-/** ISO 8601; null for never. */
+/** Returns the expiry of a new key in ISO 8601; null for a key that does not expire. */
 export function computeKeyExpiry({
   expires_in_seconds: lifetime,
 }: {
@@ -32,7 +32,7 @@ export function computeKeyExpiry({
   return lifetime === undefined ? null : new Date((nowSeconds() + lifetime) * 1000).toISOString()
 }
 
-/** The same rules as in the SQL functions. */
+/** These rules are the same as in the SQL functions. */
 export const projectNameSchema = constrainedText({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$' })
 export const keyNameSchema = constrainedText({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]{1,100}$' })
 export const emailSchema = constrainedText({

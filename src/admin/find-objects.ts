@@ -1,4 +1,4 @@
-/** Finds the objects that an operation is about: in a view, and below what its path names. */
+/** Finds the objects of an operation in a view, below the objects that its path names. */
 import type { TProperties } from '@sinclair/typebox'
 import { type Actor, callAsActor } from '../postgres/admin/call-as.ts'
 import { type PageRange, readView } from '../postgres/admin/read-view.ts'
@@ -10,37 +10,37 @@ import { notFoundError } from './ids.ts'
 import { type ApiObject, PROJECT_NOT_FOUND } from './objects.ts'
 import type { OpenApiTag } from './parameters.ts'
 
-/** What a request asks of an operation. */
-// biome-ignore lint/suspicious/noExplicitAny: the row of the table says what they are
+/** A request to an operation. */
+// biome-ignore lint/suspicious/noExplicitAny: the definition of the operation determines them
 export interface OperationRequest<Ids = any, Query = any, Body = any> {
   caller: Caller
   options: AdminOptions
-  /** What its path names: ids as numbers, names as text. */
+  /** The parameters of the path: ids as numbers, names as text. */
   ids: Ids
   query: Query
   body: Body
 }
 
 /**
- * Where objects of one kind are: the path of all, and the parameter behind it that names one; empty where there is only one. `Path` has all
- * that names them.
+ * A collection of objects of one kind: the path of all objects, and the parameter that names one. The parameter is empty if there is only one
+ * object. `Path` is the type of the path.
  */
 export interface ApiCollection<View extends ViewName, Path extends string, Own extends string> {
   object: ApiObject<View>
   tag: OpenApiTag
   basePath: string
   idParameter: Own
-  /** What each operation's query has: the project, where no path names it. */
+  /** The query parameters of each operation: the project, if the path does not name it. */
   query?: TProperties
-  /** Never set: carries the type. */
+  /** Never set; it holds the type. */
   path?: Path
-  /** The functions that change one refuse what is not there, so that it is not looked for before. */
+  /** True if the SQL functions that change an object reject missing ones, so that the object is not read before. */
   isCheckedBySql?: boolean
-  /** Of those that projects have, too, the organization's: of no project, and for administrators. */
+  /** True for objects of the organization of a kind that projects have, too. Only administrators may read them. */
   isOrganizationWide?: boolean
 }
 
-/** Throws a 404 for a project that the caller may not see. */
+/** Returns a project. Throws a 404 if the caller may not see it. */
 export async function requireProject(actor: Actor, id: number): Promise<ViewRow<'organization_projects'>> {
   const [found] = await readView(actor, 'organization_projects', { _id: id }, { size: 1 })
   if (!found) throw notFoundError(PROJECT_NOT_FOUND)
@@ -57,14 +57,17 @@ export async function readObjects<View extends ViewName>(
   return rows.map(row => ({ ...(object.kind && { object: object.kind }), ...row }))
 }
 
-/** Throws a 404 where the caller may not see the project in the path, a 403 where it takes an administrator. */
+/** Reads objects. Throws a 404 if the caller may not see the project in the path, and a 403 if an administrator is required. */
 export async function readVisibleObjects<View extends ViewName>(
-  of: ApiCollection<View, string, string>,
-  asked: OperationRequest,
+  collection: ApiCollection<View, string, string>,
+  request: OperationRequest,
   filter: ViewFilter<View>,
   page?: PageRange,
 ) {
-  const [rows] = await Promise.all([readObjects(of, asked, filter, page), requireVisible(of, asked)])
+  const [rows] = await Promise.all([
+    readObjects(collection, request, filter, page),
+    requireVisible(collection, request),
+  ])
   return rows
 }
 
@@ -76,28 +79,30 @@ async function requireVisible(
   if ('project_id' in ids) await requireProject(actor, ids.project_id)
 }
 
-/** The one that the path names, or that has this id. Throws a 404 where there is none, or as `readVisibleObjects` does. */
+/** Returns the object that the path names, or that has this id. Throws a 404 if there is none, and as `readVisibleObjects` does. */
 export async function findObject(
-  of: ApiCollection<ViewName, string, string>,
-  asked: OperationRequest,
-  id: number = asked.ids[of.idParameter],
+  collection: ApiCollection<ViewName, string, string>,
+  request: OperationRequest,
+  id: number = request.ids[collection.idParameter],
 ) {
-  const [found] = await readObjects(of, asked, buildPathFilter(of, asked.ids, { _id: id }), { size: 1 })
+  const [found] = await readObjects(collection, request, buildPathFilter(collection, request.ids, { _id: id }), {
+    size: 1,
+  })
   if (found) return found
-  await requireVisible(of, asked)
-  throw notFoundError(of.object.notFoundMessage)
+  await requireVisible(collection, request)
+  throw notFoundError(collection.object.notFoundMessage)
 }
 
-/** What the path names besides, where the view tells it. */
+/** Returns a filter for the other objects in the path, as far as the view has columns for them. */
 export function buildPathFilter<View extends ViewName>(
   { object: { view }, isOrganizationWide }: ApiCollection<View, string, string>,
   ids: object,
   filter: object = {},
 ): ViewFilter<View> {
   const { hidden } = SQL_VIEWS[view]
-  const above = Object.entries(isOrganizationWide ? { ...ids, project_id: null } : ids).map(([name, id]) => [
+  const parents = Object.entries(isOrganizationWide ? { ...ids, project_id: null } : ids).map(([name, id]) => [
     `_${name}`,
     id,
   ])
-  return { ...Object.fromEntries(above.filter(([column]) => column in hidden)), ...filter }
+  return { ...Object.fromEntries(parents.filter(([column]) => column in hidden)), ...filter }
 }

@@ -1,29 +1,29 @@
 /** Converts between ids as the API shows them (`proj_12`) and as the database stores them (12). */
 import { createError, type ProxyError } from '../errors/errors.ts'
 
-/** What its ids begin with: `proj` of `proj_12`. */
+/** The prefix of ids of a kind, such as `proj` in `proj_12`. */
 export type IdPrefix = string
 
 export function formatId(kind: IdPrefix, id: number): string {
   return `${kind}_${id}`
 }
 
-/** Returns null when the text is not an id of that kind. */
+/** Parses an id. Returns null if the text is not an id of that kind. */
 export function parseId(kind: IdPrefix, text: string): number | null {
   if (!text.startsWith(`${kind}_`)) return null
   const digits = text.slice(kind.length + 1)
   return /^\d{1,15}$/.test(digits) ? Number(digits) : null
 }
 
-/** Null for no filter. An id that is not valid becomes -1, which matches nothing. */
+/** Parses ids of a filter. Returns null without a filter. An invalid id becomes -1, which matches nothing. */
 export function parseIds(kind: IdPrefix, ids: readonly string[] | undefined): number[] | null {
   return ids === undefined ? null : ids.map(id => parseId(kind, id) ?? -1)
 }
 
-/** Throws a 404 when the text is not an id of that kind, because no object can have that id. */
+/** Parses an id. Throws a 404 if the text is not an id of that kind, because no object can have it. */
 export function requireId(kind: IdPrefix, text: string): number {
   const id = parseId(kind, text)
-  if (id === null) throw notFoundError(`There is nothing with that id; it should begin with ${kind}_.`)
+  if (id === null) throw notFoundError(`No object has that id; it must begin with ${kind}_.`)
   return id
 }
 

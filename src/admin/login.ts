@@ -1,4 +1,4 @@
-/** Logs users in with a password. Attempts are limited so that a password cannot be guessed. */
+/** Logs users in with a password. Limits attempts, so that passwords cannot be guessed. */
 
 import { createError, type ProxyError } from '../errors/errors.ts'
 import { callFunction, callFunctionForRow } from '../postgres/call.ts'
@@ -8,20 +8,20 @@ import { hashNewPassword, hashPassword, limitHashing } from './password-hashing.
 import { type BrowserClient, createSession, createSessionToken } from './session-cookie.ts'
 
 export interface LoginService {
-  /** Returns the new session's token. Throws a 401 when the password is wrong, a 429 after too many attempts. */
+  /** Logs in. Returns the new session's token. Throws a 401 if the password is wrong, and a 429 after too many attempts. */
   logIn(email: string, password: string, browser: BrowserClient): Promise<string>
-  /** Sets the password of the invited user, and logs in. */
+  /** Sets the password of the invited user, and logs in. Returns the new session's token. */
   acceptInvitation(invitation: string, password: string, browser: BrowserClient): Promise<string>
-  /** Returns the password's hash. Throws a 401 when it is not the account's password, and a 429 after too many attempts. */
+  /** Verifies a password. Returns its hash. Throws a 401 if it is wrong, and a 429 after too many attempts. */
   verify(email: string, password: string, address: string): Promise<string>
 }
 
-/** The password was changed, or the user deleted, while it was checked. */
+/** SQLSTATE: no_data_found. The password was changed, or the user was deleted, during the login. */
 const NO_DATA_FOUND = 'P0002'
 
 /**
- * Hash of a random password. It is verified when the account has no password, so that response times do not tell which
- * accounts exist.
+ * The hash of a random password. It is verified if the account has no password, so that response times do not reveal which accounts
+ * exist.
  */
 let decoy: Promise<string> | null = null
 
@@ -32,9 +32,9 @@ export function createLoginService(database: Database): LoginService {
     decoy ??= hashPassword(createSessionToken())
     const hash = known ?? (await decoy)
     await limitHashing(async () => {
-      // Only failures count, so it is asked when the password's turn has come: of many at once, few are tried.
+      // Checked after the wait for a hashing slot, because only failures count: of many concurrent attempts, few are verified.
       const waitSeconds = await callFunction(database, 'count_login_attempt', { email, address: origin, attempts: 0 })
-      if (waitSeconds > 0) throw tooMany(waitSeconds)
+      if (waitSeconds > 0) throw tooManyLoginsError(waitSeconds)
       if ((await Bun.password.verify(password, hash)) && known !== null) return
       await callFunction(database, 'record_failed_login', { of_email: email, client_address: origin })
       throw createError('wrongPassword')
@@ -55,12 +55,12 @@ export function createLoginService(database: Database): LoginService {
     },
     async acceptInvitation(invitation, password, browser) {
       const invited = await callFunctionForRow(database, 'find_invitation', { token: invitation })
-      // Only failures count: a whole office may come from one address.
-      const guess = { email: 'invitation', address: addressPrefix(browser.address), attempts: 1 }
-      const waitSeconds = invited === null ? await callFunction(database, 'count_login_attempt', guess) : 0
-      if (waitSeconds > 0) throw tooMany(waitSeconds)
+      // Only failures count, because a whole office may share an address.
+      const counted = { email: 'invitation', address: addressPrefix(browser.address), attempts: 1 }
+      const waitSeconds = invited === null ? await callFunction(database, 'count_login_attempt', counted) : 0
+      if (waitSeconds > 0) throw tooManyLoginsError(waitSeconds)
       const hash = invited === null ? '' : await hashNewPassword(password, invited.email ?? '')
-      // Raises when the invitation was used or has expired meanwhile, or never existed.
+      // Raises if the invitation was used or has expired meanwhile, or never existed.
       await callFunction(database, 'accept_invitation', { token: invitation, password_hash: hash })
       const { token, session } = createSession(browser)
       await callFunction(database, 'open_session', { of_email: invited?.email ?? '', ...session })
@@ -69,6 +69,6 @@ export function createLoginService(database: Database): LoginService {
   }
 }
 
-function tooMany(waitSeconds: number): ProxyError {
+function tooManyLoginsError(waitSeconds: number): ProxyError {
   return createError('tooManyLogins', { minutes: Math.ceil(waitSeconds / 60), seconds: waitSeconds })
 }

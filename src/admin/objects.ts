@@ -1,4 +1,4 @@
-/** Makes an object of the admin API from a view, whose rows it is: what it is called, and how its ids begin. */
+/** Defines objects of the admin API from views: their names, id prefixes and schemas. */
 import { type TObject, Type as t } from '@sinclair/typebox'
 import { stringUnion } from '../postgres/admin/schemas.ts'
 import { SQL_VIEWS } from '../postgres/admin/views.generated.ts'
@@ -7,16 +7,16 @@ import type { IdPrefix } from './ids.ts'
 
 export interface ApiObject<View extends ViewName = ViewName> {
   view: View
-  /** The field `object` of an answer; null where it has none. */
+  /** The value of the field `object` in responses; null if they have none. */
   kind: string | null
-  /** Null where names are no numbers, or there is only one. */
+  /** The prefix of ids; null if objects are named by text, or if there is only one. */
   idPrefix: IdPrefix | null
-  /** What is said where there is none. */
+  /** The error message if there is no such object. */
   notFoundMessage: string
   schema: TObject
 }
 
-/** `name` is that of its schema in the description. */
+/** Defines an object. `name` is the name of its schema in the description. */
 export function defineObject<View extends ViewName, const Kind extends string | null>(
   name: string,
   kind: Kind,
@@ -32,7 +32,7 @@ export function defineObject<View extends ViewName, const Kind extends string | 
   return { view, kind, idPrefix, notFoundMessage, schema }
 }
 
-/** What projects have, and the organization as a whole: described as one. */
+/** Defines a kind of object that both projects and the organization have, with one schema. */
 export function defineScopedObjects(
   name: string,
   kind: string,

@@ -18,17 +18,17 @@ import { createSession, formatSessionCookie } from './session-cookie.ts'
 const PREFIX = '/dashboard/api'
 const CALLBACK = `${PREFIX}/oidc/callback`
 /**
- * The `__Host-` prefix, as for the session: another host of the same domain could set a plain cookie, and log its visitor in as another
- * user.
+ * The cookie's name over https. Without the `__Host-` prefix, another host of the domain could set the cookie, and log its visitor in as
+ * another user.
  */
 const SECURE_COOKIE = '__Host-model_proxy_oidc'
 const LOOPBACK_COOKIE = 'model_proxy_oidc'
 const ATTEMPT_SECONDS = 600
-/** The address belongs to another person at the provider. */
+/** SQLSTATE: no_data_found. The e-mail address belongs to another person at the provider. */
 const NO_DATA_FOUND = 'P0002'
 const VALUE = /^[\w-]{20,128}$/
 
-/** `config` is null when no provider is configured. */
+/** Creates the routes. `config` is null if no provider is configured. */
 export function createOidcController(options: AdminOptions, config: OidcConfig | null) {
   const { database, trustedProxies, addresses, log } = options
   const oidc = config && createOidcClient(config, log)
@@ -40,22 +40,22 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
         object: 'login.options' as const,
         oidc: config === null ? null : { issuer: config.issuer },
       }),
-      describeRoute('Read how people may log in', loginOptionsSchema),
+      describeRoute('Read the available ways to log in', loginOptionsSchema),
     )
     .get(
       '/oidc',
       async ({ request }) => {
         if (oidc === null) throw notFoundError('No OpenID Connect provider is configured.')
-        // Throws when cookies would not be safe here, before the user is sent to the provider in vain.
+        // Throws if cookies would not be safe here, before the user is redirected to the provider in vain.
         formatSessionCookie(request, null, trustedProxies)
-        const begun = await oidc.begin(callbackOf(request, addresses)).catch(error => {
+        const started = await oidc.begin(callbackOf(request, addresses)).catch(error => {
           log.warn({ cause: describeCause(error) }, 'the OpenID Connect provider cannot be reached')
           return null
         })
-        if (begun === null) return redirect('/dashboard?login=unreachable')
-        return redirect(begun.location.href, attemptCookie(isHttps(request, trustedProxies), begun.attempt))
+        if (started === null) return redirect('/dashboard?login=unreachable')
+        return redirect(started.location.href, attemptCookie(isHttps(request, trustedProxies), started.attempt))
       },
-      describeRedirect('Go to the OpenID Connect provider'),
+      describeRedirect('Redirect to the OpenID Connect provider'),
     )
     .get(
       '/oidc/callback',
@@ -63,15 +63,15 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
         if (oidc === null) throw notFoundError('No OpenID Connect provider is configured.')
         const isSecure = isHttps(request, trustedProxies)
         const attempt = readAttempt(request, isSecure ? SECURE_COOKIE : LOOPBACK_COOKIE)
-        const forget = attemptCookie(isSecure, null)
-        if (attempt === null) return redirect('/dashboard?login=expired', forget)
+        const clearAttempt = attemptCookie(isSecure, null)
+        if (attempt === null) return redirect('/dashboard?login=expired', clearAttempt)
         const origin = addressPrefix(address)
-        // Each callback causes a token request to the provider. The limit is by address, because the account is not known yet; asked first,
-        // because beyond it nothing is written.
+        // Each callback causes a token request to the provider. Attempts are limited by address, because the account is not known yet. The
+        // limit is checked before an attempt is counted, so that nothing is written beyond it.
         const counted = { email: `oidc ${attempt.state}`, address: origin }
         const count = (attempts: 0 | 1) => callFunction(database, 'count_login_attempt', { ...counted, attempts })
         if ((await count(0)) > 0 || (await count(1)) > 0) {
-          return redirect('/dashboard?login=throttled', forget)
+          return redirect('/dashboard?login=throttled', clearAttempt)
         }
         const returned = callbackOf(request, addresses)
         returned.search = parseUrl(request).search
@@ -80,7 +80,7 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
           const { issuer, subject } = outcome.person
           await callFunction(database, 'revoke_identity_sessions', { of_issuer: issuer, of_subject: subject })
         }
-        if ('refused' in outcome) return redirect(`/dashboard?login=${outcome.refused}`, forget)
+        if ('refused' in outcome) return redirect(`/dashboard?login=${outcome.refused}`, clearAttempt)
         const { token, session } = createSession({ address, userAgent: request.headers.get('user-agent') ?? '' })
         const { issuer, subject, email, role } = outcome.identity
         const person = { of_issuer: issuer, of_subject: subject, of_email: email, user_role: role }
@@ -91,14 +91,14 @@ export function createOidcController(options: AdminOptions, config: OidcConfig |
             throw error
           },
         )
-        if (!isKnown) return redirect('/dashboard?login=outside', forget)
-        return redirect('/dashboard', formatSessionCookie(request, token, trustedProxies), forget)
+        if (!isKnown) return redirect('/dashboard?login=outside', clearAttempt)
+        return redirect('/dashboard', formatSessionCookie(request, token, trustedProxies), clearAttempt)
       },
-      describeRedirect('Come back from the OpenID Connect provider'),
+      describeRedirect('Handle the callback of the OpenID Connect provider'),
     )
 }
 
-/** The callback's address as the browser sees it. */
+/** Returns the URL of the callback as the browser sees it. */
 function callbackOf(request: Request, addresses: AdminOptions['addresses']): URL {
   return new URL(CALLBACK, dashboardOriginOf(request, addresses))
 }
@@ -106,7 +106,7 @@ function callbackOf(request: Request, addresses: AdminOptions['addresses']): URL
 function attemptCookie(isSecure: boolean, attempt: OidcAttempt | null): string {
   const value = attempt === null ? '' : [attempt.state, attempt.nonce, attempt.verifier].join('.')
   const age = attempt === null ? 0 : ATTEMPT_SECONDS
-  // Lax, not Strict: the provider's redirect comes from another site.
+  // Lax, not Strict, because the provider's redirect comes from another site.
   const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}`
   return isSecure ? `${SECURE_COOKIE}=${value}; Secure; ${rest}` : `${LOOPBACK_COOKIE}=${value}; ${rest}`
 }

@@ -1,6 +1,6 @@
 /**
- * Login with an OpenID Connect provider: authorization code flow with PKCE. The ID token's signature is checked, and the provider must have
- * verified the e-mail address.
+ * Login with an OpenID Connect provider by the authorization code flow with PKCE. The signature of the ID token is checked, and the provider
+ * must have verified the e-mail address.
  */
 import type { Configuration } from 'openid-client'
 import type { OidcConfig } from '../config/config.ts'
@@ -8,7 +8,7 @@ import { clockSkewSeconds, nowSeconds } from '../event-loop/clock.ts'
 import { describeCause } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** What the browser keeps in a cookie while the user is at the provider. */
+/** The state of a login, which the browser stores in a cookie while the user is at the provider. */
 export interface OidcAttempt {
   state: string
   nonce: string
@@ -20,22 +20,22 @@ export interface OidcAttempt {
 interface Identity {
   issuer: string
   subject: string
-  /** Verified by the provider. */
+  /** The e-mail address that the provider has verified. */
   email: string
-  /** From the person's groups; null to leave it. */
+  /** The role that follows from the person's groups; null to keep the current role. */
   role: 'owner' | 'reader' | null
 }
 
 export interface OidcClient {
-  /** Returns where to redirect the browser, and what it must keep. Throws when the provider does not answer. */
+  /** Starts a login. Returns the URL to redirect to, and the state to store in a cookie. Throws if the provider does not respond. */
   begin(callback: URL): Promise<{ location: URL; attempt: OidcAttempt }>
-  /** `returned` is the callback's address with the provider's parameters. */
+  /** Finishes a login. `returned` is the callback's URL with the provider's parameters. */
   finish(returned: URL, attempt: OidcAttempt): Promise<OidcResult>
 }
 
 /**
- * `unverified`: the provider has no verified e-mail address of the user. `outside`: the address or the groups are none that may log in.
- * `refused`: the provider did not confirm the login.
+ * `unverified`: the provider has no verified e-mail address of the user. `outside`: the address or the groups may not log in. `refused`: the
+ * provider did not confirm the login.
  */
 export type OidcResult =
   | { identity: Identity }
@@ -43,14 +43,14 @@ export type OidcResult =
   | { refused: 'unverified' | 'refused' }
 
 const TIME_LIMIT_SECONDS = 10
-/** How far a provider's clock may be ahead: what the library allows its other times. */
+/** The time that a provider's clock may be ahead. The library allows the same for other times. */
 const CLOCK_TOLERANCE_SECONDS = 30
 
-/** Imported on first use: most installations have no provider. */
-const library = () => import('openid-client')
+/** Imports the library on first use, because most installations have no provider. */
+const importLibrary = () => import('openid-client')
 
 async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise<Configuration> {
-  const { allowInsecureRequests, clockSkew, discovery, enableNonRepudiationChecks } = await library()
+  const { allowInsecureRequests, clockSkew, discovery, enableNonRepudiationChecks } = await importLibrary()
   const server = new URL(issuer)
   // The configuration allows http on loopback only.
   const execute = [enableNonRepudiationChecks, ...(server.protocol === 'http:' ? [allowInsecureRequests] : [])]
@@ -64,7 +64,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise
 export function createOidcClient(config: OidcConfig, log: Log): OidcClient {
   let discovering: Promise<Configuration> | null = null
 
-  /** Discovery runs once. A failure is not cached. */
+  /** Discovers the provider once. A failure is not cached. */
   function provider(): Promise<Configuration> {
     discovering ??= discover(config).catch(error => {
       discovering = null
@@ -76,7 +76,7 @@ export function createOidcClient(config: OidcConfig, log: Log): OidcClient {
   return {
     async begin(callback) {
       const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } =
-        await library()
+        await importLibrary()
       const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
       const location = buildAuthorizationUrl(await provider(), {
         redirect_uri: callback.href,
@@ -90,7 +90,7 @@ export function createOidcClient(config: OidcConfig, log: Log): OidcClient {
     },
 
     async finish(returned, { state, nonce, verifier }) {
-      const { authorizationCodeGrant, fetchUserInfo } = await library()
+      const { authorizationCodeGrant, fetchUserInfo } = await importLibrary()
       try {
         const configuration = await provider()
         const tokens = await authorizationCodeGrant(configuration, returned, {
@@ -102,14 +102,14 @@ export function createOidcClient(config: OidcConfig, log: Log): OidcClient {
         const claims = tokens.claims()
         if (!claims) return { refused: 'refused' }
         if (claims.iat > nowSeconds() + CLOCK_TOLERANCE_SECONDS) throw new Error('the ID token is issued in the future')
-        // Some providers put the address, or the groups, into the user info only, not into the token.
+        // Some providers put the address or the groups only into the user info, not into the token.
         const isWhole = claims.email !== undefined && (config.groupRoles === null || config.groupsClaim in claims)
-        const told = isWhole ? claims : await fetchUserInfo(configuration, tokens.access_token, claims.sub)
-        const { email, email_verified: isVerified } = { ...told, ...claims }
+        const info = isWhole ? claims : await fetchUserInfo(configuration, tokens.access_token, claims.sub)
+        const { email, email_verified: isVerified } = { ...info, ...claims }
         if (isVerified !== true || typeof email !== 'string') return { refused: 'unverified' }
-        const role = roleOf({ ...told, ...claims }[config.groupsClaim], config)
+        const role = roleOf({ ...info, ...claims }[config.groupsClaim], config)
         const person = { issuer: config.issuer, subject: claims.sub }
-        if (role === undefined || !isInside(email, config)) return { refused: 'outside', person }
+        if (role === undefined || !hasAllowedDomain(email, config)) return { refused: 'outside', person }
         return { identity: { ...person, email, role } }
       } catch (error) {
         log.warn({ cause: describeCause(error) }, 'a login by OpenID Connect failed')
@@ -119,11 +119,11 @@ export function createOidcClient(config: OidcConfig, log: Log): OidcClient {
   }
 }
 
-function isInside(email: string, { allowedDomains }: OidcConfig): boolean {
+function hasAllowedDomain(email: string, { allowedDomains }: OidcConfig): boolean {
   return allowedDomains?.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase()) ?? true
 }
 
-/** Null where groups decide nothing; undefined for a person in none of the groups. */
+/** Returns the role of a person's groups; null if groups are not configured; undefined if the person is in none of them. */
 function roleOf(claim: unknown, { groupRoles }: OidcConfig): Identity['role'] | undefined {
   if (groupRoles === null) return null
   const groups = Array.isArray(claim) ? claim : [claim]

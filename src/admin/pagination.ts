@@ -15,7 +15,7 @@ export interface ListPage<Item> {
 /** The number of items in a page. */
 export const limitParameter = t.Optional(t.Integer({ minimum: 1, maximum: 100 }))
 
-/** The id of the item after which the page begins, or what is said. */
+/** A query parameter for an id of a list. */
 export function cursorParameter(kind: IdPrefix, description?: string) {
   return t.Optional(constrainedText({ pattern: `^(${kind}_[0-9]{1,15})?$` }, description))
 }
@@ -30,12 +30,12 @@ export const timePageQuery = { after: t.Optional(t.String()), limit: limitParame
 
 const DEFAULT_LIMIT = 20
 
-/** Fetches one row more than the page holds, to learn whether there is another page. */
+/** Returns the number of rows to read: one more than the page holds, to detect further pages. */
 export function rowLimit(limit: number | undefined): number {
   return (limit ?? DEFAULT_LIMIT) + 1
 }
 
-/** The row too many is the last, or the first where the page ends before a given item. */
+/** Creates a page. The additional row is the last one, or the first one if the page ends before a given item. */
 export function toPage<Item extends { id: string }>(
   items: Item[],
   limit: number = DEFAULT_LIMIT,
@@ -51,7 +51,7 @@ export function toPage<Item extends { id: string }>(
   }
 }
 
-/** Of a list that is known as a whole: what stands behind an id, or before one. An id that is not in it has all of the list there. */
+/** Creates a page of a complete list: the items after an id, or before one. An id that is not in the list selects all items. */
 export function slicePage<Item extends { id: string }>(
   items: readonly Item[],
   { after, before, limit = DEFAULT_LIMIT }: { after?: string; before?: string; limit?: number },
@@ -61,7 +61,7 @@ export function slicePage<Item extends { id: string }>(
   return toPage(items.slice(Math.max(0, end - limit - 1), end), limit, true)
 }
 
-/** Throws a 400 when the cursor is not an id of this list. */
+/** Parses a cursor. Throws a 400 if it is not an id of this list. */
 export function readCursor(kind: IdPrefix, cursor: string | null | undefined, name = 'after'): number | undefined {
   if (cursor === undefined || cursor === null || cursor === '') return undefined
   const id = parseId(kind, cursor)
@@ -73,14 +73,14 @@ export function readCursor(kind: IdPrefix, cursor: string | null | undefined, na
   return id
 }
 
-/** Unix seconds. */
+/** Converts ISO 8601 to Unix seconds. */
 export function toUnixSeconds(iso: string): number
 export function toUnixSeconds(iso: string | null): number | null
 export function toUnixSeconds(iso: string | null): number | null {
   return iso === null ? null : Math.floor(Date.parse(iso) / 1000)
 }
 
-/** ISO 8601. */
+/** Converts Unix seconds to ISO 8601. */
 export function fromUnixSeconds(seconds: number): string {
   return new Date(seconds * 1000).toISOString()
 }
@@ -90,7 +90,7 @@ export function repeatableParameter<Schema extends Parameters<typeof t.Array>[0]
   return t.Optional(t.Array(schema))
 }
 
-/** One of these words. Unlike Elysia's own enum, it does not default to the first. */
+/** Creates a schema of one of several words. Unlike Elysia's enum, it does not default to the first. */
 export function stringEnum<Word extends string>(...words: Word[]) {
   return t.Union(words.map(word => t.Literal(word))) as unknown as ReturnType<typeof t.Unsafe<Word>>
 }

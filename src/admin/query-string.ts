@@ -1,7 +1,7 @@
 /** Parses a query string as OpenAI's clients write it: lists as `ids[]=a&ids[]=b`, objects as `at[gte]=1`. */
 import { invalidRequestError } from '../errors/errors.ts'
 
-/** `lists` are always read as lists, `numbers` as numbers when they look like one; all other parameters are text. */
+/** The types of parameters: `lists` are always lists; `numbers` and `flags` are converted if they look like one; all others are text. */
 export interface QueryShape {
   lists?: readonly string[]
   numbers?: readonly string[]
@@ -13,8 +13,8 @@ type Value = string | number | boolean | Value[] | { [key: string]: Value }
 const NAME = /^([a-z_]+)(\[\])?$|^([a-z]+(?:_[a-z]+)*)\[([a-z]+)\]$/
 
 export function readQuery(url: string, { lists = [], numbers = [], flags = [] }: QueryShape): Record<string, Value> {
-  // A Map, because a parameter called __proto__ would set an object's prototype.
-  const read = new Map<string, Value>()
+  // A Map, because a parameter named __proto__ would set an object's prototype.
+  const parameters = new Map<string, Value>()
   const start = url.indexOf('?')
   if (start < 0) return {}
   const convert = (name: string, text: string): Value => {
@@ -24,22 +24,22 @@ export function readQuery(url: string, { lists = [], numbers = [], flags = [] }:
   }
   for (const [given, text] of new URLSearchParams(url.slice(start + 1))) {
     const [, plain, , outer, inner] = NAME.exec(given) ?? ['', given]
-    // PostgreSQL's text cannot hold it, so that nothing is found by it.
+    // PostgreSQL's text cannot hold U+0000, so it could not match anything.
     if (text.includes('\0'))
       throw invalidRequestError(
         `The query parameter '${plain ?? outer}' must not contain the character U+0000.`,
         plain ?? outer,
       )
     if (outer !== undefined && inner !== undefined) {
-      const object = read.get(outer)
+      const object = parameters.get(outer)
       const known = typeof object === 'object' && !Array.isArray(object) ? object : {}
-      read.set(outer, { ...known, [inner]: convert(outer, text) })
+      parameters.set(outer, { ...known, [inner]: convert(outer, text) })
       continue
     }
     const name = plain ?? given
     const value = convert(name, text)
-    const before = read.get(name)
-    read.set(name, lists.includes(name) ? [...(Array.isArray(before) ? before : []), value] : value)
+    const before = parameters.get(name)
+    parameters.set(name, lists.includes(name) ? [...(Array.isArray(before) ? before : []), value] : value)
   }
-  return Object.fromEntries(read)
+  return Object.fromEntries(parameters)
 }

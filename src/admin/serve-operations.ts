@@ -1,4 +1,4 @@
-/** Serves the operations of the table: their routes, what they take and answer. */
+/** Serves operations: creates their routes from their definitions. */
 import { type AnyElysia, Elysia } from 'elysia'
 import type { AdminOperation } from './admin-operation.ts'
 import type { Caller } from './caller.ts'
@@ -38,7 +38,7 @@ export function serveOperations(options: AdminOptions, operations: readonly Admi
   return served
 }
 
-/** A project that a query or a body names, where no path does. */
+/** Returns the project that a query or a body names. */
 function projectOf(given: unknown): Record<string, string> {
   if (typeof given !== 'object' || given === null || !('project_id' in given)) return {}
   return { project_id: String(given.project_id) }

@@ -4,9 +4,9 @@ import { createError } from '../errors/errors.ts'
 import { isHttps } from '../http/is-https.ts'
 import { addressPrefix } from '../stores/fast-store.ts'
 
-/** Browsers accept a `__Host-` cookie only over https and only from this host, so that no other site can set it. */
+/** The name over https. Browsers accept a `__Host-` cookie only over https and from this host, so no other site can set it. */
 const SECURE_NAME = '__Host-model_proxy_session'
-/** For plain http on loopback, where https is not available and some browsers do not store a `Secure` cookie. */
+/** The name over http on loopback, where some browsers do not store a `Secure` cookie. */
 const LOOPBACK_NAME = 'model_proxy_session'
 const MAX_AGE_SECONDS = 30 * 24 * 3600
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
@@ -16,7 +16,7 @@ export function createSessionToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Hex SHA-256: the database stores tokens and keys in this form only. */
+/** Returns the hex SHA-256 of a token or key. The database stores only this form. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
@@ -26,7 +26,7 @@ export interface BrowserClient {
   userAgent: string
 }
 
-/** A token, and the session that the database opens for it. */
+/** Creates a token, and the session to open in the database. */
 export function createSession({ address, userAgent }: BrowserClient) {
   const token = createSessionToken()
   const session = {
@@ -38,7 +38,7 @@ export function createSession({ address, userAgent }: BrowserClient) {
   return { token, session }
 }
 
-/** Derived from the session token by a one-way function: it needs no storage and does not reveal the session token. */
+/** Derives the CSRF token from the session token by a one-way function, so that it needs no storage and does not reveal the session token. */
 export function csrfTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('csrf').digest('base64url')
 }
@@ -47,13 +47,13 @@ export function readSessionToken(request: Request): string | null {
   const cookies = request.headers.get('cookie')?.split(/; */) ?? []
   for (const name of [SECURE_NAME, LOOPBACK_NAME]) {
     const value = cookies.find(cookie => cookie.startsWith(`${name}=`))?.slice(name.length + 1)
-    // Off loopback, a page on another host name could have set the plain name, so it is not trusted.
+    // Outside of loopback, the loopback name is not trusted, because a page on another host name could have set it.
     if (value !== undefined && TOKEN.test(value) && (name === SECURE_NAME || isLoopback(request))) return value
   }
   return null
 }
 
-/** With `trustedProxies`, their word that the client used https counts. Throws a 403 when the cookie would not be safe. */
+/** Formats the cookie; `token` is null to delete it. Trusted proxies report whether the client used https. Throws a 403 if the cookie would not be safe. */
 export function formatSessionCookie(request: Request, token: string | null, trustedProxies: number): string {
   const age = token === null ? 0 : MAX_AGE_SECONDS
   const rest = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}`

@@ -24,7 +24,7 @@ import { csrfTokenOf, formatSessionCookie, hashToken } from './session-cookie.ts
 const PREFIX = '/dashboard/api'
 const newPassword = t.String(PASSWORD_LENGTH)
 
-/** Routes without a session. */
+/** Creates the routes that need no session: login and invitations. */
 export function createLoginController(options: AdminOptions) {
   const { database, trustedProxies } = options
   const login = createLoginService(database)
@@ -34,7 +34,7 @@ export function createLoginController(options: AdminOptions) {
       '/login',
       async ({ request, address, body: { email, password }, set }) => {
         rejectCrossSiteRequest(request)
-        // Throws when cookies would not be safe here, before the password is checked.
+        // Throws before the password is checked if cookies would not be safe here.
         formatSessionCookie(request, null, trustedProxies)
         const token = await login.logIn(email, password, {
           address,
@@ -63,7 +63,7 @@ export function createLoginController(options: AdminOptions) {
     )
 }
 
-/** Routes with a session. */
+/** Creates the routes about the current session. */
 export function createSessionController(options: AdminOptions, oidc: OidcConfig | null) {
   const { addresses } = options
 
@@ -74,35 +74,35 @@ export function createSessionController(options: AdminOptions, oidc: OidcConfig 
         object: 'session' as const,
         user: { id: formatId('user', actor.userId), email, role },
         csrf_token: sessionToken === null ? null : csrfTokenOf(sessionToken),
-        // The proxy's, for snippets.
+        // The base URL of the proxy, for snippets.
         base_url: proxyBaseUrlOf(request, addresses),
       }),
-      describeRoute('Read who is logged in', sessionSchema),
+      describeRoute('Read the current session', sessionSchema),
     )
     .post(
       '/playground-key',
       async ({ caller: { actor, sessionToken }, body: { project_id, type } }) => {
         if (sessionToken === null)
-          throw createError('notPermitted', { problem: 'This takes a login, not an admin key.' })
+          throw createError('notPermitted', { problem: 'This requires a login, not an admin key.' })
         const project = requireId('proj', project_id)
-        const asked = { project, key_type: type, token_hash: hashToken(sessionToken) }
-        return { object: 'session.key' as const, value: await callAsActor(actor, 'issue_session_key', asked) }
+        const args = { project, key_type: type, token_hash: hashToken(sessionToken) }
+        return { object: 'session.key' as const, value: await callAsActor(actor, 'issue_session_key', args) }
       },
-      describeRoute('Make a key of a project that ends with this session', sessionKeySchema, {
+      describeRoute('Create a project key that expires with this session', sessionKeySchema, {
         body: t.Object({ project_id: t.String(), type: stringEnum('project', 'test') }, STRICT_OBJECT),
       }),
     )
     .get(
       '/login-rules',
       ({ caller }) => {
-        if (caller.role !== 'owner') throw createError('notPermitted', { problem: 'This takes an administrator.' })
+        if (caller.role !== 'owner') throw createError('notPermitted', { problem: 'This requires an administrator.' })
         return { object: 'login.rules' as const, oidc: oidc && describeRules(oidc) }
       },
-      describeRoute('Read who may log in with the OpenID Connect provider', loginRulesSchema),
+      describeRoute('Read the login rules of the OpenID Connect provider', loginRulesSchema),
     )
 }
 
-/** What ends sessions. */
+/** Creates the routes that end sessions. */
 export function createLogoutController(options: AdminOptions) {
   const { database, trustedProxies } = options
   const login = createLoginService(database)
@@ -143,7 +143,7 @@ export function createLogoutController(options: AdminOptions) {
     )
 }
 
-/** Who may log in with the provider, and as what. */
+/** Formats the rules of who may log in with the provider, and in which role. */
 function describeRules({ issuer, allowedDomains, groupsClaim, groupRoles }: OidcConfig) {
   return {
     issuer,

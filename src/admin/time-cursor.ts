@@ -1,4 +1,4 @@
-/** Cursors for lists ordered by time. The time finds the page without a search; the request id resolves equal times. */
+/** Cursors for lists ordered by time. The request id orders items with equal times. */
 import { invalidRequestError } from '../errors/errors.ts'
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/
@@ -13,7 +13,7 @@ export function formatTimeCursor({ at, requestId }: TimeCursor): string {
   return Buffer.from(JSON.stringify([at, requestId])).toString('base64url')
 }
 
-/** Throws a 400 when the text is not a cursor of such a list. */
+/** Parses a cursor. Throws a 400 if the text is not a cursor of such a list. */
 export function readTimeCursor(text: string, param = 'after'): TimeCursor {
   try {
     const [at, requestId] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
@@ -21,5 +21,5 @@ export function readTimeCursor(text: string, param = 'after'): TimeCursor {
   } catch {
     // The throw below covers invalid JSON too.
   }
-  throw invalidRequestError('This is not an id as the list gives it.', param)
+  throw invalidRequestError(`The parameter '${param}' must be an id from this list.`, param)
 }

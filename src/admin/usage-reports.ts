@@ -1,4 +1,4 @@
-/** Which report tells of which requests, and how its rows are called: OpenAI's names, where it has the report. */
+/** The usage reports: the endpoints that each covers, and its fields. Names are OpenAI's, if it has the report. */
 import { type Static, type TObject, type TProperties, Type as t } from '@sinclair/typebox'
 import type { JsonRowOf } from '../postgres/admin/call-as.ts'
 import type { RecordedEndpoint } from '../providers/pass-through-operations.ts'
@@ -9,17 +9,17 @@ import { type costsSchema, usageFields } from './responses/usage.ts'
 export type UsageBucketRow = JsonRowOf<'usage_buckets'>
 
 export interface UsageReport {
-  /** The last part of its path. */
+  /** The last part of the report's path. */
   name: ReportName
   endpoints: string[]
-  /** What it is a report of. */
+  /** The requests that the report covers, for its description. */
   title: string
   row: TObject
   describe(row: UsageBucketRow): Record<string, unknown>
 }
 
-/** What a row has besides what all have. */
-function rowsOf<Fields extends TProperties>(
+/** Defines the additional fields of a report's rows. */
+function defineReport<Fields extends TProperties>(
   title: string,
   fields: Fields,
   describe: (row: UsageBucketRow) => { [Name in keyof Fields]: Static<Fields[Name]> },
@@ -27,14 +27,14 @@ function rowsOf<Fields extends TProperties>(
   return { title, fields, describe }
 }
 
-const input = { input_tokens: countSchema }
-const both = { ...input, output_tokens: countSchema }
-const nothing = t.Null({ description: 'Not recorded.' })
+const inputTokens = { input_tokens: countSchema }
+const inputAndOutputTokens = { ...inputTokens, output_tokens: countSchema }
+const notRecorded = t.Null({ description: 'Not recorded.' })
 
 const ROWS = {
-  completions: rowsOf(
+  completions: defineReport(
     'chat and text completions, responses and messages',
-    { ...both, input_cached_tokens: countSchema, batch: nothing, service_tier: nothing },
+    { ...inputAndOutputTokens, input_cached_tokens: countSchema, batch: notRecorded, service_tier: notRecorded },
     row => ({
       input_tokens: row.prompt_tokens,
       output_tokens: row.completion_tokens,
@@ -43,27 +43,29 @@ const ROWS = {
       service_tier: null,
     }),
   ),
-  embeddings: rowsOf('embeddings', input, row => ({ input_tokens: row.prompt_tokens })),
-  moderations: rowsOf('moderations', input, row => ({ input_tokens: row.prompt_tokens })),
-  // How many pictures, characters and seconds is not recorded.
-  images: rowsOf('images', { images: nothing, size: nothing, source: nothing }, () => ({
+  embeddings: defineReport('embeddings', inputTokens, row => ({ input_tokens: row.prompt_tokens })),
+  moderations: defineReport('moderations', inputTokens, row => ({ input_tokens: row.prompt_tokens })),
+  // The numbers of images, characters and seconds are not recorded.
+  images: defineReport('images', { images: notRecorded, size: notRecorded, source: notRecorded }, () => ({
     images: null,
     size: null,
     source: null,
   })),
-  audio_speeches: rowsOf('speech', { characters: nothing }, () => ({ characters: null })),
-  audio_transcriptions: rowsOf('transcriptions and translations', { seconds: nothing }, () => ({ seconds: null })),
-  // The proxy's own.
-  rerankings: rowsOf('rankings', input, row => ({ input_tokens: row.prompt_tokens })),
-  files_and_batches: rowsOf('files and batches', both, row => ({
+  audio_speeches: defineReport('speech', { characters: notRecorded }, () => ({ characters: null })),
+  audio_transcriptions: defineReport('transcriptions and translations', { seconds: notRecorded }, () => ({
+    seconds: null,
+  })),
+  // Reports that OpenAI does not have.
+  rerankings: defineReport('rankings', inputTokens, row => ({ input_tokens: row.prompt_tokens })),
+  files_and_batches: defineReport('files and batches', inputAndOutputTokens, row => ({
     input_tokens: row.prompt_tokens,
     output_tokens: row.completion_tokens,
   })),
 }
 type ReportName = keyof typeof ROWS
 
-/** Every recorded request is in exactly one. */
-const REPORT_OF: Record<RecordedEndpoint, ReportName> = {
+/** The report of each endpoint. Every recorded request is in exactly one report. */
+const REPORT_BY_ENDPOINT: Record<RecordedEndpoint, ReportName> = {
   chat: 'completions',
   completions: 'completions',
   responses: 'completions',
@@ -96,7 +98,7 @@ export const USAGE_REPORTS: readonly UsageReport[] = Object.entries(ROWS).map(([
   return {
     name,
     title,
-    endpoints: Object.entries(REPORT_OF).flatMap(([endpoint, report]) => (report === name ? [endpoint] : [])),
+    endpoints: Object.entries(REPORT_BY_ENDPOINT).flatMap(([endpoint, report]) => (report === name ? [endpoint] : [])),
     row: objectSchema(`Usage_${name}`, object, { ...usageFields, ...fields }),
     describe: row => ({ object, ...describe(row), ...describeShared(row) }),
   }
@@ -115,7 +117,7 @@ function describeShared(row: UsageBucketRow) {
     num_model_requests: row.requests,
     ...describeGroup(row),
     model: row.model,
-    // The proxy's own additions: what the cache saved.
+    // Additional fields with the cache's savings.
     tokens_saved: row.tokens_saved,
     saved_usd: row.saved_usd,
   }

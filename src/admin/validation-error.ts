@@ -1,4 +1,4 @@
-/** Converts Elysia's validation error to OpenAI's envelope. Elysia's own would repeat the body, which may hold secrets. */
+/** Converts Elysia's validation error to OpenAI's envelope. Elysia's message would repeat the body, which may contain secrets. */
 import { invalidRequestError, type ProxyError } from '../errors/errors.ts'
 
 /** The fields of Elysia's error that are used. */
@@ -8,7 +8,7 @@ interface Validation {
   all?: readonly unknown[]
 }
 
-interface Finding {
+interface FieldError {
   path: string
   message: string
   schema?: { anyOf?: readonly { const?: unknown; minimum?: number; maximum?: number }[] }
@@ -16,16 +16,16 @@ interface Finding {
 
 const PLACES: Record<string, string> = { query: 'query parameter', params: 'part of the path' }
 
-/** Names the first invalid field and what it must be, never its value. */
+/** Describes the first invalid field and its requirement, but never its value. */
 export function describeValidationError(error: unknown): ProxyError {
   const { type = 'body', all = [] }: Validation = typeof error === 'object' && error !== null ? error : {}
-  const found = all.find(isFinding)
+  const found = all.find(isFieldError)
   const field = found?.path.split('/').filter(Boolean).join('.') ?? ''
   const place = PLACES[type] ?? 'field'
   if (found === undefined || field === '')
     return invalidRequestError(`The ${type} of your request must be a JSON object.`)
   if (/unexpected property/i.test(found.message)) {
-    return invalidRequestError(`There is no ${place} '${field}' here.`, field)
+    return invalidRequestError(`The ${place} '${field}' does not exist here.`, field)
   }
   return invalidRequestError(
     `The ${place} '${field}' is not valid: ${lowerFirst(choicesOf(found) ?? found.message)}.`,
@@ -33,8 +33,8 @@ export function describeValidationError(error: unknown): ProxyError {
   )
 }
 
-/** Describes a choice of words, or a number that may come as text: clearer than Elysia's "union value". */
-function choicesOf({ schema }: Finding): string | null {
+/** Describes a choice of words, or a number that may be text. The text is clearer than Elysia's "union value". */
+function choicesOf({ schema }: FieldError): string | null {
   const choices = schema?.anyOf
   if (choices === undefined) return null
   const words = choices.flatMap(choice => (typeof choice.const === 'string' ? [choice.const] : []))
@@ -43,7 +43,7 @@ function choicesOf({ schema }: Finding): string | null {
   return range ? `expected a whole number from ${range.minimum} to ${range.maximum}` : null
 }
 
-function isFinding(value: unknown): value is Finding {
+function isFieldError(value: unknown): value is FieldError {
   return (
     typeof value === 'object' &&
     value !== null &&

@@ -1,80 +1,80 @@
-/** The parameters of DATABASE_URL: those of libpq, and those that hosts add for other clients. Any other is rejected by name. */
+/** Parses the parameters of DATABASE_URL: those of libpq, and those that hosting providers add for other clients. Rejects all others. */
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 
-/** A message for the operator, without secrets; it continues "DATABASE_URL must be …". */
+/** A message for the operator, without secrets. It continues "DATABASE_URL must be …". */
 export class DatabaseUrlError extends Error {
-  override name = 'AddressProblem'
+  override name = 'DatabaseUrlError'
 }
 
 export type AddressParameters = Readonly<Record<string, string>>
 
-/** TLS as libpq's `sslmode` defines it. false: none. prefer: encrypted if the server supports it. Otherwise options of node:tls. */
+/** TLS as `sslmode` of libpq defines it. `false`: none. `prefer`: if the server supports it. Otherwise, options of node:tls. */
 export type TlsOptions = false | 'prefer' | ConnectionOptions
 
-const isAny = /^/
-/** Accepted values of parameters; their effect is below, in address.ts, or that of the proxy anyway. */
+const ANY = /^/
+/** The accepted values of parameters. Their effect is below or in address.ts, or the proxy always behaves that way. */
 const ACCEPTED: Readonly<Record<string, RegExp>> = {
-  host: isAny,
-  port: isAny,
-  user: isAny,
-  password: isAny,
-  dbname: isAny,
-  passfile: isAny,
-  sslrootcert: isAny,
-  sslcert: isAny,
-  sslkey: isAny,
-  sslpassword: isAny,
+  host: ANY,
+  port: ANY,
+  user: ANY,
+  password: ANY,
+  dbname: ANY,
+  passfile: ANY,
+  sslrootcert: ANY,
+  sslcert: ANY,
+  sslkey: ANY,
+  sslpassword: ANY,
   sslmode: /^(disable|allow|prefer|require|verify-ca|verify-full|no-verify)$/,
   ssl: /^(true|1|false|0|disable|allow|prefer|require|verify-ca|verify-full|no-verify)$/,
   channel_binding: /^(disable|prefer|require)$/,
   ssl_min_protocol_version: /^TLSv1\.[23]$/,
-  // The proxy writes, so it needs a server that takes writes: other session attributes cannot be met.
+  // The proxy needs a server that accepts writes, so it cannot honor other session attributes.
   target_session_attrs: /^(any|read-write|primary)$/,
-  application_name: isAny,
-  options: isAny,
+  application_name: ANY,
+  options: ANY,
   connect_timeout: /^\d{1,4}$/,
-  // Of Prisma, Rails and Supabase: behind a pooler that does not carry prepared statements.
+  // Prisma, Rails and Supabase use these behind poolers without prepared statements.
   pgbouncer: /^(true|false)$/,
   statement_cache_size: /^\d+$/,
   prepared_statements: /^(true|false)$/,
   connection_limit: /^[1-9]\d{0,3}$/,
-  // What the proxy does in any case, or what changes nothing that it reads.
+  // The proxy always behaves this way, or the parameter does not affect it.
   client_encoding: /^(auto|utf-?8)$/i,
-  fallback_application_name: isAny,
+  fallback_application_name: ANY,
   gssencmode: /^(disable|prefer)$/,
   sslcompression: /^0$/,
   sslsni: /^1$/,
   sslnegotiation: /^postgres$/,
   load_balance_hosts: /^disable$/,
-  keepalives: isAny,
-  keepalives_idle: isAny,
-  keepalives_interval: isAny,
-  keepalives_count: isAny,
-  tcp_user_timeout: isAny,
-  uselibpqcompat: isAny,
-  supa: isAny,
+  keepalives: ANY,
+  keepalives_idle: ANY,
+  keepalives_interval: ANY,
+  keepalives_count: ANY,
+  tcp_user_timeout: ANY,
+  uselibpqcompat: ANY,
+  supa: ANY,
 }
 
-const INSTEAD: Readonly<Record<string, string>> = {
-  schema: '; set DATABASE_SCHEMA in its place',
-  search_path: '; set DATABASE_SCHEMA in its place',
-  pool_timeout: '; no request waits for a connection longer than it may take',
+const ADVICE: Readonly<Record<string, string>> = {
+  schema: '; set DATABASE_SCHEMA instead',
+  search_path: '; set DATABASE_SCHEMA instead',
+  pool_timeout: '; requests have a time limit of their own',
 }
 
-/** Throws DatabaseUrlError for one that is unknown, or has a value that cannot be met. As with libpq, + is a plus, and the last of several counts. */
+/** Parses parameters. Throws DatabaseUrlError for an unknown name or unsupported value. As in libpq, + is a plus, and the last duplicate wins. */
 export function parseAddressParameters(query: string): AddressParameters {
   const found: Record<string, string> = {}
   for (const piece of query.split('&')) {
     if (piece === '') continue
     const [, name = '', encoded = ''] = /^([a-z_]{1,40})=(.*)$/i.exec(piece) ?? []
-    // It may be a part of a password that was not encoded.
+    // The message must not quote it, because it may be part of a password that was not encoded.
     if (name === '' || query.includes('@'))
       throw new DatabaseUrlError('an address whose parameters are written name=value (in a password, write %3F for ?)')
     const accepted = ACCEPTED[name]
     if (!accepted)
       throw new DatabaseUrlError(
-        `an address without the parameter ${name}, which is not supported${INSTEAD[name] ?? ''}`,
+        `an address without the parameter ${name}, which is not supported${ADVICE[name] ?? ''}`,
       )
     const value = decodeURIComponent(encoded)
     if (!accepted.test(value))
@@ -84,13 +84,13 @@ export function parseAddressParameters(query: string): AddressParameters {
   return found
 }
 
-/** `^(a|b)$` as words. */
+/** Lists the alternatives of a pattern `^(a|b)$`. */
 function describe({ source }: RegExp): string {
   const choices = /^\^\(([^()\\]*)\)\$$/.exec(source)?.[1]
   return choices ? choices.replaceAll('|', ', ') : source.replace(/^\^|\$$/g, '').replaceAll('\\', '')
 }
 
-/** Whether the parameters ask for unnamed statements, as they do behind a pooler that loses named ones. */
+/** Returns true if the parameters disable named prepared statements, which some poolers do not support. */
 export function isPreparedDisabled({
   pgbouncer,
   statement_cache_size,
@@ -104,14 +104,14 @@ const MODES: Readonly<Record<string, string>> = { true: 'require', 1: 'require',
 function modeOf({ sslmode, ssl, sslrootcert, channel_binding }: AddressParameters): string {
   if (sslmode) return sslmode
   if (ssl) return MODES[ssl] ?? ssl
-  // Whoever names an authority wants it verified; libpq does so for `system` alone.
+  // An authority implies verification. libpq verifies only for `system`.
   if (sslrootcert) return 'verify-full'
   return channel_binding === 'require' ? 'require' : 'prefer'
 }
 
 /**
- * The driver binds no channel. What `channel_binding=require` is for, a server that nobody else can pass for, is had by verifying its
- * certificate.
+ * Converts the parameters to TLS options. The driver does not support channel binding. For `channel_binding=require`, the certificate is
+ * verified instead, which also prevents impersonation of the server.
  */
 export function resolveTlsOptions(parameters: AddressParameters): TlsOptions {
   const { sslrootcert, sslcert, sslkey, sslpassword, channel_binding, ssl_min_protocol_version } = parameters
@@ -129,7 +129,7 @@ export function resolveTlsOptions(parameters: AddressParameters): TlsOptions {
     ...(ssl_min_protocol_version === 'TLSv1.3' ? { minVersion: 'TLSv1.3' } : {}),
   }
   if (mode === 'verify-full' || (isBound && mode !== 'verify-ca')) return options
-  // With a root certificate, libpq verifies the authority in mode require, too.
+  // With a root certificate, libpq also verifies the authority in the mode `require`.
   if (mode === 'verify-ca' || (mode === 'require' && sslrootcert))
     return { ...options, checkServerIdentity: () => undefined }
   return { ...options, rejectUnauthorized: false }
@@ -143,7 +143,7 @@ function readPem(name: string, path: string): Buffer {
   }
 }
 
-/** The URL with the authority of DATABASE_CA_FILE, which is verified then. Throws DatabaseUrlError where the URL asks not to. */
+/** Returns the URL with the authority of DATABASE_CA_FILE. Throws DatabaseUrlError if the URL disables verification. */
 export function addCertificateAuthority(url: string, file: string): string {
   const parameters = parseAddressParameters(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '')
   const isChosen = parameters.sslmode !== undefined || parameters.ssl !== undefined

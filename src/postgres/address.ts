@@ -1,4 +1,4 @@
-/** Parses DATABASE_URL as libpq does, because psql is given the same address. */
+/** Parses DATABASE_URL as libpq does, because operators pass the same URL to psql. */
 import { readFileSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -13,39 +13,40 @@ import {
 import type { PrimaryTracker } from './primary-tracker.ts'
 
 export interface DatabaseHost {
-  /** A name, an address, or the folder of a Unix socket. */
+  /** A host name, an IP address, or the directory of a Unix socket. */
   host: string
   port: number
 }
 
 export interface DatabaseAddress {
-  /** The proxy uses whichever of them takes writes. */
+  /** The hosts. The proxy uses the one that accepts writes. */
   hosts: readonly DatabaseHost[]
   user: string
   password: string
   database: string
   tls: TlsOptions
-  /** Sent at the start of each session: `options` and `application_name` of the address. */
+  /** Startup parameters of each session: `options` and `application_name` of the address. */
   startup?: Readonly<Record<string, string>>
   /** `connect_timeout` of the address. */
   connectTimeLimitMs?: number
   /** `connection_limit` of the address. */
   connectionLimit?: number
-  /** Whether statements are prepared by name, as they are by default: not every pooler carries them. */
+  /** False if statements must not be prepared by name, because some poolers do not support that. True by default. */
   isPrepared?: boolean
-  /** Whether any host is used, also one that takes no writes. */
+  /** True if a host that accepts no writes is used, too. */
   isStandby?: boolean
-  /** What is known of the primary among the hosts; without it, any host that takes writes is used. */
+  /** Tracks the primary among the hosts. Without it, any host that accepts writes is used. */
   primary?: PrimaryTracker
 }
 
-const FORM = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/i
-const HOST_FORM = /^(\[[^\]]+\]|[^:[\]]*)(?::(\d{1,5}))?$/
+const URL_PATTERN = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/i
+const HOST_PATTERN = /^(\[[^\]]+\]|[^:[\]]*)(?::(\d{1,5}))?$/
 const DEFAULT_PORT = '5432'
 
-const MUST = 'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
+const REQUIREMENT =
+  'an address that begins with postgres:// or postgresql://, of one host or several, separated by commas'
 
-/** Null where readDatabaseUrl() throws. */
+/** Parses a URL. Returns null if readDatabaseUrl() would throw DatabaseUrlError. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | null {
   try {
     return readDatabaseUrl(url)
@@ -55,15 +56,15 @@ export function parseDatabaseUrl(url: string): DatabaseAddress | null {
   }
 }
 
-/** Throws DatabaseUrlError when the text is not a PostgreSQL URL, names a file that cannot be read, or has an unsupported parameter. */
+/** Parses a URL. Throws DatabaseUrlError if it is not a PostgreSQL URL, names an unreadable file, or has an unsupported parameter. */
 export function readDatabaseUrl(url: string): DatabaseAddress {
-  const match = FORM.exec(url)
-  if (!match) throw new DatabaseUrlError(MUST)
+  const match = URL_PATTERN.exec(url)
+  if (!match) throw new DatabaseUrlError(REQUIREMENT)
   const [, userinfo = '', hostList = '', path = '', query = ''] = match
   try {
-    return readParts({ userinfo, hostList, path, parameters: parseAddressParameters(query) })
+    return parseParts({ userinfo, hostList, path, parameters: parseAddressParameters(query) })
   } catch (error) {
-    throw error instanceof URIError ? new DatabaseUrlError(`${MUST}, and encoded: %25 for %`) : error
+    throw error instanceof URIError ? new DatabaseUrlError(`${REQUIREMENT}, and encoded: %25 for %`) : error
   }
 }
 
@@ -74,9 +75,9 @@ interface Parts {
   parameters: AddressParameters
 }
 
-function readParts({ userinfo, hostList, path, parameters }: Parts): DatabaseAddress {
+function parseParts({ userinfo, hostList, path, parameters }: Parts): DatabaseAddress {
   const hosts = parseHosts(parameters.host ?? hostList, parameters.port)
-  if (!hosts) throw new DatabaseUrlError(MUST)
+  if (!hosts) throw new DatabaseUrlError(REQUIREMENT)
   const colon = userinfo.indexOf(':')
   const user = decodeURIComponent(colon < 0 ? userinfo : userinfo.slice(0, colon)) || parameters.user
   const owner = user || userInfo().username
@@ -95,29 +96,29 @@ function readParts({ userinfo, hostList, path, parameters }: Parts): DatabaseAdd
   }
 }
 
-/** The embedded database's password file, in its folder. */
+/** The name of the embedded database's password file in DATA_DIR. */
 export const EMBEDDED_PASSWORD_FILE = 'psql.pgpass'
 
-/** Where a proxy that holds the folder says at which port psql reaches it. */
+/** The name of the file in DATA_DIR with the port where psql reaches the embedded database. */
 export const EMBEDDED_PORT_FILE = 'psql.port'
 
 /**
- * Whether it is the address where psql reaches the embedded database of this folder, at the port that is set or the one that a proxy has told:
- * a proxy opens that by itself.
+ * Returns true if the address is that of psql on the embedded database in `dataDir`, at `port` or at the port in EMBEDDED_PORT_FILE. A proxy
+ * opens that database by itself.
  */
 export function isEmbeddedAddress({ hosts, user, password, database }: DatabaseAddress, dataDir: string, port: number) {
   const [host] = hosts
   const isLocal = hosts.length === 1 && ['127.0.0.1', 'localhost', '::1'].includes(host?.host ?? '')
   if (!host || !isLocal || user !== 'postgres' || database !== 'postgres') return false
   if (host.port !== port && host.port !== readEmbeddedPort(dataDir)) return false
-  const own = findPassword(
+  const embeddedPassword = findPassword(
     { hosts: [{ host: '127.0.0.1', port: host.port }], user, database },
     join(dataDir, EMBEDDED_PASSWORD_FILE),
   )
-  return own !== null && (password === '' || password === own)
+  return embeddedPassword !== null && (password === '' || password === embeddedPassword)
 }
 
-/** Null when none has been told. */
+/** Reads the port from EMBEDDED_PORT_FILE. Returns null if there is none. */
 export function readEmbeddedPort(dataDir: string): number | null {
   try {
     return Number(readFileSync(join(dataDir, EMBEDDED_PORT_FILE), 'utf8')) || null
@@ -131,19 +132,19 @@ interface PasswordSources {
   PGPASSFILE?: string | undefined
 }
 
-/** The address with a password, which libpq takes from the environment or a file where the address has none. */
+/** Returns the URL with a password. If the URL has none, it comes from the environment or a password file, as in libpq. */
 export function addPassword(
   url: string,
   address: DatabaseAddress,
   { PGPASSWORD, PGPASSFILE }: PasswordSources,
 ): string {
   if (address.password !== '') return url
-  const named = parseAddressParameters(FORM.exec(url)?.[4] ?? '').passfile
-  const password = PGPASSWORD || findPassword(address, named || PGPASSFILE || join(homedir(), '.pgpass'))
+  const passfile = parseAddressParameters(URL_PATTERN.exec(url)?.[4] ?? '').passfile
+  const password = PGPASSWORD || findPassword(address, passfile || PGPASSFILE || join(homedir(), '.pgpass'))
   return password ? `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}` : url
 }
 
-/** Looks in a file of lines host:port:database:user:password. Null when none fits, or others can read the file. */
+/** Searches a file of lines host:port:database:user:password. Returns null if no line matches, or if other users can read the file. */
 function findPassword(
   { hosts, user, database }: Pick<DatabaseAddress, 'hosts' | 'user' | 'database'>,
   file: string,
@@ -154,7 +155,7 @@ function findPassword(
       .split(/\r?\n/)
       .filter(line => line !== '' && !line.startsWith('#'))
     for (const { host, port } of hosts) {
-      // A socket's folder counts as localhost.
+      // The directory of a socket matches localhost.
       const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
       for (const line of lines) {
         const fields = splitFields(line)
@@ -162,12 +163,12 @@ function findPassword(
       }
     }
   } catch {
-    // Without the file there is no password.
+    // A missing file has no password.
   }
   return null
 }
 
-/** The address without its secrets. */
+/** Formats the hosts and the database of an address, without secrets. */
 export function describeAddress({ hosts, database }: DatabaseAddress): string {
   return `${hosts.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}`
 }
@@ -177,7 +178,7 @@ function parseHosts(list: string, ports: string | undefined): DatabaseHost[] | n
   const hosts: DatabaseHost[] = []
   for (const [i, text] of list.split(',').entries()) {
     const decoded = decode(text)
-    const match = decoded.startsWith('/') ? [decoded, decoded] : HOST_FORM.exec(decoded)
+    const match = decoded.startsWith('/') ? [decoded, decoded] : HOST_PATTERN.exec(decoded)
     if (!match) return null
     const port = Number(match[2] ?? given[i] ?? given[0] ?? DEFAULT_PORT)
     if (!Number.isInteger(port) || port < 1 || port > 65_535) return null
@@ -194,7 +195,7 @@ function decode(text: string): string {
   }
 }
 
-/** Between colons; a backslash makes what follows it a plain character. */
+/** Splits a line at colons. A backslash escapes the next character. */
 function splitFields(line: string): string[] {
   const fields = ['']
   for (const piece of line.match(/\\[\s\S]|:|[^:\\]+/g) ?? []) {

@@ -1,4 +1,4 @@
-/** Calls admission's functions: keys are validated, requests reserved against their months, and given back. */
+/** Calls the SQL functions of admission: they validate keys, reserve requests of monthly quotas, and refund them. */
 
 import type { Selectable } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -9,11 +9,11 @@ import type { ProjectSettings, ResolvedKeys } from './types.generated.ts'
 export interface AdmissionRequest {
   /** Hex SHA-256 of the key. */
   keyHash: string
-  /** Number of requests to reserve; 0 only validates the key. */
+  /** The number of requests to reserve; 0 only validates the key. */
   requests: number
 }
 
-/** A batch that may be sent again when its reply is lost: it reserves once. A slot has at most one batch in flight. */
+/** Identifies a batch, so that it reserves once even if it is resent after a lost reply. A slot has at most one batch in flight. */
 export interface AdmissionBatch {
   /** A UUID. */
   slot: string
@@ -21,14 +21,14 @@ export interface AdmissionBatch {
   sequence: number
 }
 
-/** Every column of the view resolved_keys, except for the key's hash; in place of `settings`, each of them. */
-type KeyAccount = Omit<Selectable<ResolvedKeys>, 'verdict' | 'key_hash' | 'key_type' | 'settings'> & ProjectSettings
+/** The columns of the view resolved_keys without the key's hash. Each setting is a field of its own in place of `settings`. */
+type KeyColumns = Omit<Selectable<ResolvedKeys>, 'verdict' | 'key_hash' | 'key_type' | 'settings'> & ProjectSettings
 
-/** Key, project, limits and settings of a request, as the database last returned them. */
-export interface ResolvedKey extends Readonly<KeyAccount> {
+/** The key, project, limits and settings of a request, as the database last returned them. */
+export interface ResolvedKey extends Readonly<KeyColumns> {
   readonly key_type: 'project' | 'test'
   readonly verdict: 'active' | 'expired' | 'disabled'
-  /** First day of the month that counts the request, `YYYY-MM-DD`. */
+  /** The first day of the month whose quota counts the request, `YYYY-MM-DD`. */
   readonly month: string
 }
 
@@ -39,100 +39,100 @@ export interface UnknownKey {
 
 export interface AdmissionReply {
   resolvedKey: ResolvedKey | UnknownKey
-  /** Requests reserved; fewer than wanted when the month's quota is used up. */
+  /** The number of requests reserved. It is lower than requested when the month's quota is used up. */
   granted: number
 }
 
-/** A counter that is locked for longer delays a batch no further. */
-const LEAST_PATIENCE_MS = 40
+/** The time that a batch waits for locked counters. */
+const DEFAULT_LOCK_WAIT_MS = 40
 
-// What was committed before is on disk when this is. Without a row, a server that crashed, or was left behind, took the count with it.
-const REACH_DISK = `
+// A synchronous commit flushes all earlier commits to disk. If no row is returned, the server crashed or was replaced, and lost the count.
+const FLUSH_BATCH = `
 select set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'model-proxy', '')
 from model_proxy.admission_slots where slot = $1::uuid and batch = $2::bigint`
 
-interface Known {
+interface CachedKey {
   version: string
   text: string
   resolvedKey: ResolvedKey
 }
 
 const UNKNOWN_KEY: UnknownKey = { verdict: 'unknown' }
-const MAX_KNOWN = 5_000
-/** Versions are ids of transactions, which a database that is restored from a backup gives again: nothing is known for longer. */
-const KNOWN_FOR_MS = 60_000
-/** By database, then by key. */
-const knownAccounts = new WeakMap<Database, LRUCache<string, Known>>()
+const MAX_CACHED_KEYS = 5_000
+/** Versions are transaction ids, which a database restored from a backup assigns again. Cached keys therefore expire. */
+const CACHED_KEY_TTL_MS = 60_000
+/** Cached keys, by database and hash of the key. */
+const cachedKeys = new WeakMap<Database, LRUCache<string, CachedKey>>()
 
 /**
- * Returns one reply for each ask, in order; the asked keys must be distinct. Without a batch, requests may stay reserved if the reply is
- * lost. Near a month's end it returns when the count is on disk.
+ * Reserves requests. Returns one reply for each admission request, in order; their keys must be distinct. Without a batch, requests may
+ * stay reserved if the reply is lost. Near the end of a monthly quota, resolves once the count is on disk.
  */
 export async function admitRequests(
   database: Database,
-  asks: readonly AdmissionRequest[],
+  admissions: readonly AdmissionRequest[],
   batch: AdmissionBatch | null = null,
-  patienceMs = LEAST_PATIENCE_MS,
+  lockWaitMs = DEFAULT_LOCK_WAIT_MS,
 ): Promise<AdmissionReply[]> {
-  const known = knownOf(database)
-  const found = asks.map(({ keyHash }) => known.get(keyHash))
-  const hashes = asks.map(ask => ask.keyHash)
+  const cache = cacheOf(database)
+  const previous = admissions.map(({ keyHash }) => cache.get(keyHash))
+  const hashes = admissions.map(each => each.keyHash)
   const rows = await callFunction(database, 'admit', {
     key_hashes: hashes,
-    wanted: asks.map(ask => ask.requests),
+    wanted: admissions.map(each => each.requests),
     in_slot: batch?.slot ?? null,
     this_batch: batch?.sequence ?? null,
-    known_versions: found.map(each => each?.version ?? null),
+    known_versions: previous.map(each => each?.version ?? null),
     commits_on_disk: batch === null,
-    patience_ms: patienceMs,
+    patience_ms: lockWaitMs,
   })
-  if (batch && rows.some(({ granted, near_end }) => granted > 0 && near_end)) await reachDisk(database, batch)
+  if (batch && rows.some(({ granted, near_end }) => granted > 0 && near_end)) await flushBatch(database, batch)
   return rows.map((row, i) => ({
-    resolvedKey: noteAccount(known, hashes[i] ?? '', found[i], row),
+    resolvedKey: resolveKey(cache, hashes[i] ?? '', previous[i], row),
     granted: row.granted,
   }))
 }
 
-/** Nobody may be admitted by a count that a crash would undo, though it may be there. */
-async function reachDisk(database: Database, { slot, sequence }: AdmissionBatch): Promise<void> {
-  const rows = await database.call(REACH_DISK, [slot, sequence]).catch(cause => {
+/** Waits until the batch is on disk, so that no request is admitted by a count that a crash would undo. Rejects with ReplyLost otherwise. */
+async function flushBatch(database: Database, { slot, sequence }: AdmissionBatch): Promise<void> {
+  const rows = await database.call(FLUSH_BATCH, [slot, sequence]).catch(cause => {
     throw new ReplyLost(cause)
   })
   if (rows.length === 0) throw new ReplyLost('the server has lost the batch')
 }
 
-function knownOf(database: Database): LRUCache<string, Known> {
-  let known = knownAccounts.get(database)
-  if (!known) {
-    known = new LRUCache({ max: MAX_KNOWN, ttl: KNOWN_FOR_MS, ttlResolution: 1_000 })
-    knownAccounts.set(database, known)
+function cacheOf(database: Database): LRUCache<string, CachedKey> {
+  let cache = cachedKeys.get(database)
+  if (!cache) {
+    cache = new LRUCache({ max: MAX_CACHED_KEYS, ttl: CACHED_KEY_TTL_MS, ttlResolution: 1_000 })
+    cachedKeys.set(database, cache)
   }
-  return known
+  return cache
 }
 
-/** The same text gives the same object, so that callers can compare accounts by identity. */
-function noteAccount(
-  known: LRUCache<string, Known>,
+/** Returns the same object for the same text, so that callers can compare resolved keys by identity. */
+function resolveKey(
+  cache: LRUCache<string, CachedKey>,
   keyHash: string,
-  before: Known | undefined,
+  before: CachedKey | undefined,
   { key_version: version, account: changed, month }: RowOf<'admit'>,
 ): ResolvedKey | UnknownKey {
   if (version === null) return UNKNOWN_KEY
   const sameMonth = before?.resolvedKey.month === month
   if (before && sameMonth && before.version === version) return before.resolvedKey
   const text = changed ?? before?.text
-  if (text === undefined) throw new Error('admit() left out an account')
-  const account = before && sameMonth && before.text === text ? before.resolvedKey : readAccount(text, month)
-  known.set(keyHash, { version, text, resolvedKey: account })
-  return account
+  if (text === undefined) throw new Error('admit() returned no account for a key that is not cached')
+  const resolvedKey = before && sameMonth && before.text === text ? before.resolvedKey : parseResolvedKey(text, month)
+  cache.set(keyHash, { version, text, resolvedKey })
+  return resolvedKey
 }
 
-function readAccount(text: string, month: string): ResolvedKey {
+function parseResolvedKey(text: string, month: string): ResolvedKey {
   const { settings, ...columns } = JSON.parse(text)
   return { ...settings, ...columns, month }
 }
 
-/** Those keys whose project's counter another transaction has locked, and where the counter stands. */
+/** Returns the keys whose project's counter is locked by another transaction, each with the counter's value. */
 export async function findLockedCounters(
   database: Database,
   keyHashes: readonly string[],
@@ -144,12 +144,12 @@ export async function findLockedCounters(
 export interface QuotaRefund {
   projectId: number
   keyType: 'project' | 'test'
-  /** The month they were reserved in, `YYYY-MM-DD`. */
+  /** The first day of the month in which they were reserved, `YYYY-MM-DD`. */
   month: string
   requests: number
 }
 
-/** Idempotent: refunds with the same `batch`, a UUID, are applied once. */
+/** Refunds reserved requests. Idempotent: refunds with the same `batch`, a UUID, are applied once. */
 export async function refundRequests(
   database: Database,
   refunds: readonly QuotaRefund[],

@@ -1,26 +1,26 @@
-/** Calls SQL functions by name: the one way in which they are called. Their types are generated from the functions themselves. */
+/** Calls SQL functions by name. All code calls them through this module; argument and result types are generated from the functions. */
 import type { CallOptions, Database } from './database.ts'
 import { SQL_FUNCTIONS } from './functions.generated.ts'
 import { toJson } from './wire-format.ts'
 
 export type FunctionName = keyof typeof SQL_FUNCTIONS
-type Described<Name extends FunctionName> = (typeof SQL_FUNCTIONS)[Name]
+type FunctionDescription<Name extends FunctionName> = (typeof SQL_FUNCTIONS)[Name]
 
-/** What the drivers return for a type, and take for it. */
-interface Values {
+/** The JavaScript type that the drivers return and accept for each SQL type. */
+interface DriverValues {
   bigint: number
   integer: number
   smallint: number
   'double precision': number
   real: number
-  /** In decimal form. */
+  /** A decimal string. */
   numeric: string
   boolean: boolean
   text: string
   uuid: string
-  /** `YYYY-MM-DD`. */
+  /** A string `YYYY-MM-DD`. */
   date: string
-  /** ISO 8601, such as PT60S. */
+  /** An ISO 8601 duration, such as `PT60S`. */
   interval: string
   timestamptz: Date
   bytea: Uint8Array
@@ -29,100 +29,102 @@ interface Values {
   void: undefined
 }
 
-/** In place of `Values`, what JSON has for a type. */
-export interface JsonValues extends Omit<Values, 'timestamptz' | 'bytea' | 'numeric'> {
+/** The JavaScript type of each SQL type in JSON; it takes the place of `DriverValues`. */
+export interface JsonValues extends Omit<DriverValues, 'timestamptz' | 'bytea' | 'numeric'> {
   numeric: number
-  /** ISO 8601. */
+  /** An ISO 8601 timestamp. */
   timestamptz: string
   /** PostgreSQL's text format, `\\x` and hex. */
   bytea: string
 }
 
-/** What may be given besides; bytes as in `JsonValues`. */
-interface AlsoTaken {
+/** Types that are accepted as arguments in addition to `DriverValues`. Bytes are casts as in `JsonValues`. */
+interface AlsoAccepted {
   timestamptz: string
   bytea: string
   numeric: number
 }
 
-type ValueOf<Type, Known> = Type extends `${infer Plain}?`
-  ? ValueOf<Plain, Known> | null
+type ValueOf<Type, Types> = Type extends `${infer Plain}?`
+  ? ValueOf<Plain, Types> | null
   : Type extends `${infer Item}[]`
-    ? ValueOf<Item, Known>[]
+    ? ValueOf<Item, Types>[]
     : Type extends `${infer Word}|${infer Others}`
       ? Word | Words<Others>
-      : Type extends keyof Known
-        ? Known[Type]
+      : Type extends keyof Types
+        ? Types[Type]
         : unknown
 
-type Words<Listed> = Listed extends `${infer Word}|${infer Others}` ? Word | Words<Others> : Listed
+type Words<Union> = Union extends `${infer Word}|${infer Others}` ? Word | Words<Others> : Union
 
-type TakenOf<Type> = Type extends `${infer Plain}?` | `${infer Plain}=`
-  ? TakenOf<Plain> | null
+type ArgumentOf<Type> = Type extends `${infer Plain}?` | `${infer Plain}=`
+  ? ArgumentOf<Plain> | null
   : Type extends 'bytea[]'
     ? readonly (string | null)[]
     : Type extends `${infer Item}[]`
-      ? readonly (TakenOf<Item> | null)[]
-      : ValueOf<Type, Values> | (Type extends keyof AlsoTaken ? AlsoTaken[Type] : never)
+      ? readonly (ArgumentOf<Item> | null)[]
+      : ValueOf<Type, DriverValues> | (Type extends keyof AlsoAccepted ? AlsoAccepted[Type] : never)
 
 type WithDefault<Takes> = { [P in keyof Takes]: Takes[P] extends `${string}=` ? P : never }[keyof Takes]
 
-/** The values of a function's parameters by name. One that has a default may be left out. */
-export type ArgumentsOf<Name extends FunctionName, Takes = Described<Name>['takes']> = {
-  readonly [P in Exclude<keyof Takes, WithDefault<Takes>>]: TakenOf<Takes[P]>
-} & { readonly [P in WithDefault<Takes>]?: TakenOf<Takes[P]> | undefined }
+/** The arguments of a function by parameter name. A parameter with a default may be omitted. */
+export type ArgumentsOf<Name extends FunctionName, Takes = FunctionDescription<Name>['takes']> = {
+  readonly [P in Exclude<keyof Takes, WithDefault<Takes>>]: ArgumentOf<Takes[P]>
+} & { readonly [P in WithDefault<Takes>]?: ArgumentOf<Takes[P]> | undefined }
 
-type Given<Name extends FunctionName> = Described<Name>['gives']
+type ResultDescription<Name extends FunctionName> = FunctionDescription<Name>['gives']
 
-/** A row of a function that returns rows, by columns. */
-export type RowOf<Name extends FunctionName, Known = Values> =
-  Given<Name> extends string ? never : { -readonly [C in keyof Given<Name>]: ValueOf<Given<Name>[C], Known> }
+/** A row of a function that returns rows, by column name. */
+export type RowOf<Name extends FunctionName, Types = DriverValues> =
+  ResultDescription<Name> extends string
+    ? never
+    : { -readonly [C in keyof ResultDescription<Name>]: ValueOf<ResultDescription<Name>[C], Types> }
 
-/** Rows, or a single value. */
-export type ResultOf<Name extends FunctionName, Known = Values> =
-  Given<Name> extends string ? ValueOf<Given<Name>, Known> : RowOf<Name, Known>[]
+/** The result of a function: its rows, or its single value. */
+export type ResultOf<Name extends FunctionName, Types = DriverValues> =
+  ResultDescription<Name> extends string ? ValueOf<ResultDescription<Name>, Types> : RowOf<Name, Types>[]
 
-interface Callee {
+interface FunctionCall {
   isSingle: boolean
   parameters: readonly { name: string; isJson: boolean }[]
-  /** By the names of the parameters that are left to their defaults: '' for none. */
+  /** SQL texts, keyed by the names of the omitted parameters; '' if none is omitted. */
   texts: Map<string, string>
 }
 
-const callees = new Map<FunctionName, Callee>()
+const functionCalls = new Map<FunctionName, FunctionCall>()
 
-/** Rows, or the single value. */
+/** Calls a function. Resolves to its rows, or to its single value. */
 export function callFunction<Name extends FunctionName>(
   database: Pick<Database, 'call'>,
   name: Name,
-  given: ArgumentsOf<Name>,
+  args: ArgumentsOf<Name>,
   options?: CallOptions,
 ): Promise<ResultOf<Name>> {
-  const { isSingle, parameters, texts } = callees.get(name) ?? meet(name)
-  const byName: Readonly<Record<string, unknown>> = given
+  const { isSingle, parameters, texts } = functionCalls.get(name) ?? describeCall(name)
+  const argumentsByName: Readonly<Record<string, unknown>> = args
   const values: unknown[] = []
-  let left = ''
+  let omitted = ''
   for (const { name, isJson } of parameters) {
-    const value = byName[name]
-    if (value === undefined) left += `${name} `
+    const value = argumentsByName[name]
+    if (value === undefined) omitted += `${name} `
     else values.push(isJson ? toJson(value) : value)
   }
-  let text = texts.get(left)
+  let text = texts.get(omitted)
   if (text === undefined) {
-    text = writeCall(name, parameter => byName[parameter] !== undefined)
-    texts.set(left, text)
+    text = formatCall(name, parameter => argumentsByName[parameter] !== undefined)
+    texts.set(omitted, text)
   }
   const rows = database.call<{ result?: unknown }>(text, values, options)
   return (isSingle ? rows.then(([row]) => row?.result) : rows) as Promise<ResultOf<Name>>
 }
 
-/** For a function that returns one row at most; null for none. */
+/** Calls a function that returns at most one row. Resolves to null if there is none. */
 export async function callFunctionForRow<Name extends FunctionName>(
   database: Pick<Database, 'call'>,
   name: Name,
-  given: ArgumentsOf<Name>,
+  args: ArgumentsOf<Name>,
 ): Promise<RowOf<Name> | null> {
-  const rows = (await callFunction(database, name, given)) as RowOf<Name>[]
+  const rows = (await callFunction(database, name, args)) as RowOf<Name>[]
   return rows[0] ?? null
 }
 
@@ -130,32 +132,32 @@ export function hasSingleResult(name: FunctionName): boolean {
   return typeof SQL_FUNCTIONS[name].gives === 'string'
 }
 
-function meet(name: FunctionName): Callee {
+function describeCall(name: FunctionName): FunctionCall {
   const parameters = Object.entries<string>(SQL_FUNCTIONS[name].takes)
   const callee = {
     isSingle: hasSingleResult(name),
     parameters: parameters.map(([name, type]) => ({ name, isJson: /^jsonb?[?=]?$/.test(type) })),
     texts: new Map<string, string>(),
   }
-  callees.set(name, callee)
+  functionCalls.set(name, callee)
   return callee
 }
 
-/** Names parameters only where one is left out: the embedded database parses each call anew, and names take it a twentieth longer. */
-function writeCall(name: FunctionName, isPassed: (parameter: string) => boolean): string {
+/** Formats the call. Arguments are named only if one is omitted, because the embedded database parses named ones 5 % slower. */
+function formatCall(name: FunctionName, isPassed: (parameter: string) => boolean): string {
   const all = Object.entries<string>(SQL_FUNCTIONS[name].takes)
   const passed = all.filter(([parameter]) => isPassed(parameter))
-  const written = passed.map(([, type], i) => castOf(`$${i + 1}`, type))
-  const named = passed.map(([parameter], i) => `${parameter} => ${written[i]}`)
-  const list = (passed.length === all.length ? written : named).join(', ')
+  const casts = passed.map(([, type], i) => castParameter(`$${i + 1}`, type))
+  const named = passed.map(([parameter], i) => `${parameter} => ${casts[i]}`)
+  const list = (passed.length === all.length ? casts : named).join(', ')
   return hasSingleResult(name)
     ? `select model_proxy.${name}(${list}) as result`
     : `select * from model_proxy.${name}(${list})`
 }
 
-/** Drivers disagree on a list of bytea, and would encode JSON themselves. */
-function castOf(place: string, marked: string): string {
-  const type = marked.replace(/[?=]$/, '')
+/** Casts a parameter. JSON and lists of bytea are cast from text, because drivers would encode them differently. */
+function castParameter(place: string, markedType: string): string {
+  const type = markedType.replace(/[?=]$/, '')
   if (/^jsonb?$/.test(type)) return `${place}::text::${type}`
   return /^(jsonb?|bytea)\[\]$/.test(type) ? `${place}::text[]::${type}` : `${place}::${type}`
 }

@@ -1,4 +1,4 @@
-/** Grants the role that the dashboard reads as what it reads, where an administrator has created it since; or says what to run. */
+/** Checks the role under which the dashboard reads. Grants its rights if the role exists, or returns the SQL that an administrator must run. */
 import type { Database } from './database.ts'
 
 interface RoleFacts {
@@ -8,7 +8,7 @@ interface RoleFacts {
   schema: string
 }
 
-/** Whether the role may be acted as, and may read: without the schema, its other grants mean nothing. */
+/** `is_usable` is true if the proxy may act as the role, and the role may use the schema. Its other grants have no effect without that. */
 const FACTS = `select
   r.oid is not null as is_there,
   coalesce(pg_has_role(session_user, r.oid, case when current_setting('server_version_num')::integer >= 160000 then 'SET' else 'MEMBER' end)
@@ -18,7 +18,7 @@ const FACTS = `select
 from pg_namespace n left join pg_roles r on r.rolname = 'model_proxy_dashboard'
 where n.nspname = trim('"' from 'model_proxy')`
 
-/** Null where the dashboard can read. */
+/** Returns the SQL to run as a superuser; null if the dashboard can read. */
 export async function findDashboardRoleProblem(database: Database): Promise<string | null> {
   const readFacts = async () => (await database.call<RoleFacts>(FACTS, []))[0]
   if ((await readFacts())?.is_usable) return null

@@ -1,4 +1,4 @@
-/** Recognises a pooler between the proxy and PostgreSQL, and what it would lose, before anything is served. */
+/** Detects a pooler between the proxy and PostgreSQL at the start, and the features that it does not support. */
 import { TimeoutError, withTimeout } from '../event-loop/timeouts.ts'
 import type { DatabaseAddress } from './address.ts'
 import { checkServer } from './check-server.ts'
@@ -8,32 +8,32 @@ import type { TlsState } from './secure-socket.ts'
 import { throwSetupProblems } from './setup-problem.ts'
 
 export interface PoolerFeatures {
-  /** Whether client connections share connections of the server. */
+  /** True if client connections share server connections. */
   isPooled: boolean
-  /** Whether statements that were prepared by name can be found again. */
+  /** True if statements that were prepared by name stay available. */
   hasPreparedStatements: boolean
-  /** Whether a statement that takes too long is aborted by the server. */
+  /** True if the server aborts statements that exceed the timeout. */
   hasStatementTimeout: boolean
   tls: TlsState
 }
 
 const STATEMENT_TIME_LIMIT_MS = 10_000
-/** A pooler may have a single connection to the server, which the check holds itself. */
-const ASK_LIMIT_MS = 1_000
+/** The time limit of the second query. A pooler may have a single server connection, which the check itself holds. */
+const QUERY_TIME_LIMIT_MS = 1_000
 /** SQLSTATE: invalid_sql_statement_name. */
 const NOT_PREPARED = '26000'
 
-const WHO = `select pg_backend_pid() as pid, current_setting('statement_timeout') as time_limit`
+const READ_BACKEND = `select pg_backend_pid() as pid, current_setting('statement_timeout') as time_limit`
 
-interface Who {
+interface Backend {
   pid: number
   time_limit: string
 }
 
 /**
- * One connection prepares a statement; then another holds a transaction, and so perhaps the server's connection that the first one used.
- * What the first is answered now tells whether it got another one, and whether its statement went along. Throws DatabaseSetupError when the
- * server, or a session as it comes through the pooler, is not as the proxy needs it.
+ * Detects the pooler's features. A first connection prepares a statement. A second one then holds a transaction, and with it perhaps the
+ * server connection that the first one used. The reply to the first one shows whether it got another server connection, and whether that
+ * has its prepared statement. Throws DatabaseSetupError if the server, or a session through the pooler, does not meet the requirements.
  */
 export async function detectPoolerFeatures(
   address: DatabaseAddress,
@@ -45,15 +45,15 @@ export async function detectPoolerFeatures(
     throwSetupProblems(await checkServer(first))
     const second = await openDriver(options)
     try {
-      const before = await ask(first)
+      const before = await queryBackend(first)
       const after = await second.sql.begin(async transaction => {
-        const [held] = await transaction.unsafe<Who[]>(WHO)
-        return { held, answer: await askAgain(first) }
+        const [held] = await transaction.unsafe<Backend[]>(READ_BACKEND)
+        return { held, reply: await queryBackendAgain(first) }
       })
       return {
         isPooled:
-          after.held?.pid === before?.pid || (typeof after.answer === 'object' && after.answer?.pid !== before?.pid),
-        hasPreparedStatements: after.answer !== NOT_PREPARED,
+          after.held?.pid === before?.pid || (typeof after.reply === 'object' && after.reply?.pid !== before?.pid),
+        hasPreparedStatements: after.reply !== NOT_PREPARED,
         hasStatementTimeout: before?.time_limit !== '0',
         tls: first.tls,
       }
@@ -65,14 +65,14 @@ export async function detectPoolerFeatures(
   }
 }
 
-async function ask({ sql }: Driver): Promise<Who | undefined> {
-  const [row] = await sql.unsafe<Who[]>(WHO, [], PREPARED_OPTIONS)
+async function queryBackend({ sql }: Driver): Promise<Backend | undefined> {
+  const [row] = await sql.unsafe<Backend[]>(READ_BACKEND, [], PREPARED_OPTIONS)
   return row
 }
 
-async function askAgain(driver: Driver): Promise<Who | undefined | typeof NOT_PREPARED> {
+async function queryBackendAgain(driver: Driver): Promise<Backend | undefined | typeof NOT_PREPARED> {
   try {
-    return await withTimeout(ASK_LIMIT_MS, ask(driver))
+    return await withTimeout(QUERY_TIME_LIMIT_MS, queryBackend(driver))
   } catch (error) {
     if (sqlStateOf(error) === NOT_PREPARED) return NOT_PREPARED
     if (error instanceof TimeoutError) return undefined

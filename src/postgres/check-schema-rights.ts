@@ -1,9 +1,9 @@
-/** Checks, before the first change of a database, that the role may make it: the schema, the extension, and what is in them. */
+/** Checks before the first change of a database that the role has the rights for it: on the schema, its objects, and the extension. */
 import type { Database } from './database.ts'
 import { type SetupProblem, throwSetupProblems } from './setup-problem.ts'
 
-/** The first with distances of bits, which the cache's lists use. */
-const LEAST_VECTOR = '0.7.0'
+/** The first version of pgvector with distances between bit vectors, which the cache's lists use. */
+const MIN_VECTOR_VERSION = '0.7.0'
 
 interface RightsFacts {
   role: string
@@ -25,7 +25,7 @@ interface RightsFacts {
   may_make_vector: boolean
 }
 
-/** Where another schema is set, the literal has its name between quotation marks. */
+/** If another schema is configured, the literal 'model_proxy' contains its quoted name. */
 const FACTS = `with s as (
   select n.oid, n.nspowner from pg_namespace n where n.nspname = trim('"' from 'model_proxy')
 ), e as (
@@ -61,11 +61,11 @@ select
     and exists (select from pg_available_extension_versions v where v.name = 'vector' and v.trusted)
   ) as may_make_vector`
 
-/** `check`: before the first change, and not again; a reader needs less. `explain`: where even that is missing. */
+/** Returns `check`, to run before the first change, and `explain`, which runs the check if a read fails. The check runs once. */
 export function createRightsCheck(database: Database) {
   let isChecked = database.backend === 'embedded'
   const check = async () => {
-    if (!isChecked) await refuseWithoutRights(database)
+    if (!isChecked) await requireRights(database)
     isChecked = true
   }
   const explain = <T>(read: Promise<T>) =>
@@ -76,8 +76,8 @@ export function createRightsCheck(database: Database) {
   return { check, explain }
 }
 
-/** Throws DatabaseSetupError with all that an administrator has to run first. */
-async function refuseWithoutRights(database: Database): Promise<void> {
+/** Throws DatabaseSetupError with the statements that an administrator must run first. */
+async function requireRights(database: Database): Promise<void> {
   const [facts] = await database.call<RightsFacts>(FACTS, [])
   if (facts) throwSetupProblems([...checkSchema(facts), ...checkExtension(facts)])
 }
@@ -99,9 +99,9 @@ function checkSchema(facts: RightsFacts): SetupProblem[] {
   if (may_use && facts.relations > 0 && !facts.has_ledger)
     return [
       {
-        cause: `the schema ${schema} holds tables that Model Proxy did not create, or lost its own list of them`,
+        cause: `the schema ${schema} holds tables that Model Proxy did not create, or has lost the ledger of migrations`,
         remedy: `Set DATABASE_SCHEMA to another name, or move them away. ${remedy}`,
-        commands: [`alter schema ${schema} rename to ${renamed(schema)};`, ...(may_create ? [] : [create])],
+        commands: [`alter schema ${schema} rename to ${renamedSchema(schema)};`, ...(may_create ? [] : [create])],
       },
     ]
   if (may_use && strangers === null) return []
@@ -125,61 +125,63 @@ function checkSchema(facts: RightsFacts): SetupProblem[] {
     {
       cause: `the schema ${schema} holds tables or functions of ${strangers}, which the role ${role} may not change`,
       remedy,
-      commands: [`alter schema ${schema} owner to ${role};`, handOver(schema, role)],
+      commands: [`alter schema ${schema} owner to ${role};`, changeOwners(schema, role)],
     },
   ]
 }
 
-/** Sequences of columns follow their tables, and what belongs to an extension stays with it. */
-function handOver(schema: string, role: string): string {
+/** Returns a statement that gives all objects of the schema to the role. It skips sequences of columns and objects of extensions. */
+function changeOwners(schema: string, role: string): string {
   const place = `'${schema.replaceAll("'", "''")}'::regnamespace`
-  const apart = (catalog: string, type: string) =>
+  const isIndependent = (catalog: string, type: string) =>
     `not exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = o.oid and d.deptype ${type})`
   const owner = (what: string) => `format('alter ${what} %s owner to %s', `
   return [
     `do $$ declare l text; begin for l in`,
-    `select ${owner('table')}o.oid::regclass, '${role}') from pg_class o where o.relnamespace = ${place} and o.relkind in ('r', 'p', 'v', 'S') and ${apart('pg_class', "in ('a', 'i', 'e')")}`,
-    `union all select ${owner('routine')}o.oid::regprocedure, '${role}') from pg_proc o where o.pronamespace = ${place} and ${apart('pg_proc', "= 'e'")}`,
-    `union all select ${owner('type')}o.oid::regtype, '${role}') from pg_type o where o.typnamespace = ${place} and ${apart('pg_type', "in ('i', 'e')")}`,
+    `select ${owner('table')}o.oid::regclass, '${role}') from pg_class o where o.relnamespace = ${place} and o.relkind in ('r', 'p', 'v', 'S') and ${isIndependent('pg_class', "in ('a', 'i', 'e')")}`,
+    `union all select ${owner('routine')}o.oid::regprocedure, '${role}') from pg_proc o where o.pronamespace = ${place} and ${isIndependent('pg_proc', "= 'e'")}`,
+    `union all select ${owner('type')}o.oid::regtype, '${role}') from pg_type o where o.typnamespace = ${place} and ${isIndependent('pg_type', "in ('i', 'e')")}`,
     `loop execute l; end loop; end $$;`,
   ].join(' ')
 }
 
-function renamed(schema: string): string {
+function renamedSchema(schema: string): string {
   return schema.endsWith('"') ? `${schema.slice(0, -1)}_before"` : `${schema}_before`
 }
 
 function checkExtension({ role, database, version, ...facts }: RightsFacts): SetupProblem[] {
   const { vector, vector_schema, may_use_vector, offered, may_make_vector } = facts
   const remedy = `Run as a superuser in the database ${database}:`
-  const install = `Install pgvector ${LEAST_VECTOR} or newer on the server (Debian: apt install postgresql-${version}-pgvector), or lead DATABASE_URL to a server that has it.`
+  const install = `Install pgvector ${MIN_VECTOR_VERSION} or newer on the server (Debian: apt install postgresql-${version}-pgvector), or point DATABASE_URL to a server that has it.`
   if (vector === null) {
     if (offered === null)
       return [{ cause: 'the server does not have the extension vector (pgvector)', remedy: install }]
     if (isOlder(offered))
-      return [{ cause: `the server has pgvector ${offered}; ${LEAST_VECTOR} or newer is needed`, remedy: install }]
+      return [
+        { cause: `the server has pgvector ${offered}; ${MIN_VECTOR_VERSION} or newer is needed`, remedy: install },
+      ]
     if (may_make_vector) return []
     return [
       { cause: `the role ${role} may not create the extension vector`, remedy, commands: ['create extension vector;'] },
     ]
   }
-  const refusals: SetupProblem[] = []
-  const cause = `the database ${database} has pgvector ${vector}; ${LEAST_VECTOR} or newer is needed`
+  const problems: SetupProblem[] = []
+  const cause = `the database ${database} has pgvector ${vector}; ${MIN_VECTOR_VERSION} or newer is needed`
   if (isOlder(vector))
-    refusals.push(
+    problems.push(
       offered === null || isOlder(offered)
         ? { cause, remedy: install }
         : { cause, remedy, commands: ['alter extension vector update;'] },
     )
   if (!may_use_vector)
-    refusals.push({
+    problems.push({
       cause: `the role ${role} may not use the schema ${vector_schema}, where the extension vector is`,
       remedy,
       commands: [`grant usage on schema ${vector_schema} to ${role};`],
     })
-  return refusals
+  return problems
 }
 
 function isOlder(version: string): boolean {
-  return Bun.semver.order(version, LEAST_VECTOR) < 0
+  return Bun.semver.order(version, MIN_VECTOR_VERSION) < 0
 }

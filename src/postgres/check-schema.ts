@@ -1,26 +1,26 @@
-/** Compares the schema of a database with this version's: a dump may have been restored in part, or somebody may have changed something. */
+/** Compares the schema of a database with this version's schema. They differ after a partial restore or a change by hand. */
 import type { Database } from './database.ts'
 import { describeSchema, parseSchema, readFingerprint, type SchemaItem } from './describe-schema.ts'
 import { readSqlFile } from './migration-files.ts'
 
-/** `found` is null where it is missing, `needed` where it must not be. */
+/** A difference. `actual` is null if the item is missing, `expected` is null if it must not exist. */
 export interface SchemaDifference extends Pick<SchemaItem, 'object' | 'item'> {
   expected: string | null
   actual: string | null
 }
 
 export interface SchemaCheck {
-  /** Goes into the ledger when nothing differs: the next start compares no more than this. */
+  /** A fingerprint for the ledger. If it has not changed, the next start skips the comparison. */
   fingerprint: string
-  /** The schema's name, quoted where SQL needs that. */
+  /** The schema's name, quoted if necessary. */
   schema: string
   differences: SchemaDifference[]
 }
 
-/** Up to this version of PostgreSQL, definitions are known to be printed alike. */
+/** The newest version of PostgreSQL that is known to print definitions in the same way. */
 const NEWEST_KNOWN_VERSION = 18
 
-/** Null when nothing has changed since the check that left this fingerprint. `isNew`: whoever asks has just created all of it. */
+/** Returns null if nothing has changed since the check with the fingerprint `checked`. `isNew` skips the comparison of a schema just created. */
 export async function checkSchema(
   database: Database,
   checked: string | undefined,
@@ -38,7 +38,7 @@ export async function checkSchema(
   return { fingerprint, schema, differences: differences.filter(({ actual }) => isPrintKnown || actual === null) }
 }
 
-/** Tables that scripts/distribute.sql has spread over the workers of a Citus cluster. */
+/** Returns the tables that scripts/distribute.sql has distributed over a Citus cluster. */
 async function listDistributed(database: Database): Promise<string[]> {
   const [citus] = await database.call<{ is: boolean }>(`select to_regclass('pg_dist_partition') is not null as is`, [])
   if (!citus?.is) return []
@@ -49,7 +49,7 @@ async function listDistributed(database: Database): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** A distributed table has neither foreign keys nor policies: see scripts/distribute.sql. */
+/** Returns true for a difference that distribution causes: distributed tables have no foreign keys, policies or triggers. */
 export function isCausedByDistribution(
   { object, item, expected }: SchemaDifference,
   distributed: readonly string[],
@@ -58,44 +58,44 @@ export function isCausedByDistribution(
   return isDropped && distributed.some(name => object === `table ${name}`)
 }
 
-/** What is there beside the schema is an operator's, and no difference, unless it opens or shuts rows. */
-export function compareSchemas(needed: readonly SchemaItem[], live: readonly SchemaItem[]): SchemaDifference[] {
+/** Compares two schemas. An operator's additional objects are no difference, unless they change which rows are accessible. */
+export function compareSchemas(expected: readonly SchemaItem[], live: readonly SchemaItem[]): SchemaDifference[] {
   const keyOf = ({ object, item }: SchemaItem) => `${object} ${item}`
   const found = new Map(live.map(item => [keyOf(item), item.definition]))
   const objects = new Set(live.map(({ object }) => object))
-  const known = new Set(needed.map(keyOf))
-  const ours = new Set(needed.map(({ object }) => object))
-  // Of the schema itself there are only grants.
+  const known = new Set(expected.map(keyOf))
+  const expectedObjects = new Set(expected.map(({ object }) => object))
+  // The object `schema` has only grants, and always exists.
   objects.add('schema')
-  const lost = [...ours].filter(object => !objects.has(object))
-  const differing = needed
-    .filter(item => objects.has(item.object) && !isAsNeeded(item, found.get(keyOf(item)), known))
+  const missing = [...expectedObjects].filter(object => !objects.has(object))
+  const differing = expected
+    .filter(item => objects.has(item.object) && !matchesExpected(item, found.get(keyOf(item)), known))
     .map(({ object, item, definition }) => ({
       ...{ object, item, expected: definition },
       actual: found.get(`${object} ${item}`) ?? null,
     }))
   const added = live
-    .filter(item => ours.has(item.object) && !known.has(keyOf(item)) && opensOrShutsRows(item))
+    .filter(item => expectedObjects.has(item.object) && !known.has(keyOf(item)) && changesRowAccess(item))
     .map(({ object, item, definition }) => ({ object, item, expected: null, actual: definition }))
-  return [...lost.map(object => ({ object, item: '', expected: '', actual: null })), ...differing, ...added]
+  return [...missing.map(object => ({ object, item: '', expected: '', actual: null })), ...differing, ...added]
 }
 
-/** A grant of columns may have more: an operator's, or a later release's. */
-function isAsNeeded(
+/** Returns true if the item is as expected. A grant may cover further columns, of an operator or a later release. */
+function matchesExpected(
   { object, item, definition }: SchemaItem,
   found: string | undefined,
   known: ReadonlySet<string>,
 ): boolean {
   if (found === undefined || found === definition || !item.startsWith('grant ')) return found === definition
-  const [needed, granted] = [definition, found].map(columns => columns.split(', '))
+  const [expected, granted] = [definition, found].map(columns => columns.split(', '))
   const isOurs = (column: string) => known.has(`${object} column ${column}`)
   return (
-    needed?.every(column => granted?.includes(column)) === true &&
-    !granted?.some(column => !needed.includes(column) && isOurs(column))
+    expected?.every(column => granted?.includes(column)) === true &&
+    !granted?.some(column => !expected.includes(column) && isOurs(column))
   )
 }
 
-/** Rights of the dashboard's role, and row security that binds the owner too. */
-function opensOrShutsRows({ item, definition }: SchemaItem): boolean {
+/** Returns true for grants to the dashboard's role, and for row security that also applies to the owner. */
+function changesRowAccess({ item, definition }: SchemaItem): boolean {
   return item.startsWith('grant ') || (item === 'row security' && definition === 'forced')
 }

@@ -1,11 +1,11 @@
-/** Checks, before anything is served, that a PostgreSQL and the role's session on it are as the proxy needs them. */
+/** Checks at the start that a PostgreSQL server, and the role's sessions on it, meet the proxy's requirements. */
 import type { Driver } from './driver.ts'
 import { findSettingMismatches, REQUIRED_SETTINGS } from './session-settings.ts'
 import type { SetupProblem } from './setup-problem.ts'
 
-const LEAST_VERSION = 150_000
-/** A pool, a script, operators' two, and one that is renewed or compared. */
-const LEAST_CONNECTIONS = 5
+const MIN_VERSION = 150_000
+/** The pool, a script, two connections of operators, and one that is renewed or compared. */
+const MIN_CONNECTIONS = 5
 
 interface ServerFacts {
   role: string
@@ -21,7 +21,7 @@ interface ServerFacts {
   settings: Record<string, string | null>
 }
 
-/** `shadows`: whether names of PostgreSQL's own are looked for elsewhere first. */
+/** `shadows` is true if other schemas precede pg_catalog in the search path, and so can shadow its names. */
 const FACTS = `select
   quote_ident(session_user) as role,
   quote_ident(current_database()) as database,
@@ -36,69 +36,70 @@ const FACTS = `select
     > case when pg_my_temp_schema() = 0 then 1 else 2 end as shadows,
   (select json_object_agg(name, current_setting(name, true)) from unnest(array[${REQUIRED_SETTINGS.map(name => `'${name}'`).join(', ')}]) as name) as settings`
 
-/** What must be changed first; empty when the server will do. Asks nothing that a version since 9.6 does not know. */
+/** Returns the problems to fix first; empty if the server is usable. Its query runs on every version since 9.6. */
 export async function checkServer({ sql }: Driver): Promise<SetupProblem[]> {
   const [facts] = await sql.unsafe<ServerFacts[]>(FACTS)
   return facts ? [...checkVersion(facts), ...checkLimits(facts), ...checkSettings(facts)] : []
 }
 
 function checkVersion({ version, version_number, encoding, database, role }: ServerFacts): SetupProblem[] {
-  const refusals: SetupProblem[] = []
-  if (version_number < LEAST_VERSION)
-    refusals.push({
+  const problems: SetupProblem[] = []
+  if (version_number < MIN_VERSION)
+    problems.push({
       cause: `the server is PostgreSQL ${version}; 15 or newer is needed`,
-      remedy: 'Upgrade it, or lead DATABASE_URL to a newer one.',
+      remedy: 'Upgrade it, or point DATABASE_URL to a newer server.',
     })
   if (encoding !== 'UTF8')
-    refusals.push({
+    problems.push({
       cause: `the database ${database} has the encoding ${encoding}, which cannot hold every text; UTF8 is needed`,
       remedy: 'Create another one as a superuser, and name it in DATABASE_URL:',
       commands: [
-        `create database ${besides(database)} owner ${role} encoding 'UTF8' lc_collate 'C.UTF-8' lc_ctype 'C.UTF-8' template template0;`,
+        `create database ${addSuffix(database)} owner ${role} encoding 'UTF8' lc_collate 'C.UTF-8' lc_ctype 'C.UTF-8' template template0;`,
       ],
     })
-  return refusals
+  return problems
 }
 
-/** The name with a suffix, quoted as it was. */
-function besides(name: string): string {
+/** Appends a suffix to a name, inside its quotation marks if it has them. */
+function addSuffix(name: string): string {
   return name.endsWith('"') ? `${name.slice(0, -1)}_utf8"` : `${name}_utf8`
 }
 
 function checkLimits({ role, database, role_limit, database_limit, is_superuser }: ServerFacts): SetupProblem[] {
-  const refusals: SetupProblem[] = []
-  // No limit holds for a superuser.
-  if (is_superuser) return refusals
-  if (role_limit < LEAST_CONNECTIONS)
-    refusals.push({
-      cause: `the role ${role} may have ${role_limit} connections; the proxy needs ${LEAST_CONNECTIONS} or more`,
+  const problems: SetupProblem[] = []
+  // Connection limits do not apply to superusers.
+  if (is_superuser) return problems
+  if (role_limit < MIN_CONNECTIONS)
+    problems.push({
+      cause: `the role ${role} may have ${role_limit} connections; the proxy needs at least ${MIN_CONNECTIONS}`,
       remedy: 'Run as a superuser:',
       commands: [`alter role ${role} connection limit 20;`],
     })
-  if (database_limit < LEAST_CONNECTIONS)
-    refusals.push({
-      cause: `the database ${database} takes ${database_limit} connections; the proxy needs ${LEAST_CONNECTIONS} or more`,
+  if (database_limit < MIN_CONNECTIONS)
+    problems.push({
+      cause: `the database ${database} takes ${database_limit} connections; the proxy needs at least ${MIN_CONNECTIONS}`,
       remedy: 'Run as a superuser:',
       commands: [`alter database ${database} connection limit 20;`],
     })
-  return refusals
+  return problems
 }
 
-/** A setting of a role in a database goes before any other, so one line is right wherever the value comes from. */
+/** Checks session settings. The remedy sets them for the role in the database, which overrides all other sources. */
 function checkSettings({ role, database, settings, shadows, is_standby }: ServerFacts): SetupProblem[] {
-  const remedy = 'Run as a superuser (and let a pooler open its connections anew; PgBouncer: RECONNECT):'
-  const line = (name: string, value: string) => `alter role ${role} in database ${database} set ${name} = ${value};`
-  const wrong = findSettingMismatches(settings).filter(({ name }) => !(is_standby && /read_only$/.test(name)))
-  const refusals: SetupProblem[] = wrong.map(({ name, value, required }) => ({
+  const remedy = 'Run as a superuser, and make a pooler reopen its connections (PgBouncer: RECONNECT):'
+  const alterRole = (name: string, value: string) =>
+    `alter role ${role} in database ${database} set ${name} = ${value};`
+  const mismatches = findSettingMismatches(settings).filter(({ name }) => !(is_standby && /read_only$/.test(name)))
+  const problems: SetupProblem[] = mismatches.map(({ name, value, required }) => ({
     cause: `the setting ${name} is "${value}" in sessions of ${role}; "${required}" is needed`,
     remedy,
-    commands: [line(name, name === 'DateStyle' ? required : `'${required}'`)],
+    commands: [alterRole(name, name === 'DateStyle' ? required : `'${required}'`)],
   }))
   if (shadows)
-    refusals.push({
-      cause: `the search_path of ${role} names pg_catalog after other schemas, whose functions would take the place of PostgreSQL's`,
+    problems.push({
+      cause: `the search_path of ${role} names pg_catalog after other schemas, whose functions would shadow PostgreSQL's`,
       remedy,
-      commands: [line('search_path', '"$user", public')],
+      commands: [alterRole('search_path', '"$user", public')],
     })
-  return refusals
+  return problems
 }

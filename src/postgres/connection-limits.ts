@@ -1,18 +1,18 @@
-/** What a proxy asks of a database at the start: whether it is usable, and how many connections it has to give. */
+/** Checks at the start that a database accepts writes, and how many connections each process may open. */
 import type { Database } from './database.ts'
 
 const PING = `select not pg_is_in_recovery() and not current_setting('transaction_read_only')::boolean as writable`
 
-/** Rejects when the database does not answer, and when it takes no writes: a standby, or a read-only primary. */
+/** Rejects if the database does not reply, and if it accepts no writes: a standby, or a read-only primary. */
 export async function pingDatabase(database: Database): Promise<void> {
   const [server] = await database.call<{ writable: boolean }>(PING, [])
-  if (!server?.writable) throw new Error('the server takes no writes')
+  if (!server?.writable) throw new Error('the server accepts no writes')
 }
 
-/** The share of all proxies, without a setting: it leaves room for other clients and operators. */
+/** The share of the server's connections that all proxies use without a setting. Other clients and operators use the rest. */
 const SHARE = 1 / 4
-/** Statements share connections, so more than this make a process no faster. */
-const ENOUGH = 5
+/** More connections make a process no faster, because statements are pipelined. */
+const MAX_USEFUL_CONNECTIONS = 5
 
 const COUNT_CONNECTIONS = `
 select least(
@@ -21,9 +21,9 @@ select least(
     (select nullif(r.rolconnlimit, -1) from pg_roles r where r.rolname = current_user)
 ) as connections`
 
-/** Connections for one of so many processes. `budget` is for all of them; null asks the server. */
+/** Returns the number of connections for each of `processes`. `budget` is for all processes; null derives it from the server's limits. */
 export async function divideConnections(database: Database, budget: number | null, processes: number): Promise<number> {
   if (budget !== null) return Math.max(1, Math.floor(budget / processes))
   const [server] = await database.call<{ connections: number }>(COUNT_CONNECTIONS, [])
-  return Math.max(1, Math.min(ENOUGH, Math.floor(((server?.connections ?? 0) * SHARE) / processes)))
+  return Math.max(1, Math.min(MAX_USEFUL_CONNECTIONS, Math.floor(((server?.connections ?? 0) * SHARE) / processes)))
 }

@@ -1,4 +1,4 @@
-/** The open connections to a server: they are opened one at a time, chosen by load, renewed, and dropped when silent. */
+/** A pool of connections to a server. It opens them one at a time, picks by load, renews old ones, and closes silent ones. */
 import { withTimeout } from '../event-loop/timeouts.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type Connection, openConnection } from './connection.ts'
@@ -7,7 +7,7 @@ import { isStalePlanError, READ_ONLY_SQLSTATE } from './driver.ts'
 
 export interface PoolOptions {
   address: DatabaseAddress
-  /** Most connections of this process. */
+  /** The maximum number of connections of this process. */
   maxConnections: number
   statementTimeLimitMs?: number
 }
@@ -15,52 +15,52 @@ export interface PoolOptions {
 export interface PooledConnection {
   readonly connection: Connection
   readonly retireAtMs: number
-  /** It has owed a reply for so long that it gets no more work while other connections are open. */
+  /** True if a reply is overdue. The connection gets no more work while other connections are open. */
   isStalled: boolean
 }
 
 /** The server aborts a statement that takes longer. */
 const STATEMENT_TIME_LIMIT_MS = 10_000
-/** After a statement may take that much longer without a reply, the server counts as gone or hanging. Until then a late reply is still read. */
+/** The extra time after the statement timeout in which a late reply is still read. After it, the server counts as unreachable. */
 const SILENCE_MARGIN_MS = 2_000
 const STALLED_AFTER_MS = 1_000
-/** Pause after a refusal, so that reconnecting does not overload a server that is starting. */
+/** The pause after a failed attempt to connect, so that reconnecting does not overload a server that is starting. */
 const RETRY_AFTER_MS = 100
 const CLOSE_TIME_LIMIT_MS = 2_000
 const WATCH_EVERY_MS = 250
-/** A process that has not watched for this long was held, by its machine or by work of its own: that is no silence of the server's. */
-const HELD_AFTER_MS = 2_000
-/** About an hour, with some variation, so that connections are not all renewed at once. */
+/** If the watch has not run for this long, the process itself was paused. That time does not count as silence of the server. */
+const PAUSED_AFTER_MS = 2_000
+/** One hour, varied by 10 %, so that connections are not all renewed at once. */
 const LIFETIME_MS = 3_600_000
 
 export class ConnectionPool {
   readonly #options: PoolOptions
-  readonly #watching: ReturnType<typeof setInterval>
+  readonly #watchTimer: ReturnType<typeof setInterval>
   readonly #silenceLimitMs: number
   #open: PooledConnection[] = []
-  /** They get no new work; replies in flight are still read. */
-  readonly #leaving = new Set<Connection>()
+  /** Retired connections. They get no new work, and their outstanding replies are still read. */
+  readonly #retired = new Set<Connection>()
   #opening: Promise<void> | null = null
-  #refused: { error: unknown; untilMs: number } | null = null
+  #lastFailure: { error: unknown; untilMs: number } | null = null
   #isClosed = false
   #maxConnections: number
   #watchedAtMs = performance.now()
-  /** Since when it runs without having been held: what came meanwhile is still to be read. */
-  #awakeSinceMs = this.#watchedAtMs
+  /** The time since which the process has run without a pause. Replies that arrived during a pause are still unread. */
+  #runningSinceMs = this.#watchedAtMs
 
   constructor(options: PoolOptions) {
     this.#options = options
     this.#silenceLimitMs = Math.max(STATEMENT_TIME_LIMIT_MS, options.statementTimeLimitMs ?? 0) + SILENCE_MARGIN_MS
     this.#maxConnections = options.maxConnections
-    this.#watching = setInterval(() => this.#watch(), WATCH_EVERY_MS)
-    this.#watching.unref()
+    this.#watchTimer = setInterval(() => this.#watch(), WATCH_EVERY_MS)
+    this.#watchTimer.unref()
   }
 
   get isClosed(): boolean {
     return this.#isClosed
   }
 
-  /** Whether another connection may be opened. */
+  /** True if another connection may be opened. */
   get canGrow(): boolean {
     return this.#open.length < this.#maxConnections
   }
@@ -84,10 +84,11 @@ export class ConnectionPool {
     return best
   }
 
-  /** Opens one connection, one at a time. Rejects when no server is available, and then rejects immediately for a moment. */
+  /** Opens a connection; concurrent calls share one attempt. After a failed attempt, rejects at once for RETRY_AFTER_MS. */
   grow(): Promise<void> {
     if (this.#opening) return this.#opening
-    if (this.#refused && performance.now() < this.#refused.untilMs) return Promise.reject(this.#refused.error)
+    if (this.#lastFailure && performance.now() < this.#lastFailure.untilMs)
+      return Promise.reject(this.#lastFailure.error)
     const opening = this.#openOne().finally(() => {
       this.#opening = null
     })
@@ -97,7 +98,7 @@ export class ConnectionPool {
     return opening
   }
 
-  /** Connections beyond the limit are closed after their last replies. */
+  /** Sets the limit. Connections beyond it are closed after their last replies. */
   setMaxConnections(maxConnections: number): void {
     this.#maxConnections = maxConnections
     for (const each of this.#open.slice(maxConnections)) this.retire(each)
@@ -106,7 +107,7 @@ export class ConnectionPool {
   /** Closes the connection after its last reply. */
   retire({ connection }: PooledConnection): void {
     this.#forget(connection)
-    this.#leaving.add(connection)
+    this.#retired.add(connection)
     connection.retire()
   }
 
@@ -114,15 +115,15 @@ export class ConnectionPool {
     for (const each of this.#open) this.retire(each)
   }
 
-  /** Statements in flight get a moment to finish. */
+  /** Closes all connections. Statements in flight get two seconds to finish. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearInterval(this.#watching)
+    clearInterval(this.#watchTimer)
     this.retireAll()
     const deadlineMs = performance.now() + CLOSE_TIME_LIMIT_MS
     if (this.#opening) await withTimeout(CLOSE_TIME_LIMIT_MS, this.#opening).catch(() => {})
-    while (this.#leaving.size > 0 && performance.now() < deadlineMs) await Bun.sleep(5)
-    for (const connection of this.#leaving) connection.end()
+    while (this.#retired.size > 0 && performance.now() < deadlineMs) await Bun.sleep(5)
+    for (const connection of this.#retired) connection.end()
   }
 
   async #openOne(): Promise<void> {
@@ -130,46 +131,46 @@ export class ConnectionPool {
       const onEnd = (ended: Connection) => this.#forget(ended)
       const { address, statementTimeLimitMs = STATEMENT_TIME_LIMIT_MS } = this.#options
       const connection = await openConnection({ address, statementTimeLimitMs, onEnd })
-      this.#refused = null
+      this.#lastFailure = null
       this.#add(connection)
     } catch (error) {
-      this.#refused = { error, untilMs: performance.now() + RETRY_AFTER_MS }
+      this.#lastFailure = { error, untilMs: performance.now() + RETRY_AFTER_MS }
       throw error
     }
   }
 
   #add(connection: Connection): void {
     const stalled = this.canGrow ? undefined : this.#open.find(each => each.isStalled)
-    // While it was opened, the pool was closed, or its limit lowered.
+    // The pool was closed, or its limit lowered, while the connection was opening.
     if (this.#isClosed || (!this.canGrow && !stalled)) {
       connection.end()
       return
     }
     if (stalled) this.retire(stalled)
-    const bestBeforeMs = performance.now() + LIFETIME_MS * (0.9 + Math.random() / 5)
-    this.#open.push({ connection, retireAtMs: bestBeforeMs, isStalled: false })
+    const retireAtMs = performance.now() + LIFETIME_MS * (0.9 + Math.random() / 5)
+    this.#open.push({ connection, retireAtMs, isStalled: false })
   }
 
   #forget(connection: Connection): void {
     this.#open = this.#open.filter(each => each.connection !== connection)
-    this.#leaving.delete(connection)
+    this.#retired.delete(connection)
   }
 
   #watch(): void {
     const nowMs = performance.now()
-    if (nowMs - this.#watchedAtMs > HELD_AFTER_MS) this.#awakeSinceMs = nowMs
+    if (nowMs - this.#watchedAtMs > PAUSED_AFTER_MS) this.#runningSinceMs = nowMs
     this.#watchedAtMs = nowMs
-    const quietFor = ({ silentSinceMs }: Connection) => nowMs - Math.max(silentSinceMs, this.#awakeSinceMs)
+    const silenceOf = ({ silentSinceMs }: Connection) => nowMs - Math.max(silentSinceMs, this.#runningSinceMs)
     const { primary } = this.#options.address
     for (const each of this.#open) {
       const { connection, retireAtMs } = each
-      const quietMs = connection.pendingStatements === 0 ? 0 : quietFor(connection)
-      each.isStalled = quietMs > STALLED_AFTER_MS
-      if (quietMs > this.#silenceLimitMs) connection.end()
+      const silentMs = connection.pendingStatements === 0 ? 0 : silenceOf(connection)
+      each.isStalled = silentMs > STALLED_AFTER_MS
+      if (silentMs > this.#silenceLimitMs) connection.end()
       else if (nowMs > retireAtMs || primary?.isOutdated(connection.identity)) this.retire(each)
     }
-    for (const connection of this.#leaving) {
-      if (quietFor(connection) > this.#silenceLimitMs) connection.end()
+    for (const connection of this.#retired) {
+      if (silenceOf(connection) > this.#silenceLimitMs) connection.end()
     }
   }
 }
@@ -184,18 +185,18 @@ function isBetter(a: PooledConnection, b: PooledConnection): boolean {
 export interface Connections {
   /** Runs one statement and resolves to its rows. */
   call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
-  /** From now on, at most so many connections. */
+  /** Limits the number of connections, from now on. */
   setMaxConnections(maxConnections: number): void
-  /** Those that are open, and how many there may be. */
+  /** The number of `open` connections, and the maximum, `most`. */
   size(): { open: number; most: number }
-  /** When one of them last got a reply, or began; -Infinity without any. */
+  /** `performance.now()` of the last reply on any connection, or of its opening; -Infinity without connections. */
   lastReplyAtMs(): number
-  /** Disconnects; statements in flight get a moment to finish. */
+  /** Disconnects. Statements in flight get two seconds to finish. */
   close(): Promise<void>
 }
 
-/** Tries of a statement with a stale plan. */
-const MOST_TRIES = 3
+/** The maximum number of attempts to run a statement whose plan is stale. */
+const MAX_ATTEMPTS = 3
 
 export function openConnections(options: PoolOptions): Connections {
   const pool = new ConnectionPool(options)
@@ -204,32 +205,32 @@ export function openConnections(options: PoolOptions): Connections {
     const best = pool.pick()
     if (!best || best.isStalled) return callOnNew(text, values)
     if (best.connection.pendingStatements > 0 && pool.canGrow) pool.grow().catch(() => {})
-    return callOn(best, text, values)
+    return callWith(best, text, values)
   }
 
-  async function callOnNew<Row>(text: string, values: readonly unknown[], tries = 1): Promise<Row[]> {
-    if (pool.isClosed) throw new Error('The database is closed')
+  async function callOnNew<Row>(text: string, values: readonly unknown[], attempt = 1): Promise<Row[]> {
+    if (pool.isClosed) throw new Error('the connection to the database is closed')
     await pool.grow()
     const best = pool.pick()
-    if (!best) throw new Error('The connection was lost')
-    return callOn(best, text, values, tries)
+    if (!best) throw new Error('the connection to the database was lost')
+    return callWith(best, text, values, attempt)
   }
 
-  async function callOn<Row>(
+  async function callWith<Row>(
     on: PooledConnection,
     text: string,
     values: readonly unknown[],
-    tries = 1,
+    attempt = 1,
   ): Promise<Row[]> {
     try {
       return await on.connection.run<Row>(text, values)
     } catch (error) {
-      if (isStalePlanError(error) && tries < MOST_TRIES) {
-        // A deploy replaced what the statement uses. All connections opened before it have stale plans, too.
+      if (isStalePlanError(error) && attempt < MAX_ATTEMPTS) {
+        // A deploy replaced an object that the statement uses. All connections opened before have stale plans, too.
         if (pool.has(on)) pool.retireAll()
-        return callOnNew(text, values, tries + 1)
+        return callOnNew(text, values, attempt + 1)
       }
-      // The primary has become a standby: another host in the address may be the primary now.
+      // The primary has become a standby. Another host in the address may be the primary now.
       if (sqlStateOf(error) === READ_ONLY_SQLSTATE) pool.retire(on)
       throw error
     }
@@ -237,7 +238,7 @@ export function openConnections(options: PoolOptions): Connections {
 
   return {
     call,
-    setMaxConnections: most => pool.setMaxConnections(most),
+    setMaxConnections: maxConnections => pool.setMaxConnections(maxConnections),
     size: () => pool.size,
     lastReplyAtMs: () => pool.lastReplyAtMs,
     close: () => pool.close(),

@@ -1,4 +1,4 @@
-/** One connection to a PostgreSQL server. Statements are pipelined: each is sent without waiting for earlier replies, as `StatementScheduler` says. */
+/** One connection to a PostgreSQL server. Statements are pipelined: `StatementScheduler` sends each without waiting for earlier replies. */
 import { ReplyLost } from './database.ts'
 import { closeDriver, type DriverOptions, isServerError, openDriver, PREPARED_OPTIONS } from './driver.ts'
 import type { ServerIdentity } from './primary-tracker.ts'
@@ -6,36 +6,36 @@ import { StatementScheduler } from './statement-scheduler.ts'
 import { encodeValue } from './wire-format.ts'
 
 export interface Connection {
-  /** Rejects with the server's error, or with ReplyLost. */
+  /** Runs a statement. Rejects with the server's error, or with ReplyLost. */
   run<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
-  /** Of its server; null where that does not tell. */
+  /** The identity of the server; null if the server does not report it. */
   readonly identity: ServerIdentity | null
-  /** Number of statements that have no reply yet. */
+  /** The number of statements without a reply. */
   readonly pendingStatements: number
   /** `performance.now()` of the last reply, or of the first statement sent after it. */
   readonly silentSinceMs: number
-  /** `performance.now()` of the last reply, or of its beginning. */
+  /** `performance.now()` of the last reply; before the first reply, when the connection was opened. */
   readonly lastReplyAtMs: number
   /** Closes after the last reply. */
   retire(): void
-  /** Closes now; statements in flight reject. */
+  /** Closes at once. Statements in flight reject. */
   end(): void
 }
 
 export interface ConnectionOptions extends DriverOptions {
-  /** Called once, whichever side closed it. */
+  /** Called once, whichever side closes the connection. */
   onEnd(connection: Connection): void
 }
 
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const driver = await openDriver(options)
-  if (driver.isLost) throw new Error('The connection was lost')
+  if (driver.isLost) throw new Error('the connection to the database was lost')
   driver.onLost = end
   let hasEnded = false
   let isRetired = false
   const openedAtMs = performance.now()
   const { identity } = driver
-  const order = new StatementScheduler(options.address.isPrepared !== false)
+  const scheduler = new StatementScheduler(options.address.isPrepared !== false)
   const connection = {
     run,
     identity,
@@ -46,10 +46,10 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     end,
   }
 
-  function note(isAnswered: boolean): void {
+  function recordReply(hasReply: boolean): void {
     connection.pendingStatements--
     connection.silentSinceMs = performance.now()
-    if (isAnswered) connection.lastReplyAtMs = connection.silentSinceMs
+    if (hasReply) connection.lastReplyAtMs = connection.silentSinceMs
     if (isRetired) retire()
   }
 
@@ -57,13 +57,13 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     if (connection.pendingStatements++ === 0) connection.silentSinceMs = performance.now()
     const parameters = values.map(encodeValue)
     const send = () => driver.sql.unsafe(text, parameters, PREPARED_OPTIONS).execute()
-    return order.send({ text, hasParameters: parameters.length > 0 }, send).then(
+    return scheduler.send({ text, hasParameters: parameters.length > 0 }, send).then(
       rows => {
-        note(true)
+        recordReply(true)
         return rows as unknown as Row[]
       },
       error => {
-        note(isServerError(error))
+        recordReply(isServerError(error))
         throw isServerError(error) ? error : new ReplyLost(error)
       },
     )

@@ -1,8 +1,8 @@
-/** The database's time, and upkeep that takes more than a call. */
+/** Synchronizes with the database's clock, and rebuilds the cache's lists. */
 import { setDatabaseTime } from '../event-loop/clock.ts'
 import type { Database } from './database.ts'
 
-/** At the start, and every minute; each write of records tells the time again. */
+/** Reads the database's time. Runs at the start and every minute; each write of usage records returns the time, too. */
 export async function syncDatabaseTime(database: Database): Promise<void> {
   const [row] = await database.call<{ now: Date }>('select clock_timestamp() as now', [])
   if (row) setDatabaseTime(row.now)
@@ -15,7 +15,7 @@ const REBUILD_LISTS = `
   select model_proxy.rebuild_cache_lists();
 `
 
-/** Drops unused lists, and rebuilds the ones with the most deleted entries, if any. */
+/** Drops unused lists, and rebuilds those with the most deleted entries, if any. */
 export function rebuildCacheLists(database: Database): Promise<void> {
   return database.runScript(REBUILD_LISTS)
 }

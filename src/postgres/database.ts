@@ -1,4 +1,4 @@
-/** The interface of both backends: the same queries on a PostgreSQL server or the embedded database. */
+/** The interface of both backends: the same queries run on a PostgreSQL server and on the embedded database. */
 import type { PrimaryTracker } from './primary-tracker.ts'
 import type { TlsState } from './secure-socket.ts'
 
@@ -9,148 +9,150 @@ export interface CallOptions {
 
 export interface Database {
   /**
-   * Runs a statement on the hot path: `text` is constant and has `$1` and so on for `values`. The caller declares the type of its rows.
-   * Rejects with ReplyLost when it is unknown whether the statement ran.
+   * Runs a statement of the hot path. `text` is constant and has placeholders `$1`, `$2`, … for `values`. The caller declares the type of
+   * the rows. Rejects with ReplyLost when it is unknown whether the statement ran.
    */
   call<Row>(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]>
-  /** embedded: PGlite in a worker of this process. real: a server at `DATABASE_URL`. */
+  /** `embedded` is PGlite in a worker of this process; `real` is the server at `DATABASE_URL`. */
   readonly backend: 'embedded' | 'real'
-  /** Loopback port where psql reaches the embedded database; null for a server, or when psql is not served. */
+  /** The loopback port where psql reaches the embedded database. Null for a server, and when psql is not served. */
   readonly psqlPort: number | null
-  /** Whether large groups get lists: on the embedded database, building an index is a hundred times slower. */
+  /** True if large groups of vectors get inverted lists. The embedded database has none: it builds indexes a hundred times slower. */
   readonly hasVectorLists: boolean
-  /** What is known of the server; null for the embedded database. */
+  /** Tracks which server is the primary. Null for the embedded database. */
   readonly primary: PrimaryTracker | null
-  /** How the connection to the server is protected; absent for the embedded database. */
+  /** How the connection to the server is encrypted. Absent for the embedded database. */
   readonly tls?: TlsState
-  /** As its statements find it. */
+  /** The state of the database's disk, as its statements report it. */
   readonly disk: DiskState
-  /** Null where no standby is set. */
+  /** Null if DATABASE_STANDBY_URL is not set. */
   readonly standbys: Standbys | null
-  /** From now on, requests share at most so many connections; the embedded database has one session. */
-  limitConnections(most: number): void
-  /** Connections of requests: those that are open, and how many there may be. */
+  /** Limits the connections that requests share, from now on. Does nothing on the embedded database, which has one session. */
+  limitConnections(maxConnections: number): void
+  /** The connections of requests: `open` now, and at most `most`. */
   connections(): { open: number; most: number }
-  /** When it last answered a request, by `performance.now()`, or let one of its connections in. */
+  /** `performance.now()` of the last reply to a request, or of the last connection that was opened. */
   lastReplyAtMs(): number
-  /** Runs SQL text of several statements in one transaction; it takes no parameters. `limitMs`: of each statement, by default ten seconds. */
+  /** Runs SQL text of several statements, without parameters, in one transaction. `limitMs` limits each statement; ten seconds by default. */
   runScript(text: string, limitMs?: number): Promise<void>
-  /** Runs several scripts in one transaction; rejects with ScriptError when one fails. For migrations. */
+  /** Runs several scripts in one transaction, for migrations. Rejects with ScriptError when one fails. */
   runScripts(scripts: readonly SqlScript[]): Promise<void>
   /**
-   * The same database for operators' statements, which may be long: over connections of their own, so that no request waits for them.
-   * Itself where there is one session. Closed with it.
+   * The same database for operators' statements, which may be long. It has connections of its own, so that no request waits for them. The
+   * embedded database, which has one session, returns itself. Closes with this database.
    */
   readonly operatorDatabase: Database
-  /** For operators' reads that may miss the last seconds: on a standby, where one is set and up; else itself. */
+  /** For operators' reads that may miss the last seconds: reads from a standby if one is configured and up, else from this database. */
   readonly readReplica: Pick<Database, 'call'>
-  /** Aborts what is running and disconnects. */
+  /** Aborts running statements and disconnects. */
   close(): Promise<void>
 }
 
 export interface DiskState {
-  /** Whether there is no room for what is to be written: nothing else fails. */
+  /** True while writes fail because the disk is full. Other statements still succeed. */
   readonly isFull: boolean
-  /** Called when it is found to be full, and when there is room again. */
+  /** Called when the disk becomes full, and when it has free space again. */
   onChange(isFull: boolean): void
 }
 
-/** `behind`: it lacks what is older than five seconds. `no standby`: it takes writes, or has not the primary's history. */
+/** `behind`: the standby lags by more than five seconds. `no standby`: the server accepts writes, or does not have the primary's history. */
 export type StandbyState = 'up' | 'behind' | 'no standby' | 'down'
 
 export interface Standbys {
-  /** In the order of the setting. They are asked from the first time on that this, or a read, is called. */
+  /** Returns the states in the order of the setting. Polling starts with the first call of this method, or with the first read. */
   states(): Promise<StandbyState[]>
-  /** Called when the state of one changes; `place` counts from 1. */
+  /** Called when the state of a standby changes. `place` is its position in the setting, from 1. */
   onChange: (place: number, state: StandbyState) => void
 }
 
 export interface SqlScript {
-  /** For error messages. */
+  /** Names the script in error messages. */
   name: string
   text: string
 }
 
-/** One of several scripts failed, and all of them were rolled back. */
+/** Thrown when one of several scripts fails. All of them are rolled back. */
 export class ScriptError extends Error {
   constructor(
     readonly script: string,
     cause: unknown,
   ) {
     super(`${script} failed`, { cause })
-    this.name = 'ScriptFailed'
+    this.name = 'ScriptError'
   }
 }
 
-/** A statement was sent and no reply came: it may have run, may run later, or may never run. */
+/** Thrown when a statement was sent and no reply came: it may have run, may run later, or may never run. */
 export class ReplyLost extends Error {
   constructor(cause: unknown) {
-    super('The database did not answer', { cause })
-    this.name = 'AnswerLost'
+    super('the database did not reply', { cause })
+    this.name = 'ReplyLost'
   }
 }
 
-/** PostgreSQL's SQLSTATE of an error; null when it has none. */
+/** Returns the SQLSTATE of an error; null if it has none. */
 export function sqlStateOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null || !('code' in error)) return null
   return typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null
 }
 
-/** SQLSTATE: character_not_in_repertoire, untranslatable_character. */
-const UNSTORABLE = ['22021', '22P05']
+/** SQLSTATEs: character_not_in_repertoire, untranslatable_character. */
+const NUL_CHARACTER_STATES = ['22021', '22P05']
 
-/** Whether a statement was given U+0000, which PostgreSQL's text cannot hold. */
+/** Returns true if a statement failed because a value contains U+0000, which PostgreSQL's text cannot hold. */
 export function isNulCharacterError(error: unknown): boolean {
-  return UNSTORABLE.includes(sqlStateOf(error) ?? '')
+  return NUL_CHARACTER_STATES.includes(sqlStateOf(error) ?? '')
 }
 
 /** SQLSTATE: query_canceled. */
 const QUERY_CANCELED = '57014'
 
-/** Whether the server ended a statement because it took longer than its connection allows. */
+/** Returns true if the server canceled a statement because it exceeded the statement timeout of its connection. */
 export function isStatementTimeout(error: unknown): boolean {
   return sqlStateOf(error) === QUERY_CANCELED
 }
 
-/** SQLSTATE classes of what passes: connections, resources, and locks that were not available. */
-const PASSING = /^(08|53|57|55P)/
+/** SQLSTATE classes of transient failures: connections, resources, and locks that were not available. */
+const TRANSIENT_STATES = /^(08|53|57|55P)/
 
-/** Whether a statement failed because the database could not be reached, or could not do it now. */
+/** Returns true if a statement failed because the database is unreachable, or cannot run it at the moment. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  return error instanceof ReplyLost || PASSING.test(sqlStateOf(error) ?? '')
+  return error instanceof ReplyLost || TRANSIENT_STATES.test(sqlStateOf(error) ?? '')
 }
 
 /**
- * SQLSTATEs of what a statement's values, or others at the same time, make of it: cardinality, data, integrity constraints, rolled back, not in
- * the prerequisite state, no such row. The SQL functions raise some of them for people.
+ * SQLSTATEs that a statement's values or concurrent transactions cause: cardinality violation, data exception, integrity constraint violation,
+ * transaction rollback, object not in prerequisite state, no data found. SQL functions raise some of them for callers.
  */
-const ORDINARY = /^(2[123]|40|55|P0002)/
+const EXPECTED_STATES = /^(2[123]|40|55|P0002)/
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-/** SQLSTATE: invalid_role_specification, by run_as_actor(). */
-const NO_ROLE = '0P000'
+/** SQLSTATE: invalid_role_specification. run_as_actor() raises it. */
+const INVALID_ROLE = '0P000'
 
 /**
- * Whether PostgreSQL rejected a statement because the proxy's own role lacks a right. Its message names the object. What a function raises
- * with the same SQLSTATE is about its caller.
+ * Returns true if PostgreSQL rejected a statement because the proxy's own role lacks a privilege. The message of such an error names the
+ * object. A SQL function that raises the same SQLSTATE rejects its caller instead.
  */
 export function isPermissionDenied(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const state = sqlStateOf(error)
-  return state === NO_ROLE || (state === INSUFFICIENT_PRIVILEGE && /^(permission denied|must be) /.test(error.message))
+  return (
+    state === INVALID_ROLE || (state === INSUFFICIENT_PRIVILEGE && /^(permission denied|must be) /.test(error.message))
+  )
 }
 
-/** Whether PostgreSQL ran a statement and failed for a reason that no caller can have caused: a function that is gone, for example. */
+/** Returns true if a statement failed for a reason that no caller can have caused, such as a missing function. */
 export function isInternalDatabaseError(error: unknown): boolean {
   const state = sqlStateOf(error)
-  if (state === null || isDatabaseUnavailable(error) || ORDINARY.test(state)) return false
+  if (state === null || isDatabaseUnavailable(error) || EXPECTED_STATES.test(state)) return false
   return state !== INSUFFICIENT_PRIVILEGE || isPermissionDenied(error)
 }
 
 /** SQLSTATE: lock_not_available. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Whether a statement failed because another transaction held a lock for too long. It has changed nothing. */
+/** Returns true if a statement failed because another transaction held a lock for too long. The statement changed nothing. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlStateOf(error) === LOCK_NOT_AVAILABLE
 }

@@ -1,25 +1,25 @@
-/** Describes the schema as the database has it: what sql/schema.txt says, and what a start compares with that. */
+/** Describes the schema of a database. sql/schema.txt has this description, and each start compares the database with it. */
 import type { Database } from './database.ts'
 
-/** One property of one object: what it is called, and its definition. */
+/** A property of an object: its name and its definition. */
 export interface SchemaItem {
-  /** Kind and name: `table projects`; `functions` and `schema` stand for all. */
+  /** The kind and name of the object, such as `table projects`. All functions belong to `functions`. */
   object: string
-  /** Kind and name within the object: `column id`. */
+  /** The kind and name within the object, such as `column id`. */
   item: string
   definition: string
 }
 
 /**
- * PostgreSQL 15 to 18 print the same. Names are printed without their schema, whatever the search path, and what differs by installation is
- * not described: owners, partitions, the extension's place, and whatever somebody has added.
+ * Describes the schema. PostgreSQL 15 to 18 print the same text. Names have no schema, whatever the search path. Properties that differ by
+ * installation are omitted: owners, partitions, the schema of the extension, and additions.
  *
- * Of views, whose print differs by version, the words are compared without qualifiers and parentheses.
+ * PostgreSQL's versions print views differently, so views are compared without qualifiers and parentheses.
  */
 const DESCRIBE = `
 with place as materialized (
     select n.oid, n.nspname as name, quote_ident(n.nspname) as quoted, coalesce(quote_ident(x.nspname), 'public') as extension,
-        -- What stands before a name where its schema is printed.
+        -- Matches a printed schema qualifier.
         format('(^|[^a-zA-Z0-9_"])(%s|%s)\\.(?=[a-z_"])', quote_ident(n.nspname), coalesce(quote_ident(x.nspname), 'public')) as qualifier
     from pg_namespace n
     left join pg_extension e on e.extname = 'vector'
@@ -148,8 +148,8 @@ cross join place p
 order by i.object collate "C", i.rank, i.place collate "C"`
 
 /**
- * A number that changes with any definition: from the row, and its last transaction, of everything that is described. A database that was
- * restored has another one.
+ * Computes a fingerprint that changes with any definition, from the catalog rows of all described objects and their last transactions.
+ * A restored database has another fingerprint.
  */
 const FINGERPRINT = `
 with place as materialized (
@@ -187,9 +187,9 @@ from marks m`
 
 export interface SchemaFingerprint {
   fingerprint: string
-  /** The schema's name, quoted where SQL needs that. */
+  /** The schema's name, quoted if necessary. */
   schema: string
-  /** PostgreSQL's. */
+  /** PostgreSQL's major version. */
   version: number
 }
 
@@ -202,7 +202,7 @@ export function describeSchema(database: Pick<Database, 'call'>): Promise<Schema
   return database.call<SchemaItem>(DESCRIBE, [])
 }
 
-const HEAD = 'Written by `bun run generate-types`: what the migrations, views and functions come to.\n\n'
+const HEAD = 'Written by `bun run generate-types`: the schema that the migrations, views and functions create.\n\n'
 
 export function formatSchema(items: readonly SchemaItem[]): string {
   const objects = Map.groupBy(items, ({ object }) => object)

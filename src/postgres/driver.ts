@@ -1,4 +1,4 @@
-/** The PostgreSQL driver, porsager's `postgres`: one client per connection, opened to the host that takes writes. */
+/** Opens connections with porsager's driver, `postgres`: one client per connection, to the host that accepts writes. */
 import type { Socket } from 'node:net'
 import postgres from 'postgres'
 import { withTimeout } from '../event-loop/timeouts.ts'
@@ -13,65 +13,65 @@ export interface DriverOptions {
   address: DatabaseAddress
   /** The server aborts a statement that takes longer. */
   statementTimeLimitMs: number
-  /** No request waits for it: all hosts have time to answer. */
+  /** True if the connection is only opened to compare hosts. No request waits for it, so all hosts have time to reply. */
   isComparison?: boolean
-  /** Limit until a connection is usable; by default that of the address, or two seconds. */
+  /** The time limit for opening a connection; by default the one of the address, or two seconds. */
   connectTimeLimitMs?: number | undefined
 }
 
 export interface Driver {
   sql: ReturnType<typeof createClient>
-  /** Whether the connection is closed. */
+  /** True once the connection is closed. */
   isLost: boolean
   /** Called when the connection closes. */
   onLost(): void
-  /** Null where the server does not tell. */
+  /** Null if the server does not report its identity. */
   identity: ServerIdentity | null
   tls: TlsState
 }
 
 const CONNECT_TIME_LIMIT_MS = 2_000
-/** How much longer than the first that answers the other hosts may need to be compared with it, where one is known to be no old primary. */
-const OTHERS_TIME_LIMIT_MS = 250
+/** The time that other hosts have to connect after the first one, once a primary is known. */
+const COMPARISON_TIME_LIMIT_MS = 250
 /** SQLSTATE: read_only_sql_transaction. */
 export const READ_ONLY_SQLSTATE = '25006'
 
-/** Addresses of poolers that refuse settings at the start of a session, which they would have to carry along. */
-const behindPooler = new WeakSet<DatabaseAddress>()
+/** Addresses of poolers that reject settings in the startup message. */
+const poolersWithoutSettings = new WeakSet<DatabaseAddress>()
 /** SQLSTATE: protocol_violation. */
-const REFUSED_PARAMETER = '08P01'
+const PROTOCOL_VIOLATION = '08P01'
 
-/** Named statements, where they can be: the server parses and plans each of the product's few dozen texts once per connection. */
+/** Prepares statements by name if possible. The server then parses and plans each of the few dozen texts once per connection. */
 export const PREPARED_OPTIONS = { prepare: true, simple: false }
 
-const GREETING = `select pg_is_in_recovery() as is_standby, current_setting('transaction_read_only')::boolean as read_only`
+const READ_WRITE_STATE = `select pg_is_in_recovery() as is_standby, current_setting('transaction_read_only')::boolean as read_only`
 
-/** A standby is asked nothing that it would refuse. */
-const IDENTITY = `select
+/** On a standby, the statement omits functions that would fail there. */
+const READ_IDENTITY = `select
   c.system_identifier::text as system,
   ('x' || left(case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_lsn()) end, 8))::bit(32)::integer as timeline,
   pg_postmaster_start_time()::text as instance
 from pg_control_system() c`
 
 /**
- * Connects to the host that takes writes, as libpq's `target_session_attrs=read-write` does. The address cannot ask for less, because the
- * proxy does not work on a standby. Of several, `address.primary` chooses. Rejects when there is none, or it was left behind.
+ * Connects to the host that accepts writes, as libpq's `target_session_attrs=read-write` does. If several hosts accept writes,
+ * `address.primary` chooses one. Rejects when no host accepts writes, and when the only one that does is an old primary.
  */
 export async function openDriver(options: DriverOptions): Promise<Driver> {
   const { hosts, primary } = options.address
-  const found: Driver[] = []
+  const connected: Driver[] = []
   const attempts = hosts.map(host => connect(options, host))
-  for (const attempt of attempts) attempt.then(driver => found.push(driver)).catch(() => {})
+  for (const attempt of attempts) attempt.then(driver => connected.push(driver)).catch(() => {})
   let chosen: Driver | undefined
   try {
     const first = await Promise.any(attempts)
-    // Who starts knows of no promotion: the old primary may be the first to answer.
-    const limitMs = primary?.position && !options.isComparison ? OTHERS_TIME_LIMIT_MS : connectLimitOf(options)
-    const areAll = await withTimeout(limitMs, Promise.allSettled(attempts)).then(
+    // A process that starts knows of no promotion, and the old primary may be the first to reply.
+    const limitMs = primary?.position && !options.isComparison ? COMPARISON_TIME_LIMIT_MS : connectTimeLimit(options)
+    const isComplete = await withTimeout(limitMs, Promise.allSettled(attempts)).then(
       () => true,
       () => false,
     )
-    chosen = primary?.choosePrimary(found, areAll) ?? first
+    chosen = primary?.choosePrimary(connected, isComplete) ?? first
     return chosen
   } catch (error) {
     throw error instanceof AggregateError ? error.errors[0] : error
@@ -84,11 +84,11 @@ export function closeDriver(driver: Driver): void {
   driver.sql.end({ timeout: 0 }).catch(() => {})
 }
 
-function connectLimitOf({ address, connectTimeLimitMs }: DriverOptions): number {
+function connectTimeLimit({ address, connectTimeLimitMs }: DriverOptions): number {
   return connectTimeLimitMs ?? address.connectTimeLimitMs ?? CONNECT_TIME_LIMIT_MS
 }
 
-/** With `sslmode=prefer` as libpq does: encrypted, or else without, where the server or its pg_hba.conf wants that. */
+/** Connects to a host. With `sslmode=prefer`, retries without TLS if the server or its pg_hba.conf rejects TLS, as libpq does. */
 async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driver> {
   const { tls } = options.address
   // A Unix socket is not encrypted, whatever the mode.
@@ -97,18 +97,18 @@ async function connect(options: DriverOptions, host: DatabaseHost): Promise<Driv
   try {
     return await connectWith(options, host, { rejectUnauthorized: false, isOptional: true })
   } catch (error) {
-    if (!isTlsUnwanted(error)) throw error
+    if (!isTlsRejected(error)) throw error
     return connectWith(options, host, null).catch(() => {
       throw error
     })
   }
 }
 
-/** SQLSTATE: invalid_authorization_specification, as no line of pg_hba.conf fits. */
-const NO_ENTRY = '28000'
+/** SQLSTATE: invalid_authorization_specification. The server returns it if no line of pg_hba.conf matches. */
+const INVALID_AUTHORIZATION = '28000'
 
-function isTlsUnwanted(error: unknown): boolean {
-  if (sqlStateOf(error) === NO_ENTRY) return true
+function isTlsRejected(error: unknown): boolean {
+  if (sqlStateOf(error) === INVALID_AUTHORIZATION) return true
   return error instanceof Error && 'code' in error && /^(ERR_SSL|ERR_TLS|EPROTO|ECONNRESET)/.test(String(error.code))
 }
 
@@ -117,13 +117,13 @@ async function connectWith(
   host: DatabaseHost,
   tls: SecureSocketOptions | null,
 ): Promise<Driver> {
-  const limitMs = connectLimitOf(options)
-  const offered = tls && (await openSecureSocket(host, tls, limitMs))
+  const limitMs = connectTimeLimit(options)
+  const negotiated = tls && (await openSecureSocket(host, tls, limitMs))
   // Without encryption, the driver opens its own socket.
-  if (offered?.tls === 'none') offered.socket.destroy()
-  const secured = offered?.tls === 'none' ? null : offered
-  // Of several connections that open at once, each learns of the pooler by itself.
-  const hasStated = !behindPooler.has(options.address)
+  if (negotiated?.tls === 'none') negotiated.socket.destroy()
+  const secured = negotiated?.tls === 'none' ? null : negotiated
+  // Connections that open at the same time each detect the pooler by themselves.
+  const hasSentSettings = !poolersWithoutSettings.has(options.address)
   const onClose = () => {
     driver.isLost = true
     driver.onLost()
@@ -131,15 +131,17 @@ async function connectWith(
   const sql = createClient(options, host, secured?.socket ?? null, onClose)
   const driver: Driver = { sql, isLost: false, onLost: () => {}, identity: null, tls: secured?.tls ?? 'none' }
   try {
-    // A statement is sent when its result is awaited, and the first of them gets the reason of a refusal.
-    const greeting = sql.unsafe<{ is_standby: boolean; read_only: boolean }[]>(GREETING, [], PREPARED_OPTIONS).execute()
-    // Some operators let nobody ask.
-    const identity = sql.unsafe<ServerIdentity[]>(IDENTITY, [], PREPARED_OPTIONS).catch(() => [])
-    const [[server], [told = null]] = await withTimeout(limitMs, Promise.all([greeting, identity]))
-    driver.identity = told
+    // The driver sends a statement when its result is awaited. The first one rejects with the reason why the connection failed.
+    const readWriteState = sql
+      .unsafe<{ is_standby: boolean; read_only: boolean }[]>(READ_WRITE_STATE, [], PREPARED_OPTIONS)
+      .execute()
+    // Some hosting providers do not grant the privilege to read it.
+    const identity = sql.unsafe<ServerIdentity[]>(READ_IDENTITY, [], PREPARED_OPTIONS).catch(() => [])
+    const [[server], [reported = null]] = await withTimeout(limitMs, Promise.all([readWriteState, identity]))
+    driver.identity = reported
     const isReadOnly = server?.is_standby || server?.read_only
     if (isReadOnly && !options.address.isStandby)
-      throw Object.assign(new Error('the server takes no writes'), {
+      throw Object.assign(new Error('the server accepts no writes'), {
         code: READ_ONLY_SQLSTATE,
         isStandby: server.is_standby,
       })
@@ -147,23 +149,23 @@ async function connectWith(
   } catch (error) {
     closeDriver(driver)
     secured?.socket.destroy()
-    if (!hasStated || !refusesParameters(error)) throw error
-    behindPooler.add(options.address)
+    if (!hasSentSettings || !isParameterRejection(error)) throw error
+    poolersWithoutSettings.add(options.address)
     return connectWith(options, host, tls)
   }
 }
 
-function refusesParameters(error: unknown): boolean {
-  return isServerError(error) && sqlStateOf(error) === REFUSED_PARAMETER && /startup parameter/.test(String(error))
+function isParameterRejection(error: unknown): boolean {
+  return isServerError(error) && sqlStateOf(error) === PROTOCOL_VIOLATION && /startup parameter/.test(String(error))
 }
 
-/** The driver asks for another one, where statements are left. */
+/** Throws if the socket is closed. The driver would otherwise reconnect to run its remaining statements. */
 function useOnce(socket: Socket): Socket {
-  if (socket.destroyed) throw new Error('The connection was lost')
+  if (socket.destroyed) throw new Error('the connection to the database was lost')
   return socket
 }
 
-/** Choosing a host, reconnecting and renewing connections are done by the callers, not by the driver. */
+/** Creates a client for one connection. Callers choose the host, reconnect and renew connections; the driver does none of that. */
 function createClient(
   options: DriverOptions,
   { host, port }: DatabaseHost,
@@ -183,7 +185,7 @@ function createClient(
     ssl: false,
     ...(socket ? { socket: () => useOnce(socket) } : {}),
     max: 1,
-    connect_timeout: connectLimitOf(options) / 1_000,
+    connect_timeout: connectTimeLimit(options) / 1_000,
     idle_timeout: 0,
     max_lifetime: 0,
     backoff: false,
@@ -195,7 +197,7 @@ function createClient(
     connection: {
       application_name: 'model-proxy',
       ...startup,
-      ...buildStartupParameters(statementTimeLimitMs, behindPooler.has(address)),
+      ...buildStartupParameters(statementTimeLimitMs, poolersWithoutSettings.has(address)),
     },
     onnotice: () => {},
     onclose,
@@ -203,8 +205,8 @@ function createClient(
 }
 
 /**
- * The driver retries a statement with a stale plan by itself, behind others in flight, and then hands one statement's rows to another. It
- * recognizes such errors by the field `routine`, so that field is stored under another name.
+ * The driver retries a statement with a stale plan by itself, behind others in flight, and then returns the rows of one statement for another.
+ * It recognizes such errors by the field `routine`. This setter stores the field as `raisedBy`, which turns the retry off.
  */
 Object.defineProperty(postgres.PostgresError.prototype, 'routine', {
   get: () => undefined,
@@ -216,8 +218,8 @@ Object.defineProperty(postgres.PostgresError.prototype, 'routine', {
 const INTERNAL_ERROR = 'XX000'
 
 /**
- * Whether the statement's prepared plan is out of date ("cached plan must not change result type", "prepared statement does not exist"),
- * or an object was replaced while it ran. It has changed nothing, and can never succeed on this connection.
+ * Returns true if the statement's prepared plan is out of date ("cached plan must not change result type", "prepared statement does not
+ * exist"), or if an object was replaced while it ran. The statement changed nothing, and can never succeed on this connection.
  */
 export function isStalePlanError(error: unknown): boolean {
   if (!(error instanceof postgres.PostgresError) || !('raisedBy' in error)) return false

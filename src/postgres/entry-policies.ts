@@ -1,4 +1,4 @@
-/** Calls set_entry_policy() and delete_entry(): what becomes of a stored response that the hook was asked about again. */
+/** Calls set_entry_policy() and delete_entry(), which apply the hook's decision on a cached response that it checked again. */
 import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
 
@@ -8,7 +8,7 @@ export interface CacheEntryKey {
   requestHash: string
 }
 
-/** Notes the rules under which exactly this body passed. */
+/** Records the version of the hook's rules that accepted exactly this body. */
 export async function recordEntryPolicy(
   database: Database,
   { projectId, requestHash, body, policy }: CacheEntryKey & { body: Uint8Array; policy: string | null },

@@ -1,14 +1,14 @@
-/** What an operator runs when a PostgreSQL rejects the first connection, by SQLSTATE or the system's code; never by words, which servers translate. */
+/** Explains why the first connection failed, and how to fix it. Decides by SQLSTATE or error code, because servers translate messages. */
 import { type DatabaseAddress, describeAddress } from './address.ts'
 import { sqlStateOf } from './database.ts'
 import { TlsUnsupportedError } from './secure-socket.ts'
 import { DatabaseSetupError, quoteIdentifier, type SetupProblem } from './setup-problem.ts'
 
-/** The error with cause and remedy, where it is a known one. */
+/** Returns a DatabaseSetupError with cause and remedy for a known error; otherwise the error itself. */
 export function explainConnectionError(error: unknown, address: DatabaseAddress): unknown {
   if (error instanceof DatabaseSetupError) return error
-  const refusal = explainTls(error) ?? explainServer(error, address) ?? explainSystem(error, address)
-  return refusal ? new DatabaseSetupError([refusal]) : error
+  const problem = explainTls(error) ?? explainServer(error, address) ?? explainSystem(error, address)
+  return problem ? new DatabaseSetupError([problem]) : error
 }
 
 function explainTls(error: unknown): SetupProblem | null {
@@ -67,7 +67,7 @@ function explainServer(error: unknown, address: DatabaseAddress): SetupProblem |
       }
     case '55000':
       return {
-        cause: `the database ${database} takes no connections`,
+        cause: `the database ${database} accepts no connections`,
         remedy,
         commands: [`alter database ${database} allow_connections true;`],
       }
@@ -77,14 +77,14 @@ function explainServer(error: unknown, address: DatabaseAddress): SetupProblem |
       return explainReadOnly(error, role, database)
     case '57P03':
       return {
-        cause: `the server takes no connections yet (${message})`,
-        remedy: 'Start the proxy again when it has started.',
+        cause: `the server accepts no connections yet (${message})`,
+        remedy: 'Start the proxy again when the server has started.',
       }
     case '08P01':
       return {
-        cause: `the server, or a pooler before it, refused the connection (${message})`,
+        cause: `the server, or a pooler in front of it, rejected the connection (${message})`,
         remedy:
-          'In pgbouncer.ini, add what it does not know to ignore_startup_parameters, or correct role and database in DATABASE_URL.',
+          'In pgbouncer.ini, add the unknown parameter to ignore_startup_parameters, or correct role and database in DATABASE_URL.',
       }
     default:
       return null
@@ -116,7 +116,7 @@ function explainRole(message: string, role: string): SetupProblem {
   }
 }
 
-/** A server does not tell a stranger whether the role exists. */
+/** Creates the role if it is missing. The server does not reveal to unauthenticated clients whether a role exists. */
 function createMissing(role: string): string {
   return `select 'create role ${role.replaceAll("'", "''")}' where to_regrole('${role.replaceAll("'", "''")}') is null \\gexec`
 }
@@ -124,15 +124,16 @@ function createMissing(role: string): string {
 function explainHba(message: string, { user, database, tls }: DatabaseAddress): SetupProblem {
   const client = /"([0-9a-fA-F.:]+)"/.exec(message)?.[1]
   const network = client ? `${client}/${client.includes(':') ? 128 : 32}` : 'ADDRESS-OF-THIS-MACHINE/32'
-  const isPlain = tls === false ? ' If it takes encrypted connections alone, set sslmode=require in DATABASE_URL.' : ''
+  const tlsAdvice =
+    tls === false ? 'If it accepts only encrypted connections, set sslmode=require in DATABASE_URL. Else add' : 'Add'
   return {
     cause: `pg_hba.conf of the server does not let this machine in (${message})`,
-    remedy: `${isPlain.trim()}${isPlain && ' '}Else add a line above the others of the file that \`show hba_file\` names, and run \`select pg_reload_conf()\`:`,
+    remedy: `${tlsAdvice} a line above the others in the file that \`show hba_file\` names, and run \`select pg_reload_conf()\`:`,
     commands: [`host ${quoteIdentifier(database)} ${quoteIdentifier(user)} ${network} scram-sha-256`],
   }
 }
 
-/** The server's function that raised it says which limit it is. */
+/** Explains too_many_connections. The name of the server function that raised the error tells which limit was reached. */
 function explainTooMany(error: unknown, role: string, database: string): SetupProblem {
   const by = raisedBy(error)
   if (by === 'InitializeSessionUserId')
@@ -149,7 +150,7 @@ function explainTooMany(error: unknown, role: string, database: string): SetupPr
     }
   return {
     cause: 'the server has as many connections as it takes',
-    remedy: 'End other clients, or run as a superuser, and restart the server (a pooler before it shares connections):',
+    remedy: 'End other clients, use a pooler, or run as a superuser and restart the server:',
     commands: ['alter system set max_connections = 200;'],
   }
 }
@@ -177,7 +178,7 @@ function explainSystem(error: unknown, address: DatabaseAddress): SetupProblem |
     case 'CONNECT_TIMEOUT':
       return {
         cause: `${describeAddress(address)} does not answer (${code})`,
-        remedy: `Let this machine through its firewall, or set connect_timeout in DATABASE_URL for one that is slow. ${check}`,
+        remedy: `Allow this machine in its firewall, or raise connect_timeout in DATABASE_URL if the server is slow. ${check}`,
       }
     default:
       return null
@@ -192,7 +193,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Kept by driver.ts. */
+/** Returns the server function that raised the error. driver.ts stores it. */
 function raisedBy(error: unknown): string {
   return error instanceof Error && 'raisedBy' in error ? String(error.raisedBy) : ''
 }

@@ -2,23 +2,23 @@
 export const SQL_FUNCTIONS = {
   /** Uses up an invitation: sets the user's password hash, ends earlier sessions, and returns the user's id. Raises no_data_found when there is no such invitation. */
   accept_invitation: { takes: { token: 'text', password_hash: 'text' }, gives: 'bigint' },
-  /** Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Takes an owner of the project. Null: invitation (the user was known). */
+  /** Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Requires an owner of the project. Null: invitation (the user was known). */
   add_member: { takes: { project: 'text', member_email: 'text', member_role: 'text' }, gives: { id: 'bigint', invitation: 'text?' } },
-  /** Makes a user owner, member or viewer of a project; raises unique_violation where the user is a member. Takes an owner of it. */
+  /** Makes a user owner, member or viewer of a project; raises unique_violation if the user is a member. Requires an owner of it. */
   add_membership: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
   /** Adds vectors that were not ready when store_cached_responses() stored their prompts. The lists have one item per vector. One is passed over where the entry is gone or has expired, or its prompt is another project's, of another context or text, or has a vector. */
   add_prompt_vectors: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]' }, gives: 'void' },
   /** Adds the codes of stored prompts to the lists of their groups, and creates the lists if necessary. */
   add_to_cache_lists: { takes: { entries: 'bigint[]' }, gives: 'void' },
-  /** create_user() for whoever may: its callers check that. */
+  /** Adds a user without a permission check, which callers must make; see create_user(). */
   add_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
-  /** Adds an address that is told of a project's events: of these kinds, or of all where none is given. sealed: the secret that signs them, encrypted by the proxy. Takes an owner. */
+  /** Adds a webhook for a project's events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. Requires an owner. */
   add_webhook: { takes: { project: 'text', url: 'text', kinds: 'text[]', sealed: 'bytea' }, gives: 'bigint' },
   /** Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
   admit: { takes: { key_hashes: 'text[]', wanted: 'integer[]', in_slot: 'uuid?', this_batch: 'bigint?', known_versions: 'text[]', commits_on_disk: 'boolean', patience_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', key_version: 'text?', account: 'text?', near_end: 'boolean' } },
-  /** Every advisory lock that is taken: number is the only, or the first, of the two that pg_locks shows. All end with their transaction. */
+  /** Returns all advisory locks that the proxy uses. number is the only or the first of the two numbers in pg_locks. All locks end with their transaction. */
   advisory_locks: { reads: true, takes: {}, gives: { name: 'text', number: 'integer', guards: 'text' } },
-  /** Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Takes an owner of it. Idempotent. */
+  /** Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Requires an owner of it. Idempotent. */
   archive_project: { takes: { project: 'text' }, gives: 'void' },
   /** Records in the audit log what the current actor just did. The settings proxy_caller.actor, user_id, admin_key_id and address identify the actor; without them it was the database user. */
   audit: { takes: { action: 'text', of_project: 'bigint', target: 'text', details: 'jsonb=' }, gives: 'void' },
@@ -46,7 +46,7 @@ export const SQL_FUNCTIONS = {
   budget_period_at: { reads: true, takes: { per: 'text', zone: 'text', at: 'timestamptz' }, gives: { begins: 'timestamptz', ends: 'timestamptz' } },
   /** A sentence for each name in a budget (its model, key or tag) that nothing has matched. Empty where the budget has spent anything. */
   budget_warnings: { reads: true, takes: { of_budget: 'bigint' }, gives: 'text[]' },
-  /** Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group is gone. */
+  /** Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group no longer exists. */
   build_cache_lists: { takes: { of_group: 'bigint', in_space: 'integer' }, gives: 'bigint' },
   /** What a project has in its cache: entries and their stored bytes, prompts and vectors. */
   cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', saveable_tokens: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
@@ -58,7 +58,7 @@ export const SQL_FUNCTIONS = {
   check_setting: { reads: true, takes: { setting: 'text', value: 'text' }, gives: 'void' },
   /** Which sums a report reads: those of all projects together, which are few, where whoever reads may see all projects, and reads them by key (keys) or by model (models), and not by both; else those of each project (projects). Null: of_projects (all). */
   choose_usage_sums: { reads: true, takes: { of_projects: 'bigint[]?', by_key: 'boolean', by_model: 'boolean' }, gives: 'text' },
-  /** A row for one caller per batch, however many ask at once, who records its usage: the tags of the request that started it, in JSON, and whom that named. Null: tags (it had none), end_user (nobody). */
+  /** Returns a row to exactly one caller per batch, which then records its usage: the tags of the request that started the batch, as JSON, and its end user. Null: tags (it had none), end_user (it named none). */
   claim_batch_settlement: { takes: { of_project: 'bigint', batch_id: 'text' }, gives: { tags: 'text?', end_user: 'text?' } },
   /** Binds what the provider has made for a request, such as a response and its items, to the request's project, for longer than providers keep it: 30 days, and conversations for ever. What another project has stays its own: an answer may repeat an id that its request named. */
   claim_created_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
@@ -78,7 +78,7 @@ export const SQL_FUNCTIONS = {
   close_sessions: { takes: {}, gives: 'integer' },
   /** What the cache would have answered in a project's last week, had each cache_scope been set: by requests that asked word for word what somebody in the same scope had asked before. At most the newest 200,000 requests are looked at. */
   compare_scopes: { reads: true, takes: { of_project: 'bigint' }, gives: { scope: 'text', requests: 'bigint', named: 'bigint', users: 'bigint', answered: 'bigint', since: 'bigint?' } },
-  /** Puts the whole response in the place of one that was kept when its provider began to make it. */
+  /** Replaces a response that was stored when its provider started to generate it with the complete response. */
   complete_stored_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', response: 'text', item_ids: 'text[]' }, gives: 'void' },
   /** Dates anew what a clock dated that ran ahead and was put back: keys, sessions, leases and entries of the cache would outlive their time, and what is to wait would wait for a year. Records keep the time that they were given. A column named …_at dates what has happened, unless its comment says how far ahead it may lie: "Ahead of created_at", as long after that as it was; "Ahead: at most 5 minutes" from now; or "Ahead", and why it is left alone. */
   correct_future_timestamps: { takes: {}, gives: 'void' },
@@ -96,13 +96,13 @@ export const SQL_FUNCTIONS = {
   create_cache_lists: { takes: {}, gives: 'bigint' },
   /** Creates the first administrator of a new installation; false when there is one already. */
   create_first_administrator: { takes: { email: 'text', password_hash: 'text' }, gives: 'boolean' },
-  /** invite_user() for whoever may: its callers check that. */
+  /** Creates an invitation without a permission check, which callers must make; see invite_user(). */
   create_invitation: { takes: { of_user: 'bigint' }, gives: 'text' },
-  /** Creates a project on a plan and returns its id. Raises on an invalid or taken name and on an unknown plan. Takes an administrator. */
+  /** Creates a project on a plan and returns its id. Raises on an invalid or taken name and on an unknown plan. Requires an administrator. */
   create_project: { takes: { project: 'text', plan: 'text' }, gives: 'bigint' },
-  /** A key of a project as OpenAI's service account, which stands for it. Null: expires (never). */
+  /** Creates a key of a project in the form of OpenAI's service account. Null: expires (never). */
   create_service_account: { takes: { project: 'text', key_name: 'text', expires: 'timestamptz?' }, gives: { id: 'bigint', api_key: 'service_account_key' } },
-  /** Adds a user (role owner: administrator, or reader) and returns the id; without a password hash, an invitation sets the password. Takes an administrator. Raises on an invalid or taken e-mail address. */
+  /** Adds a user (role owner: administrator, or reader) and returns the id; without a password hash, an invitation sets the password. Requires an administrator. Raises on an invalid or taken e-mail address. */
   create_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
   /** First day of the current calendar month in UTC, by which quotas are counted. */
   current_month: { reads: true, takes: {}, gives: 'date' },
@@ -112,31 +112,31 @@ export const SQL_FUNCTIONS = {
   current_user_id: { reads: true, takes: {}, gives: 'bigint' },
   /** Deactivates the one key that is given whole or by its displayed prefix, and returns the prefix; it is refused from the next request on. Idempotent. Raises when no key or several match. */
   deactivate_key: { takes: { key_or_prefix: 'text' }, gives: 'text' },
-  /** Deactivates a key and returns its prefix; it is refused from the next request on. Idempotent. Takes a member of its project. */
+  /** Deactivates a key and returns its prefix; it is refused from the next request on. Idempotent. Requires a member of its project. */
   deactivate_key_with_id: { takes: { key_id: 'bigint' }, gives: 'text' },
-  /** Deletes an admin API key; it is refused from the next request on. Takes an administrator. */
+  /** Deletes an admin API key; it is refused from the next request on. Requires an administrator. */
   delete_admin_key: { takes: { key_id: 'bigint' }, gives: 'void' },
   /** Deletes these cache entries with their prompts, and counts the deletions of their groups. */
   delete_entries: { takes: { ids: 'bigint[]' }, gives: 'void' },
   /** Deletes the cache entry of a request, given by its hex hash: the hook refused it. */
   delete_entry: { takes: { of_project: 'bigint', of_request: 'text' }, gives: 'void' },
-  /** Deletes up to that many expired cache entries, and as many expired vectors; returns the greater number. Fewer than asked for means that none are left. */
+  /** Deletes up to that many expired cache entries, and as many expired vectors. Returns the greater number; if it is below the limit, none are left. */
   delete_expired_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids that a provider has forgotten, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than asked for means that none are left. */
   delete_expired_rows: { takes: { at_most: 'integer' }, gives: 'integer' },
-  /** Deletes kept responses whose time is over, and returns how many. */
+  /** Deletes expired stored responses. Returns their number. */
   delete_expired_stored_responses: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than asked for means that none are left. */
   delete_expired_verdicts: { takes: { at_most: 'integer' }, gives: 'integer' },
-  /** Deletes a user who was invited and cannot log in yet. Takes an administrator. */
+  /** Deletes a user who was invited and cannot log in yet. Requires an administrator. */
   delete_invite: { takes: { of_user: 'bigint' }, gives: 'void' },
-  /** Deletes the cache entries with the id of a response that is gone at its provider, and returns the hex hashes of their requests. */
+  /** Deletes the cache entries with the id of a response that was deleted at its provider, and returns the hex hashes of their requests. */
   delete_response_entries: { takes: { of_project: 'bigint', response_id: 'text' }, gives: { request_hash: 'text' } },
   /** Deletes up to that many rows of a table that a condition holds for, but those that another transaction has locked, and returns how many. */
   delete_rows: { takes: { place: 'text', condition: 'text', at_most: 'integer' }, gives: 'integer' },
   /** Deletes the record of an object that its provider no longer has. What else was bound under this id stays the project's. */
   delete_stored_object: { takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: 'void' },
-  /** Deletes a kept response, and says whether there was one. */
+  /** Deletes a stored response. Returns whether it existed. */
   delete_stored_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: 'boolean' },
   /** Removes the records that expire_reservations() wrote for requests whose processes were taken to be gone: their own records come now. */
   delete_superseded_records: { takes: { reserved_as: 'uuid[]' }, gives: 'void' },
@@ -144,37 +144,37 @@ export const SQL_FUNCTIONS = {
   delete_unreconciled_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: 'void' },
   /** Deletes a budget that is not enforced once no alert needs it, and notes which projects have none any more: of a project, or for null of all. */
   delete_unused_budget: { takes: { owner_id: 'bigint', of_budget: 'bigint' }, gives: 'void' },
-  /** Deletes a user, with memberships, sessions and admin keys. Takes an administrator; neither the last administrator who can log in nor the last such owner of a project can be deleted. */
+  /** Deletes a user, with memberships, sessions and admin keys. Requires an administrator; neither the last administrator who can log in nor the last such owner of a project can be deleted. */
   delete_user: { takes: { of_user: 'bigint' }, gives: 'void' },
   /** Deletes these vectors of a project, or with null all, counts the deletions, and returns how many there were. */
   delete_vectors: { takes: { of_project: 'bigint', given_names: 'bytea[]' }, gives: 'integer' },
   /** The fields of both objects whose values differ, as "input 2 -> 1.5, output 8 -> 6"; null when none does. */
   describe_changes: { reads: true, takes: { before: 'jsonb', after: 'jsonb' }, gives: 'text' },
-  /** How long what a request may have cost beyond its estimate stays reserved, unless somebody says earlier what it cost. */
+  /** The time for which the possible cost of a request beyond its estimate stays reserved, unless its cost is settled earlier. */
   doubtful_reservation_ttl: { reads: true, takes: {}, gives: 'interval' },
   /** What is doubtful of the request of this record. */
   doubtful_reservations: { reads: true, takes: { of_project: 'bigint', of_request: 'text', recorded: 'timestamptz' }, gives: { id: 'uuid', budget_id: 'bigint', begins: 'timestamptz', amount: 'numeric', project_id: 'bigint', key_id: 'bigint', request_id: 'text', endpoint: 'text', model: 'text', tags: 'jsonb?', reserved_at: 'timestamptz', expires_at: 'timestamptz', doubtful_at: 'timestamptz?' } },
-  /** Drops list tables whose groups are gone or have newer lists. */
+  /** Drops list tables whose groups no longer exist or have newer lists. */
   drop_unused_cache_lists: { takes: {}, gives: 'void' },
   /** The lowest digits of the bytes, read as one big-endian number, in base 62. */
   encode_base62: { reads: true, takes: { bytes: 'bytea', digits: 'integer' }, gives: 'text' },
-  /** Creates the role that dashboard queries run as, and grants it what they read, and nothing else. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing. */
+  /** Creates the role under which dashboard queries run, and grants it exactly the rights that they need. Raises a warning if the database user lacks the privileges, because the proxy works without the role, and the dashboard reports the problem. */
   ensure_dashboard_role: { takes: {}, gives: 'void' },
   /** What is estimated of the costs of a time, by the reason (cost_estimated), and what may have been charged beyond (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any). */
   estimated_costs: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { reason: 'text', requests: 'bigint', cost_usd: 'numeric', doubtful_usd: 'numeric' } },
-  /** Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. Fewer than asked for means that no project exceeds its limit. */
+  /** Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. If the result is below the limit, no project exceeds its own. */
   evict_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
   /** Ends what was reserved by processes that are gone, and what was doubtful for long enough. Of the former, what it may have cost stays reserved as doubtful, and a record names the request (proxy_stopped); its own record, if it comes, replaces that one. The latter is released. */
   expire_reservations: { takes: {}, gives: 'void' },
-  /** As find_end_user(), for one who then reads it all with list_end_user_items(): the audit log tells that somebody was exported, not who. */
+  /** Starts the export of an end user: returns what find_end_user() does, and records in the audit log that an end user was exported, without the name. list_end_user_items() reads the items. */
   export_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Cache entries whose question has a part, newest first, with the question's beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones come whole and unseen: whoever can open them looks for the part. Raises for viewers. */
   find_cache_entries: { reads: true, takes: { of_project: 'bigint', question_part: 'text', page_size: 'integer', of_model: 'text=', of_namespace: 'text=', of_key: 'bigint=', of_user: 'text=', stored_before: 'timestamptz=', before_id: 'bigint=' }, gives: { entry_id: 'bigint', question: 'text' } },
-  /** A kept response and those before it, the first one first. It is not whole if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  /** A stored response and its predecessors, the first one first. The conversation is incomplete if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept). */
   find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
   /** The verdict that counts on two normalized questions in a context: the latest of a person, who said the same there or different anywhere; else a review's, else the judge's. No row: nobody has given one. */
   find_effective_verdict: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea' }, gives: { verdict: 'text', source: 'text' } },
-  /** How much of each kind is kept of an end user (in the form of name_end_user()) of a project, and how large it is, as end_user_items has it. Takes an owner of the project. */
+  /** Returns the number and size of stored items of an end user (in the form of name_end_user()) of a project, by kind, as in end_user_items. Requires an owner of the project. */
   find_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** The user of an invitation; no row when it does not exist or has expired. */
   find_invitation: { reads: true, takes: { token: 'text' }, gives: { user_id: 'bigint', email: 'text' } },
@@ -190,17 +190,17 @@ export const SQL_FUNCTIONS = {
   find_project: { reads: true, takes: { project: 'text' }, gives: 'bigint' },
   /** Name of a project that the current user may see; raises no_data_found when there is none. */
   find_project_name: { reads: true, takes: { of_project: 'bigint' }, gives: 'text' },
-  /** A stored question by its normalized hash, and its model; without its wording where may_read_texts() says no. Null: prompt. */
+  /** Finds a stored question by its normalized hash, with its model. The text is omitted if may_read_texts() returns false. Null: prompt. */
   find_question_text: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', of_hash: 'bytea' }, gives: { prompt: 'text?', model: 'text' } },
-  /** Which of a project's entries show their question to whoever has one of its keys: those that this key asked for itself, and those that may_read_texts() lets members read. */
+  /** Returns those of the entries whose questions the key may read: its own, and those that may_read_texts() lets members read. */
   find_readable_entries: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', entry_ids: 'bigint[]' }, gives: { entry_id: 'bigint' } },
   /** A project's records of an X-Request-Id in a time, through the Bloom filters of usage_records_request_id_idx. */
   find_records_by_request_id: { reads: true, takes: { of_project: 'bigint', of_request_id: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { recorded_at: 'timestamptz', project_id: 'bigint', request_id: 'text', status: 'smallint', error_code: 'text', error_message: 'text', endpoint: 'text', model: 'text', asked_model: 'text', fallbacks: 'text', provider: 'text', provider_keys: 'text', cache_result: 'text', cache_reason: 'text', cache_id: 'text', refreshed: 'boolean', asked_id: 'text', similarity: 'real', streamed: 'boolean', prompt_tokens: 'integer', cached_prompt_tokens: 'integer', completion_tokens: 'integer', tokens_saved: 'integer', completion_tokens_saved: 'integer', cost_usd: 'numeric', cost_estimated: 'text?', doubtful_usd: 'numeric?', saved_usd: 'numeric', latency_ms: 'real', duration_ms: 'real', admission_ms: 'real', lookup_ms: 'real', embed_ms: 'real', upstream_ms: 'real', first_chunk_ms: 'real', attempts: 'smallint', upstream_status: 'smallint', upstream_message: 'text', key_id: 'bigint', end_user: 'text', tags: 'jsonb' } },
-  /** What the request that ended then said and got, sealed. Raises for viewers. Null: sealed_request, sealed_response (it was not kept). */
+  /** Returns the sealed contents of the request that ended at that time, and of its response. Raises for viewers. Null: sealed_request, sealed_response (it was not stored). */
   find_request_content: { reads: true, takes: { of_project: 'bigint', of_request_id: 'text', at: 'timestamptz' }, gives: { sealed_request: 'bytea?', sealed_response: 'bytea?' } },
   /** Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, or estimated: its cost is), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone). */
   find_requests: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', of_key: 'bigint=', model_part: 'text=', of_endpoint: 'text=', of_provider: 'text=', of_result: 'text=', of_outcome: 'text=', of_status: 'smallint=', of_error: 'text=', of_end_user: 'text=', of_request_id: 'text=', of_tags: 'jsonb=', sorted: 'text=', after_time: 'timestamptz=', after_request_id: 'text=', page_size: 'integer=', of_model: 'text=', of_key_type: 'text=' }, gives: { record: 'usage_records', key_name: 'text?', key_prefix: 'text?' } },
-  /** The responses that are kept for the key and have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  /** Finds stored responses of the key that have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be kept). */
   find_responses_by_item: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', names: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
   /** The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name's vendor counts only where one was written. Null: result (none is similar). */
   find_similar_name: { reads: true, takes: { written: 'text', names: 'text[]' }, gives: 'text?' },
@@ -208,19 +208,19 @@ export const SQL_FUNCTIONS = {
   find_storage_providers: { reads: true, takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: { provider: 'text' } },
   /** A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. Null: purpose, object (its provider has not told), models (they were not read). */
   find_stored_object: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: { id: 'text', provider: 'text', purpose: 'text?', requests: 'integer', object: 'text?', models: 'text[]?' } },
-  /** The responses with these ids that are kept for the key. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  /** Finds the stored responses of the key with these ids. Null: previous_id (it began a conversation), input (it was too long to be kept). */
   find_stored_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
   /** The project's vectors of these names, each with the place of its name, counted from 0. Null: max_age_seconds (any). */
   find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', response_model: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
   /** Id of the project, for a user with the role viewer, member or owner there. Raises when it has no such webhook. */
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
-  /** Begins to forget an end user (in the form of name_end_user()) of a project, and returns what there is, as find_end_user() does; dry_run does no more than that. From here on nothing of it is served from the cache that is not asked for anew; forget_end_user_items() then deletes it. Takes an owner of the project. */
+  /** Begins to forget an end user (in the form of name_end_user()) of a project, and returns what there is, as find_end_user() does; dry_run does no more than that. From here on nothing of it is served from the cache that is not asked for anew; forget_end_user_items() then deletes it. Requires an owner of the project. */
   forget_end_user: { takes: { project: 'text', of_user: 'text', dry_run: 'boolean=' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
-  /** Deletes the next of what is kept of an end user (in the form of name_end_user()), of one kind of end_user_items, and returns how many; fewer than asked for: none are left. Records stay, without the name, what they said of errors and the tag user_id, and so do sums, which lose the tag: what was spent stays spent. Each call is short and locks no more than these rows, so that requests and their recording go on. forget_end_user() comes first, and is what the audit log tells of. Takes an owner of the project. */
+  /** Deletes the next of what is kept of an end user (in the form of name_end_user()), of one kind of end_user_items, and returns how many; fewer than asked for: none are left. Records stay, without the name, what they said of errors and the tag user_id, and so do sums, which lose the tag: what was spent stays spent. Each call is short and locks no more than these rows, so that requests and their recording go on. forget_end_user() comes first, and is what the audit log tells of. Requires an owner of the project. */
   forget_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', at_most: 'integer=' }, gives: 'integer' },
   /** A new secret: the prefix and 32 random letters and digits. */
   generate_secret: { takes: { prefix: 'text' }, gives: 'text' },
-  /** record_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry is gone. */
+  /** record_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry no longer exists. */
   give_feedback: { takes: { project: 'text', request_id: 'text', verdict: 'text' }, gives: 'void' },
   /** Whether a project has another key that can spend. */
   has_other_keys: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint' }, gives: 'boolean' },
@@ -232,15 +232,15 @@ export const SQL_FUNCTIONS = {
   installation_id: { reads: true, takes: {}, gives: 'uuid' },
   /** Deletes the stored answers of a project that match every given filter, and returns how many; dry_run only counts. of_key, of_user (in the form of name_end_user()): what that key or user asked for that is stored, whoever else was given it since; with no filter but these and an age, their vectors, too. Without any filter it is purge_cache(). Takes a member of the project. */
   invalidate_cache: { takes: { project: 'text', entry_id: 'bigint=', of_model: 'text=', of_namespace: 'text=', older_than_seconds: 'bigint=', of_key: 'bigint=', of_user: 'text=', dry_run: 'boolean=' }, gives: { entries: 'bigint', vectors: 'bigint' } },
-  /** Adds a user (role owner: administrator, or reader) who is at once a member of these projects with these roles, and returns the id and an invitation, which is not shown again. Takes an administrator; adds nobody where anything is not valid. */
+  /** Adds a user (role owner: administrator, or reader) who is at once a member of these projects with these roles, and returns the id and an invitation, which is not shown again. Requires an administrator; adds nobody where anything is not valid. */
   invite_new_user: { takes: { email: 'text', user_role: 'text', of_projects: 'bigint[]', member_roles: 'text[]' }, gives: { id: 'bigint', invitation: 'text' } },
-  /** Creates and returns a token, valid for seven days and one use, with which a user sets a new password. It is not shown again. Takes an administrator. */
+  /** Creates and returns a token, valid for seven days and one use, with which a user sets a new password. It is not shown again. Requires an administrator. */
   invite_user: { takes: { of_user: 'bigint' }, gives: 'text' },
   /** Whether the current user is an owner of the whole installation. */
   is_administrator: { reads: true, takes: {}, gives: 'boolean' },
   /** Whether a proxy migrates this database, or did so a moment ago: delays are then temporary. */
   is_deploying: { takes: {}, gives: 'boolean' },
-  /** Creates and returns an admin API key that acts for an administrator. It is not shown again. Takes an administrator. */
+  /** Creates and returns an admin API key that acts for an administrator. It is not shown again. Requires an administrator. */
   issue_admin_key: { takes: { of_email: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: { id: 'bigint', key: 'text' } },
   /** Creates and returns a key (type project or test). It is not shown again. Raises on an unknown project or type, and on a name that an active key of the project has. */
   issue_key: { takes: { project: 'text', key_type: 'text', key_name: 'text', expires: 'timestamptz=' }, gives: 'text' },
@@ -262,7 +262,7 @@ export const SQL_FUNCTIONS = {
   list_own_sessions: { reads: true, takes: { this_one: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
   /** The partitions by time of a table, with the time that each covers and how many rows it had when it was last analyzed. */
   list_partitions: { reads: true, takes: { parent: 'regclass' }, gives: { name: 'text', begins: 'timestamptz', ends: 'timestamptz', estimated_rows: 'bigint' } },
-  /** Refused requests of all projects in a time, by reason, the most frequent first. Takes an administrator. */
+  /** Refused requests of all projects in a time, by reason, the most frequent first. Requires an administrator. */
   list_rejections: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { reason: 'text', requests: 'bigint', latest_hour: 'bigint' } },
   /** Semantic hits of a project (served), or near misses, latest first, after a given one, with the verdict on each pair. Wordings only where may_read_texts() lets the current user read them. Null: only_request, before_time, before_request_id (any). */
   list_semantic_matches: { reads: true, takes: { of_project: 'bigint', served: 'boolean', only_request: 'text?', before_time: 'timestamptz?', before_request_id: 'text?', page_size: 'integer' }, gives: { _served_at: 'timestamptz', _cached_wording: 'text?', _sealed_wording: 'bytea?', request_id: 'text', created_at: 'bigint', reason: 'normalized|proved|verified|judged|threshold|undecided', difference: 'text?', similarity: 'double precision', is_shadow: 'boolean', saved_usd: 'numeric', prompt_tokens: 'bigint', entry_id: 'text?', model: 'text?', endpoint: 'text?', verdict: 'same|different?', verdict_source: 'person|review|judge?' } },
@@ -278,7 +278,7 @@ export const SQL_FUNCTIONS = {
   lock_spending: { takes: { of_projects: 'bigint[]' }, gives: 'void' },
   /** open_session(), for 12 hours at most, for a person whom an identity provider has authenticated, who must say again then that the person may log in: issuer and subject identify, the verified address finds or makes the user the first time only; a password, an invitation and sessions that a reader had before end then. A role, if given, becomes the user's, unless the last administrator would lose theirs; without one, a new user becomes a reader, who sees nothing until a project or an administrator permits it. Raises no_data_found when the address is another person's. Returns the user's id. Null: user_role (it stays). */
   log_in_by_identity: { takes: { of_issuer: 'text', of_subject: 'text', of_email: 'text', user_role: 'text?', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
-  /** open_session() for a user whose password was found to be that of this hash. Raises no_data_found when the user has another one by now, or is gone. */
+  /** Opens a session, as open_session(), for a user whose password was verified against this hash. Raises no_data_found if the hash has changed or the user was deleted meanwhile. */
   log_in_by_password: { takes: { of_email: 'text', verified_hash: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** Makes the partitions of a table, a UTC day or month each, up to three days ahead, and drops up to four of those that ended by keep_from; longer ones made ahead give way while they are empty. Waits at most 50 ms for a partition that is to be dropped. storage: what follows the columns of a new one. */
   maintain_partitions: { takes: { parent: 'regclass', width: 'text', keep_from: 'timestamptz', storage: 'text' }, gives: 'void' },
@@ -292,13 +292,13 @@ export const SQL_FUNCTIONS = {
   model_name_warnings: { reads: true, takes: { of_project: 'bigint', names: 'text[]', own_names: 'text[]=' }, gives: 'text[]' },
   /** How a budget may name a model, whatever the request called it: without the vendor and a variant, with Claude's version as aggregators write it; second, without the date of a snapshot. */
   model_names: { reads: true, takes: { of_model: 'text' }, gives: 'text[]' },
-  /** What a report of a calendar month (UTC, as 2026-10; empty: the current one) tells of a project, or of all (empty): days, the twenty most used models, keys and tags, what the cache did not answer by its reason, and the hits that people called wrong. Raises on an unknown project or a month that is none. */
+  /** Returns the report of a calendar month (UTC, such as 2026-10; empty: the current month) of a project, or of all projects (empty): days, the twenty most used models, keys and tags, cache misses by reason, and the number of hits that people judged wrong. Raises on an unknown project or an invalid month. */
   monthly_report: { reads: true, takes: { project: 'text', month: 'text' }, gives: 'jsonb' },
-  /** The form in which records, stored answers and kept texts name an end user, which is nobody else's: the name itself or, where it is longer than 128 characters, unprintable or looks like such a form, its beginning with a hash of the whole. */
+  /** Returns the unique form in which records, cached responses and stored contents name an end user: the name itself or, if it has more than 128 characters, is unprintable or looks like a shortened form, its beginning with a hash of the whole name. */
   name_end_user: { reads: true, takes: { name: 'text' }, gives: 'text' },
   /** Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most. Forgets failed attempts, and remembers the origin (the address that limits count by) as one where the user has logged in. */
   open_session: { takes: { of_email: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
-  /** A date or time that an operator typed, UTC unless it says otherwise; null when it is empty. */
+  /** Parses a date or time, in UTC unless it has another zone. Returns null for an empty value. */
   parse_expiry: { reads: true, takes: { value: 'text' }, gives: 'timestamptz' },
   /** Distinct model names separated by commas, in order. Raises invalid_text_representation on anything else; empty text is no model. */
   parse_model_names: { reads: true, takes: { listed: 'text' }, gives: 'text[]' },
@@ -324,7 +324,7 @@ export const SQL_FUNCTIONS = {
   raise_event: { takes: { of_project: 'bigint', kind: 'text', payload: 'jsonb', once: 'text=' }, gives: 'void' },
   /** Raises budget.threshold, once in a period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is. since: any moment of the first period that is looked at. */
   raise_threshold_events: { takes: { of_budgets: 'bigint[]', since: 'timestamptz' }, gives: 'void' },
-  /** An entry's question and its answer. Raises insufficient_privilege where may_read_texts() says no. Null: question (it is found by its whole request alone). */
+  /** Reads an entry's question and response. Raises insufficient_privilege if may_read_texts() returns false. Null: question (only the exact request finds it). */
   read_cache_entry: { reads: true, takes: { of_project: 'bigint', of_entry: 'bigint' }, gives: { question: 'text?', response: 'text' } },
   /** Drops lists without a group, and rebuilds the lists of at most one group: the one with most deletions, or one that has outgrown its lists. Returns the number of groups rebuilt. May exceed the usual statement timeout. */
   rebuild_cache_lists: { takes: {}, gives: 'integer' },
@@ -342,7 +342,7 @@ export const SQL_FUNCTIONS = {
   record_feedback: { takes: { of_project: 'bigint', by_request_id: 'text', given: 'text', within_scopes: 'bytea[]=' }, gives: 'text' },
   /** Adds the requests that a proxy refused since its last call to the sums of this hour; reasons must be distinct. */
   record_rejections: { takes: { reasons: 'text[]', counts: 'bigint[]' }, gives: 'void' },
-  /** Keeps what requests said and got, sealed: objects with the columns of request_contents. */
+  /** Stores the sealed contents of requests and their responses: objects with the columns of request_contents. */
   record_request_contents: { takes: { contents: 'json' }, gives: 'void' },
   /** Records semantic hits and near misses, objects with the columns of semantic_hits, so that people can say whether the response was, or would have been, right. */
   record_semantic_hits: { takes: { hits: 'json' }, gives: 'void' },
@@ -352,13 +352,13 @@ export const SQL_FUNCTIONS = {
   records_of_tagged_user: { reads: true, takes: { of_project: 'bigint', of_user: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { recorded_at: 'timestamptz', project_id: 'bigint', request_id: 'text', status: 'smallint', error_code: 'text', error_message: 'text', endpoint: 'text', model: 'text', asked_model: 'text', fallbacks: 'text', provider: 'text', provider_keys: 'text', cache_result: 'text', cache_reason: 'text', cache_id: 'text', refreshed: 'boolean', asked_id: 'text', similarity: 'real', streamed: 'boolean', prompt_tokens: 'integer', cached_prompt_tokens: 'integer', completion_tokens: 'integer', tokens_saved: 'integer', completion_tokens_saved: 'integer', cost_usd: 'numeric', cost_estimated: 'text?', doubtful_usd: 'numeric?', saved_usd: 'numeric', latency_ms: 'real', duration_ms: 'real', admission_ms: 'real', lookup_ms: 'real', embed_ms: 'real', upstream_ms: 'real', first_chunk_ms: 'real', attempts: 'smallint', upstream_status: 'smallint', upstream_message: 'text', key_id: 'bigint', end_user: 'text', tags: 'jsonb' } },
   /** Gives back reserved requests that were refused after admission or failed, to the month they were reserved in. Idempotent by batch. A locked counter fails the batch within 40 ms (55P03). */
   refund_requests: { takes: { project_ids: 'bigint[]', key_types: 'text[]', months: 'date[]', counts: 'integer[]', batch: 'uuid' }, gives: 'void' },
-  /** Id of the space of an embedding model with a number of dimensions, created at first use; if asked for, its large groups get lists. */
+  /** Returns the id of the space of an embedding model with a number of dimensions. Creates it at first use, with lists for large groups if requested. */
   register_embedding_space: { takes: { model: 'text', dimensions: 'integer', build_lists: 'boolean' }, gives: 'integer' },
   /** What is left of so many budgets in US dollars, of all projects (the organization's have no name), those first of which the least share is left. */
   remaining_budgets: { reads: true, takes: { at_most: 'integer' }, gives: { project: 'text', budget: 'text', per: 'text', remaining_usd: 'double precision' } },
   /** Removes a budget of a project, or for null of the organization, from the next request on. Raises when there is none of that id. */
   remove_budget: { takes: { project: 'text', of_budget: 'bigint' }, gives: 'void' },
-  /** Removes a user from a project, and ends the keys of the user's sessions. Takes an owner of it; the last owner who can log in cannot be removed. */
+  /** Removes a user from a project, and ends the keys of the user's sessions. Requires an owner of it; the last owner who can log in cannot be removed. */
   remove_member: { takes: { project: 'text', of_user: 'bigint' }, gives: 'void' },
   /** Deletes a project's key of this name for a direct provider and returns its last four characters; not used from the next request on. Raises on an unknown project and when there is no such key. */
   remove_provider_key: { takes: { project: 'text', provider: 'text', name: 'text' }, gives: 'text' },
@@ -366,11 +366,11 @@ export const SQL_FUNCTIONS = {
   remove_spend_alert: { takes: { project: 'text', of_alert: 'bigint' }, gives: 'void' },
   /** Withdraws the verdict on a pair of questions: from the next request on, the policy decides again. Raises on an unknown project or verdict. */
   remove_verdict: { takes: { project: 'text', verdict_id: 'text' }, gives: 'void' },
-  /** Removes a webhook with what it was still to be told. Takes an owner. */
+  /** Removes a webhook with its pending deliveries. Requires an owner. */
   remove_webhook: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'void' },
-  /** Gives a project another name. Takes an owner of it. Raises on an invalid or taken name. */
+  /** Renames a project. Requires an owner of it. Raises on an invalid or taken name. */
   rename_project: { takes: { project: 'text', new_name: 'text' }, gives: 'void' },
-  /** Keeps the reservations of requests that are still under way. A process calls it every minute. */
+  /** Renews the reservations of requests in flight. Each process calls it every minute. */
   renew_reservations: { takes: { ids: 'uuid[]' }, gives: 'void' },
   /** Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not taken. */
   requeue_judgements: { takes: { of_project: 'bigint', taken: 'bigint', was_tried: 'boolean', for_seconds: 'integer' }, gives: 'void' },
@@ -388,7 +388,7 @@ export const SQL_FUNCTIONS = {
   require_plan: { reads: true, takes: { plan: 'text' }, gives: 'void' },
   /** Id of the project of that name, for a user with the role viewer, member or owner there. Raises as find_project() and authorize() do. */
   require_project_role: { reads: true, takes: { project: 'text', needed: 'text' }, gives: 'bigint' },
-  /** Delivers an event once more, under the same id, and tells the address again if it had answered 410. Takes a member. */
+  /** Resends a delivery under the same id, and enables its webhook again if a 410 had disabled it. Requires a member. */
   resend_delivery: { takes: { project: 'text', delivery_id: 'bigint' }, gives: 'void' },
   /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved). */
   reserve_judgement: { takes: { of_project: 'bigint', at_most_usd: 'numeric' }, gives: 'date?' },
@@ -396,11 +396,11 @@ export const SQL_FUNCTIONS = {
   reserve_spending: { takes: { asks: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision?', unit: 'text?', amount: 'double precision?', per: 'text?', scope: 'text', resets_at: 'timestamptz?', budget_id: 'bigint?', spent: 'double precision?', reserved: 'double precision?', share_limit: 'double precision?', may_wait: 'boolean?' } },
   /** The first moment at which clocks of a time zone show this time, or a later one where they skip it. */
   resolve_local_time: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
-  /** Id of the key: of itself, or of the one that a former value of a rotated key stands for; null when there is none. */
+  /** Returns the id of a key; for a former value of a rotated key, the id of the rotated key. Null when there is none. */
   resolve_rotated_key: { reads: true, takes: { value_id: 'bigint' }, gives: 'bigint' },
-  /** Keeps what was reserved for a batch until the batch is over, under an id that is made of the batch's. */
+  /** Keeps the reservation of a batch until the batch ends, under an id derived from the batch's id. */
   retain_batch_reservation: { takes: { reserved_as: 'uuid', of_project: 'bigint', batch_id: 'text' }, gives: 'void' },
-  /** Ends all sessions of a person who may no longer log in, as the identity provider tells it: by groups, or by the domain of the address. */
+  /** Ends all sessions of a person who may no longer log in because of the groups or the domain of the e-mail address at the identity provider. */
   revoke_identity_sessions: { takes: { of_issuer: 'text', of_subject: 'text' }, gives: 'void' },
   /** Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds. */
   roll_up_usage: { takes: {}, gives: 'bigint' },
@@ -414,7 +414,7 @@ export const SQL_FUNCTIONS = {
   run_audit_part: { reads: true, takes: { part: 'text', from_time: 'timestamptz', until_time: 'timestamptz', project: 'text?' }, gives: { kind: 'text', severity: 'violation|notice', project: 'text?', api_key: 'text?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Finds cache entries for each request. The lists have one item per request. Returns the entry of exactly this request, and candidates in equal context: up to five with equal normalized prompt, up to twenty that a person called the same (match: confirmed), however similar, and up to five whose prompt vectors are more similar than the threshold. A candidate comes without its response, but with its prompt, and with the verdict of a person, else of a review, else of the judge. If nothing exceeds the threshold, one row (match: below) gives the similarity of the nearest, without its contents. Places count from 0. A null threshold looks for the exact entry only, a null space for no similar ones; a space without a vector asks whether there are prompts that a vector would be compared with, which one row (match: open) says; a null age accepts any. Where an anchor is given, similar prompts are looked for among those with the same anchor. What a person called the same is looked for where have_verdicts says that there may be some. Null: similarity, prompt (of an exact match), response (of any other), verdict, verdict_source (there is none), policy (no hook was heard about the response). */
   search_cache: { reads: true, takes: { project_ids: 'bigint[]', request_hashes: 'bytea[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', thresholds: 'double precision[]', max_ages_seconds: 'integer[]', anchor_hashes: 'bytea[]=', have_verdicts: 'boolean[]=' }, gives: { place: 'integer', entry_id: 'bigint', request_hash: 'text', match: 'text', similarity: 'double precision?', response: 'text?', provider: 'text', prompt_tokens: 'integer', completion_tokens: 'integer', created_at: 'timestamptz', expires_at: 'timestamptz', prompt: 'text?', verdict: 'text?', verdict_source: 'text?', policy: 'text?' } },
-  /** Sends a webhook.test to one webhook, and returns its delivery. Takes a member. */
+  /** Sends a webhook.test to one webhook, and returns its delivery. Requires a member. */
   send_test_event: { takes: { project: 'text', webhook_id: 'bigint' }, gives: 'bigint' },
   /** Sets how much a project may spend, in all or with one key, model or tag (name=value), or for null the organization in all, and returns the budget's id: from the next request on. The same scope, unit and period is the same budget; the amount null removes it. Raises on what it does not take, and warns of names that nothing has matched. Null: of_amount (it is removed). */
   set_budget: { takes: { project: 'text', in_unit: 'text', of_amount: 'numeric?', in_per: 'text', of_key: 'bigint=', of_model: 'text=', of_tag: 'text=', in_zone: 'text=' }, gives: 'bigint' },
@@ -422,15 +422,15 @@ export const SQL_FUNCTIONS = {
   set_entry_policy: { takes: { of_project: 'bigint', of_request: 'text', with_policy: 'text?', response_hash: 'text' }, gives: 'void' },
   /** Changes the given limits of a key and its former values, from the next request on: requests_per_minute, tokens_per_minute, allowed_models and allowed_addresses (arrays of text); null leaves it to the plan and the project. Takes an owner of its project, and warns of models that nothing has matched. */
   set_key_limits: { takes: { of_key: 'bigint', limits: 'jsonb' }, gives: 'void' },
-  /** Whether what a key's requests say and get is kept: off (what was kept goes) or sealed; null: as its project has it. Raises on an unknown key. */
+  /** Sets whether the contents of a key's requests are stored: off (stored contents are deleted) or sealed; null: the setting of its project. Raises on an unknown key. */
   set_key_log_content: { takes: { key_or_prefix: 'text', value: 'text' }, gives: 'void' },
-  /** Changes a member's role in a project to owner, member or viewer; a viewer keeps no key of a session. Takes an owner of it; the last owner who can log in cannot be demoted. */
+  /** Changes a member's role in a project to owner, member or viewer; a viewer keeps no key of a session. Requires an owner of it; the last owner who can log in cannot be demoted. */
   set_member: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
   /** Replaces the current user's password hash, and ends all sessions but the one with this cookie's hash. Null: kept_session (all end). */
   set_password: { takes: { new_hash: 'text', kept_session: 'text?' }, gives: 'void' },
-  /** Moves a project to another plan; its limits apply from the next request on. Takes an administrator. Raises on an unknown project or plan. */
+  /** Moves a project to another plan; its limits apply from the next request on. Requires an administrator. Raises on an unknown project or plan. */
   set_plan: { takes: { project: 'text', plan: 'text' }, gives: 'void' },
-  /** Changes the given limits of a plan, for all projects on it, from the next request on. Takes an administrator. */
+  /** Changes the given limits of a plan, for all projects on it, from the next request on. Requires an administrator. */
   set_plan_limits: { takes: { plan: 'text', limits: 'jsonb' }, gives: 'void' },
   /** Sets one setting of a project, a row of setting_kinds, from the next request on. semantic_enabled and semantic_guards are other names for on and off of semantic_mode, and for threshold of semantic_policy. Raises on an unknown project or setting and on a value that it does not take, and warns of models that nothing has matched. */
   set_setting: { takes: { project: 'text', setting: 'text', value: 'text' }, gives: 'void' },
@@ -438,7 +438,7 @@ export const SQL_FUNCTIONS = {
   set_settings: { takes: { project: 'text', settings: 'jsonb' }, gives: 'void' },
   /** Has budget.threshold raised once a month when a project, or for null the organization, has spent so many US dollars; returns the alert's id. of_alert: changes that one. Raises on what it does not take. */
   set_spend_alert: { takes: { project: 'text', of_amount: 'numeric', to_recipients: 'text[]', with_prefix: 'text=', of_alert: 'bigint=' }, gives: 'bigint' },
-  /** Makes a user an administrator (owner) or an ordinary user (reader). Takes an administrator; the last administrator who can log in cannot be demoted. */
+  /** Makes a user an administrator (owner) or an ordinary user (reader). Requires an administrator; the last administrator who can log in cannot be demoted. */
   set_user_role: { takes: { of_user: 'bigint', user_role: 'text' }, gives: 'void' },
   /** model_name_warnings() of the models in a project's settings, or in one of them: aliases, fallbacks, semantic_judge_model, allowed_models. Null: setting (all), result (there is no project that the current user may see). */
   setting_warnings: { reads: true, takes: { of_project: 'bigint', setting: 'text=' }, gives: 'text[]?' },
@@ -462,7 +462,7 @@ export const SQL_FUNCTIONS = {
   store_prompts: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', prompts: 'text[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]=' }, gives: 'void' },
   /** Stores a project's key for a direct provider, encrypted by the proxy, in place of an earlier one of this name; used from the next request on. Raises on an unknown project or provider, and on a name or weight that does not fit. Null: weight (it stays, 1 at first). */
   store_provider_key: { takes: { owner_id: 'bigint', provider: 'text', sealed: 'bytea', last_four: 'text', name: 'text', weight: 'integer?' }, gives: 'void' },
-  /** Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items: item_ids, where its provider has made them. Null: continued_id (it began a conversation), own_input (it is too long). */
+  /** Stores a response for a week, so that requests of the same key can continue it by its id or by item_ids, the ids of its items that its provider created. Null: continued_id (it began a conversation), own_input (it is too long). */
   store_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text', asked_for: 'text=', item_ids: 'text[]=', unfinished: 'boolean=' }, gives: 'void' },
   /** Stores or replaces vectors of a project. Vectors are concatenated, with each one's name, length, prompt tokens and answering model in lists; names must be distinct. Whose they are, the last one who asked says. Those of test keys live at most a day. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). */
   store_vectors: { takes: { of_project: 'bigint', under_names: 'bytea[]', vectors: 'bytea', lengths: 'integer[]', token_counts: 'integer[]', model_names: 'text[]', ttl_seconds: 'integer', for_test: 'boolean=', for_generation: 'integer=', asked_by_key: 'bigint=', asked_for: 'text=' }, gives: 'void' },
@@ -472,7 +472,7 @@ export const SQL_FUNCTIONS = {
   sync_aggregator_models: { takes: { offered: 'json', read_from: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
   /** Brings vendors' prices in the catalogue up to date with a published table, and returns the differences: changed, added (a condition), left alone (an operator's own), not listed (a model that the catalogue does not have: it is not added). dry_run: changes nothing. */
   sync_prices: { takes: { offered: 'json', read_from: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
-  /** Unix seconds, as the admin API tells times. */
+  /** Converts to Unix seconds, the format of times in the admin API. */
   to_unix_seconds: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
   /** Brings cache_sizes up to date with added and deleted entries. */
   update_cache_sizes: { takes: {}, gives: 'void' },

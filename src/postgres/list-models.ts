@@ -1,25 +1,25 @@
-/** The model catalogue in the database, read at the start. */
+/** Reads the model catalogue from the database. */
 import type { Database } from './database.ts'
 
-/** In US dollars per million tokens. */
+/** Prices in US dollars per million tokens. */
 export interface TokenPrices {
   inputUsdPerMillion: number
-  /** Null for the input price. */
+  /** Null if the input price applies. */
   cachedInputUsdPerMillion: number | null
-  /** Null for the input price. */
+  /** Null if the input price applies. */
   cacheWriteUsdPerMillion: number | null
-  /** Of what the provider's cache keeps for an hour; null for the price of other writes. */
+  /** The price of tokens that the provider caches for an hour; null if `cacheWriteUsdPerMillion` applies. */
   cacheWriteHourUsdPerMillion: number | null
   outputUsdPerMillion: number
 }
 
-/** Prices that replace the model's own when an answer was of this tier, and its request had more prompt tokens. */
+/** Prices that replace the model's own if the response has this tier and the request has more than `abovePromptTokens` prompt tokens. */
 export interface ConditionalPrices extends TokenPrices {
   tier: string
   abovePromptTokens: number
 }
 
-/** What an answer costs apart from text: tokens of sound and pictures, calls of the provider's tools, the request. */
+/** Priced units other than text tokens: tokens of audio and images, calls of the provider's tools, and the request itself. */
 export type PricedUnit =
   | 'audio_input'
   | 'cached_audio_input'
@@ -31,27 +31,27 @@ export type PricedUnit =
   | 'request'
 
 export interface CatalogueModel extends TokenPrices {
-  /** openai, anthropic, groq, or aggregator. */
+  /** The provider, such as `openai`, or `aggregator`. */
   provider: string
   model: string
   kind: 'chat' | 'completion' | 'embedding' | 'image' | 'moderation' | 'rerank' | 'speech' | 'transcription'
-  /** Null when the vendor does not publish it. */
+  /** The size of the context window in tokens; null if the vendor does not publish it. */
   contextTokens: number | null
   maxOutputTokens: number | null
-  /** What a request may contain or ask for besides text. */
+  /** The kinds of input and features that a request may use besides text. */
   capabilities: string[]
   conditionalPrices: readonly ConditionalPrices[]
-  /** In US dollars: for a million tokens, or for one search or request. Without one, tokens cost as text, and others nothing. */
+  /** Prices in US dollars per million tokens, or per search or request. Without a price, tokens cost as text, and other units nothing. */
   unitPrices: Readonly<Partial<Record<PricedUnit, number>>>
-  /** Whether a response has been longer than its request allowed. */
+  /** True if a response was longer than its request allowed. */
   exceedsLimits: boolean
-  /** Whether the provider still offers it. */
+  /** True if the provider still lists the model. */
   listed: boolean
-  /** Day from which it does not, `YYYY-MM-DD`; null when none is known. */
+  /** The day on which the provider retires the model, `YYYY-MM-DD`; null if none is known. */
   retiresOn: string | null
-  /** What the provider recommends in its place; null when none is known. */
+  /** The model that the provider recommends instead; null if none is known. */
   successor: string | null
-  /** When its price was read, `YYYY-MM-DD`. */
+  /** The day on which the price was read, `YYYY-MM-DD`. */
   asOf: string
 }
 

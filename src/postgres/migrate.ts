@@ -47,40 +47,40 @@ import { buildBatchScript, buildIndex, buildReplaceScript } from './migration-st
 import { RESTORE_ADVICE, SchemaRepairer } from './repair-schema.ts'
 import { rejectPublicSchemaTables, setExtensionSchema, UNRELEASED_MESSAGE } from './schema-prerequisites.ts'
 
-/** While a step waits for the lock of a table, every later request for that table waits behind it. */
+/** The lock timeout of a step. While a step waits for a table's lock, all later requests for the table queue behind it. */
 const LOCK_TIMEOUT_MS = 50
 /**
- * Autovacuum lets go of a table only for somebody who has waited for a second (deadlock_timeout). So a step that has been kept waiting for
- * this long waits longer now and then: requests know that a deploy is on, and wait with it.
+ * After this time, a step uses a longer lock timeout at intervals, because autovacuum yields a table only to a waiter of one second
+ * (deadlock_timeout). Requests detect the deploy and wait meanwhile.
  */
 const IMPATIENT_AFTER_MS = 5_000
 const IMPATIENT_LOCK_TIMEOUT_MS = 1_500
 const IMPATIENT_PAUSE_MS = 2_000
 
-const ASK_AGAIN_AFTER_MS = 250
-const TELL_EVERY_MS = 10_000
+const RETRY_AFTER_MS = 250
+const REPORT_WAIT_EVERY_MS = 10_000
 const WAIT_LIMIT_MS = 30 * 60_000
-/** Between batches, so that requests and vacuum keep up. */
-const REST_MS = 20
+/** The pause between batches, so that requests and vacuum keep up. */
+const BATCH_PAUSE_MS = 20
 
 export interface MigrationReport {
-  /** What was applied, in order: migrations, and folders of which something was; empty when the database was up to date. */
+  /** Applied migrations and folders, in order; empty if the database was up to date. */
   applied: string[]
-  /** A newer release has migrated the database: its functions serve this release too, and stay. */
+  /** True if a newer release has migrated the database. Its functions are compatible with this release and stay. */
   isOlderRelease: boolean
-  /** What the database lacked of the schema, or had otherwise, and has again. */
+  /** The names of the schema objects that were missing or different and were repaired. */
   repaired: string[]
 }
 
 export interface MigrateOptions {
-  /** Called now and then while the deploy waits for another proxy or for tables in use; `reason` says which. */
+  /** Called every ten seconds while the deploy waits. `reason` names the cause: another proxy, or a table in use. */
   onWait?(seconds: number, reason: string): void
-  /** Called before part of the schema is made again, which takes as long as its tables are large. */
+  /** Called before parts of the schema are recreated. The time that this takes grows with the size of the tables. */
   onRepair?(names: readonly string[]): void
   waitLimitMs?: number
 }
 
-/** Throws when an applied migration has since been edited, when the database is of no release, and when a step fails. */
+/** Migrates the database. Throws if an applied migration was edited since, if no release created the database, and if a step fails. */
 export async function migrate(
   database: Database,
   { onWait = () => {}, onRepair = () => {}, waitLimitMs = WAIT_LIMIT_MS }: MigrateOptions = {},
@@ -89,7 +89,7 @@ export async function migrate(
   const applied = new Set<string>()
   const repair = new SchemaRepairer(() => deploy(new Map(), deployed), onRepair)
   let waitsSinceMs: number | null = null
-  let toldAtMs = Number.NEGATIVE_INFINITY
+  let reportedAtMs = Number.NEGATIVE_INFINITY
   const rights = createRightsCheck(database)
   let hasLedger = await rights.explain(isLedgerPresent(database))
   if (!hasLedger) await rejectPublicSchemaTables(database)
@@ -98,52 +98,52 @@ export async function migrate(
     const ledger = hasLedger ? await rights.explain(readLedger(database)) : new Map<string, string>()
     if (hasLedger && ledger.size === 0 && (await hasTables(database)))
       throw new Error(
-        `The database has tables, but no ledger of migrations: its rows were not restored. ${RESTORE_ADVICE}`,
+        `the database has tables, but no ledger of migrations: its rows were not restored. ${RESTORE_ADVICE}`,
       )
-    refuseUnreleased(ledger, migrations)
+    rejectUnreleased(ledger, migrations)
     const isBehind = hasNewer(ledger, migrations)
-    let work = isBehind ? null : nextWork(ledger, migrations, deployed)
-    if (work === null && !isBehind) work = await repair.nextTask(database, ledger, applied.has(BASELINE_NAME))
-    // While another proxy migrates, this one must not serve, even if the ledger is up to date.
-    if (work === null && !(await isMigrating(database)))
+    let task = isBehind ? null : nextTask(ledger, migrations, deployed)
+    if (task === null && !isBehind) task = await repair.nextTask(database, ledger, applied.has(BASELINE_NAME))
+    // This proxy must not serve while another one migrates, even if the ledger is up to date.
+    if (task === null && !(await isMigrating(database)))
       return { applied: [...applied], isOlderRelease: isBehind, repaired: repair.repaired }
     let reason: string | null = MIGRATION_IN_PROGRESS
     const waitedMs = waitsSinceMs === null ? 0 : performance.now() - waitsSinceMs
     const isImpatient = waitedMs > IMPATIENT_AFTER_MS
     const lockTimeoutMs = isImpatient ? IMPATIENT_LOCK_TIMEOUT_MS : LOCK_TIMEOUT_MS
-    if (work !== null) await rights.check()
-    if (work !== null) reason = await tryMigrationTask(database, work, ledger, lockTimeoutMs)
-    if (work !== null && reason === null) {
-      for (const name of work.appliedNames) applied.add(name)
+    if (task !== null) await rights.check()
+    if (task !== null) reason = await tryMigrationTask(database, task, ledger, lockTimeoutMs)
+    if (task !== null && reason === null) {
+      for (const name of task.appliedNames) applied.add(name)
       waitsSinceMs = null
       continue
     }
     waitsSinceMs ??= performance.now()
     if (waitedMs > waitLimitMs)
-      throw new Error(`The database could not be migrated for ${Math.round(waitedMs / 1_000)} s: ${reason}`)
-    if (performance.now() - toldAtMs > TELL_EVERY_MS) {
-      toldAtMs = performance.now()
+      throw new Error(`the database could not be migrated within ${Math.round(waitedMs / 1_000)} s: ${reason}`)
+    if (performance.now() - reportedAtMs > REPORT_WAIT_EVERY_MS) {
+      reportedAtMs = performance.now()
       onWait(Math.round(waitedMs / 1_000), reason ?? MIGRATION_IN_PROGRESS)
     }
-    await Bun.sleep(isImpatient ? IMPATIENT_PAUSE_MS : ASK_AGAIN_AFTER_MS)
+    await Bun.sleep(isImpatient ? IMPATIENT_PAUSE_MS : RETRY_AFTER_MS)
   }
 }
 
-/** Whether a later release was here: its functions stand in the ledger, or the first of its migrations. */
+/** Returns true if the ledger has the functions or a migration of a later release. */
 function hasNewer(ledger: MigrationLedger, migrations: readonly Migration[]): boolean {
   const newest = migrations.findLast(({ name }) => isMigration(name))?.name ?? ''
   const isLater = Bun.semver.order(ledger.get(RELEASE_ROW) ?? version, version) > 0
   return isLater || [...ledger.keys()].some(name => isMigration(name) && name > newest)
 }
 
-/** Before the first release, the baseline is edited in place: no version can go on from another one. */
-function refuseUnreleased(ledger: MigrationLedger, migrations: readonly Migration[]): void {
+/** Throws if another version before the first release created the database. The baseline is edited in place, so it cannot be upgraded. */
+function rejectUnreleased(ledger: MigrationLedger, migrations: readonly Migration[]): void {
   const known = ledger.get(BASELINE_NAME)
   const isOurs = migrations.some(({ name, checksum }) => name === BASELINE_NAME && checksum === known)
   if (known !== undefined && !isOurs) throw new Error(UNRELEASED_MESSAGE)
 }
 
-function nextWork(
+function nextTask(
   ledger: MigrationLedger,
   migrations: readonly Migration[],
   deployed: readonly DeployedFile[],
@@ -152,50 +152,50 @@ function nextWork(
     const known = ledger.get(migration.name)
     if (known === migration.checksum) continue
     if (known !== undefined)
-      throw new Error(`Migration ${migration.name} was changed after it was applied; add a new migration instead`)
+      throw new Error(`migration ${migration.name} was changed after it was applied; add a new migration instead`)
     const [step, ...later] = migration.steps.filter(({ name }) => !ledger.has(name))
-    return step && (later.length > 0 || step.kind !== 'locked') ? runStep(step) : finish(migration, step)
+    return step && (later.length > 0 || step.kind !== 'locked') ? runStep(step) : finishMigration(migration, step)
   }
   return deploySettings(ledger, deployed) ?? deploy(ledger, deployed)
 }
 
-/** Steps are forgotten once the whole migration stands in the ledger. `last` is the step that is still to be taken, if any. */
-function finish({ name, checksum, steps }: Migration, last?: MigrationStep): MigrationTask {
-  const forget =
+/** Runs `remainingStep`, if any. Then replaces the steps in the ledger with the whole migration. */
+function finishMigration({ name, checksum, steps }: Migration, remainingStep?: MigrationStep): MigrationTask {
+  const deleteSteps =
     steps.length === 0
       ? ''
       : `delete from schema_migrations where name in (${steps.map(step => `'${step.name}'`).join(', ')});`
   const script = {
-    name: `Migration ${last?.name ?? name}`,
-    text: `${last?.text ?? ''}\n${forget}${buildLedgerInsert(name, checksum)}`,
+    name: `Migration ${remainingStep?.name ?? name}`,
+    text: `${remainingStep?.text ?? ''}\n${deleteSteps}${buildLedgerInsert(name, checksum)}`,
   }
   return { appliedNames: [name], run: (...given) => runWithMigrationLock(given, [script]) }
 }
 
 function runStep({ name, kind, text, checksum }: MigrationStep): MigrationTask {
-  const note = buildLedgerInsert(name, checksum)
+  const ledgerInsert = buildLedgerInsert(name, checksum)
   return {
     appliedNames: [],
     async run(...given) {
       const script = {
         name: `Migration ${name}`,
-        text: kind === 'batches' ? buildBatchScript(text, note) : `${text}\n${note}`,
+        text: kind === 'batches' ? buildBatchScript(text, ledgerInsert) : `${text}\n${ledgerInsert}`,
       }
       if (kind === 'concurrently') {
         const builder = await buildIndex(given[0], text)
         if (builder !== null) return builder
-        script.text = note
+        script.text = ledgerInsert
       }
       await runWithMigrationLock(given, [script])
-      if (kind === 'batches') await Bun.sleep(REST_MS)
+      if (kind === 'batches') await Bun.sleep(BATCH_PAUSE_MS)
       return null
     },
   }
 }
 
-/** By themselves: a new one is a column of projects, which stays locked until the transaction's end. */
+/** Deploys changed settings in a transaction of their own, because a new setting is a column and locks the table projects. */
 function deploySettings(ledger: MigrationLedger, deployed: readonly DeployedFile[]): MigrationTask | null {
-  const changed = changedOf(ledger, deployed).filter(({ folder }) => folder === 'settings')
+  const changed = findChanged(ledger, deployed).filter(({ folder }) => folder === 'settings')
   if (changed.length === 0) return null
   const scripts = changed.map(({ name, text, checksum }) => ({
     name: `sql/${name}`,
@@ -204,36 +204,36 @@ function deploySettings(ledger: MigrationLedger, deployed: readonly DeployedFile
   return { appliedNames: ['settings'], run: (...given) => runWithMigrationLock(given, scripts) }
 }
 
-function changedOf(ledger: MigrationLedger, deployed: readonly DeployedFile[]): DeployedFile[] {
+function findChanged(ledger: MigrationLedger, deployed: readonly DeployedFile[]): DeployedFile[] {
   return deployed.filter(({ name, checksum }) => ledger.get(name) !== checksum)
 }
 
 /**
- * What has changed of views and functions; with a view, all of them, because dropping a view also drops what depends on it. Seeds are
- * rows, and grant what a new view needs: they come after, all of them, so that nobody waits for them.
+ * Deploys changed views and functions. If a view changed, redeploys all of them, because dropping a view also drops its dependents. All
+ * seeds follow in a later transaction, so that requests do not wait for them; they also grant access to new views.
  */
 function deploy(ledger: MigrationLedger, deployed: readonly DeployedFile[]): MigrationTask | null {
-  const changed = changedOf(ledger, deployed).filter(({ folder }) => folder !== 'settings')
+  const changed = findChanged(ledger, deployed).filter(({ folder }) => folder !== 'settings')
   if (changed.length === 0) return null
   const seeds = deployed.filter(({ folder }) => folder === 'seed')
   const definitions = deployed.filter(({ folder }) => folder !== 'seed' && folder !== 'settings')
   if (changed.every(file => seeds.includes(file))) return deployFiles(seeds)
   const hasView = changed.some(({ folder }) => folder === 'views')
   return deployFiles(
-    // What the admin API shows depends on functions.
+    // The views of the admin API depend on functions.
     definitions.filter(file => hasView || file.folder === 'api' || changed.includes(file)),
     `delete from schema_migrations where name like 'seed/%';`,
   )
 }
 
-/** Together, in one transaction; sent as one text, because a view stays locked until its end. */
-function deployFiles(files: readonly DeployedFile[], last = ''): MigrationTask {
+/** Deploys files in one transaction. They are sent as one text, because a replaced view stays locked until the transaction ends. */
+function deployFiles(files: readonly DeployedFile[], finalStatement = ''): MigrationTask {
   const texts: string[] = files.map(
     ({ name, text, checksum, folder }) =>
       `${folder === 'seed' ? text : buildReplaceScript(text)}\n${buildLedgerInsert(name, checksum)}`,
   )
   const folders = [...new Set(files.map(({ folder }) => folder))]
-  const text = [...texts, buildLedgerInsert(RELEASE_ROW, version), last].join('\n')
+  const text = [...texts, buildLedgerInsert(RELEASE_ROW, version), finalStatement].join('\n')
   return {
     appliedNames: folders,
     run: async (...given) =>

@@ -1,22 +1,22 @@
-/** Reads what sql/ brings: the baseline, migrations in steps, and what is deployed anew when its text changes. */
+/** Reads the files of sql/: the baseline, migrations in steps, and files that are redeployed when their text changes. */
 import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 
 const sqlFolder = new URL('../../sql/', import.meta.url)
 /**
- * In order of dependency: settings are columns, which views read; functions read views, and what the admin API shows calls functions.
- * Compatibility holds functions that only the release before calls.
+ * The redeployed folders, in order of dependency: settings are columns, which views read; functions read views; the views of the admin API
+ * (`api`) call functions. `compatibility` holds functions that only the previous release calls.
  */
 const DEPLOYED = ['settings', 'views', 'functions', 'api', 'compatibility', 'seed'] as const
 
-/** All tables of the first release. */
+/** The name of the baseline, which creates all tables of the first release. */
 export const BASELINE_NAME = 'baseline'
 
-/** How a step of a migration runs. */
+/** The way in which a step of a migration runs. */
 export type MigrationStepKind = 'locked' | 'batches' | 'concurrently'
 
 export interface MigrationStep {
-  /** Name in the ledger while the migration is unfinished. */
+  /** The name in the ledger while the migration is unfinished. */
   name: string
   kind: MigrationStepKind
   text: string
@@ -24,7 +24,7 @@ export interface MigrationStep {
 }
 
 export interface Migration {
-  /** The file, or `BASELINE`. */
+  /** The name of the file, or BASELINE_NAME. */
   name: string
   checksum: string
   steps: MigrationStep[]
@@ -32,16 +32,16 @@ export interface Migration {
 
 export interface DeployedFile {
   folder: (typeof DEPLOYED)[number]
-  /** Path below sql/. */
+  /** The path below sql/. */
   name: string
   text: string
   checksum: string
 }
 
-/** Begins a step within a migration; what stands before the first one is a locked step. */
+/** Matches the line that starts a step of a migration. Text before the first such line is a locked step. */
 const STEP = /^-- step: (locked|batches|concurrently)\b.*$/gm
 
-/** The baseline, as one locked step, then what each release since the first one changes. */
+/** Returns the baseline, as one locked step, and the migrations of later releases. */
 export async function readMigrations(): Promise<Migration[]> {
   const [baseline, files] = await Promise.all([readBaseline(), listFiles('migrations')])
   const later = files.map(async file => readMigration(file, await readSqlFile(`migrations/${file}`)))
@@ -54,10 +54,10 @@ async function readBaseline(): Promise<string> {
 }
 
 function readMigration(name: string, text: string): Migration {
-  return { name, checksum: digest(text), steps: parseMigrationSteps(name, text) }
+  return { name, checksum: sha256(text), steps: parseMigrationSteps(name, text) }
 }
 
-/** Whether the ledger's row is of a migration, not of one of its steps. */
+/** Returns true if a name in the ledger is that of a migration, not of one of its steps. */
 export function isMigration(name: string): boolean {
   return /^\d{6}_\w+\.sql$/.test(name)
 }
@@ -72,10 +72,10 @@ export function parseMigrationSteps(file: string, text: string): MigrationStep[]
       text: text.slice(start, starts[at + 1]),
     }))
     .filter(step => step.text.split('\n').some(line => !/^\s*(--|$)/.test(line)))
-    .map(step => ({ ...step, checksum: digest(step.text) }))
+    .map(step => ({ ...step, checksum: sha256(step.text) }))
 }
 
-/** All settings, views, functions and seeds, in the order in which they are deployed. */
+/** Returns all settings, views, functions and seeds, in the order in which they are deployed. */
 export async function readDeployedFiles(): Promise<DeployedFile[]> {
   const folders = await Promise.all(
     DEPLOYED.map(async folder => {
@@ -84,16 +84,16 @@ export async function readDeployedFiles(): Promise<DeployedFile[]> {
         files.map(async file => {
           const name = `${folder}/${file}`
           const text = await readSqlFile(name)
-          return { folder, name, text, checksum: digest(text) }
+          return { folder, name, text, checksum: sha256(text) }
         }),
       )
     }),
   )
-  return folders.flatMap(files => (files[0]?.folder === 'views' ? inOrder(files) : files))
+  return folders.flatMap(files => (files[0]?.folder === 'views' ? sortViews(files) : files))
 }
 
-/** A view comes after those that it reads. */
-function inOrder(views: readonly DeployedFile[]): DeployedFile[] {
+/** Sorts views so that each follows those that it reads. */
+function sortViews(views: readonly DeployedFile[]): DeployedFile[] {
   const nameOf = ({ name }: DeployedFile) => basename(name, '.sql')
   const reads = (one: DeployedFile, other: DeployedFile) =>
     one !== other && new RegExp(`\\b(from|join) ${nameOf(other)}\\b`).test(one.text)
@@ -117,6 +117,6 @@ export function readSqlFile(path: string): Promise<string> {
   return Bun.file(new URL(path, sqlFolder)).text()
 }
 
-function digest(text: string): string {
+function sha256(text: string): string {
   return new Bun.CryptoHasher('sha256').update(text).digest('hex')
 }

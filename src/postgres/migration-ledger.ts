@@ -1,9 +1,9 @@
-/** The ledger of what of sql/ a database has seen: by name, the checksum of its text then. */
+/** The ledger of applied files of sql/: the checksum of each file's text when it was applied, by name. */
 import type { Database } from './database.ts'
 
 export type MigrationLedger = ReadonlyMap<string, string>
 
-/** The row of the ledger that names the latest release that has deployed its functions. */
+/** The row of the ledger with the latest release that deployed its functions. */
 export const RELEASE_ROW = 'release'
 
 /** The row of the ledger with the fingerprint of the schema when it was last compared as a whole. */
@@ -22,7 +22,7 @@ export function buildLedgerInsert(name: string, checksum: string): string {
     on conflict (name) do update set checksum = excluded.checksum, applied_at = clock_timestamp();`
 }
 
-/** Fails if another proxy has migrated since the ledger was read. */
+/** Returns a statement that fails if another proxy has migrated since the ledger was read. */
 export function buildLedgerAssertion(ledger: MigrationLedger): string {
   const read = Array.from(ledger, ([name, checksum]) => `${name} ${checksum}`)
   return `do $$ begin
@@ -34,7 +34,7 @@ export function buildLedgerAssertion(ledger: MigrationLedger): string {
 end $$;`
 }
 
-/** Tables without a ledger, or with an empty one, were restored without their rows. */
+/** Returns true if the tables exist. If the ledger is missing or empty then, the database was restored without its rows. */
 export async function hasTables(database: Database): Promise<boolean> {
   const [found] = await database.call<{ has: boolean }>(
     `select to_regclass('model_proxy.projects') is not null as has`,

@@ -1,45 +1,45 @@
-/** What a deploy does that a plain script does not: rows a batch at a time, indexes that lock nobody out, views with other columns. */
+/** Builds migration steps that need more than a plain script: batches of rows, concurrent indexes, and views with changed columns. */
 import { type Database, sqlStateOf } from './database.ts'
 
-/** One batch, or the note that none is left: the ledger then still lacks the step, and it is run again. */
-export function buildBatchScript(text: string, note: string): string {
+/** Builds a script that runs one batch. Runs `ledgerInsert` once no row is left; until then, the step is not in the ledger and runs again. */
+export function buildBatchScript(text: string, ledgerInsert: string): string {
   return `do $deploy$
 declare
     moved integer;
 begin
     execute $batch$${text.trim().replace(/;$/, '')}$batch$ into moved;
     if moved = 0 then
-        ${note}
+        ${ledgerInsert}
     end if;
 end $deploy$;`
 }
 
 const INDEX_NAME = /create (?:unique )?index concurrently (?:if not exists )?(\w+)/i
-/** An index that is being built is not valid yet, either. */
+/** An index that is being built is not valid either. */
 const READ_INDEX = `
 select i.indisvalid as "isValid", exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid) as "isBuilt"
 from pg_index i
 where i.indexrelid = to_regclass('model_proxy.' || $1::text)`
 
-/** It cannot be set within the statement, which runs in no transaction. */
+/** The time limit for building an index. The statement runs outside a transaction, so it cannot set its own limit. */
 const BUILD_TIME_LIMIT_MS = 4 * 3_600_000
 /** SQLSTATE: duplicate_table. */
 const EXISTS = '42P07'
 
 /**
- * Its table is written with its schema, since nothing sets a search path for a statement that runs outside of a transaction. Resolves with
- * what it waits for, or null once the index is there.
+ * Builds an index. `text` must qualify its table with the schema, because a statement outside a transaction has no search path. Resolves to
+ * what it waits for, or to null once the index is valid.
  */
 export async function buildIndex(database: Database, text: string): Promise<string | null> {
   const [, name = ''] = INDEX_NAME.exec(text) ?? []
-  // The embedded database has one session: nobody would wait.
+  // The embedded database has one session, so a concurrent build has no advantage.
   if (database.backend === 'embedded') {
     await database.runScript(text.replace(/ concurrently /i, ' '))
     return null
   }
   const [index] = await database.call<{ isValid: boolean; isBuilt: boolean }>(READ_INDEX, [name])
   if (index?.isValid) return null
-  // Builders that were stopped leave an index that is of no use.
+  // A build that was interrupted leaves an invalid index.
   if (index && !index.isBuilt) await database.runScript(`drop index concurrently if exists model_proxy.${name}`)
   try {
     await database.runScript(text, BUILD_TIME_LIMIT_MS)
@@ -51,8 +51,9 @@ export async function buildIndex(database: Database, text: string): Promise<stri
 }
 
 /**
- * Postgres cannot replace a view whose columns changed, or a function whose result changed. It is dropped with everything that depends on
- * it, and created again. Only if necessary, because the lock on a view blocks its users until the deploy ends.
+ * Builds a script that creates or replaces a view or function. PostgreSQL cannot replace a view whose columns changed, or a function whose
+ * result type changed. Only these are dropped, with their dependents, and created again: the lock on a dropped view blocks its readers until
+ * the deploy ends.
  */
 export function buildReplaceScript(text: string): string {
   const view = /^create or replace view (\w+)/m.exec(text)

@@ -1,90 +1,95 @@
-/** Which server is the primary: of several that take writes the one on the highest timeline, and none that was left behind. */
+/** Chooses the primary: of the servers that accept writes, the one on the highest timeline. An old primary is rejected. */
 
 export interface ServerIdentity {
-  /** The same for all servers that were copied from one another. */
+  /** The system identifier, which is the same for a primary and its standbys. */
   system: string
-  /** A standby that is promoted begins the next one. */
+  /** The timeline. A standby that is promoted starts the next one. */
   timeline: number
-  /** Of one start of one server: two addresses may lead to the same. */
+  /** Identifies one start of one server. Two addresses may resolve to the same server. */
   instance: string
 }
 
-/** What is seen of a primary: its system and its timeline. */
+/** The system and the timeline of a primary. */
 export type PrimaryPosition = Pick<ServerIdentity, 'system' | 'timeline'>
 
-/** `old primary`: the only one that can be reached was left behind, and is not used. */
+/** `old primary`: the only reachable server that accepts writes is on an old timeline, and is not used. */
 export type PrimaryProblem = 'two primaries' | 'old primary'
 
 interface Server {
-  /** Null where the server does not tell. */
+  /** Null if the server does not report its identity. */
   identity: ServerIdentity | null
 }
 
-/** Shared by all connections to one address. */
+/** Tracks the primary of one address. All connections to the address share a tracker. */
 export class PrimaryTracker {
-  #seen: PrimaryPosition | null = null
+  #position: PrimaryPosition | null = null
   #problem: PrimaryProblem | null = null
-  /** Called when a problem comes or goes. */
+  /** Called when a problem appears, changes or is resolved. */
   onProblem: (problem: PrimaryProblem | null) => void = () => {}
   /** Called when a server on a higher timeline, or of another system, is used. */
   onPromotion: () => void = () => {}
 
-  /** The highest timeline that was seen, of the system in use; null before the first connection. */
+  /** The highest timeline seen of the system in use; null before the first connection. */
   get position(): PrimaryPosition | null {
-    return this.#seen
+    return this.#position
   }
 
-  /** As found when the servers were last asked. */
+  /** The problem found when servers were last compared; null for none. */
   get problem(): PrimaryProblem | null {
     return this.#problem
   }
 
-  /** Another process of the installation has seen it. */
+  /** Advances to a higher timeline that another process of the installation has seen. */
   advance({ system, timeline }: PrimaryPosition): void {
-    if (this.#seen?.system === system && timeline > this.#seen.timeline) this.#seen = { system, timeline }
+    if (this.#position?.system === system && timeline > this.#position.timeline) this.#position = { system, timeline }
   }
 
-  /** Whether a standby of this server was promoted. A server of another system has another history, and is not compared. */
+  /** Returns true if a standby of this server was promoted. A server of another system has another history, and is not compared. */
   isOutdated(identity: ServerIdentity | null): boolean {
-    return identity !== null && this.#seen?.system === identity.system && identity.timeline < this.#seen.timeline
+    return (
+      identity !== null && this.#position?.system === identity.system && identity.timeline < this.#position.timeline
+    )
   }
 
-  /** Whether a standby with this history has that of the server in use; unknown ones count as such. */
+  /** Returns true if a standby has the history of the server in use, or if the latter is unknown. */
   hasSameHistory({ system, timeline }: PrimaryPosition): boolean {
-    return this.#seen === null || (this.#seen.system === system && this.#seen.timeline === timeline)
+    return this.#position === null || (this.#position.system === system && this.#position.timeline === timeline)
   }
 
-  /** `found`: those that take writes, at least one; `areAll`: no other may answer yet. Throws when it was left behind. */
-  choosePrimary<S extends Server>(found: readonly S[], areAll = true): S {
+  /**
+   * Chooses among `found`, the servers that accept writes; there is at least one. `isComplete` is true if no other server can still reply.
+   * Throws when the best server is an old primary.
+   */
+  choosePrimary<S extends Server>(found: readonly S[], isComplete = true): S {
     const best = found.reduce((best, each) => (this.#rank(each) > this.#rank(best) ? each : best))
     const isOld = this.isOutdated(best.identity)
     const instances = new Set(found.flatMap(({ identity }) => identity?.instance ?? []))
     const problem = instances.size > 1 ? 'two primaries' : isOld ? 'old primary' : null
-    if (areAll || problem) this.#note(problem)
+    if (isComplete || problem) this.#setProblem(problem)
     if (isOld)
       throw new Error(
-        `the server is an old primary: it is on timeline ${best.identity?.timeline}, and timeline ${this.#seen?.timeline} has been used`,
+        `the server is an old primary: it is on timeline ${best.identity?.timeline}, but timeline ${this.#position?.timeline} is in use`,
       )
-    if (best.identity && !this.#isSeen(best.identity)) {
-      this.#seen = best.identity
+    if (best.identity && !this.#isCurrent(best.identity)) {
+      this.#position = best.identity
       this.onPromotion()
     }
     return best
   }
 
-  /** The operator may have led the address to another system. */
-  #isSeen({ system, timeline }: ServerIdentity): boolean {
-    return this.#seen?.system === system && this.#seen.timeline === timeline
+  /** Compares systems too, because an operator may point the address to another system. */
+  #isCurrent({ system, timeline }: ServerIdentity): boolean {
+    return this.#position?.system === system && this.#position.timeline === timeline
   }
 
-  #note(problem: PrimaryProblem | null): void {
+  #setProblem(problem: PrimaryProblem | null): void {
     if (problem === this.#problem) return
     this.#problem = problem
     this.onProblem(problem)
   }
 
   #rank({ identity }: Server): number {
-    const isOurs = identity !== null && (this.#seen === null || this.#seen.system === identity.system)
-    return isOurs ? identity.timeline : 0
+    const isSameSystem = identity !== null && (this.#position === null || this.#position.system === identity.system)
+    return isSameSystem ? identity.timeline : 0
   }
 }

@@ -1,7 +1,7 @@
-/** Reads of projects and of the secrets that they have sealed. */
+/** Reads projects and their sealed provider keys. */
 import type { Database } from './database.ts'
 
-/** Name of the first project that was made; null where there is none yet. */
+/** Returns the name of the oldest project; null if there is none. */
 export async function findFirstProject(database: Database): Promise<string | null> {
   const [row] = await database.call<{ name: string }>('select name from model_proxy.projects order by id limit 1', [])
   return row?.name ?? null
@@ -14,7 +14,7 @@ where project_id = $1::bigint and provider = $2::text and ($3::text is null or n
 order by name
 limit 1`
 
-/** `name` is null for whichever comes first. */
+/** Returns a sealed provider key; null if there is none. If `name` is null, the first by name. */
 export async function readProviderKey(
   database: Database,
   { projectId, provider }: { projectId: number; provider: string },

@@ -1,17 +1,19 @@
-/** Records usage: requests and their sums, and their contents, also where a clock steps. */
+/** Records requests, their usage sums and their contents, also when a clock steps. */
 import { nowIso, nowMs } from '../event-loop/clock.ts'
 import { callFunction } from './call.ts'
 import { type Database, sqlStateOf } from './database.ts'
 import { syncDatabaseTime } from './database-maintenance.ts'
 import type { CostPart, UsageRecord } from './usage-record.ts'
 
-/** Idempotent: records with the same `batch`, a UUID, are written once. Returns what time it is at the database. */
+/** Writes records. Idempotent: records with the same `batch`, a UUID, are written once. Returns the database's time. */
 export function recordUsage(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
-  return inPartitions(database, hasStepped => write(database, hasStepped ? records.map(redate) : records, batch))
+  return withPartitions(database, hasStepped =>
+    writeRecords(database, hasStepped ? records.map(redate) : records, batch),
+  )
 }
 
-async function write(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
-  // What is no column is passed over.
+async function writeRecords(database: Database, records: readonly UsageRecord[], batch: string): Promise<Date> {
+  // The function ignores fields that are no columns.
   return callFunction(database, 'record_usage', {
     records,
     sums: sumUsage(records),
@@ -20,33 +22,33 @@ async function write(database: Database, records: readonly UsageRecord[], batch:
   })
 }
 
-const AHEAD_MS = 2_000
-/** No record waits for that long. */
-const BEHIND_MS = 31 * 86_400_000
+const MAX_AHEAD_MS = 2_000
+/** A record never waits this long to be written. */
+const MAX_BEHIND_MS = 31 * 86_400_000
 
-/** A time that cannot be was told by a clock that was put right since: the record is of now. */
+/** Sets the time of a record to now if a wrong clock dated it, that is, too far in the future or the past. */
 function redate(record: UsageRecord): UsageRecord {
   const ageMs = nowMs() - Date.parse(record.recorded_at)
-  return ageMs >= -AHEAD_MS && ageMs <= BEHIND_MS ? record : { ...record, recorded_at: nowIso() }
+  return ageMs >= -MAX_AHEAD_MS && ageMs <= MAX_BEHIND_MS ? record : { ...record, recorded_at: nowIso() }
 }
 
-interface Spending extends CostPart, Pick<UsageRecord, 'project_id' | 'key_id' | 'tags'> {
+interface BudgetCharge extends CostPart, Pick<UsageRecord, 'project_id' | 'key_id' | 'tags'> {
   at: string
 }
 
-/** What budgets have to know; null for nothing. The database decides which of them it concerns: they may be newer than the request. */
-function spendingOf(records: readonly UsageRecord[]): Spending[] | null {
+/** Returns the charges for budgets; null for none. The database selects the budgets, which may be newer than the request. */
+function spendingOf(records: readonly UsageRecord[]): BudgetCharge[] | null {
   const spent = records.flatMap(({ spent: parts = [], project_id, key_id, tags = null, recorded_at }) =>
     parts.map(part => ({ ...part, project_id, key_id, tags, at: recorded_at })),
   )
   return spent.length === 0 ? null : spent
 }
 
-/** A row of usage_pending. */
-type UsageSum = ReturnType<typeof openSum>
+/** A row of the table usage_pending. */
+type UsageSum = ReturnType<typeof createSum>
 
-/** The fields that are summed. */
-const ADDED = [
+/** The columns that are summed. */
+const SUMMED_COLUMNS = [
   'prompt_tokens',
   'cached_prompt_tokens',
   'completion_tokens',
@@ -57,34 +59,34 @@ const ADDED = [
   'duration_ms',
 ] as const
 
-/** From here on, `find_requests` lists a request among the slowest. */
+/** `find_requests` lists requests from this duration on among the slowest. */
 const SLOW_MS = 1_000
 
-/** One sum for all records that agree in every other field. */
+/** Sums records. Records that agree in all fields that are not summed share a sum. */
 export function sumUsage(records: readonly UsageRecord[]): UsageSum[] {
   const sums = new Map<string, UsageSum>()
   for (const record of records) {
     const bucket = bucketOf(record.latency_ms)
-    const name = nameSum(record, bucket)
-    let sum = sums.get(name)
+    const key = sumKeyOf(record, bucket)
+    let sum = sums.get(key)
     if (!sum) {
-      sum = openSum(record, bucket)
-      sums.set(name, sum)
+      sum = createSum(record, bucket)
+      sums.set(key, sum)
     }
     sum.requests++
-    for (const column of ADDED) sum[column] += record[column]
-    // As the record has it, a real.
+    for (const column of SUMMED_COLUMNS) sum[column] += record[column]
+    // The duration is rounded to the precision of the column, a real.
     if (Math.fround(record.duration_ms) >= SLOW_MS) sum.slow_requests++
   }
   return [...sums.values()]
 }
 
-function nameSum(record: UsageRecord, bucket: number): string {
+function sumKeyOf(record: UsageRecord, bucket: number): string {
   const { project_id, key_id, endpoint, model, provider, cache_result, status, tags } = record
   return `${key_id}\n${project_id}\n${quarterOf(record)}\n${endpoint}\n${provider}\n${cache_result}\n${missReasonOf(record)}\n${classOf(status)}\n${bucket}\n${tags ? JSON.stringify(tags) : ''}\n${model}`
 }
 
-function openSum(record: UsageRecord, bucket: number) {
+function createSum(record: UsageRecord, bucket: number) {
   const { project_id, key_id, endpoint, model, provider, cache_result, status, tags } = record
   return {
     project_id,
@@ -117,7 +119,7 @@ function missReasonOf({ cache_result, cache_reason }: UsageRecord): string | nul
 
 const QUARTERS = ['00', '15', '30', '45']
 
-/** Cut out of the text, which costs a fifth of reading the time and writing it again. */
+/** Returns the start of the quarter hour. Slicing the text takes a fifth of the time that parsing and formatting takes. */
 function quarterOf({ recorded_at: at }: UsageRecord): string {
   return `${at.slice(0, 14)}${QUARTERS[Math.floor(Number(at.slice(14, 16)) / 15)]}:00.000Z`
 }
@@ -126,14 +128,14 @@ function classOf(status: number): number {
   return Math.floor(status / 100)
 }
 
-const LEAST_LATENCY_MS = 0.01
+const MIN_LATENCY_MS = 0.01
 
-/** As in latency_counts: the n for which the latency lies from 2^(n/4) to 2^((n+1)/4) milliseconds. */
+/** Returns the bucket of latency_counts: the n for which the latency is between 2^(n/4) and 2^((n+1)/4) milliseconds. */
 function bucketOf(latencyMs: number): number {
-  return Math.floor(4 * Math.log2(Math.max(latencyMs, LEAST_LATENCY_MS)))
+  return Math.floor(4 * Math.log2(Math.max(latencyMs, MIN_LATENCY_MS)))
 }
 
-/** What a request said and got: a row of request_contents. */
+/** The body of a request and its response, sealed: a row of request_contents. */
 export interface SealedContent
   extends Pick<UsageRecord, 'recorded_at' | 'project_id' | 'key_id' | 'request_id' | 'end_user'> {
   sealed_request: string | null
@@ -141,14 +143,14 @@ export interface SealedContent
 }
 
 export function recordRequestContents(database: Database, contents: readonly SealedContent[]): Promise<void> {
-  return inPartitions(database, () => callFunction(database, 'record_request_contents', { contents }))
+  return withPartitions(database, () => callFunction(database, 'record_request_contents', { contents }))
 }
 
-/** SQLSTATE of a row whose time no partition has, among others. */
+/** SQLSTATE: check_violation. PostgreSQL raises it for a row whose time no partition has, among others. */
 const CHECK_VIOLATION = '23514'
 
-/** Runs what writes rows by time. Where a clock has stepped, their partition may be missing: it is made, and all is run once more. */
-async function inPartitions<T>(database: Database, run: (hasStepped: boolean) => Promise<T>): Promise<T> {
+/** Runs a write to tables partitioned by time. If a partition is missing because a clock stepped, creates it and runs the write again. */
+async function withPartitions<T>(database: Database, run: (hasStepped: boolean) => Promise<T>): Promise<T> {
   try {
     return await run(false)
   } catch (error) {
@@ -161,5 +163,5 @@ async function inPartitions<T>(database: Database, run: (hasStepped: boolean) =>
 
 /** Adds recent records to the sums. */
 export async function rollUpUsage(database: Database): Promise<void> {
-  await inPartitions(database, () => callFunction(database, 'roll_up_usage', {}))
+  await withPartitions(database, () => callFunction(database, 'roll_up_usage', {}))
 }

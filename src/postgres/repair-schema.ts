@@ -1,4 +1,4 @@
-/** Repairs the schema of a database that was restored in part, or changed by hand, and names what it cannot repair. */
+/** Repairs the schema of a database that was partially restored or changed by hand. Reports what cannot be repaired. */
 import { checkSchema, type SchemaDifference } from './check-schema.ts'
 import { type Database, ScriptError } from './database.ts'
 import { FINGERPRINT_ROW, type MigrationLedger, recordSchemaFingerprint } from './migration-ledger.ts'
@@ -13,13 +13,13 @@ import {
 } from './plan-repair.ts'
 
 export const RESTORE_ADVICE =
-  'It was restored in part, or changed by hand: restore it whole, as docs/production.md says under "Backups".'
+  'It was partially restored, or changed by hand: restore it completely, as described in docs/production.md under "Backups".'
 
 /**
- * A dump ends its rows with the state of sequences, before keys and indexes. So a sequence that has given nothing out, beside a table with
- * rows, means that some rows were not restored.
+ * Raises if rows were not restored. A dump sets sequences after all rows, and before keys and indexes. An unused sequence of a table with
+ * rows therefore means that the restore was interrupted.
  */
-const REFUSE_LOST_ROWS = `
+const REJECT_LOST_ROWS = `
 do $$
 declare
     counted record;
@@ -39,7 +39,7 @@ begin
     end loop;
 end $$;`
 
-/** Tables that are made for large groups are not part of the schema. */
+/** Recreates indexes of cache lists, which are created at run time and are not part of the described schema. */
 const INDEX_LISTS = `
 select index_cache_lists(substring(c.relname from '[0-9]+$')::bigint)
 from pg_class c
@@ -48,20 +48,20 @@ where c.relnamespace = 'model_proxy'::regnamespace
     and c.relkind = 'r'
     and not exists (select from pg_index i where i.indrelid = c.oid);`
 
-/** Their indexes are built while others write. */
-const FIND_LARGE = `
+/** Finds tables larger than 64 MB. Their indexes are built concurrently. */
+const FIND_LARGE_TABLES = `
 select c.relname as name
 from pg_class c
 where c.relnamespace = to_regnamespace('model_proxy') and c.relkind = 'r' and pg_relation_size(c.oid) > 64 * 1048576`
 
-/** Of a repair that does nothing else than to create an index. */
+/** Matches a repair that only creates an index. */
 const INDEX_ON = /^CREATE (?:UNIQUE )?INDEX \w+ ON (\w+) [^\n]*$/
-const STILL_DIFFERS = 'it was created again, and still differs'
+const STILL_DIFFERS = 'it was recreated, and still differs'
 
 export class SchemaRepairer {
   repaired: string[] = []
-  /** What was tried to be repaired, and the reason why it still differs if it does. */
-  readonly #tried = new Map<string, string>()
+  /** The names of attempted repairs, each with the reason why the item may still differ. */
+  readonly #attempted = new Map<string, string>()
   readonly #announced = new Set<string>()
 
   constructor(
@@ -70,46 +70,46 @@ export class SchemaRepairer {
   ) {}
 
   /**
-   * Null when nothing differs. `isNew`: this start has created all of it. Throws, with the name of each, when something cannot be created
-   * again.
+   * Returns the next repair; null if nothing differs. `isNew` is true if this start has created the schema. Throws an error with the names of
+   * all items that cannot be repaired.
    */
   async nextTask(database: Database, ledger: MigrationLedger, isNew: boolean): Promise<MigrationTask | null> {
     const check = await checkSchema(database, ledger.get(FINGERPRINT_ROW), isNew)
     if (check === null) return null
-    const isTried = (difference: SchemaDifference) => this.#tried.has(formatDifferenceName(difference))
-    const plan = planRepair(check.differences.filter(difference => !isTried(difference)))
-    const remaining = check.differences.filter(difference => isTried(difference) && !isTolerated(difference))
-    if (plan.unrepairable.length > 0) throw this.#refuse(check.schema, [...plan.unrepairable, ...remaining])
-    if (this.repaired.length === 0 && check.differences.length > 0) await refuseLostRows(database)
+    const isAttempted = (difference: SchemaDifference) => this.#attempted.has(formatDifferenceName(difference))
+    const plan = planRepair(check.differences.filter(difference => !isAttempted(difference)))
+    const remaining = check.differences.filter(difference => isAttempted(difference) && !isTolerated(difference))
+    if (plan.unrepairable.length > 0) throw this.#createError(check.schema, [...plan.unrepairable, ...remaining])
+    if (this.repaired.length === 0 && check.differences.length > 0) await rejectLostRows(database)
     const work = await this.#plan(database, plan)
     if (work !== null) return work
-    if (remaining.length > 0) throw this.#refuse(check.schema, remaining)
-    // Grants to a role that this database's user may not create.
+    if (remaining.length > 0) throw this.#createError(check.schema, remaining)
+    // Grants to a missing role remain, because the user of the database may not create it.
     const missing = new Set(check.differences.map(formatDifferenceName))
     this.repaired = this.repaired.filter(name => !missing.has(name))
     await recordSchemaFingerprint(database, check.fingerprint)
     return null
   }
 
-  #refuse(schema: string, differences: readonly SchemaDifference[]): Error {
+  #createError(schema: string, differences: readonly SchemaDifference[]): Error {
     const lines = differences.map(difference => {
-      const reason = this.#tried.get(formatDifferenceName(difference))
+      const reason = this.#attempted.get(formatDifferenceName(difference))
       return `  ${describeDifference(difference, schema)}${reason === undefined ? '' : ` (${reason})`}`
     })
-    return new Error(`The database differs from this version's schema:\n${lines.join('\n')}\n${RESTORE_ADVICE}`)
+    return new Error(`the database differs from this version's schema:\n${lines.join('\n')}\n${RESTORE_ADVICE}`)
   }
 
-  /** Columns, keys, constraints and indexes; then views and functions; then what refers to them. */
+  /** Returns the next repair in order: columns, keys, constraints and indexes; views and functions; then triggers, policies and grants. */
   async #plan(database: Database, { before, deployed, after }: RepairPlan): Promise<MigrationTask | null> {
-    const large = before.length === 0 ? [] : await database.call<{ name: string }>(FIND_LARGE, [])
+    const large = before.length === 0 ? [] : await database.call<{ name: string }>(FIND_LARGE_TABLES, [])
     const isOnLarge = ({ text }: SchemaRepairStep) => large.some(({ name }) => INDEX_ON.exec(text)?.[1] === name)
     const locked = before.filter(repair => !isOnLarge(repair))
     const [index] = before
     if (locked.length > 0) return this.#repair(locked, runScripts)
-    if (index) return this.#repair([index], buildOne)
+    if (index) return this.#repair([index], buildMissingIndex)
     if (deployed.length > 0) {
       this.#announce(deployed)
-      this.#finish(deployed)
+      this.#recordRepair(deployed)
       return this.deploy()
     }
     if (after.length > 0)
@@ -117,19 +117,19 @@ export class SchemaRepairer {
     return null
   }
 
-  /** Once, however often it waits for others. */
+  /** Reports each repair once, even if it must wait and is retried. */
   #announce(names: readonly string[]): void {
     const fresh = names.filter(name => !this.#announced.has(name))
     for (const name of fresh) this.#announced.add(name)
     if (fresh.length > 0) this.onRepair(fresh)
   }
 
-  #finish(names: readonly string[]): void {
-    for (const name of names) this.#tried.set(name, STILL_DIFFERS)
+  #recordRepair(names: readonly string[]): void {
+    for (const name of names) this.#attempted.set(name, STILL_DIFFERS)
     this.repaired.push(...names)
   }
 
-  /** Together. One that fails is left out, and the others run without it next. */
+  /** Runs repairs together. One that fails is skipped, and the next task runs the others without it. */
   #repair(
     repairs: readonly SchemaRepairStep[],
     run: (given: Parameters<MigrationTask['run']>, repairs: readonly SchemaRepairStep[]) => Promise<string | null>,
@@ -142,11 +142,11 @@ export class SchemaRepairer {
         try {
           const reason = await run(given, repairs)
           if (reason !== null) return reason
-          this.#finish(names)
+          this.#recordRepair(names)
         } catch (error) {
           const failed = error instanceof ScriptError ? repairs.find(({ name }) => name === error.script) : repairs[0]
           if (failed === undefined || describeLockConflict(error) !== undefined) throw error
-          for (const name of failed.resolvedDifferences) this.#tried.set(name, messageOf(error))
+          for (const name of failed.resolvedDifferences) this.#attempted.set(name, messageOf(error))
         }
         return null
       },
@@ -154,7 +154,7 @@ export class SchemaRepairer {
   }
 }
 
-/** A role that the database's user may not create: the dashboard shows nothing, and says so. */
+/** Returns true for a missing grant: the user of the database may not create the role. The start logs what to run. */
 function isTolerated({ item, actual }: SchemaDifference): boolean {
   return item.startsWith('grant ') && actual === null
 }
@@ -168,7 +168,7 @@ function runScripts(given: Parameters<MigrationTask['run']>, repairs: readonly S
   return runWithMigrationLock(given, repairs)
 }
 
-function buildOne(
+function buildMissingIndex(
   [database]: Parameters<MigrationTask['run']>,
   [index]: readonly SchemaRepairStep[],
 ): Promise<string | null> {
@@ -176,8 +176,8 @@ function buildOne(
   return buildIndex(database, text.replace(/^CREATE/, 'create'))
 }
 
-async function refuseLostRows(database: Database): Promise<void> {
-  await database.runScript(REFUSE_LOST_ROWS).catch(error => {
+async function rejectLostRows(database: Database): Promise<void> {
+  await database.runScript(REJECT_LOST_ROWS).catch(error => {
     throw new Error(`${messageOf(error)}. ${RESTORE_ADVICE}`)
   })
 }

@@ -1,12 +1,12 @@
-/** The schema in which everything of the proxy lives, and how SQL comes to name another one. */
+/** The name of the proxy's schema, and its replacement in SQL where another name is configured. */
 
-/** As all of sql/ and every statement writes it; the name stands for nothing else there. */
+/** The name that sql/ and all statements use. It has no other meaning there. */
 export const SCHEMA_NAME = 'model_proxy'
 
-/** Kysely writes it between quotation marks. */
-const WRITTEN = new RegExp(`"${SCHEMA_NAME}"|\\b${SCHEMA_NAME}\\b`, 'g')
+/** Matches the name. Kysely quotes it. */
+const SCHEMA_PATTERN = new RegExp(`"${SCHEMA_NAME}"|\\b${SCHEMA_NAME}\\b`, 'g')
 
-/** SQL that is about this schema. */
+/** Returns the SQL with `schema` in place of the default name. */
 export function replaceSchemaName(text: string, schema: string): string {
-  return schema === SCHEMA_NAME ? text : text.replace(WRITTEN, `"${schema}"`)
+  return schema === SCHEMA_NAME ? text : text.replace(SCHEMA_PATTERN, `"${schema}"`)
 }

@@ -1,4 +1,4 @@
-/** What must be there before the first migration: the schema, the extension, the ledger; and no installation of before the first release. */
+/** Creates the prerequisites of the first migration: schema, extension and ledger. Rejects installations older than the first release. */
 import type { Database } from './database.ts'
 import { SCHEMA_NAME } from './schema-name.ts'
 
@@ -15,8 +15,8 @@ comment on column schema_migrations.applied_at is 'When it was last applied.';
 `
 
 /**
- * The schema and the extension, each where it is missing: who owns nothing but the schema is let in once an administrator has made both.
- * An extension belongs to the database, so it goes where others find it, too.
+ * Creates the schema and the extension if they are missing. An administrator may create both beforehand for a role that lacks the rights.
+ * The extension goes into `public` if that exists, because all users of the database share it.
  */
 export const CREATE_SCHEMA = `
 do $$
@@ -35,27 +35,27 @@ begin
     perform set_config('search_path', format('model_proxy, %I, pg_temp', place), true);
 end $$;`
 const FIND_EXTENSION = `select n.nspname as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'`
-/** How a function names the extension's schema; it is deployed with the one where the extension is. */
+/** The search path in functions. Its `public` is replaced by the schema of the extension. */
 const WITH_EXTENSION = `set search_path = ${SCHEMA_NAME}, public, pg_temp`
 
-/** SQL whose functions look where the extension is. */
+/** Returns the SQL with the extension's schema in the search path of its functions. */
 export async function setExtensionSchema(database: Database, text: string): Promise<string> {
   const [extension] = await database.call<{ schema: string }>(FIND_EXTENSION, [])
   return text.replaceAll(WITH_EXTENSION, `set search_path = ${SCHEMA_NAME}, "${extension?.schema}", pg_temp`)
 }
 
-/** Before the first release, tables lay in `public`. */
+/** Throws if `public` has the tables of a version before the first release. */
 export async function rejectPublicSchemaTables(database: Database): Promise<void> {
-  const [found] = await database.call<{ is_old: boolean }>(FIND_OLD_PLACE, [])
+  const [found] = await database.call<{ is_old: boolean }>(FIND_PUBLIC_TABLES, [])
   if (found?.is_old) throw new Error(UNRELEASED_MESSAGE)
 }
 
-/** Other programs have a table of this name, too. */
-const FIND_OLD_PLACE = `select exists (
+/** Checks the table's comment too, because other programs have a table of this name. */
+const FIND_PUBLIC_TABLES = `select exists (
   select from pg_class c join pg_description d on d.objoid = c.oid and d.objsubid = 0
   where c.relnamespace = to_regnamespace('public') and c.relname = 'schema_migrations'
     and d.description = 'Ledger of what of sql/ this database has seen.'
 ) as is_old`
 
 export const UNRELEASED_MESSAGE =
-  'This database was made by a version before the first release, and cannot be upgraded. Start with an empty database (another DATABASE_URL; with the embedded one, another DATA_DIR), and carry projects and keys over as docs/operating.md says under "From a version before the first release".'
+  'the database was created by a version before the first release, and cannot be upgraded. Use an empty database (another DATABASE_URL; for the embedded one, another DATA_DIR), and move projects and keys as described in docs/operating.md under "From a version before the first release".'

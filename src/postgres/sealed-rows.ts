@@ -1,14 +1,14 @@
-/** All that is sealed with the encryption key, for the rotation of that key. */
+/** Lists all values sealed with the encryption key, for the rotation of that key. */
 import type { Database } from './database.ts'
 
-/** Where sealed values lie. What is bytes is always sealed; what is text is where it begins with U+0001. */
+/** A table with sealed values. Columns of type bytea are always sealed; text is sealed if it starts with U+0001. */
 export interface SealedTable {
   table: string
-  /** Its key, or what is nearly one, in the order of an index: column and type. */
+  /** The columns and types of a unique or almost unique index, in its order. */
   key: readonly (readonly [column: string, type: string])[]
   columns: readonly string[]
   type: 'bytea' | 'text'
-  /** What the values are sealed as, in SQL. */
+  /** A SQL expression for the label under which the values are sealed. */
   provider: string
 }
 
@@ -33,7 +33,7 @@ export const SEALED_SECRETS: readonly SealedTable[] = [
   { table: 'webhooks', key: ID, columns: ['sealed'], type: 'bytea', provider: `'webhook'` },
 ]
 
-/** They expire, so one that no key opens is lost, and no fault. */
+/** Contents expire, so one that no key can open is lost and no error. */
 export const SEALED_CONTENTS: readonly SealedTable[] = [
   {
     table: 'request_contents',
@@ -65,39 +65,39 @@ export interface SealedValue {
   project: string
   provider: string
   value: string
-  /** Stores it sealed anew, unless the row has changed meanwhile. */
+  /** Replaces the value, unless the row has changed meanwhile. */
   replace(value: string): Promise<void>
 }
 
-/** Rows may be large. */
-const ROWS_A_PAGE = 50
+/** Pages are small because rows may be large. */
+const PAGE_ROWS = 50
 
 interface SealedRow extends Pick<SealedValue, 'projectId' | 'project' | 'provider'> {
   key: string[]
   values: (string | null)[]
 }
 
-/** Values as text; bytes as PostgreSQL writes them, `\x` and hex. Others may write meanwhile: what they add is sealed with their key. */
+/** Lists sealed values as text; bytea as `\x` and hex. Rows that other processes add meanwhile are sealed with their current key. */
 export async function* listSealed(database: Database, sealed: SealedTable): AsyncGenerator<SealedValue> {
   const { table, key, columns, type, provider } = sealed
-  const keys = key.map(([column]) => column).join(', ')
+  const keyColumns = key.map(([column]) => column).join(', ')
   const isSealed = (column: string) => (type === 'bytea' ? `${column} is not null` : `starts_with(${column}, e'\\x01')`)
-  const places = key.map(([, type], at) => `$${at + 1}::text::${type}`).join(', ')
+  const keyParameters = key.map(([, type], at) => `$${at + 1}::text::${type}`).join(', ')
   const select = (after: string) => `
 select t.project_id as "projectId", (select p.name from model_proxy.projects p where p.id = t.project_id) as project, ${provider} as provider,
     array[${key.map(([column]) => `${column}::text`).join(', ')}] as key,
     array[${columns.map(column => `case when ${isSealed(column)} then ${column}::text end`).join(', ')}] as values
 from model_proxy.${table} t
 where (${columns.map(isSealed).join(' or ')})${after}
-order by ${keys}
-fetch first ${ROWS_A_PAGE} rows with ties`
+order by ${keyColumns}
+fetch first ${PAGE_ROWS} rows with ties`
   const update = (column: string) => `
 update model_proxy.${table} set ${column} = $${key.length + 1}::text::${type}
-where (${keys}) = (${places}) and ${column} = $${key.length + 2}::text::${type}`
+where (${keyColumns}) = (${keyParameters}) and ${column} = $${key.length + 2}::text::${type}`
 
   let last: string[] | null = null
   for (;;) {
-    const text = select(last === null ? '' : ` and (${keys}) > (${places})`)
+    const text = select(last === null ? '' : ` and (${keyColumns}) > (${keyParameters})`)
     const rows: SealedRow[] = await database.call<SealedRow>(text, last ?? [])
     for (const row of rows) {
       for (const [at, value] of row.values.entries()) {

@@ -1,10 +1,10 @@
-/** Calls search_cache(): cache entries by hash, by normalized prompt, by similarity. */
+/** Calls search_cache(), which finds cache entries by request hash, by normalized prompt and by similarity. */
 import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
 import { toByteaList } from './wire-format.ts'
 
-interface AnswerFacts {
-  /** `cache_entries.id`: stays the same while the request's response is stored, also when it is replaced. */
+interface EntryFields {
+  /** `cache_entries.id`. It stays the same when the cached response of the request is replaced. */
   entry_id: number
   /** Hex SHA-256. */
   request_hash: string
@@ -13,87 +13,94 @@ interface AnswerFacts {
   completion_tokens: number
   created_at: Date
   expires_at: Date
-  /** The version of the hook's rules under which it passed; null for none. */
+  /** The version of the hook's rules that accepted the response; null for none. */
   policy: string | null
 }
 
 export interface CacheSearch {
   projectId: number
   requestHash: string
-  /** Null: look for an exact match only. */
+  /** Null for an exact match only. */
   semantic: {
     contextHash: string
     normalizedHash: string
-    /** Null: do not look for similar prompts. Without its text: say whether there are any to compare with. */
+    /** Null to skip similar prompts. If its text is null, the search only reports whether there are prompts to compare with. */
     vector: { spaceId: number; text: string | null } | null
-    /** Hex SHA-256. Similar prompts are looked for only where one was stored with the same; null for all. */
+    /** Hex SHA-256. Only prompts that were stored with the same anchor are compared; null for all. */
     anchorHash?: string | null
-    /** Whether a person may have called stored questions the same. */
+    /** True if verdicts on questions may exist. */
     hasVerdicts?: boolean
-    /** Similarity that must be exceeded. */
+    /** The similarity that a match must exceed. */
     threshold: number
   } | null
-  /** Null for any age. */
+  /** The maximum age of an entry; null for any age. */
   maxAgeSeconds: number | null
 }
 
-/** The verdict about the asked question and the entry's; null for none. */
-type Judged =
+/** The verdict on the requested question and the entry's question; null for none. */
+type VerdictFields =
   | { verdict: 'same' | 'different'; verdict_source: 'person' | 'review' | 'judge' }
   | { verdict: null; verdict_source: null }
 
-/** Without its response: of several, one at most is served. */
-export type SimilarMatchRow = AnswerFacts & {
-  /** `confirmed`: a person called the two questions the same. */
+/** A match without its response, because at most one of several matches is served. */
+export type SimilarMatchRow = EntryFields & {
+  /** `confirmed`: a person judged the two questions to be the same. */
   match: 'normalized' | 'confirmed' | 'similar'
   similarity: number
   prompt: string
-} & Judged
-export type ExactMatchRow = AnswerFacts & { match: 'exact'; response: string }
+} & VerdictFields
+export type ExactMatchRow = EntryFields & { match: 'exact'; response: string }
 export type CacheMatchRow = ExactMatchRow | SimilarMatchRow
 
 export interface CacheSearchResult {
   matches: CacheMatchRow[]
-  /** Whether something comparable is stored that does not exceed the threshold. */
+  /** True if a comparable prompt is stored whose similarity does not exceed the threshold. */
   hasBelowThreshold: boolean
-  /** Of an ask without its vector's text: whether there is anything to compare with. */
+  /** For a search without the vector's text: true if there are prompts to compare with. */
   hasCandidates: boolean
 }
 
-/** `place`: index of the ask that it was found for. `below` and `open` only say that there is something. */
-type FoundRow = (CacheMatchRow | { match: 'below' } | { match: 'open' }) & { place: number }
+/** `place` is the index of the search. Rows `below` and `open` set `hasBelowThreshold` and `hasCandidates`. */
+type ResultRow = (CacheMatchRow | { match: 'below' } | { match: 'open' }) & { place: number }
 
-/** For each ask: the exact entry alone, or entries of equal context with the same normalized, a confirmed or a similar prompt; in no order. */
-export async function searchCacheBatch(database: Database, asks: readonly CacheSearch[]): Promise<CacheSearchResult[]> {
+/** Runs several searches. Each result has the exact entry alone, or the normalized, confirmed and similar matches of the context, unordered. */
+export async function searchCacheBatch(
+  database: Database,
+  searches: readonly CacheSearch[],
+): Promise<CacheSearchResult[]> {
   const rows = (await callFunction(database, 'search_cache', {
-    project_ids: asks.map(ask => ask.projectId),
-    request_hashes: toByteaList(asks.map(ask => ask.requestHash)),
-    context_hashes: toByteaList(asks.map(ask => ask.semantic?.contextHash)),
-    normalized_hashes: toByteaList(asks.map(ask => ask.semantic?.normalizedHash)),
-    space_ids: asks.map(ask => ask.semantic?.vector?.spaceId ?? null),
-    vectors: asks.map(ask => ask.semantic?.vector?.text ?? null),
-    thresholds: asks.map(ask => ask.semantic?.threshold ?? null),
-    max_ages_seconds: asks.map(ask => ask.maxAgeSeconds),
-    anchor_hashes: toByteaList(asks.map(ask => ask.semantic?.anchorHash)),
-    have_verdicts: asks.map(ask => ask.semantic?.hasVerdicts ?? false),
-  })) as FoundRow[]
-  const found: CacheSearchResult[] = asks.map(() => ({ matches: [], hasBelowThreshold: false, hasCandidates: false }))
+    project_ids: searches.map(search => search.projectId),
+    request_hashes: toByteaList(searches.map(search => search.requestHash)),
+    context_hashes: toByteaList(searches.map(search => search.semantic?.contextHash)),
+    normalized_hashes: toByteaList(searches.map(search => search.semantic?.normalizedHash)),
+    space_ids: searches.map(search => search.semantic?.vector?.spaceId ?? null),
+    vectors: searches.map(search => search.semantic?.vector?.text ?? null),
+    thresholds: searches.map(search => search.semantic?.threshold ?? null),
+    max_ages_seconds: searches.map(search => search.maxAgeSeconds),
+    anchor_hashes: toByteaList(searches.map(search => search.semantic?.anchorHash)),
+    have_verdicts: searches.map(search => search.semantic?.hasVerdicts ?? false),
+  })) as ResultRow[]
+  const results: CacheSearchResult[] = searches.map(() => ({
+    matches: [],
+    hasBelowThreshold: false,
+    hasCandidates: false,
+  }))
   for (const { place, ...row } of rows) {
-    const at = found[place]
-    if (!at) continue
-    if (row.match === 'below') at.hasBelowThreshold = true
-    else if (row.match === 'open') at.hasCandidates = true
-    else at.matches.push(row)
+    const result = results[place]
+    if (!result) continue
+    if (row.match === 'below') result.hasBelowThreshold = true
+    else if (row.match === 'open') result.hasCandidates = true
+    else result.matches.push(row)
   }
-  // The exact entry stands alone.
-  for (const at of found) {
-    const exact = at.matches.find(({ match }) => match === 'exact')
-    if (exact) at.matches = [exact]
+  // An exact match replaces all others.
+  for (const result of results) {
+    const exact = result.matches.find(({ match }) => match === 'exact')
+    if (exact) result.matches = [exact]
   }
-  return found
+  return results
 }
 
-export async function searchCache(database: Database, ask: CacheSearch): Promise<CacheMatchRow[]> {
-  const [found] = await searchCacheBatch(database, [ask])
-  return found?.matches ?? []
+export async function searchCache(database: Database, search: CacheSearch): Promise<CacheMatchRow[]> {
+  const [result] = await searchCacheBatch(database, [search])
+  return result?.matches ?? []
 }

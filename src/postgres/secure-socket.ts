@@ -1,22 +1,22 @@
-/** Opens the encrypted connection below a session: PostgreSQL is asked for TLS before anything else is sent. */
+/** Opens the encrypted socket of a session. Requests TLS from PostgreSQL before it sends anything else. */
 import { once } from 'node:events'
 import { connect, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as secure } from 'node:tls'
 import type { DatabaseHost } from './address.ts'
 
-/** verified: by an authority, and nobody else can pass for the server. */
+/** `verified`: an authority signed the server's certificate. `encrypted`: the certificate was not verified. */
 export type TlsState = 'verified' | 'encrypted' | 'none'
 
-/** The server offers no TLS. */
+/** Thrown if the server does not support TLS. */
 export class TlsUnsupportedError extends Error {
-  override name = 'TlsUnsupported'
+  override name = 'TlsUnsupportedError'
 
   constructor() {
     super('the server does not support TLS')
   }
 }
 
-/** Length, then the code that stands in place of a protocol version. */
+/** PostgreSQL's SSLRequest: its length, and the code that takes the place of a protocol version. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 const YES = 'S'.charCodeAt(0)
 const NO = 'N'.charCodeAt(0)
@@ -27,11 +27,11 @@ export interface SecureSocket {
 }
 
 export interface SecureSocketOptions extends ConnectionOptions {
-  /** Where the server offers no TLS, the connection goes on without. */
+  /** If true, the connection continues without TLS if the server does not support it. */
   isOptional?: boolean
 }
 
-/** Rejects with TlsUnsupportedError, or with the reason for which the server's certificate is not accepted. */
+/** Opens a socket. Rejects with TlsUnsupportedError, or with the reason why the server's certificate is not accepted. */
 export async function openSecureSocket(
   { host, port }: DatabaseHost,
   { isOptional = false, ...options }: SecureSocketOptions,
@@ -41,18 +41,18 @@ export async function openSecureSocket(
   let latest: Socket = plain
   const timer = setTimeout(() => latest.destroy(new Error(`no result within ${limitMs} ms`)), limitMs)
   try {
-    await opened(plain, 'connect')
+    await waitForEvent(plain, 'connect')
     plain.write(SSL_REQUEST)
-    const [answer]: Buffer[] = await opened(plain, 'data')
-    if (isOptional && answer?.length === 1 && answer[0] === NO)
-      return { socket: untilHeard(plain.resume()), tls: 'none' }
-    // More than one byte was put there by somebody else, before the encryption.
-    if (answer?.length !== 1 || answer[0] !== YES) throw new TlsUnsupportedError()
+    const [reply]: Buffer[] = await waitForEvent(plain, 'data')
+    if (isOptional && reply?.length === 1 && reply[0] === NO)
+      return { socket: ignoreErrors(plain.resume()), tls: 'none' }
+    // More than one byte means that a third party injected data before the encryption started.
+    if (reply?.length !== 1 || reply[0] !== YES) throw new TlsUnsupportedError()
     plain.removeAllListeners()
     // If the host is an IP address, node:tls would otherwise compare the certificate with `localhost`.
     latest = secure({ socket: plain, host, ...(isIP(host) === 0 ? { servername: host } : {}), ...options })
-    await opened(latest, 'secureConnect')
-    return { socket: untilHeard(latest), tls: options.rejectUnauthorized === false ? 'encrypted' : 'verified' }
+    await waitForEvent(latest, 'secureConnect')
+    return { socket: ignoreErrors(latest), tls: options.rejectUnauthorized === false ? 'encrypted' : 'verified' }
   } catch (error) {
     latest.destroy()
     plain.destroy()
@@ -62,13 +62,13 @@ export async function openSecureSocket(
   }
 }
 
-/** An error before the driver listens ends no process. */
-function untilHeard(socket: Socket): Socket {
+/** Ignores errors until the driver listens for them. An unhandled error event would end the process. */
+function ignoreErrors(socket: Socket): Socket {
   return socket.on('error', () => {})
 }
 
-/** Rejects when the socket fails or ends first. */
-async function opened(socket: Socket, event: string) {
+/** Waits for an event. Rejects if the socket fails or closes first. */
+async function waitForEvent(socket: Socket, event: string) {
   const leaving = new AbortController()
   const ended = once(socket, 'close', { signal: leaving.signal }).then(() => {
     throw Object.assign(new Error('the server ended the connection'), { code: 'ECONNRESET' })

@@ -1,4 +1,4 @@
-/** The backend for a PostgreSQL server, through porsager's `postgres`. */
+/** The backend for a PostgreSQL server. It uses porsager's driver, `postgres`. */
 
 import { type DatabaseAddress, readDatabaseUrl } from './address.ts'
 import { type Connections, openConnections } from './connection-pool.ts'
@@ -11,24 +11,24 @@ import { StandbyRouter } from './standbys.ts'
 
 export interface ServerDatabaseOptions {
   url: string
-  /** Of standbys; null for none. */
+  /** The URL of the standbys; null for none. */
   standbyUrl?: string | null
-  /** Most connections of this process. */
+  /** The maximum number of connections of this process. */
   maxConnections?: number
-  /** Whether statements are prepared by name. */
+  /** True if statements are prepared by name. */
   isPrepared?: boolean
   /** The server aborts a statement that takes longer. */
   statementTimeLimitMs?: number
-  /** As the start found it. */
+  /** The TLS state that the check at the start detected. */
   tls?: TlsState
-  /** Limit until a connection is usable; requests do not wait long for one. */
+  /** The time limit for opening a connection. It is short, because requests do not wait long. */
   connectTimeLimitMs?: number
 }
 
-/** Opened when they are needed. */
-const OPERATORS_CONNECTIONS = 2
-const OPERATORS_TIME_LIMIT_MS = 5_000
-/** A second primary is found, and the one that was left behind is left, in this time. */
+/** These connections open on demand. */
+const OPERATOR_CONNECTIONS = 2
+const OPERATOR_TIME_LIMIT_MS = 5_000
+/** Within this time, a second primary is detected, and connections to an old primary are closed. */
 const COMPARE_EVERY_MS = 5_000
 /** A script that takes longer sets its own limit: `set local statement_timeout`. */
 const STATEMENT_TIME_LIMIT_MS = 10_000
@@ -36,8 +36,8 @@ const STATEMENT_TIME_LIMIT_MS = 10_000
 export function openServerDatabase(options: ServerDatabaseOptions): Database {
   const { url, standbyUrl = null, maxConnections = 5, isPrepared = true } = options
   const { statementTimeLimitMs = STATEMENT_TIME_LIMIT_MS } = options
-  const read = (given: string): DatabaseAddress => {
-    const parsed = readDatabaseUrl(given)
+  const parseUrl = (text: string): DatabaseAddress => {
+    const parsed = readDatabaseUrl(text)
     const { connectTimeLimitMs = parsed.connectTimeLimitMs } = options
     return {
       ...parsed,
@@ -46,26 +46,31 @@ export function openServerDatabase(options: ServerDatabaseOptions): Database {
     }
   }
   const primary = new PrimaryTracker()
-  const address = { ...read(url), primary }
-  const requests = openConnections({ address, maxConnections, statementTimeLimitMs })
-  const operators = openConnections({
+  const address = { ...parseUrl(url), primary }
+  const requestConnections = openConnections({ address, maxConnections, statementTimeLimitMs })
+  const operatorConnections = openConnections({
     address,
-    maxConnections: OPERATORS_CONNECTIONS,
-    statementTimeLimitMs: OPERATORS_TIME_LIMIT_MS,
+    maxConnections: OPERATOR_CONNECTIONS,
+    statementTimeLimitMs: OPERATOR_TIME_LIMIT_MS,
   })
 
-  const standbys = standbyUrl === null ? null : new StandbyRouter(read(standbyUrl), primary, requests.call)
+  const standbys =
+    standbyUrl === null ? null : new StandbyRouter(parseUrl(standbyUrl), primary, requestConnections.call)
 
   const compareHosts = () =>
     openDriver({ address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, isComparison: true }).then(
       closeDriver,
       () => {},
     )
-  const comparing = address.hosts.length > 1 ? setInterval(compareHosts, COMPARE_EVERY_MS) : null
-  comparing?.unref()
+  const comparison = address.hosts.length > 1 ? setInterval(compareHosts, COMPARE_EVERY_MS) : null
+  comparison?.unref()
 
   const disk = new DiskMonitor()
-  const over = (connections: Connections, limitMs: number, call = disk.watch(connections.call)): Database => ({
+  const createDatabase = (
+    connections: Connections,
+    limitMs: number,
+    call = disk.watch(connections.call),
+  ): Database => ({
     call,
     disk,
     readReplica: standbys?.createReader(connections, limitMs) ?? connections,
@@ -74,30 +79,30 @@ export function openServerDatabase(options: ServerDatabaseOptions): Database {
     primary,
     ...(options.tls ? { tls: options.tls } : {}),
     standbys,
-    limitConnections: requests.setMaxConnections,
-    connections: requests.size,
-    lastReplyAtMs: requests.lastReplyAtMs,
+    limitConnections: requestConnections.setMaxConnections,
+    connections: requestConnections.size,
+    lastReplyAtMs: requestConnections.lastReplyAtMs,
     psqlPort: null,
     runScript: (text, limitMs) => runScript(address, text, limitMs),
     runScripts: scripts => runScripts(address, scripts),
     get operatorDatabase() {
-      return aside
+      return operatorDatabase
     },
     async close() {
-      if (comparing) clearInterval(comparing)
-      await Promise.all([requests.close(), operators.close(), standbys?.close()])
+      if (comparison) clearInterval(comparison)
+      await Promise.all([requestConnections.close(), operatorConnections.close(), standbys?.close()])
     },
   })
-  const aside = over(operators, OPERATORS_TIME_LIMIT_MS)
-  return over(requests, statementTimeLimitMs)
+  const operatorDatabase = createDatabase(operatorConnections, OPERATOR_TIME_LIMIT_MS)
+  return createDatabase(requestConnections, statementTimeLimitMs)
 }
 
-/** The server runs it as one transaction, unless it is a single statement that cannot run in one. */
+/** Runs SQL text as one transaction, unless it is a single statement that cannot run in a transaction. */
 export async function runScript(address: DatabaseAddress, text: string, limitMs?: number): Promise<void> {
   await withDriver(address, ({ sql }) => sql.unsafe(text), limitMs)
 }
 
-/** Runs all of them in one transaction. */
+/** Runs all scripts in one transaction. Rejects with ScriptError when one fails. */
 export async function runScripts(address: DatabaseAddress, scripts: readonly SqlScript[]): Promise<void> {
   await withDriver(address, ({ sql }) =>
     sql.begin(async transaction => {

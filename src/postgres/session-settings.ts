@@ -1,10 +1,10 @@
 /**
- * Settings of a session that change what the driver reads or what SQL means. A role or a database may have any of them, so each session
- * states its own. Behind a pooler that takes none, and for those that only a superuser may set, the start checks what a session has.
+ * Session settings that change what the driver reads or what SQL means. Roles and databases may set any of them, so each session sends its
+ * own values. The start checks the settings that cannot be sent: all of them behind some poolers, and those that only a superuser may set.
  */
 
-/** As `current_setting()` returns them; sent as parameters of the startup message. */
-const STATED: Readonly<Record<string, string>> = {
+/** The settings that are sent as startup parameters, in the form that `current_setting()` returns. */
+const SENT_SETTINGS: Readonly<Record<string, string>> = {
   DateStyle: 'ISO, MDY',
   TimeZone: 'UTC',
   standard_conforming_strings: 'on',
@@ -17,36 +17,36 @@ const STATED: Readonly<Record<string, string>> = {
   gin_fuzzy_search_limit: '0',
   default_transaction_isolation: 'read committed',
   default_transaction_deferrable: 'off',
-  // Functions set limits of their own, and each statement has a time limit.
+  // Functions set their own limits, and each statement has a timeout.
   lock_timeout: '0',
   idle_session_timeout: '0',
   idle_in_transaction_session_timeout: '1min',
 }
 
-/** Those that PgBouncer passes on in any version, because it changes them with each client. */
-const POOLED = ['DateStyle', 'TimeZone', 'standard_conforming_strings']
+/** The settings that all versions of PgBouncer forward, because it tracks them for each client. */
+const POOLER_SETTINGS = ['DateStyle', 'TimeZone', 'standard_conforming_strings']
 
-/** Parameters of the startup message. */
+/** Returns the parameters of the startup message. */
 export function buildStartupParameters(statementTimeLimitMs: number, isPooled: boolean): Record<string, string> {
-  if (isPooled) return Object.fromEntries(POOLED.map(name => [name, STATED[name] ?? '']))
-  return { ...STATED, statement_timeout: String(statementTimeLimitMs) }
+  if (isPooled) return Object.fromEntries(POOLER_SETTINGS.map(name => [name, SENT_SETTINGS[name] ?? '']))
+  return { ...SENT_SETTINGS, statement_timeout: String(statementTimeLimitMs) }
 }
 
 interface Requirement {
-  /** Values that do as well as the one that is stated. */
+  /** Matches other acceptable values. */
   accepts?: RegExp
-  /** What is set where it is wrong. */
+  /** The required value. */
   value: string
 }
 
 const ANY_TIME = /^\d+(ms|s|min|h|d)?$/
-/** A statement of the proxy's may take this long, on a busy server. */
+/** Matches timeouts that are shorter than a statement of the proxy may take on a busy server. */
 const TOO_SHORT = /^([1-4]s|\d{1,4}ms)$/
 
-/** Of the class, all that can be wrong for a session of the proxy. Unknown ones do not exist in the server's version. */
+/** All settings that can break a session of the proxy. Those that the server's version does not have are skipped. */
 const REQUIRED: Readonly<Record<string, Requirement>> = {
-  ...Object.fromEntries(Object.entries(STATED).map(([name, value]) => [name, { value }])),
-  // As the driver sends them, any order of day and month is the same.
+  ...Object.fromEntries(Object.entries(SENT_SETTINGS).map(([name, value]) => [name, { value }])),
+  // The driver sends ISO dates, so the order of day and month does not matter.
   DateStyle: { value: 'ISO, MDY', accepts: /^ISO, / },
   TimeZone: { value: 'UTC', accepts: /^(Etc\/)?(UTC|GMT|UCT|Universal|Zulu|Greenwich)$/i },
   extra_float_digits: { value: '1', accepts: /^[123]$/ },
@@ -71,7 +71,7 @@ export interface SettingMismatch {
   required: string
 }
 
-/** `values`: of CHECKED_SETTINGS, as a session has them; null where the server has no such setting. */
+/** Compares a session's values of REQUIRED_SETTINGS with the required ones. A value is null if the server has no such setting. */
 export function findSettingMismatches(values: Readonly<Record<string, string | null>>): SettingMismatch[] {
   return Object.entries(REQUIRED).flatMap(([name, { value: required, accepts }]) => {
     const value = values[name]

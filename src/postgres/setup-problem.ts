@@ -1,26 +1,26 @@
-/** Why a PostgreSQL cannot be used, and what the operator runs so that it can. */
+/** Problems that make a PostgreSQL server unusable, each with a remedy for the operator. */
 
 export interface SetupProblem {
   cause: string
-  /** A sentence; it introduces the lines of `run`, where there are any. */
+  /** A sentence. It introduces `commands`, if there are any. */
   remedy: string
-  /** SQL for psql, a statement a line. */
+  /** SQL for psql, one statement per line. */
   commands?: readonly string[]
 }
 
 export class DatabaseSetupError extends Error {
-  override name = 'DatabaseRefused'
+  override name = 'DatabaseSetupError'
 
   constructor(
-    readonly refusals: readonly SetupProblem[],
+    readonly problems: readonly SetupProblem[],
     cause?: unknown,
   ) {
-    super(refusals.map(describe).join('\n  '), cause === undefined ? {} : { cause })
+    super(problems.map(describe).join('\n  '), cause === undefined ? {} : { cause })
   }
 }
 
-export function throwSetupProblems(refusals: readonly SetupProblem[]): void {
-  if (refusals.length > 0) throw new DatabaseSetupError(refusals)
+export function throwSetupProblems(problems: readonly SetupProblem[]): void {
+  if (problems.length > 0) throw new DatabaseSetupError(problems)
 }
 
 function describe({ cause, remedy, commands = [] }: SetupProblem): string {

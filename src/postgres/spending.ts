@@ -1,23 +1,23 @@
-/** What a request may cost is reserved in budgets, and released. */
+/** Reserves the maximum cost of requests in budgets, and releases it. */
 import type { AdmissionBatch } from './admit-requests.ts'
 import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
 
 export interface ReservationRequest {
-  /** A UUID; a request may reserve several times under it. */
+  /** A UUID. A request may make several reservations under it. */
   id: string
   project_id: number
   key_id: number
   request_id: string
   endpoint: string
   model: string
-  /** JSON; null for none. */
+  /** The tags as JSON; null for none. */
   tags: string | null
-  /** The most that it may cost, in US dollars; null when that is not known. */
+  /** The maximum cost in US dollars; null if it is unknown. */
   usd: number | null
-  /** The most tokens that it may take; null when that is not known. */
+  /** The maximum number of tokens; null if it is unknown. */
   tokens: number | null
-  /** What has no price that is known, where `usd` is null for want of one. */
+  /** The item whose price is unknown, if `usd` is null for that reason. */
   unknown?: string | undefined
 }
 
@@ -25,12 +25,12 @@ export type ReservationReply = { verdict: 'granted'; remaining_usd: number | nul
 
 export interface ReservationRejection {
   /**
-   * `reserved`: it fits once other requests have settled. `exhausted`: it fits no more. `unpriced`: a budget in US dollars or tokens applies, and
-   * the most that it may cost is not known.
+   * `reserved`: the request fits once others have settled. `exhausted`: it no longer fits. `unpriced`: a budget applies, and the request's
+   * maximum cost or tokens are unknown.
    */
   verdict: 'reserved' | 'exhausted' | 'unpriced'
   remaining_usd: number | null
-  /** Of the budget that refuses. */
+  /** The budget that rejects the request. The fields below describe it. */
   budget_id: number
   unit: 'usd' | 'tokens'
   amount: number
@@ -38,37 +38,37 @@ export interface ReservationRejection {
   scope: 'key' | 'tag' | 'model' | 'project' | 'organization'
   resets_at: Date | null
   spent: number
-  /** By other requests; where `share_limit` rejects, by those of the same key, or project. */
+  /** The amount reserved by other requests; if `share_limit` rejects, by those of the same key or project. */
   reserved: number
-  /** The most that one key may reserve of a project's budget, or one project of the organization's; null where no share rejects. */
+  /** The most that one key may reserve of a project's budget, or one project of the organization's. Null if no share limit rejects. */
   share_limit: number | null
-  /** Whether it fits once the requests that live have settled. */
+  /** True if the request fits once the requests in flight have settled. */
   may_wait: boolean
 }
 
-/** One reply for each ask, in order; none when a batch comes again. */
+/** Makes reservations. Returns one reply for each request, in order; none if the batch was applied before. */
 export async function reserveSpending(
   database: Database,
-  asks: readonly ReservationRequest[],
+  requests: readonly ReservationRequest[],
   { slot, sequence }: AdmissionBatch,
 ): Promise<ReservationReply[]> {
-  const sent = asks.map(ask => ({
-    ...ask,
-    // A client may ask for any number of tokens: beyond what bigint holds, it would fail all that are asked with it.
-    tokens: ask.tokens === null ? null : Math.min(ask.tokens, Number.MAX_SAFE_INTEGER),
-    tags: ask.tags === null ? null : JSON.parse(ask.tags),
+  const sent = requests.map(request => ({
+    ...request,
+    // A client may request any number of tokens. A number beyond bigint would fail the whole batch.
+    tokens: request.tokens === null ? null : Math.min(request.tokens, Number.MAX_SAFE_INTEGER),
+    tags: request.tags === null ? null : JSON.parse(request.tags),
   }))
   const rows = await callFunction(database, 'reserve_spending', { asks: sent, in_slot: slot, this_batch: sequence })
   return rows as unknown as ReservationReply[]
 }
 
-/** Releases all that was reserved under these ids. Resolves to true. */
+/** Releases all reservations with these ids. Resolves to true. */
 export async function releaseSpending(database: Database, ids: readonly string[]): Promise<true> {
   await callFunction(database, 'settle_spending', { done: ids.map(id => ({ id, usd: 0, tokens: 0 })) })
   return true
 }
 
-/** Under which retain_batch_reservation() keeps what was reserved for a batch, until the batch is over. */
+/** Returns the id under which retain_batch_reservation() holds the reservation of a batch until the batch ends. */
 export function batchReservationId(projectId: number, batch: string): string {
   return Bun.MD5.hash(`${projectId} ${batch}`, 'hex')
 }

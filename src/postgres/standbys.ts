@@ -1,4 +1,4 @@
-/** The servers of DATABASE_STANDBY_URL: they answer operators' reads that may miss the last seconds, while they follow the primary. */
+/** Routes operators' reads that may lag to the servers of DATABASE_STANDBY_URL, as long as these follow the primary. */
 import { withTimeout } from '../event-loop/timeouts.ts'
 import type { DatabaseAddress } from './address.ts'
 import { type Connections, openConnections } from './connection-pool.ts'
@@ -6,115 +6,118 @@ import { type Database, isStatementTimeout, type StandbyState, type Standbys } f
 import { isServerError } from './driver.ts'
 import type { PrimaryPosition, PrimaryTracker } from './primary-tracker.ts'
 
-/** What the primary had on disk when it was last asked but one, and how old the last commit may be that a standby has. */
-interface Mark {
+/** A freshness mark: the WAL position that the primary had flushed, and the oldest acceptable time of a standby's last commit. */
+interface FreshnessMark {
   flushed: string
   since: string
   atMs: number
 }
 
-const ASK_EVERY_MS = 1_000
-const ANSWER_WITHIN_MS = 500
-const MOST_LAG_MS = 5_000
-/** Of each standby, for each time limit. */
-const CONNECTIONS = 2
+const POLL_EVERY_MS = 1_000
+const POLL_TIME_LIMIT_MS = 500
+const MAX_LAG_MS = 5_000
+/** The maximum number of connections to each standby, for each statement timeout. */
+const MAX_CONNECTIONS = 2
 
-/** Both times are by the primary's clock. */
-const MARK = `select pg_current_wal_flush_lsn()::text as flushed, (clock_timestamp() - interval '${MOST_LAG_MS} ms')::text as since`
+/** The primary's clock gives both times. */
+const READ_MARK = `select pg_current_wal_flush_lsn()::text as flushed, (clock_timestamp() - interval '${MAX_LAG_MS} ms')::text as since`
 const isFresh = (flushed: string, since: string) =>
   `coalesce(pg_is_in_recovery() and (pg_last_wal_replay_lsn() >= ${flushed}::pg_lsn or pg_last_xact_replay_timestamp() >= ${since}::timestamptz), false)`
-const STATE = `select pg_is_in_recovery() as follows, ${isFresh('$1', '$2')} as is_fresh`
-/** The receiver tells its timeline to those who may read statistics; the control file is up to five minutes late. */
-const HISTORY = `select c.system_identifier::text as system,
+const READ_STATE = `select pg_is_in_recovery() as follows, ${isFresh('$1', '$2')} as is_fresh`
+/** The WAL receiver shows its timeline to roles that may read statistics. The control file lags by up to five minutes. */
+const READ_HISTORY = `select c.system_identifier::text as system,
   greatest(p.timeline_id, r.min_recovery_end_timeline, (select w.received_tli from pg_stat_wal_receiver w)) as timeline
 from pg_control_system() c, pg_control_checkpoint() p, pg_control_recovery() r`
 
-/** The statement, run only by a standby that is fresh at that moment: the name may lead to several, and one may be promoted. */
-const guarded = (text: string, values: number) =>
+/** Wraps a statement so that only a fresh standby runs it. A host name may resolve to several servers, and a standby may be promoted. */
+const guardByFreshness = (text: string, values: number) =>
   `with server as materialized (select ${isFresh(`$${values + 1}`, `$${values + 2}`)} as is_fresh)
 select s.is_fresh, r.* from server s left join lateral (select true as is_row, t.* from (${text}) t where s.is_fresh) r on true`
 
 class Standby {
   state: StandbyState = 'down'
   readonly #address: DatabaseAddress
-  readonly #asking: Connections
-  readonly #reading = new Map<number, Connections>()
-  /** Rejects reads under way. */
-  readonly #giveUps = new Set<(error: Error) => void>()
+  readonly #pollConnection: Connections
+  readonly #readConnections = new Map<number, Connections>()
+  /** Functions that reject the reads in flight. */
+  readonly #pendingRejects = new Set<(error: Error) => void>()
 
   constructor(address: DatabaseAddress) {
     this.#address = address
-    this.#asking = openConnections({ address, maxConnections: 1 })
+    this.#pollConnection = openConnections({ address, maxConnections: 1 })
   }
 
-  async ask(mark: Mark, primary: PrimaryTracker): Promise<StandbyState> {
-    const history = this.#asking.call<PrimaryPosition>(HISTORY, []).catch(error => {
-      // Some operators let nobody ask.
+  async poll(mark: FreshnessMark, primary: PrimaryTracker): Promise<StandbyState> {
+    const history = this.#pollConnection.call<PrimaryPosition>(READ_HISTORY, []).catch(error => {
+      // Some hosting providers do not grant the privilege to read it.
       if (!isServerError(error)) throw error
       return []
     })
-    const asked = this.#asking.call<{ follows: boolean; is_fresh: boolean }>(STATE, [mark.flushed, mark.since])
-    const [[server], [told]] = await Promise.all([asked, history])
-    if (!server?.follows || (told && !primary.hasSameHistory(told))) return 'no standby'
+    const state = this.#pollConnection.call<{ follows: boolean; is_fresh: boolean }>(READ_STATE, [
+      mark.flushed,
+      mark.since,
+    ])
+    const [[server], [position]] = await Promise.all([state, history])
+    if (!server?.follows || (position && !primary.hasSameHistory(position))) return 'no standby'
     return server.is_fresh ? 'up' : 'behind'
   }
 
-  note(state: StandbyState): void {
+  setState(state: StandbyState): void {
     this.state = state
-    if (state === 'down') for (const giveUp of this.#giveUps) giveUp(new Error('The standby is down'))
+    if (state === 'down') for (const rejectRead of this.#pendingRejects) rejectRead(new Error('the standby is down'))
   }
 
   read<Row>(text: string, values: readonly unknown[], statementTimeLimitMs: number): Promise<Row[]> {
-    const known = this.#reading.get(statementTimeLimitMs)
-    const options = { address: this.#address, maxConnections: CONNECTIONS, statementTimeLimitMs }
-    const connections = known ?? openConnections(options)
-    this.#reading.set(statementTimeLimitMs, connections)
+    const existing = this.#readConnections.get(statementTimeLimitMs)
+    const options = { address: this.#address, maxConnections: MAX_CONNECTIONS, statementTimeLimitMs }
+    const connections = existing ?? openConnections(options)
+    this.#readConnections.set(statementTimeLimitMs, connections)
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
-    this.#giveUps.add(reject)
+    this.#pendingRejects.add(reject)
     connections.call<Row>(text, values).then(resolve, reject)
-    return promise.finally(() => this.#giveUps.delete(reject))
+    return promise.finally(() => this.#pendingRejects.delete(reject))
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#asking, ...this.#reading.values()].map(each => each.close()))
+    await Promise.all([this.#pollConnection, ...this.#readConnections.values()].map(each => each.close()))
   }
 }
 
 export class StandbyRouter implements Standbys {
   readonly #standbys: readonly Standby[]
   readonly #primary: PrimaryTracker
-  readonly #askPrimary: Connections['call']
-  #asking: { first: Promise<void>; timer: ReturnType<typeof setInterval> } | null = null
-  #mark: Mark | null = null
-  #newestMark: Mark | null = null
-  #turn = 0
+  readonly #callPrimary: Connections['call']
+  #polling: { first: Promise<void>; timer: ReturnType<typeof setInterval> } | null = null
+  #mark: FreshnessMark | null = null
+  #newestMark: FreshnessMark | null = null
+  #nextStandby = 0
   onChange: (place: number, state: StandbyState) => void = () => {}
 
-  constructor({ hosts, ...address }: DatabaseAddress, primary: PrimaryTracker, askPrimary: Connections['call']) {
+  constructor({ hosts, ...address }: DatabaseAddress, primary: PrimaryTracker, callPrimary: Connections['call']) {
     this.#standbys = hosts.map(host => new Standby({ ...address, hosts: [host], isStandby: true }))
     this.#primary = primary
-    this.#askPrimary = askPrimary
+    this.#callPrimary = callPrimary
   }
 
   async states(): Promise<StandbyState[]> {
-    await this.#ask()
+    await this.#poll()
     return this.#standbys.map(({ state }) => state)
   }
 
-  /** One standby is asked, in turn; the primary, where none is up, or that one fails. What takes a standby too long is not begun again. */
+  /** Reads from the standbys in rotation, and from the primary if none is up or the read fails. A statement timeout is not retried. */
   createReader(primary: Connections, statementTimeLimitMs: number): Pick<Database, 'call'> {
     return {
       call: async <Row>(text: string, values: readonly unknown[]) => {
-        await this.#ask()
+        await this.#poll()
         const up = this.#standbys.filter(({ state }) => state === 'up')
-        const standby = up[this.#turn++ % up.length]
+        const standby = up[this.#nextStandby++ % up.length]
         const mark = this.#mark
-        if (standby && mark && performance.now() - mark.atMs < MOST_LAG_MS) {
-          const given = [...values, mark.flushed, mark.since]
+        if (standby && mark && performance.now() - mark.atMs < MAX_LAG_MS) {
+          const valuesWithMark = [...values, mark.flushed, mark.since]
           const rows = await standby
             .read<Row & { is_fresh: boolean; is_row: boolean | null }>(
-              guarded(text, values.length),
-              given,
+              guardByFreshness(text, values.length),
+              valuesWithMark,
               statementTimeLimitMs,
             )
             .catch(error => {
@@ -129,35 +132,35 @@ export class StandbyRouter implements Standbys {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#asking?.timer)
+    clearInterval(this.#polling?.timer)
     await Promise.all(this.#standbys.map(each => each.close()))
   }
 
-  #ask(): Promise<void> {
-    if (this.#asking === null) {
-      const timer = setInterval(() => void this.#askAll(), ASK_EVERY_MS)
+  #poll(): Promise<void> {
+    if (this.#polling === null) {
+      const timer = setInterval(() => void this.#pollAll(), POLL_EVERY_MS)
       timer.unref()
-      this.#asking = { first: this.#askAll(), timer }
+      this.#polling = { first: this.#pollAll(), timer }
     }
-    return this.#asking.first
+    return this.#polling.first
   }
 
-  async #askAll(): Promise<void> {
-    const [row] = await within(this.#askPrimary<Omit<Mark, 'atMs'>>(MARK, [])).catch(() => [])
+  async #pollAll(): Promise<void> {
+    const [row] = await withPollTimeout(this.#callPrimary<Omit<FreshnessMark, 'atMs'>>(READ_MARK, [])).catch(() => [])
     if (row) {
-      // A standby gets the time between two of them to replay what was written just now.
+      // The previous mark is used, so that a standby has the time between two polls to replay the latest writes.
       this.#mark = this.#newestMark ?? { ...row, atMs: performance.now() }
       this.#newestMark = { ...row, atMs: performance.now() }
     }
     const mark = this.#mark
     if (!mark) return
-    const asked = this.#standbys.map(async (standby, i) => {
-      const state = await within(standby.ask(mark, this.#primary)).catch(() => 'down' as const)
+    const polls = this.#standbys.map(async (standby, i) => {
+      const state = await withPollTimeout(standby.poll(mark, this.#primary)).catch(() => 'down' as const)
       if (state !== standby.state) this.onChange(i + 1, state)
-      standby.note(state)
+      standby.setState(state)
     })
-    await Promise.all(asked)
+    await Promise.all(polls)
   }
 }
 
-const within = <T>(asked: Promise<T>) => withTimeout(ANSWER_WITHIN_MS, asked)
+const withPollTimeout = <T>(poll: Promise<T>) => withTimeout(POLL_TIME_LIMIT_MS, poll)

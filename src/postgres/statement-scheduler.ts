@@ -1,4 +1,4 @@
-/** When each statement of a connection may be sent: at once, or when it is alone. */
+/** Decides when a statement of a connection is sent: at once, or when no other is in flight. */
 
 interface Statement {
   text: string
@@ -6,19 +6,20 @@ interface Statement {
 }
 
 /**
- * The driver asks for the types of a statement's parameters before it sends their values, without ending the exchange in between. PgBouncer
- * 1.18 hands the server to another client after the last reply to what was sent before, and the statement never gets one. Such a statement
- * is sent when it is alone on its connection: the first of each text, or, where none are kept prepared, each.
+ * The driver requests the types of a statement's parameters before it sends their values, without a Sync in between. PgBouncer 1.18 then
+ * assigns the server connection to another client after the last reply to earlier statements, and the statement never gets a reply.
+ * Therefore a statement that the driver describes is sent when no other is in flight on the connection. That is the first statement of each
+ * text, or every statement if none stay prepared.
  */
 export class StatementScheduler {
-  readonly #keepsPrepared: boolean
+  readonly #hasPreparedStatements: boolean
   readonly #described = new Set<string>()
   readonly #waiting: { statement: Statement; start: () => void }[] = []
   #inFlight = 0
   #isDescribing = false
 
-  constructor(keepsPrepared: boolean) {
-    this.#keepsPrepared = keepsPrepared
+  constructor(hasPreparedStatements: boolean) {
+    this.#hasPreparedStatements = hasPreparedStatements
   }
 
   send<T>(statement: Statement, send: () => Promise<T>): Promise<T> {
@@ -41,7 +42,7 @@ export class StatementScheduler {
     this.#isDescribing = this.#needsDescribing(statement)
     try {
       const result = await send()
-      if (this.#isDescribing && this.#keepsPrepared) this.#described.add(statement.text)
+      if (this.#isDescribing && this.#hasPreparedStatements) this.#described.add(statement.text)
       return result
     } finally {
       this.#inFlight--

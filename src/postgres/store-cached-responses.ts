@@ -1,19 +1,19 @@
-/** Calls store_cached_responses(): stores complete responses, to be found by request and, if wanted, by prompt. */
+/** Calls store_cached_responses(), which stores complete responses under their request and, optionally, their prompt. */
 import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
 import { toByteaList } from './wire-format.ts'
 
 export interface CacheEntryInput {
   projectId: number
-  /** Stored only if the project's cache has not been purged since; null skips this check. */
+  /** The response is stored only if the project's cache still has this generation; null skips this check. */
   cacheGeneration?: number | null
-  /** Whether a test key sent the request. */
+  /** True if a test key sent the request. */
   test?: boolean
-  /** The key that sent it; null: not known. */
+  /** The key that sent the request; null if it is unknown. */
   keyId?: number | null
-  /** As the setting is for that key, which decides who may ever read the entry. */
+  /** The value of the setting log_content for that key. It decides who may read the entry. */
   logContent?: 'off' | 'sealed'
-  /** Whom it was for, as records name them; null: nobody was named. */
+  /** The end user, as usage records name them; null if the request named none. */
   endUser?: string | null
   requestHash: string
   namespace: string
@@ -22,67 +22,67 @@ export interface CacheEntryInput {
   provider: string
   /** The plain JSON body. */
   response: string | Uint8Array
-  /** Of a sealed response that may be deleted by its id. */
+  /** The id of a sealed response that may be deleted by this id. */
   responseId?: string | null
   promptTokens: number
   completionTokens: number
   ttlSeconds: number
-  /** The version of the hook's rules under which it passed; null for none. */
+  /** The version of the hook's rules that accepted the response; null for none. */
   policy?: string | null
-  /** Null: to be found by the exact request only. */
+  /** Null if only the exact request finds the entry. */
   semantic: {
     contextHash: string
     normalizedHash: string
     prompt: string
-    /** Null when the embedder returned none. Without its text, it is late: see `addPromptVectors`. */
+    /** Null if the embedder returned none. If its text is null, `addPromptVectors` adds it later. */
     vector: { spaceId: number; text: string | null } | null
-    /** See `CacheSearch`; without it, the prompt is looked at for every question. */
+    /** The anchor of `CacheSearch`. A prompt without an anchor is compared with every question. */
     anchorHash?: string | null
   } | null
 }
 
 /**
- * Returns each response's entry id, in order; null for one that was not stored: its project is gone, was purged since, or is locked by
- * another transaction.
+ * Stores responses. Returns their entry ids, in order; null for a response that was not stored because its project was deleted, purged
+ * since, or locked by another transaction.
  */
 export async function storeCachedResponses(
   database: Database,
-  answers: readonly CacheEntryInput[],
+  entries: readonly CacheEntryInput[],
 ): Promise<(number | null)[]> {
-  // One byte string instead of a list of texts: bodies need no escaping.
-  const responses = answers.map(({ response }) => (typeof response === 'string' ? Buffer.from(response) : response))
+  // Bodies are sent as one byte string instead of a list of texts, so that they need no escaping.
+  const responses = entries.map(({ response }) => (typeof response === 'string' ? Buffer.from(response) : response))
   const rows = await callFunction(database, 'store_cached_responses', {
-    project_ids: answers.map(answer => answer.projectId),
-    generations: answers.map(answer => answer.cacheGeneration ?? null),
-    tests: answers.map(answer => answer.test ?? false),
-    request_hashes: toByteaList(answers.map(answer => answer.requestHash)),
-    namespaces: answers.map(answer => answer.namespace),
-    endpoints: answers.map(answer => answer.endpoint),
-    models: answers.map(answer => answer.model),
-    providers: answers.map(answer => answer.provider),
+    project_ids: entries.map(entry => entry.projectId),
+    generations: entries.map(entry => entry.cacheGeneration ?? null),
+    tests: entries.map(entry => entry.test ?? false),
+    request_hashes: toByteaList(entries.map(entry => entry.requestHash)),
+    namespaces: entries.map(entry => entry.namespace),
+    endpoints: entries.map(entry => entry.endpoint),
+    models: entries.map(entry => entry.model),
+    providers: entries.map(entry => entry.provider),
     responses: Buffer.concat(responses),
     response_lengths: responses.map(response => response.length),
-    prompt_tokens: answers.map(answer => answer.promptTokens),
-    completion_tokens: answers.map(answer => answer.completionTokens),
-    ttls_seconds: answers.map(answer => answer.ttlSeconds),
-    context_hashes: toByteaList(answers.map(answer => answer.semantic?.contextHash)),
-    normalized_hashes: toByteaList(answers.map(answer => answer.semantic?.normalizedHash)),
-    prompts: answers.map(answer => answer.semantic?.prompt ?? null),
-    space_ids: answers.map(answer => answer.semantic?.vector?.spaceId ?? null),
-    vectors: answers.map(answer => answer.semantic?.vector?.text ?? null),
-    anchor_hashes: toByteaList(answers.map(answer => answer.semantic?.anchorHash)),
-    key_ids: answers.map(answer => answer.keyId ?? null),
-    response_ids: answers.map(answer => answer.responseId ?? null),
-    log_contents: answers.map(answer => answer.logContent ?? 'off'),
-    policies: answers.map(answer => answer.policy ?? null),
-    end_users: answers.map(answer => answer.endUser ?? null),
+    prompt_tokens: entries.map(entry => entry.promptTokens),
+    completion_tokens: entries.map(entry => entry.completionTokens),
+    ttls_seconds: entries.map(entry => entry.ttlSeconds),
+    context_hashes: toByteaList(entries.map(entry => entry.semantic?.contextHash)),
+    normalized_hashes: toByteaList(entries.map(entry => entry.semantic?.normalizedHash)),
+    prompts: entries.map(entry => entry.semantic?.prompt ?? null),
+    space_ids: entries.map(entry => entry.semantic?.vector?.spaceId ?? null),
+    vectors: entries.map(entry => entry.semantic?.vector?.text ?? null),
+    anchor_hashes: toByteaList(entries.map(entry => entry.semantic?.anchorHash)),
+    key_ids: entries.map(entry => entry.keyId ?? null),
+    response_ids: entries.map(entry => entry.responseId ?? null),
+    log_contents: entries.map(entry => entry.logContent ?? 'off'),
+    policies: entries.map(entry => entry.policy ?? null),
+    end_users: entries.map(entry => entry.endUser ?? null),
   })
-  const ids: (number | null)[] = answers.map(() => null)
+  const ids: (number | null)[] = entries.map(() => null)
   for (const row of rows) ids[row.place] = Number(row.entry_id)
   return ids
 }
 
-/** For a prompt that was stored without. */
+/** A vector for a prompt that was stored without one. */
 export interface PromptVectorInput extends Pick<CacheEntryInput, 'projectId'> {
   entryId: number
   contextHash: string
@@ -91,7 +91,7 @@ export interface PromptVectorInput extends Pick<CacheEntryInput, 'projectId'> {
   vector: { spaceId: number; text: string }
 }
 
-/** Adds vectors that were late, where their prompts are still stored. */
+/** Adds vectors to prompts that were stored without them. Prompts that are no longer stored are skipped. */
 export async function addPromptVectors(database: Database, added: readonly PromptVectorInput[]): Promise<void> {
   await callFunction(database, 'add_prompt_vectors', {
     entry_ids: added.map(({ entryId }) => entryId),
@@ -104,8 +104,8 @@ export async function addPromptVectors(database: Database, added: readonly Promp
   })
 }
 
-/** Returns its entry id; null when it was not stored. */
-export async function storeCachedResponse(database: Database, answer: CacheEntryInput): Promise<number | null> {
-  const [id] = await storeCachedResponses(database, [answer])
+/** Stores a response. Returns its entry id; null if it was not stored. */
+export async function storeCachedResponse(database: Database, entry: CacheEntryInput): Promise<number | null> {
+  const [id] = await storeCachedResponses(database, [entry])
   return id ?? null
 }

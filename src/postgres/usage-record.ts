@@ -1,4 +1,4 @@
-/** What is recorded about a request, as the database keeps it. */
+/** The usage record of a request, as the database stores it. */
 import type { Static } from '@sinclair/typebox'
 import type { USAGE_RECORD_COLUMNS } from './usage-record.generated.ts'
 
@@ -9,24 +9,24 @@ export type RecordDetails = {
   -readonly [Name in keyof Columns as null extends Columns[Name] ? Name : never]?: Columns[Name]
 }
 
-/** One answered, refused or failed request: a row of usage_records, whose comments say what its columns are. */
+/** A row of usage_records: one answered, rejected or failed request. The comments on the table describe its columns. */
 export type UsageRecord = RecordDetails & {
   [Name in keyof Columns as null extends Columns[Name] ? never : Name]: Columns[Name]
 } & {
-  /** What it took of budgets, model by model. No column. */
+  /** The charges to budgets, model by model. It is not a column. */
   spent?: CostPart[]
 }
 
-/** A row as it is read. */
+/** A row as the database returns it. */
 export type UsageRecordRow = Columns
 
 export interface CostPart {
-  /** Under which it was reserved; null: it was not. */
+  /** The id of the reservation; null if nothing was reserved. */
   id: string | null
   model: string
   usd: number
   tokens: number
-  /** What it may have cost beyond that, which stays reserved; by default nothing. More than was reserved counts as that. */
+  /** Further cost that is possible but unconfirmed. It stays reserved, up to the amount of the reservation; 0 by default. */
   doubtful_usd?: number
   doubtful_tokens?: number
 }

@@ -1,4 +1,4 @@
-/** Vectors in the database: those that were paid for, and their text form. */
+/** Stores embeddings in the database, and formats vectors as text. */
 import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
 import { toByteaList } from './wire-format.ts'
@@ -13,11 +13,11 @@ export interface VectorBatch {
     responseModel: string
   }[]
   ttlSeconds: number
-  /** Stored only if the project's cache has not been purged since; null skips this check. */
+  /** The vectors are stored only if the project's cache still has this generation; null skips this check. */
   cacheGeneration?: number | null
-  /** Whether a test key sent the request. */
+  /** True if a test key sent the request. */
   test?: boolean
-  /** The key that asked, and whom for, as records name them. */
+  /** The calling key and the end user, as usage records name them. */
   keyId?: number
   endUser?: string | null
 }
@@ -42,42 +42,44 @@ export async function storeVectors(
 }
 
 /** The largest integer up to which a half-precision float holds every integer exactly. */
-const GREATEST = 2_047
-/** Bytes of the longest number's text with its comma: `-2047,`, in two words of four. */
-const LONGEST = 8
+const MAX_INTEGER = 2_047
+/** The bytes that the longest number takes with its comma, `-2047,`, rounded up to two words of four bytes. */
+const MAX_NUMBER_BYTES = 8
 
-/** What is written of each number from -GREATEST on: the bytes of its text in two words, and how many of them count. */
-const firstBytes = new Uint32Array(2 * GREATEST + 1)
-const lastBytes = new Uint32Array(2 * GREATEST + 1)
-const lengths = new Uint8Array(2 * GREATEST + 1)
+/** The text of each number from -MAX_INTEGER on, as two words, and the number of its bytes. */
+const firstBytes = new Uint32Array(2 * MAX_INTEGER + 1)
+const lastBytes = new Uint32Array(2 * MAX_INTEGER + 1)
+const lengths = new Uint8Array(2 * MAX_INTEGER + 1)
 for (let i = 0; i < lengths.length; i++) {
-  const written = Buffer.alloc(LONGEST)
-  lengths[i] = written.write(`${i - GREATEST},`)
-  firstBytes[i] = written.readUInt32LE(0)
-  lastBytes[i] = written.readUInt32LE(4)
+  const text = Buffer.alloc(MAX_NUMBER_BYTES)
+  lengths[i] = text.write(`${i - MAX_INTEGER},`)
+  firstBytes[i] = text.readUInt32LE(0)
+  lastBytes[i] = text.readUInt32LE(4)
 }
 
-/** Where the text of each vector is written before it becomes a string. */
-let room = new DataView(new ArrayBuffer(0))
+/** The buffer in which the text of a vector is written before it becomes a string. */
+let buffer = new DataView(new ArrayBuffer(0))
 
 /**
- * Scaled to integers: cosine similarity does not depend on the scale, and the text is a fifth as long. For vectors that are only compared
- * by cosine, never returned. Throws a RangeError for a number that is not finite: PostgreSQL would refuse all vectors of its call.
+ * Formats a vector, scaled to integers: cosine similarity does not depend on the scale, and the text is a fifth as long. Only for vectors
+ * that are compared by cosine similarity and never returned. Throws a RangeError for a number that is not finite, because PostgreSQL would
+ * reject all vectors of the call.
  */
 export function formatVector(vector: Float32Array): string {
-  // Loops by index, because iterators take three times as long and every miss formats a vector.
-  let greatest = 0
-  for (let i = 0; i < vector.length; i++) greatest = Math.max(greatest, Math.abs(vector[i] as number))
-  if (!Number.isFinite(greatest)) throw new RangeError('A vector has a number that is not finite')
-  const scale = greatest === 0 ? 0 : GREATEST / greatest
-  if (room.byteLength < LONGEST * vector.length) room = new DataView(new ArrayBuffer(LONGEST * vector.length))
+  // Loops by index, because iterators take three times as long, and every cache miss formats a vector.
+  let largest = 0
+  for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i] as number))
+  if (!Number.isFinite(largest)) throw new RangeError('the vector contains a number that is not finite')
+  const scale = largest === 0 ? 0 : MAX_INTEGER / largest
+  if (buffer.byteLength < MAX_NUMBER_BYTES * vector.length)
+    buffer = new DataView(new ArrayBuffer(MAX_NUMBER_BYTES * vector.length))
   let end = 0
   for (let i = 0; i < vector.length; i++) {
-    const number = Math.round((vector[i] as number) * scale) + GREATEST
-    // Always both words; the next number overwrites what does not count. Deciding by each number's length takes twice as long.
-    room.setUint32(end, firstBytes[number] as number, true)
-    room.setUint32(end + 4, lastBytes[number] as number, true)
+    const number = Math.round((vector[i] as number) * scale) + MAX_INTEGER
+    // Both words are always written, and the next number overwrites the surplus bytes. Writing by length takes twice as long.
+    buffer.setUint32(end, firstBytes[number] as number, true)
+    buffer.setUint32(end + 4, lastBytes[number] as number, true)
     end += lengths[number] as number
   }
-  return `[${Buffer.from(room.buffer).toString('latin1', 0, Math.max(0, end - 1))}]`
+  return `[${Buffer.from(buffer.buffer).toString('latin1', 0, Math.max(0, end - 1))}]`
 }

@@ -1,4 +1,4 @@
-/** How values travel: parameters as text, which the server parses as the type that the statement casts to; columns by their type. */
+/** Encodes parameters as text, which the server parses as the type that the statement casts to, and decodes columns by type. */
 import type { PostgresType } from 'postgres'
 
 /**
@@ -21,7 +21,7 @@ function encodeElement(element: unknown): string {
   return typeof element === 'number' || Array.isArray(element) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-const asItIs = (text: unknown) => text
+const unchanged = (text: unknown) => text
 
 /** OIDs of pg_type. */
 const BOOLEAN = 16
@@ -33,25 +33,25 @@ const TIMESTAMPS = [1114, 1184]
 const TEXT_LISTS = [1009, 1015]
 const NUMBER_LISTS = [1005, 1007, 1016, 1021, 1022]
 
-/** For the driver: parameters are sent as encoded above, and columns are decoded by type. */
+/** Types for the driver: parameters are sent unchanged, because `encodeValue` encodes them, and columns are decoded by type. */
 export const WIRE_TYPES: Record<string, PostgresType> = {
-  boolean: reading([BOOLEAN], text => text === 't'),
-  bytea: reading([BYTEA], text => Buffer.from(text.slice(2), 'hex')),
+  boolean: decoder([BOOLEAN], text => text === 't'),
+  bytea: decoder([BYTEA], text => Buffer.from(text.slice(2), 'hex')),
   // Ids and counters stay far below 2^53.
-  int8: reading([INT8], Number),
-  json: reading(JSON_TYPES, text => JSON.parse(text)),
-  // A date has no time zone; kept as text, it cannot shift.
-  date: reading([DATE], text => text),
-  timestamp: reading(TIMESTAMPS, text => new Date(text)),
-  texts: reading(TEXT_LISTS, text => parseList(text)),
-  numbers: reading(NUMBER_LISTS, text => parseList(text).map(item => (item === null ? null : Number(item)))),
+  int8: decoder([INT8], Number),
+  json: decoder(JSON_TYPES, text => JSON.parse(text)),
+  // A date has no time zone. As text, it cannot shift.
+  date: decoder([DATE], text => text),
+  timestamp: decoder(TIMESTAMPS, text => new Date(text)),
+  texts: decoder(TEXT_LISTS, text => parseList(text)),
+  numbers: decoder(NUMBER_LISTS, text => parseList(text).map(item => (item === null ? null : Number(item)))),
 }
 
-function reading(oids: number[], parse: (text: string) => unknown): PostgresType {
-  return { to: oids[0] ?? 0, from: oids, serialize: asItIs, parse }
+function decoder(oids: number[], parse: (text: string) => unknown): PostgresType {
+  return { to: oids[0] ?? 0, from: oids, serialize: unchanged, parse }
 }
 
-/** The elements of a one-dimensional array: quoted, with backslashes, or bare. */
+/** Parses the elements of a one-dimensional array, which are quoted, with backslash escapes, or bare. */
 export function parseList(text: string): (string | null)[] {
   const elements = text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/gs)
   return Array.from(elements, ([, quoted, bare]) =>
@@ -59,22 +59,22 @@ export function parseList(text: string): (string | null)[] {
   )
 }
 
-/** Hex as bytea. */
+/** Formats hex as bytea. */
 export function formatBytea(hex: string): string {
   return `\\x${hex}`
 }
 
-/** Hex hashes as a list of bytea; null for one that is missing. */
+/** Formats hex hashes as a list of bytea. A missing hash becomes null. */
 export function toByteaList(hashes: readonly (string | null | undefined)[]): (string | null)[] {
   return hashes.map(hash => (hash == null ? null : formatBytea(hash)))
 }
 
-/** Half a surrogate pair is no text: PostgreSQL reads none in JSON. */
+/** Replaces lone surrogates, which PostgreSQL rejects in JSON. */
 const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
 
 export function toJson(value: unknown): string | null {
   if (value === null || value === undefined) return null
   const text = JSON.stringify(value)
-  // Written so, half a pair is rare, and looking at each value takes longer than writing them all.
+  // JSON.stringify escapes lone surrogates as \ud…. They are rare, and checking each value takes longer than writing the JSON.
   return text.includes('\\ud') ? JSON.stringify(value, wellFormed) : text
 }

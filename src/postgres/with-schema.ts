@@ -1,11 +1,11 @@
-/** A database whose schema has another name than the one that every statement writes. */
+/** Wraps a database so that statements use another schema name than the default. */
 import type { Database } from './database.ts'
 import { replaceSchemaName, SCHEMA_NAME } from './schema-name.ts'
 
-/** The same database, asked about this schema. */
+/** Returns the same database, with all statements rewritten for this schema. */
 export function withSchema(database: Database, schema: string): Database {
   if (schema === SCHEMA_NAME) return database
-  const named: Partial<Database> = {
+  const overrides: Partial<Database> = {
     call: callIn(database, schema),
     runScript: text => database.runScript(replaceSchemaName(text, schema)),
     runScripts: scripts =>
@@ -17,16 +17,16 @@ export function withSchema(database: Database, schema: string): Database {
       return database.operatorDatabase === database ? wrapped : withSchema(database.operatorDatabase, schema)
     },
   }
-  const wrapped: Database = Object.create(database, Object.getOwnPropertyDescriptors(named))
+  const wrapped: Database = Object.create(database, Object.getOwnPropertyDescriptors(overrides))
   return wrapped
 }
 
-/** Statements are a few dozen constant texts. */
+/** Rewrites each statement once. Statements are a few dozen constant texts. */
 function callIn(database: Pick<Database, 'call'>, schema: string): Database['call'] {
   const known = new Map<string, string>()
   return (text, values, options) => {
-    const named = known.get(text) ?? replaceSchemaName(text, schema)
-    known.set(text, named)
-    return database.call(named, values, options)
+    const rewritten = known.get(text) ?? replaceSchemaName(text, schema)
+    known.set(text, rewritten)
+    return database.call(rewritten, values, options)
   }
 }

@@ -1,17 +1,12 @@
-/** Wires the stages together; no logic of its own, so that tests boot the real application. */
+/** Wires the application together. It has no logic of its own, so that tests start the real application. */
 import { createAdmission } from '../admission/admission.ts'
-import { createBudgets } from '../admission/budgets.ts'
 import { createQuota } from '../admission/quota.ts'
 import { createRateLimiter } from '../admission/rate-limiter.ts'
-import { createTokenRateLimiter } from '../admission/token-rate-limiter.ts'
 import type { Embedder } from '../cache/embedders/embedder.ts'
-import { AGGREGATOR, type Catalogue, loadCatalogue } from '../catalogue/catalogue.ts'
+import { loadCatalogue } from '../catalogue/catalogue.ts'
 import type { Config } from '../config/config.ts'
-import { VENDORS } from '../config/vendors.ts'
 import { createDashboard, createDashboardServer } from '../dashboard/dashboard.ts'
 import { StreamMemory } from '../event-loop/stream-memory.ts'
-import { withTimeout } from '../event-loop/timeouts.ts'
-import { workerPool } from '../event-loop/worker-pool.ts'
 import { largeBodyReader } from '../formats/large-bodies/read-large-body.ts'
 import { createHook } from '../hooks/hook.ts'
 import { createHealthCheck } from '../http/health.ts'
@@ -21,7 +16,6 @@ import { createReadiness, type Readiness } from '../http/readiness.ts'
 import { createHttpApp } from '../http/routes.ts'
 import { createAddressRateLimits } from '../http/unmetered-handlers.ts'
 import { type Accounting, createAccounting } from '../pipeline/accounting/accounting.ts'
-import { createUsageReconciler } from '../pipeline/accounting/usage-reconciler.ts'
 import { createCallLeases } from '../pipeline/coalescing/call-leases.ts'
 import { SharedCalls } from '../pipeline/coalescing/shared-call.ts'
 import { InFlightVectors } from '../pipeline/coalescing/vector-calls.ts'
@@ -35,82 +29,76 @@ import { createPipeline } from '../pipeline/pipeline.ts'
 import type { Database } from '../postgres/database.ts'
 import { syncDatabaseTime } from '../postgres/database-maintenance.ts'
 import { createProviders } from '../providers/create-providers.ts'
-import { readEncryptionKeys } from '../providers/keys/encryption-key.ts'
-import { createQuestionVault } from '../providers/keys/question-vault.ts'
-import { createVault } from '../providers/keys/vault.ts'
 import { createModelRouter, type ModelRouter } from '../providers/model-router.ts'
 import { createSandboxProvider } from '../providers/sandbox-provider.ts'
-import { findSimilarNames } from '../providers/similar-names.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import { createInProcessStore } from '../stores/in-process-store.ts'
 import type { ProcessBus } from '../stores/redis/process-bus.ts'
-import { createContentRecorder } from '../telemetry/content-recorder.ts'
 import { defineGauges } from '../telemetry/gauges.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createProxyMetrics, instrumentStores, type ProxyMetrics } from '../telemetry/proxy-metrics.ts'
 import { createRejectionCounter } from '../telemetry/rejection-counter.ts'
 import { createRejectionRecorder } from '../telemetry/rejection-recorder.ts'
-import { createSemanticHitRecorder } from '../telemetry/semantic-hit-recorder.ts'
 import type { Tracing } from '../telemetry/tracing/request-trace.ts'
-import { createUsageRecorder } from '../telemetry/usage-recorder.ts'
 import { createCacheServices } from './create-cache-services.ts'
+import { createRecorders, flushAll } from './create-recorders.ts'
 import { startMaintenance } from './maintenance.ts'
 
 export interface AppOptions {
   config: Config
-  /** Already migrated. */
+  /** The database; already migrated. */
   database: Database
   store: FastStore
   embedder: Embedder
-  /** For sharing upstream calls with other processes; null when there is only this one. */
+  /** Shares upstream calls with other processes; null if there is only this one. */
   bus?: ProcessBus | null
-  /** How long a keep-alive connection may idle; by default IDLE_TIMEOUT_SECONDS. */
+  /** The idle timeout of keep-alive connections; IDLE_TIMEOUT_SECONDS by default. */
   idleTimeoutSeconds?: number
-  /** How long the database may take to admit a request; by default less than a second. */
+  /** The time that the database may take to admit a request; less than a second by default. */
   admissionTimeoutMs?: number | undefined
-  /** Silence before the head of a streamed response goes out; by default ten seconds. */
+  /** The silence after which the head of a streamed response is sent; ten seconds by default. */
   keepAliveAfterMs?: number | undefined
-  /** How many calls, and bytes of them, are read on after their clients have left. */
+  /** Limits the number and the bytes of calls that are read to their end after their clients have disconnected. */
   abandonedCallLimits?: ConstructorParameters<typeof SharedCalls>[1]
-  /** How often providers are asked for usage that was estimated; by default every few seconds. */
+  /** The interval of requests to providers for usage that was estimated; a few seconds by default. */
   reconcileEveryMs?: number | undefined
-  /** How often the loops of maintenance run; by default each in its own time. */
+  /** The interval of all maintenance loops; by default, each has its own. */
   maintenanceEveryMs?: number | undefined
   log: Log
-  /** Where everything that this process measures is counted. */
+  /** The metrics of this process. */
   metrics?: Metrics
 }
 
 export interface App {
   http: ReturnType<typeof createHttpApp>
-  /** Null when it has no port of its own. */
+  /** The dashboard's server; null if it has no port of its own. */
   dashboard: ReturnType<typeof createDashboardServer> | null
-  /** The listener registers its connections here. */
+  /** Limits connections; the listener registers them here. */
   connections: ConnectionLimiter
-  /** This process is about to stop: /readyz says so, connections are closed after their next answer, and sessions after their last response. */
+  /** Starts to drain: /readyz fails, connections close after their next response, and realtime sessions after their last response. */
   beginDrain(): void
-  /** Checks open realtime sessions now, as happens every half minute. */
+  /** Checks the keys of open realtime sessions now. This also happens every half minute. */
   recheckSessions(): Promise<void>
-  /** Resolves when no provider's answer is being read any more: some are read to their end after their clients have left. */
+  /** Resolves once no provider's response is being read. Some are read to their end after their clients have disconnected. */
   waitUntilFinished(): Promise<void>
-  /** This process is about to cut off requests in flight: they must not count. */
+  /** Announces that requests in flight will be aborted, so that they are not counted. */
   beginAbort(): void
-  /** Records what is still open, at what it may have cost. */
+  /** Records the requests that are still open, at their maximum cost. */
   recordOpenRequests(): void
-  /** Writes pending usage records, refunds and vectors. Resolves when that is done, or the time is up. */
+  /** Writes pending usage records, refunds and vectors. Resolves once that is done, or after `timeLimitMs`. */
   flush(timeLimitMs: number): Promise<void>
-  /** Stops background work. Call `flush` first: anything not yet written is lost. */
+  /** Stops background work. Call `flush` first, because pending writes are lost. */
   close(): Promise<void>
 }
 
 export async function createApp(given: AppOptions): Promise<App> {
   const { metrics = createMetrics() } = given
   const options = { ...given, ...instrumentStores(given, metrics, given.log.failures) }
-  const { config, database, store, bus = null, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
+  const { config, database, store, idleTimeoutSeconds = IDLE_TIMEOUT_SECONDS, log } = options
   const proxyMetrics = createProxyMetrics(metrics)
-  const asked = await reachAsked(options, proxyMetrics)
-  const { catalogue, providers, modelRouter } = asked
+  const routing = await createRouting(options, proxyMetrics)
+  const { catalogue, providers, modelRouter } = routing
   const tracing = await traceRequests(config, log)
   const caching = await createCacheServices({ ...options, tracing }, catalogue, modelRouter, proxyMetrics)
   const windows = createRateLimiter(store, database)
@@ -118,63 +106,53 @@ export async function createApp(given: AppOptions): Promise<App> {
   const [maintenance] = await Promise.all([startMaintenance(options), syncDatabaseTime(database), quota.warm()])
   const recorders = createRecorders(options, modelRouter, catalogue)
   const memory = new StreamMemory(config.maxUnreadBytes)
-  const stages: PipelineServices = {
-    admission: createAdmission({ store, windows, quota }),
-    largeBodies: largeBodyReader,
-    parsedBodies: createParsedBodyCache(),
-    ...caching,
-    ...asked,
-    accounting: createAccounting({ ...recorders, metrics: proxyMetrics, quota, catalogue, log }),
-    sharedCalls: new SharedCalls(memory, given.abandonedCallLimits),
-    callLeases: createCallLeases(bus),
-    inFlightVectors: new InFlightVectors(),
-    database,
-    store,
-    conversations: createConversations({
-      responses: caching.storedResponses,
-      modelRouter,
-      largeBodies: largeBodyReader,
-      log,
-    }),
-  }
-  const realtime = createRealtimeSessions(stages)
-  const measured = { database, circuits: providers.circuits, streams: memory, failures: log.failures }
+  const parts = { routing, caching, recorders, windows, quota, memory, metrics: proxyMetrics }
+  const services = createPipelineServices(options, parts)
+  const realtime = createRealtimeSessions(services)
+  const healthSources = { database, circuits: providers.circuits, streams: memory, failures: log.failures }
   const connections = createConnectionLimiter()
-  const ownWindows = createInProcessStore()
-  const refusals = createRejectionCounter(log)
-  const refusalRecorder = createRejectionRecorder(database, refusals, log)
+  const localStore = createInProcessStore()
+  const rejections = createRejectionCounter(log)
+  const rejectionRecorder = createRejectionRecorder(database, rejections, log)
   const { recordVerdict } = proxyMetrics
-  const own = { database: database.operatorDatabase, store: ownWindows }
-  const adminSetup = { ...asked, ...own, config, memory, rejections: refusals, recordVerdict, log }
-  const drained = [...Object.values(recorders), caching.vectors, refusalRecorder, ...(tracing ? [tracing] : [])]
-  const readiness = createReadiness(createHealthCheck({ ...measured, store }))
-  defineGauges(metrics, { ...measured, rejections: refusals, ...recorders, ...readiness })
+  const operatorStores = { database: database.operatorDatabase, store: localStore }
+  const adminSetup = { ...routing, ...operatorStores, config, memory, rejections, recordVerdict, log }
+  const pendingRecorders = [
+    ...Object.values(recorders),
+    caching.vectors,
+    rejectionRecorder,
+    ...(tracing ? [tracing] : []),
+  ]
+  const readiness = createReadiness(createHealthCheck({ ...healthSources, store }))
+  defineGauges(metrics, { ...healthSources, rejections, ...recorders, ...readiness })
   const http = createHttpApp({
     idleTimeoutSeconds,
-    pipeline: createPipeline(stages, given.keepAliveAfterMs),
+    pipeline: createPipeline(services, given.keepAliveAfterMs),
     realtime,
-    ...createTellers(stages, modelRouter),
-    ...{ config, readiness, connections, memory, tracing, rejections: refusals, log },
-    addressLimits: createAddressRateLimits(ownWindows),
+    ...createInfoReaders(services, modelRouter),
+    ...{ config, readiness, connections, memory, tracing, rejections, log },
+    addressLimits: createAddressRateLimits(localStore),
     metrics: proxyMetrics,
     controllers: config.dashboard === 'on' ? [createDashboard(adminSetup)] : [],
   })
   return {
     http,
     connections,
-    ...tellStop(readiness, stages.accounting, realtime),
+    ...createStopControls(readiness, services.accounting, realtime),
     dashboard: typeof config.dashboard === 'number' ? createDashboardServer(adminSetup) : null,
-    flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], drained, timeLimitMs),
+    flush: timeLimitMs => flushAll([caching.cache.flush, quota.settled], pendingRecorders, timeLimitMs),
     async close() {
-      await Promise.all([maintenance, refusalRecorder, caching.learner, recorders.reconciler].map(each => each.stop()))
+      await Promise.all(
+        [maintenance, rejectionRecorder, caching.learner, recorders.reconciler].map(each => each.stop()),
+      )
       for (const opened of [catalogue, providers]) opened.close()
-      await ownWindows.close()
+      await localStore.close()
     },
   }
 }
 
-/** Whom requests are put to. */
-async function reachAsked({ config, database, log }: AppOptions, metrics: ProxyMetrics) {
+/** Creates the parts that select a provider for a request: the catalogue, providers, the model router, and the hook. */
+async function createRouting({ config, database, log }: AppOptions, metrics: ProxyMetrics) {
   const catalogue = await loadCatalogue(database, log)
   const providers = createProviders({ config, database, catalogue, log })
   const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
@@ -182,7 +160,43 @@ async function reachAsked({ config, database, log }: AppOptions, metrics: ProxyM
   return { catalogue, providers, modelRouter, hook }
 }
 
-function tellStop(
+interface ServiceParts {
+  routing: Awaited<ReturnType<typeof createRouting>>
+  caching: Awaited<ReturnType<typeof createCacheServices>>
+  recorders: ReturnType<typeof createRecorders>
+  windows: ReturnType<typeof createRateLimiter>
+  quota: ReturnType<typeof createQuota>
+  memory: StreamMemory
+  metrics: ProxyMetrics
+}
+
+/** Creates the services that the pipeline uses to handle requests. */
+function createPipelineServices(
+  { database, store, bus = null, abandonedCallLimits, log }: AppOptions,
+  { routing, caching, recorders, windows, quota, memory, metrics }: ServiceParts,
+): PipelineServices {
+  return {
+    admission: createAdmission({ store, windows, quota }),
+    largeBodies: largeBodyReader,
+    parsedBodies: createParsedBodyCache(),
+    ...caching,
+    ...routing,
+    accounting: createAccounting({ ...recorders, metrics, quota, catalogue: routing.catalogue, log }),
+    sharedCalls: new SharedCalls(memory, abandonedCallLimits),
+    callLeases: createCallLeases(bus),
+    inFlightVectors: new InFlightVectors(),
+    database,
+    store,
+    conversations: createConversations({
+      responses: caching.storedResponses,
+      modelRouter: routing.modelRouter,
+      largeBodies: largeBodyReader,
+      log,
+    }),
+  }
+}
+
+function createStopControls(
   readiness: Readiness,
   accounting: Accounting,
   realtime: RealtimeSessions,
@@ -202,50 +216,13 @@ function tellStop(
   }
 }
 
-/** Loads OpenTelemetry's libraries where they are wanted alone. */
+/** Creates tracing. Loads OpenTelemetry's libraries only if tracing is configured. */
 async function traceRequests({ tracing }: Config, log: Log): Promise<Tracing | null> {
   return tracing && (await import('../telemetry/tracing/create-tracing.ts')).createTracing(tracing, log)
 }
 
-/** Of what requests leave behind. */
-function createRecorders(options: AppOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
-  const { config, database, store, log, reconcileEveryMs } = options
-  const { seal } = createQuestionVault(createVault(() => readEncryptionKeys(config)))
-  const budgets = createBudgets(database, undefined, {
-    findSimilarModels(model) {
-      const listed = [AGGREGATOR, ...VENDORS.map(({ name }) => name)].flatMap(provider => catalogue.modelsOf(provider))
-      // Another provider may have a price for it by this name.
-      const names = listed.map(each => each.model).filter(name => name !== model && !name.endsWith(`/${model}`))
-      return findSimilarNames(model, names)
-    },
-  })
-  return {
-    recorder: createUsageRecorder(database, log, budgets.onRecordsWritten),
-    semanticHits: createSemanticHitRecorder(database, seal, log),
-    contents: createContentRecorder(database, seal, log),
-    budgets,
-    tokenWindows: createTokenRateLimiter(store),
-    reconciler: createUsageReconciler({ database, modelRouter, catalogue, log, pollEveryMs: reconcileEveryMs }),
-  }
-}
-
-interface Recorder {
-  drain(timeLimitMs: number): Promise<void>
-}
-
-/** A request whose tokens are being counted is accounted for afterwards, so half of the time is kept for writing. */
-async function flushAll(
-  unlimited: readonly (() => Promise<void>)[],
-  recorders: readonly Recorder[],
-  timeLimitMs: number,
-): Promise<void> {
-  await withTimeout(timeLimitMs / 2, workerPool.whenIdle()).catch(() => {})
-  const flushed = unlimited.map(each => withTimeout(timeLimitMs / 2, each()).catch(() => {}))
-  await Promise.all([...flushed, ...recorders.map(each => each.drain(timeLimitMs / 2))])
-}
-
-/** What clients are told of models and of their keys. */
-function createTellers({ admission, database }: PipelineServices, modelRouter: ModelRouter) {
+/** Creates the readers of models and of the caller's own key. */
+function createInfoReaders({ admission, database }: PipelineServices, modelRouter: ModelRouter) {
   return {
     models: createModelDirectory(admission, modelRouter),
     keyInfo: createKeyInfoReader(admission, database.operatorDatabase),

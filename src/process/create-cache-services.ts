@@ -1,4 +1,4 @@
-/** Wires the cache, and what learns in the background which of its entries may be served. */
+/** Creates the cache, and the judge that learns in the background which entries may be served. */
 
 import { createCache } from '../cache/cache.ts'
 import type { Embedder } from '../cache/embedders/embedder.ts'
@@ -40,16 +40,16 @@ export async function createCacheServices(
   modelRouter: ModelRouter,
   { recordVerdict, recordEmbedderCall }: ProxyMetrics,
 ) {
-  const seal = await openSeal(config)
+  const seal = await createSeal(config)
   const vectors = createVectorStore({ database, store, log })
   const nameVector = createEmbedderVectorNamer(embedder, config, catalogue.directProvidersOf)
-  const priceEmbedded = createEmbedderPricing(embedder, config, catalogue)
+  const priceEmbedding = createEmbedderPricing(embedder, config, catalogue)
   const promptVectors = await createPromptEmbedder({
     database,
     embedder,
     vectors,
     nameVector,
-    onEmbedded: promptTokens => recordEmbedderCall(priceEmbedded(promptTokens)),
+    onEmbedded: promptTokens => recordEmbedderCall(priceEmbedding(promptTokens)),
     log,
   })
   const prepareCall = createJudgeModelCaller(modelRouter, catalogue, log)
@@ -79,7 +79,7 @@ export async function createCacheServices(
   }
 }
 
-/** Where the key cannot be read, what needs it says so. */
-async function openSeal(config: Config): Promise<ContentSeal> {
+/** Creates the seal of contents. If the key cannot be read, the operations that need it report that. */
+async function createSeal(config: Config): Promise<ContentSeal> {
   return createContentSeal(await readEncryptionKeys(config).catch(() => ({ current: null, others: [] })))
 }

@@ -1,4 +1,4 @@
-/** The embedded database's folder: one process at a time may use it, and only its owner may read it. */
+/** The directory of the embedded database. One process at a time may use it, and only its owner may read it. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -8,10 +8,10 @@ import { EMBEDDED_PASSWORD_FILE, EMBEDDED_PORT_FILE } from '../postgres/address.
 import { errorMessageOf } from '../telemetry/describe-cause.ts'
 
 const LOCK = 'lock'
-/** Another process may take the lock between the removal of a stale one and the creation of a new one. */
+/** The number of attempts. Another process may create the lock file between the removal of a stale one and the creation of a new one. */
 const LOCK_ATTEMPTS = 3
 
-/** Returns the folder of the database's files, created if necessary. Throws when another living process holds it. */
+/** Locks the directory, and creates it if necessary. Returns the path of the database's files. Throws if another running process holds the lock. */
 export async function lockDataDir(dataDir: string): Promise<string> {
   const directory = resolve(dataDir)
   try {
@@ -19,7 +19,7 @@ export async function lockDataDir(dataDir: string): Promise<string> {
     await chmod(directory, 0o700)
   } catch (error) {
     throw new ConfigError([
-      `DATA_DIR must be a folder that this user can make or owns; ${directory} is not: ${errorMessageOf(error)}. Example: DATA_DIR=./data`,
+      `DATA_DIR must be a folder that this user owns or can create; ${directory} is not: ${errorMessageOf(error)}. Example: DATA_DIR=./data`,
     ])
   }
   await lock(join(directory, LOCK), dataDir)
@@ -29,14 +29,14 @@ export async function lockDataDir(dataDir: string): Promise<string> {
 async function lock(file: string, dataDir: string): Promise<void> {
   for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
     try {
-      await writeFile(file, `${process.pid} ${startOf(process.pid)}`, { flag: 'wx', mode: 0o600 })
+      await writeFile(file, `${process.pid} ${startTimeOf(process.pid)}`, { flag: 'wx', mode: 0o600 })
       process.on('exit', () => rmSync(file, { force: true }))
       return
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     }
     if ((await findLockOwner(dataDir)) !== null) break
-    // Left by a process that was killed.
+    // A process that was killed left the file behind.
     await rm(file, { force: true })
   }
   throw new Error(
@@ -44,13 +44,13 @@ async function lock(file: string, dataDir: string): Promise<void> {
   )
 }
 
-/** Process id of another living process that holds the folder; null when there is none. */
+/** Returns the id of another running process that holds the lock; null if there is none. */
 export async function findLockOwner(dataDir: string): Promise<number | null> {
   const [pid, start] = (await readFile(join(resolve(dataDir), LOCK), 'utf8').catch(() => '')).split(' ')
-  const holder = Number(pid)
-  if (!(holder > 0) || holder === process.pid || !isAlive(holder)) return null
+  const owner = Number(pid)
+  if (!(owner > 0) || owner === process.pid || !isAlive(owner)) return null
   // The process id may have been reused since.
-  return start === undefined || start === startOf(holder) ? holder : null
+  return start === undefined || start === startTimeOf(owner) ? owner : null
 }
 
 function isAlive(pid: number): boolean {
@@ -63,8 +63,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A process's start time, in ticks since boot: field 22 of its stat. '' when the system does not report it. */
-function startOf(pid: number): string {
+/** Returns a process's start time, in ticks since boot: field 22 of its stat file. Returns '' if the system does not report it. */
+function startTimeOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
@@ -73,28 +73,28 @@ function startOf(pid: number): string {
   }
 }
 
-/** The embedded database's password, created at first use, in a file that psql reads. */
+/** Returns the embedded database's password. Creates it at first use, in a file that psql reads. */
 export async function ensurePsqlPassword(dataDir: string): Promise<string> {
-  const kept = await readPsqlPassword(dataDir)
-  if (kept !== null) return kept
+  const existing = await readPsqlPassword(dataDir)
+  if (existing !== null) return existing
   const password = randomBytes(24).toString('base64url')
   const lines = ['127.0.0.1', 'localhost'].map(host => `${host}:*:*:postgres:${password}\n`)
   await writeFile(psqlPasswordPath(dataDir), lines.join(''), { mode: 0o600 })
   return password
 }
 
-/** Returns null when there is none yet. */
+/** Reads the password. Returns null if there is none yet. */
 export async function readPsqlPassword(dataDir: string): Promise<string | null> {
   const text = await readFile(psqlPasswordPath(dataDir), 'utf8').catch(() => '')
   return /^127\.0\.0\.1:\*:\*:postgres:([\w-]+)$/m.exec(text)?.[1] ?? null
 }
 
-/** In the format of libpq's password files. */
+/** Returns the path of the password file, which has libpq's format. */
 export function psqlPasswordPath(dataDir: string): string {
   return join(resolve(dataDir), EMBEDDED_PASSWORD_FILE)
 }
 
-/** Where psql reaches the database, for operators' commands: EMBEDDED_PG_PORT=0 takes any port. */
+/** Writes the port where psql reaches the database. Commands need it, because EMBEDDED_PG_PORT=0 chooses any port. */
 export async function writePsqlPort(dataDir: string, port: number): Promise<void> {
   await writeFile(join(resolve(dataDir), EMBEDDED_PORT_FILE), String(port), { mode: 0o600 })
 }

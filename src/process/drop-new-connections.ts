@@ -1,16 +1,16 @@
 /**
- * Lets a listener take no new connections, while those that clients consider open are still served.
+ * Stops a listener from accepting new connections, while those that clients consider open are still served.
  *
- * The kernel completes handshakes by itself, and hands a connection over only when its request has come (TCP_DEFER_ACCEPT). A listener that
- * is closed meanwhile resets it, and a load balancer that has sent a POST must not repeat it. So a filter drops the packets that open
- * connections first. Their senders repeat them within a second, are refused then, and go to another server with nothing lost.
+ * The kernel completes handshakes by itself, and passes a connection on only once its request has arrived (TCP_DEFER_ACCEPT). If the listener
+ * closes before that, it resets the connection, and a load balancer must not repeat a POST that it has sent. Therefore a filter first drops
+ * the packets that open connections. Clients resend them within a second, are refused then, and choose another server without loss.
  */
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 const SOL_SOCKET = 1
 const SO_ATTACH_FILTER = 26
-/** Drops each packet whose flags (byte 13 of a TCP header) say SYN without ACK. As `bpf(4)`: operation, jump if true, if false, operand. */
+/** A BPF program that drops packets with SYN and without ACK (byte 13 of the TCP header): operation, jump if true, jump if false, operand. */
 const DROP_SYN = [
   [0x30, 0, 0, 13],
   [0x54, 0, 0, 0x12],
@@ -20,7 +20,7 @@ const DROP_SYN = [
 ] as const
 const INSTRUCTION_BYTES = 8
 
-/** Returns whether it could be done: on Linux, where the C library can be called. */
+/** Attaches the filter. Returns false if that is not possible: it needs Linux and glibc. */
 export function dropNewConnections(port: number): boolean {
   try {
     const sockets = listenersOf(port)
@@ -30,7 +30,7 @@ export function dropNewConnections(port: number): boolean {
   }
 }
 
-/** This process's sockets that listen on the port. */
+/** Returns the sockets of this process that listen on the port. */
 function listenersOf(port: number): number[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const listening = ['tcp', 'tcp6'].flatMap(family =>
@@ -45,7 +45,7 @@ function listenersOf(port: number): number[] {
     .map(Number)
 }
 
-/** '' for a descriptor that was closed meanwhile. */
+/** Returns the target of a descriptor; '' if it was closed meanwhile. */
 function linkOf(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`)

@@ -1,8 +1,8 @@
-/** Where a process listens: the address for clients, and the error when it is not available. */
+/** The address of a process for clients, and the error if its port is not available. */
 import { type Config, ConfigError } from '../config/config.ts'
 import { errorMessageOf } from '../telemetry/describe-cause.ts'
 
-/** `setting`: which names the port. */
+/** Creates the error for a port that is not available. `setting` is the setting that names the port. */
 export function portUnavailableError(
   host: string,
   port: number,
@@ -23,7 +23,7 @@ export function baseUrlOf(host: string, port: number): string {
   return `http://${reachable}:${port}/v1`
 }
 
-/** Where its pages are: at PUBLIC_URL, unless they have a port of their own. */
+/** Returns the URL of the dashboard: below PUBLIC_URL, unless the dashboard has a port of its own. */
 export function dashboardUrl(
   { dashboard, publicUrl }: Pick<Config, 'dashboard' | 'publicUrl'>,
   baseUrl: string,

@@ -1,4 +1,4 @@
-/** Background maintenance: deletes expired and excess entries, rebuilds lists, creates and drops partitions, delivers events. */
+/** Background maintenance: deletes expired and excess entries, rebuilds cache lists, manages partitions, and delivers events. */
 
 import { startWebhookDeliveries } from '../admin/webhooks/deliver-webhooks.ts'
 import type { Config } from '../config/config.ts'
@@ -17,17 +17,17 @@ const LISTS_EVERY_MS = 60_000
 const UPKEEP_EVERY_MS = 3_600_000
 const ROLL_UP_EVERY_MS = 5_000
 const EVENTS_EVERY_MS = 15_000
-/** Half of the time for which a failure degrades health. */
+/** The delay after a failure: half of the time for which a failure degrades health. */
 const RETRY_AFTER_FAILURE_MS = 25_000
-/** Less is a clock that is kept right, or a transaction that took longer than another. */
+/** The smallest step of the database's clock that is logged. Smaller ones are clock corrections, or concurrent transactions. */
 const STEP_SECONDS = 60
-const ROWS_A_BITE = 1_000
+const BATCH_ROWS = 1_000
 
 export interface MaintenanceOptions {
   config: Config
   database: Database
   log: Log
-  /** How often each loop runs, and looks again after a failure: by default each in its own time. */
+  /** The interval of all loops, also after a failure; by default, each has its own. */
   maintenanceEveryMs?: number | undefined
 }
 
@@ -35,31 +35,31 @@ export interface Maintenance {
   stop(): Promise<void>
 }
 
-/** Resolves when there is a partition for today's usage records. */
+/** Starts maintenance. Resolves once there is a partition for today's usage records. */
 export async function startMaintenance({
   config,
   database,
   log,
   maintenanceEveryMs,
 }: MaintenanceOptions): Promise<Maintenance> {
-  const lookAtClock = () => tellStep(database, log)
-  await lookAtClock()
-  const keepPartitions = () => callFunction(database, 'maintain_usage_partitions', {})
-  await keepPartitions()
+  const checkClock = () => logClockStep(database, log)
+  await checkClock()
+  const maintainPartitions = () => callFunction(database, 'maintain_usage_partitions', {})
+  await maintainPartitions()
   const loops: BackgroundLoop[] = []
   const every = (delayMs: number, what: FailureCategory, message: string, run: () => Promise<unknown>) => {
     loops.push(
       startBackgroundLoop({ delayMs: maintenanceEveryMs ?? delayMs, what, message, run, failures: log.failures }),
     )
   }
-  every(CLOCK_EVERY_MS, 'clock', "the database's clock could not be compared", lookAtClock)
+  every(CLOCK_EVERY_MS, 'clock', "the database's clock could not be compared", checkClock)
   every(SWEEP_EVERY_MS, 'sweep', 'expired cache entries and reservations could not be deleted', () => sweep(database))
   every(LISTS_EVERY_MS, 'lists', "the cache's lists could not be rebuilt", () => rebuildCacheLists(database))
   every(ROLL_UP_EVERY_MS, 'sums', 'usage could not be summed up', () => rollUpUsage(database))
   every(EVENTS_EVERY_MS, 'events', 'events could not be raised', () => callFunction(database, 'raise_due_events', {}))
-  every(UPKEEP_EVERY_MS, 'partitions', 'usage partitions could not be maintained', keepPartitions)
+  every(UPKEEP_EVERY_MS, 'partitions', 'usage partitions could not be maintained', maintainPartitions)
   every(UPKEEP_EVERY_MS, 'outdated', 'outdated rows could not be deleted', () =>
-    takeBites(database, 'delete_expired_rows'),
+    deleteInBatches(database, 'delete_expired_rows'),
   )
   const deliveries = startWebhookDeliveries({
     database,
@@ -80,7 +80,7 @@ export async function startMaintenance({
 interface LoopOptions {
   delayMs: number
   what: FailureCategory
-  /** Of a tick that failed. */
+  /** The log message of a failed tick. */
   message: string
   run: () => Promise<unknown>
   failures: Log['failures']
@@ -90,7 +90,7 @@ export interface BackgroundLoop {
   stop(): void
 }
 
-/** Runs every `delayMs`, the first time after that; sooner after a failure, so that it is known to last, or to be over. */
+/** Calls `run` every `delayMs`, first after `delayMs`. Runs sooner after a failure, so that health shows whether the failure persists. */
 export function startBackgroundLoop({ delayMs, what, message, run, failures }: LoopOptions): BackgroundLoop {
   const waitAfterFailureMs = Math.min(delayMs, RETRY_AFTER_FAILURE_MS)
   let timer: ReturnType<typeof setTimeout>
@@ -117,7 +117,7 @@ export function startBackgroundLoop({ delayMs, what, message, run, failures }: L
   }
 }
 
-async function tellStep(database: Database, log: Log): Promise<void> {
+async function logClockStep(database: Database, log: Log): Promise<void> {
   const seconds = await callFunction(database, 'record_database_time', {})
   await syncDatabaseTime(database)
   if (seconds > STEP_SECONDS) log.warn({ seconds }, 'the clock of the database has stepped back')
@@ -125,23 +125,23 @@ async function tellStep(database: Database, log: Log): Promise<void> {
 
 async function sweep(database: Database): Promise<void> {
   await callFunction(database, 'expire_reservations', {})
-  for (const bite of [
+  for (const name of [
     'delete_expired_entries',
     'delete_expired_stored_responses',
     'delete_expired_verdicts',
     'evict_entries',
   ] as const)
-    await takeBites(database, bite)
+    await deleteInBatches(database, name)
 }
 
-type Bite =
+type BatchFunction =
   | 'delete_expired_rows'
   | 'delete_expired_entries'
   | 'delete_expired_stored_responses'
   | 'delete_expired_verdicts'
   | 'evict_entries'
 
-/** One statement each, so that none is long however much there is. */
-async function takeBites(database: Database, bite: Bite): Promise<void> {
-  while ((await callFunction(database, bite, { at_most: ROWS_A_BITE })) >= ROWS_A_BITE) await Bun.sleep(50)
+/** Calls a function until nothing is left. Each call handles one batch, so that no statement takes long. */
+async function deleteInBatches(database: Database, name: BatchFunction): Promise<void> {
+  while ((await callFunction(database, name, { at_most: BATCH_ROWS })) >= BATCH_ROWS) await Bun.sleep(50)
 }

@@ -1,4 +1,4 @@
-/** Opens the configured database, for a serving process, a supervisor or an operator's command. */
+/** Opens the configured database for a serving process, a supervisor or a command. */
 import { type Config, ConfigError } from '../config/config.ts'
 import { type DatabaseAddress, describeAddress, readDatabaseUrl } from '../postgres/address.ts'
 import { findDashboardRoleProblem } from '../postgres/check-dashboard-role.ts'
@@ -15,7 +15,7 @@ import { errorMessageOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { ensurePsqlPassword, lockDataDir, writePsqlPort } from './data-dir.ts'
 
-/** Throws ConfigError when the database at DATABASE_URL, or a pooler before it, cannot be used as it is: with the reason, and what to run. */
+/** Opens the database. Throws ConfigError with reason and remedy if DATABASE_URL, or a pooler in front of it, is not usable. */
 export async function openDatabase(config: Config, log?: StartLog, options: DatabaseLimits = {}): Promise<Database> {
   return withSchema(await openServer(config, options, log), config.databaseSchema)
 }
@@ -26,7 +26,7 @@ type StartLog = Pick<Log, 'warn'>
 
 async function openServer(config: Config, limits: DatabaseLimits, log?: StartLog): Promise<Database> {
   if (config.databaseUrl === null) {
-    // PGlite creates its files with any mode that the umask allows.
+    // PGlite creates files with the most permissive mode that the umask allows.
     process.umask(0o077)
     const directory = await lockDataDir(config.dataDir)
     const password = await ensurePsqlPassword(config.dataDir)
@@ -41,76 +41,76 @@ async function openServer(config: Config, limits: DatabaseLimits, log?: StartLog
   const { databaseUrl: url, databaseStandbyUrl: standbyUrl, databasePrepared: isPrepared } = config
   const address = readDatabaseUrl(url)
   try {
-    const tls = await checkStart(address, isPrepared, limits, log)
-    const first = openServerDatabase({ url, maxConnections: 1, isPrepared, ...limits })
+    const tls = await checkServerAndPooler(address, isPrepared, limits, log)
+    const probe = openServerDatabase({ url, maxConnections: 1, isPrepared, ...limits })
     try {
-      await pingDatabase(first)
-      const budget = config.databaseMaxConnections ?? connectionsOf(address, config.workers)
-      const maxConnections = await divideConnections(first, budget, config.workers)
+      await pingDatabase(probe)
+      const budget = config.databaseMaxConnections ?? connectionBudgetOf(address, config.workers)
+      const maxConnections = await divideConnections(probe, budget, config.workers)
       return openServerDatabase({ url, standbyUrl, maxConnections, isPrepared, tls, ...limits })
     } finally {
-      await first.close()
+      await probe.close()
     }
   } catch (error) {
     if (error instanceof ConfigError) throw error
     throw new ConfigError([
-      `DATABASE_URL must lead to a PostgreSQL that the proxy can use. ${describeAddress(address)}: ${errorMessageOf(explainConnectionError(error, address))}`,
+      `DATABASE_URL must point to a PostgreSQL that the proxy can use. ${describeAddress(address)}: ${errorMessageOf(explainConnectionError(error, address))}`,
     ])
   }
 }
 
-/** `connection_limit` is for each process. */
-function connectionsOf({ connectionLimit }: DatabaseAddress, workers: number): number | null {
+/** Returns the connections for all workers; null without a limit. `connection_limit` applies to each process. */
+function connectionBudgetOf({ connectionLimit }: DatabaseAddress, workers: number): number | null {
   return connectionLimit === undefined ? null : connectionLimit * workers
 }
 
-async function checkStart(
+async function checkServerAndPooler(
   address: DatabaseAddress,
-  isAsked: boolean,
+  isRequested: boolean,
   limits: DatabaseLimits,
   log?: StartLog,
 ): Promise<TlsState> {
-  const isPrepared = isAsked && address.isPrepared !== false
+  const isPrepared = isRequested && address.isPrepared !== false
   const { isPooled, hasPreparedStatements, hasStatementTimeout, tls } = await detectPoolerFeatures(
     { ...address, isPrepared },
     limits,
   )
   if (!hasPreparedStatements) {
     throw new ConfigError([
-      'DATABASE_PREPARED must be off behind this pooler: it loses prepared statements, and records with them (PgBouncer keeps them from 1.21 on, unless max_prepared_statements is 0). Example: DATABASE_PREPARED=off',
+      'DATABASE_PREPARED must be off behind this pooler: it does not support prepared statements (PgBouncer does from 1.21 on, unless max_prepared_statements is 0). Example: DATABASE_PREPARED=off',
     ])
   }
   if (isPooled && !hasStatementTimeout) {
     log?.warn(
       {},
-      `the pooler takes no statement_timeout, and the role has none: run "alter role ${address.user} set statement_timeout = '10s'"`,
+      `the pooler takes no statement_timeout, and the role has none; run: alter role ${address.user} set statement_timeout = '10s'`,
     )
   }
   return tls
 }
 
-/** Throws ConfigError when the installation has used a later primary than the one that DATABASE_URL leads to. */
+/** Throws ConfigError if the installation has used a later primary than the one at DATABASE_URL. `mark` is the key in Redis that records it. */
 export async function rejectOldPrimary(database: Database, mark: string): Promise<void> {
   const isOld = () => database.primary?.problem === 'old primary'
   await database.runScript('select 1').catch(error => {
     if (!isOld()) throw error
     throw new ConfigError([
-      `DATABASE_URL must lead to the primary: ${errorMessageOf(error)}. If an earlier state was restored on purpose, delete ${mark} in Redis.`,
+      `DATABASE_URL must point to the primary: ${errorMessageOf(error)}. If you restored an earlier state, delete ${mark} in Redis.`,
     ])
   })
 }
 
-/** Logs when another proxy's migration, a table in use or a repair delays this start. */
+/** Migrates the database. Logs delays by another proxy's migration, a table in use or a repair. */
 export async function migrateDatabase(database: Database, log: Log): Promise<void> {
   const onWait = (seconds: number, reason: string) =>
     log.info({ seconds }, `waiting to migrate the database: ${reason}`)
   const onRepair = (names: readonly string[]) =>
     log.warn(
       { count: names.length, names: names.slice(0, 20) },
-      'the database differs from this version’s schema; what differs is created again',
+      'the database differs from this version’s schema; these objects are recreated',
     )
   const { isOlderRelease } = await migrate(database, { onWait, onRepair })
-  if (isOlderRelease) log.warn({}, 'a newer release has migrated the database; its functions stay')
-  const line = database.backend === 'embedded' ? null : await findDashboardRoleProblem(database)
-  if (line !== null) log.warn({ run: line }, 'the dashboard cannot read: run this in the database as a superuser')
+  if (isOlderRelease) log.warn({}, 'a newer release has migrated the database; its functions are used')
+  const command = database.backend === 'embedded' ? null : await findDashboardRoleProblem(database)
+  if (command !== null) log.warn({ run: command }, 'the dashboard cannot read: run this in the database as a superuser')
 }

@@ -1,4 +1,4 @@
-/** The database for an operator's command: the configured one, also while a proxy uses the embedded one. */
+/** Opens the configured database for a command, also while a proxy uses the embedded database. */
 import type { Config } from '../config/config.ts'
 import { formatCommand } from '../config/operator-command.ts'
 import { readEmbeddedPort } from '../postgres/address.ts'
@@ -8,7 +8,7 @@ import { withSchema } from '../postgres/with-schema.ts'
 import { findLockOwner, readPsqlPassword } from './data-dir.ts'
 import { type DatabaseLimits, openDatabase } from './open-database.ts'
 
-/** Runs the command and disconnects. Throws a one-line error when there is no database, or it is not migrated. */
+/** Runs the command and disconnects. Throws a one-line error if there is no database, or if it is not migrated. */
 export async function withOperatorDatabase<T>(
   config: Config,
   run: (database: Database) => Promise<T>,
@@ -24,12 +24,12 @@ export async function withOperatorDatabase<T>(
   }
 }
 
-/** An operator waits longer than a request does: a busy machine is slow to let a command in, and to answer it. */
-const PATIENCE: DatabaseLimits = { connectTimeLimitMs: 60_000, statementTimeLimitMs: 60_000 }
+/** The default time limits of commands. Operators wait longer than requests, because a busy machine connects and replies slowly. */
+const OPERATOR_LIMITS: DatabaseLimits = { connectTimeLimitMs: 60_000, statementTimeLimitMs: 60_000 }
 
-/** Only one process may own the embedded database's files. While a proxy does, this connects through its psql port. */
+/** Opens the database. Only one process may use the embedded database's files; if a proxy does, connects through its psql port. */
 export async function openOperatorDatabase(config: Config, given: DatabaseLimits = {}): Promise<Database> {
-  const limits = { ...PATIENCE, ...given }
+  const limits = { ...OPERATOR_LIMITS, ...given }
   if (config.databaseUrl !== null || (await findLockOwner(config.dataDir)) === null)
     return openDatabase(config, undefined, limits)
   const password = await readPsqlPassword(config.dataDir)
@@ -38,7 +38,7 @@ export async function openOperatorDatabase(config: Config, given: DatabaseLimits
   return withSchema(openServerDatabase({ url, maxConnections: 1, ...limits }), config.databaseSchema)
 }
 
-/** Whoever has forgotten DATABASE_URL learns which database this is. */
+/** Describes the database, in case DATABASE_URL was forgotten. */
 function describeUnmigrated({ databaseUrl, dataDir }: Config): string {
   const [which, or] =
     databaseUrl === null
@@ -47,7 +47,7 @@ function describeUnmigrated({ databaseUrl, dataDir }: Config): string {
   return `${which} is not at this version’s schema: run \`${formatCommand('migrate')}\`${or}`
 }
 
-/** The schema, a table, a column or a function that this version needs is missing. */
+/** Returns true if a schema, table, column or function that this version needs is missing. */
 function isUnmigrated(error: unknown): boolean {
   return ['3F000', '42P01', '42703', '42883'].includes(sqlStateOf(error) ?? '')
 }

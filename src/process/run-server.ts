@@ -1,4 +1,4 @@
-/** Starts one serving process, from its stores to its open port. */
+/** Starts a serving process: opens its stores, and listens on its port. */
 
 import { createEmbedder, EMBEDDER_DESCRIPTIONS } from '../cache/embedders/create-embedder.ts'
 import type { Config } from '../config/config.ts'
@@ -37,28 +37,28 @@ import {
 } from './startup-message.ts'
 import { stopOnSignals } from './stop-server.ts'
 
-/** Wait for Redis: this process alone would count requests before the first contact. Longer than an attempt to connect, which has a cause then. */
+/** The time to wait for Redis. Until then, only this process would count its requests. Longer than a connection attempt, so that errors have a cause. */
 const REDIS_WAIT_MS = 1_500
 
 export interface RunServerOptions {
-  /** One of several workers: the supervisor migrates and prints the welcome. */
+  /** True for one of several workers. Their supervisor migrates and prints the startup message. */
   isWorker: boolean
 }
 
-/** Resolves when the process serves; it exits by itself on SIGTERM and SIGINT. */
+/** Resolves once the process serves. The process exits by itself on SIGTERM and SIGINT. */
 export async function runServer(config: Config, { isWorker }: RunServerOptions): Promise<void> {
   const log = createLog(config.logLevel)
-  // Without a provider, the sandbox answers, and counts each answer: the vocabulary is loaded beside all that follows.
+  // Without a provider, the sandbox responds and counts tokens, so its vocabulary is loaded in the background.
   if (!config.aggregator.isConfigured) warmUpTokenizer()
   const [database, embedder] = await Promise.all([openDatabase(config, log), createEmbedder(config.embedder, log)])
-  if (database.primary) database.primary.onProblem = problem => notePrimary(problem, log)
+  if (database.primary) database.primary.onProblem = problem => logPrimaryProblem(problem, log)
   database.disk.onChange = isFull => {
-    if (isFull) log.error({}, 'the disk of the database is full: what needs room is not stored')
-    else log.info({}, 'the disk of the database has room again')
+    if (isFull) log.error({}, 'the disk of the database is full: writes fail until it has free space')
+    else log.info({}, 'the disk of the database has free space again')
   }
   if (database.standbys)
     database.standbys.onChange = (place, state) => {
-      if (state === 'up') log.info({ standby: place }, 'reads that may lag are asked of this standby')
+      if (state === 'up') log.info({ standby: place }, 'a standby is used for reads that may lag')
       else log.warn({ standby: place, state }, 'a standby of DATABASE_STANDBY_URL is not used')
     }
   if (!isWorker) await Promise.all([migrateDatabase(database, log), warnUnknownSettings(log)])
@@ -69,11 +69,11 @@ export async function runServer(config: Config, { isWorker }: RunServerOptions):
   const metrics = createMetrics()
   const app = await createApp({ config, database, store, embedder, bus, log, metrics })
 
-  const introduction = isWorker ? null : await createStartupMessage(config, database, log)
+  const startupMessage = isWorker ? null : await createStartupMessage(config, database, log)
 
-  const server = listenOrTell(app.http, config, introduction)
+  const server = listenOrPrintKey(app.http, config, startupMessage)
   const baseUrl = baseUrlOf(config.host, server.port ?? config.port)
-  if (introduction) printStartupMessage(introduction, baseUrl)
+  if (startupMessage) printStartupMessage(startupMessage, baseUrl)
   if (app.dashboard && typeof config.dashboard === 'number')
     listen(app.dashboard, { ...config, port: config.dashboard }, 'DASHBOARD')
   app.connections.watch(server, closed => log.warn({ closed }, 'connections run short; idle ones were closed'))
@@ -100,30 +100,30 @@ export async function runServer(config: Config, { isWorker }: RunServerOptions):
   )
   if (!isWorker) log.info({ embedder: config.embedder.kind }, EMBEDDER_DESCRIPTIONS[config.embedder.kind])
   monitorEventLoopDelay(metrics, log)
-  forgetStart(server)
+  releaseStartupCode(server)
   if (isWorker) return reportToSupervisor(metrics.snapshot)
   startMetricsServer(config, database, metrics.snapshot, log)
   await printDashboardLogin(config, database, baseUrl, log)
 }
 
-const STARTED_MS = 1_000
+const RELEASE_AFTER_MS = 1_000
 
-/** Code that ran once, to start, takes six megabytes until the engine is told that it may go. What serves requests would go, too. */
-function forgetStart(server: { readonly pendingRequests: number }): void {
+/** Frees compiled code that ran only at the start, about six megabytes. Skipped while requests are pending, because their code would go, too. */
+function releaseStartupCode(server: { readonly pendingRequests: number }): void {
   setTimeout(() => {
     if (server.pendingRequests === 0) Bun.shrink()
-  }, STARTED_MS).unref()
+  }, RELEASE_AFTER_MS).unref()
 }
 
-function notePrimary(problem: PrimaryProblem | null, log: Log): void {
+function logPrimaryProblem(problem: PrimaryProblem | null, log: Log): void {
   if (problem === 'two primaries') {
-    log.error({}, 'two servers of DATABASE_URL take writes; the one on the higher timeline is used: end the other')
+    log.error({}, 'two servers of DATABASE_URL take writes; the one on the higher timeline is used: stop the other')
   } else if (problem === 'old primary') {
-    log.error({}, 'the only server of DATABASE_URL that takes writes was left behind by a failover: it is not used')
-  } else log.info({}, 'there is one primary again')
+    log.error({}, 'the only server of DATABASE_URL that takes writes is an old primary: it is not used')
+  } else log.info({}, 'DATABASE_URL has one primary again')
 }
 
-/** The proxy starts without Redis, too, and reconnects later. */
+/** Opens Redis. If it is not available, the proxy starts without it and reconnects later. */
 async function openRedis(
   url: string,
   database: Database,
@@ -133,7 +133,7 @@ async function openRedis(
   const redis = connectRedis(url, { tls: config.redisTls })
   const installationId = await callFunction(database, 'installation_id', {})
   const { primary } = database
-  const onCount = (living: number) => shareWithFleet(database, config, living)
+  const onCount = (processCount: number) => limitConnectionsForFleet(database, config, processCount)
   const listener = connectRedis(url, { tls: config.redisTls, isSubscriber: true })
   const fleet = registerProcess({
     redis,
@@ -151,19 +151,19 @@ async function openRedis(
       else
         log.warn(
           { ...which, ...explainRedisError(redis, cause) },
-          'Redis is lost: no exact hits from it, rate windows by process',
+          'Redis is lost: it serves no exact hits, and each process counts its own rate limits',
         )
     },
   })
   const store = createSignedStore(guarded, {
-    signer: await openTags(config, installationId),
+    signer: await createSigner(config, installationId),
     onInvalidSignature: createTagMismatchLogger(log),
   })
-  const failure = await failureWithin(store, REDIS_WAIT_MS)
+  const failure = await pingUntil(store, REDIS_WAIT_MS)
   if (failure === null) await withTimeout(REDIS_WAIT_MS, fleet.sendHeartbeat()).catch(() => {})
-  else log.warn(explainRedisError(redis, failure), 'Redis cannot be used at REDIS_URL; going on without')
+  else log.warn(explainRedisError(redis, failure), 'Redis cannot be used at REDIS_URL; the proxy continues without it')
   if (isDatabaseMissing(redis))
-    log.warn(explainRedisError(redis, null), 'the database of REDIS_URL does not exist; 0 is used')
+    log.warn(explainRedisError(redis, null), 'the database of REDIS_URL does not exist; database 0 is used')
   if (primary) await rejectOldPrimary(database, primaryTimelineKey(installationId))
   const { isOnlyProcess } = fleet
   const bus = openProcessBus({ redis, listener, installationId, entries: store, store: guarded, isOnlyProcess })
@@ -174,22 +174,27 @@ async function openRedis(
   return { store: { ...store, close }, bus }
 }
 
-/** Without a setting for each machine, the processes of all machines share what the server gives to one. */
-async function shareWithFleet(database: Database, { databaseMaxConnections, workers }: Config, living: number) {
+/** Without DATABASE_MAX_CONNECTIONS, divides the server's connections among the processes of all machines. */
+async function limitConnectionsForFleet(
+  database: Database,
+  { databaseMaxConnections, workers }: Config,
+  processCount: number,
+) {
   if (databaseMaxConnections !== null) return
-  database.limitConnections(await divideConnections(database, null, Math.max(workers, living)))
+  database.limitConnections(await divideConnections(database, null, Math.max(workers, processCount)))
 }
 
 /**
- * Without an ENCRYPTION_KEY, anyone who knows the whole installation id can write entries. Names in Redis contain its first digits only.
+ * Creates the signer of entries in Redis. Without an ENCRYPTION_KEY, anyone who knows the whole installation id can forge signatures. Keys in
+ * Redis contain only its first digits.
  */
-async function openTags(config: Config, installationId: string): Promise<EntrySigner> {
+async function createSigner(config: Config, installationId: string): Promise<EntrySigner> {
   const { current, others } = await readEncryptionKeys(config)
   return createEntrySigner({ current: current ?? Buffer.from(installationId), others }, installationId)
 }
 
-/** Null as soon as it answers; else what the last attempt rejected with. */
-async function failureWithin(store: FastStore, limitMs: number): Promise<unknown> {
+/** Pings the store until it replies. Returns null then, or the error of the last attempt after `limitMs`. */
+async function pingUntil(store: FastStore, limitMs: number): Promise<unknown> {
   const deadlineMs = performance.now() + limitMs
   let failure: unknown = null
   do {
@@ -203,17 +208,17 @@ async function failureWithin(store: FastStore, limitMs: number): Promise<unknown
   return failure
 }
 
-/** As `listen`. A key that the first start has made is shown even if it cannot go on. */
-function listenOrTell(http: App['http'], config: Config, introduction: StartupMessage | null) {
+/** Listens like `listen`. On failure, prints the test key that this first start created, because it cannot be read again. */
+function listenOrPrintKey(http: App['http'], config: Config, startupMessage: StartupMessage | null) {
   try {
     return listen(http, config)
   } catch (error) {
-    if (introduction?.testKey) printStartupMessage(introduction, null)
+    if (startupMessage?.testKey) printStartupMessage(startupMessage, null)
     throw error
   }
 }
 
-/** Throws ConfigError when the port is not available. */
+/** Listens on the port. Throws ConfigError if it is not available. */
 function listen(
   http: App['http'] | NonNullable<App['dashboard']>,
   { port, host, workers }: Config,
@@ -224,6 +229,6 @@ function listen(
   } catch (error) {
     throw portUnavailableError(host, port, error, setting)
   }
-  if (!http.server) throw new Error('The server did not start')
+  if (!http.server) throw new Error('the server did not start')
   return http.server
 }

@@ -1,4 +1,4 @@
-/** Entry point: reads the configuration, and starts a server or a supervisor of workers; or runs the command that is named. */
+/** The entry point: runs the given command, or reads the configuration and starts a server or a supervisor of workers. */
 import { version } from '../../package.json' with { type: 'json' }
 import { ConfigError, processEnvironment, readConfig } from '../config/config.ts'
 import { SELF_COMMAND } from '../event-loop/self-command.ts'
@@ -6,11 +6,11 @@ import { SELF_COMMAND } from '../event-loop/self-command.ts'
 interface Command {
   /** Resolves to the exit code. Rejects with an error whose message is for the operator. */
   run(args: readonly string[]): Promise<number>
-  /** The exit code where it rejects; 1 by default. */
+  /** The exit code when `run` rejects; 1 by default. */
   failureExitCode?: number
 }
 
-/** Imported when they are called: a process loads no more than it needs. */
+/** The commands. Each is imported when it is called, so that a process loads only what it needs. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map<string, () => Promise<Command>>([
   ['migrate', () => import('./commands/migrate.ts')],
   ['create-project', () => import('./commands/create-project.ts')],
@@ -27,35 +27,37 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map<string, ()
 const HELP = `Usage: model-proxy                                    starts the proxy
        model-proxy migrate                            only brings the database to this version's schema
        model-proxy create-project PROJECT [--plan PLAN]
-                                                      creates a project, on the plan free unless told
+                                                      creates a project; the default plan is free
        model-proxy create-key PROJECT NAME [--type test] [--expires 2027-01-01]
-                                                      creates an API key, and prints it this once
+                                                      creates an API key, and prints it once
        model-proxy create-admin EMAIL [--promote] [--password-stdin]
-                                                      adds an administrator, and prints a token to set a password
-                                                      with, also for an administrator who lost the password;
-                                                      --promote: makes a known user an administrator;
-                                                      --password-stdin: sets the one that standard input holds
-       model-proxy set-provider-key PROJECT PROVIDER  stores the key that standard input holds
-       model-proxy reseal                             seals all that is stored with a new ENCRYPTION_KEY
-       model-proxy catalogue:sync [--dry-run]         brings the aggregator's models and prices up to date
+                                                      adds an administrator, and prints a token to set a password;
+                                                      also resets the password of an existing administrator;
+                                                      --promote: makes an existing user an administrator;
+                                                      --password-stdin: sets the password from standard input
+       model-proxy set-provider-key PROJECT PROVIDER  stores the provider key from standard input
+       model-proxy reseal                             re-encrypts all stored secrets and contents with a new
+                                                      ENCRYPTION_KEY
+       model-proxy catalogue:sync [--dry-run]         updates the aggregator's models and prices
        model-proxy catalogue:sync --source FILE|URL [--apply]
                                                       compares vendors' prices with a published table
        model-proxy report [--project NAME] [--month 2026-10] [--to FILE]
-                                                      writes the month as HTML, and as PDF where chromium is
+                                                      writes a monthly report as HTML, and as PDF if chromium is
+                                                      installed
        model-proxy audit [--from 2026-11-01] [--to TIME] [--project NAME] [--json]
-                                                      checks what was admitted, spent and recorded; exits with 1 for
-                                                      violations, with 2 where it could not run: audit --help
+                                                      checks admitted requests, spending and records; exits with 1
+                                                      for violations, and with 2 if it cannot run; see audit --help
        model-proxy embedder:install [--to DIRECTORY]  downloads the sentence model for EMBEDDER=local
        model-proxy --version
 `
 
-/** What Bun reads before it runs a program. */
+/** Environment variables that Bun reads before it runs a program. */
 const RUNTIME = {
-  // Requests of upstreams at a time; else 256.
+  // The maximum number of concurrent upstream requests; 256 by default.
   BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
-  // The last of JavaScriptCore's compilers takes a quarter of a new process's time per miss, and makes no request cheaper.
+  // Disables JavaScriptCore's FTL compiler. It takes a quarter of a new process's time per cache miss, and makes no request faster.
   BUN_JSC_useFTLJIT: '0',
-  // How much the heap may grow before garbage is collected depends on the machine's memory: with much, a heap of hundreds of MB may double.
+  // The memory size that JavaScriptCore assumes. With the machine's size, a heap of hundreds of MB may double before it is collected.
   BUN_JSC_forceRAMSize: '1073741824',
 }
 
@@ -69,7 +71,7 @@ try {
     process.exitCode = await loaded.run(args)
   } else if (name === '--help') process.stdout.write(`${HELP}\n${await readSettings()}`)
   else if (name === '--version') process.stdout.write(`${version}\n`)
-  // The process of a sentence model; its arguments are model-main.ts's.
+  // Runs the process of a sentence model. model-main.ts reads its arguments.
   else if (name === '--model') await import('../cache/embedders/local/model-main.ts')
   else await serve(name)
 } catch (error) {
@@ -82,31 +84,29 @@ async function readSettings(): Promise<string> {
   return text
 }
 
-/** `--worker`: of a supervisor. Never quotes an argument, because it may be a key. */
+/** Starts a server. `--worker` marks a worker of a supervisor. Errors never quote an argument, because it may be a key. */
 async function serve(argument: string | undefined): Promise<void> {
   const isWorker = argument === '--worker' && args.length === 0
   if (argument !== undefined && !isWorker)
-    throw new ConfigError([
-      'The server takes no such argument: --help lists its commands and settings. Example: PORT=8080',
-    ])
-  startAsNeeded()
+    throw new ConfigError(['The server takes no such argument: --help lists commands and settings. Example: PORT=8080'])
+  ensureRuntime()
   const config = readConfig()
-  // As for the log: whoever reads standard output may go, and the proxy stays.
+  // The proxy continues if the reader of standard output exits.
   process.stdout.on('error', () => {})
-  // Imported dynamically, so that a supervisor does not load the application, and a wrong setting is reported at once.
+  // Imported dynamically, so that a supervisor does not load the application, and invalid settings are reported at once.
   if (config.workers > 1 && !isWorker) await (await import('./supervise-workers.ts')).superviseWorkers(config)
   else await (await import('./run-server.ts')).runServer(config, { isWorker })
 }
 
-/** Becomes the same program with what it needs of Bun, where its environment does not say all of that. */
-function startAsNeeded(): void {
+/** Restarts the program with the variables of RUNTIME if any of them is missing. */
+function ensureRuntime(): void {
   const environment = { ...RUNTIME, ...processEnvironment }
   if (Object.keys(environment).length === Object.keys(processEnvironment).length) return
   const [bun = '', ...program] = SELF_COMMAND
   process.execve?.(bun, [bun, ...process.execArgv, ...program, ...process.argv.slice(2)], environment)
 }
 
-/** The error and its causes, one line each. A stack does not help with a wrong setting. */
+/** Formats the error and its causes, one per line, without a stack. */
 function explain(error: unknown): string {
   const lines: string[] = []
   for (let at: unknown = error; at instanceof Error; at = at.cause) lines.push(at.message || at.name)

@@ -1,4 +1,4 @@
-/** Opens the port for metrics, if it is wanted. */
+/** Starts the server for metrics, if it is configured. */
 import { type Config, ConfigError, DEFAULT_METRICS_PORT } from '../config/config.ts'
 import { serveMetrics } from '../http/metrics-server.ts'
 import type { Database } from '../postgres/database.ts'
@@ -8,8 +8,8 @@ import type { Log } from '../telemetry/log.ts'
 import type { MetricsSnapshot } from '../telemetry/metrics.ts'
 
 /**
- * Throws ConfigError when a chosen port is not available. If another process has the default one, as a second proxy on one machine would,
- * this one goes on without.
+ * Starts the server. Throws ConfigError if a configured port is not available. If the default port is taken, for example by a second proxy on
+ * the machine, the process continues without metrics.
  */
 export function startMetricsServer(
   { host, metrics }: Config,
@@ -26,6 +26,9 @@ export function startMetricsServer(
         `METRICS_PORT must be free on ${host}, and ${metrics.port} is not: ${errorMessageOf(error)}. Example: METRICS_PORT=9465; 0 for none`,
       ])
     }
-    log.warn({ port: metrics.port }, 'the port for metrics is taken; none are served. METRICS_PORT sets another')
+    log.warn(
+      { port: metrics.port },
+      'the port for metrics is taken, so none are served; set METRICS_PORT to another port',
+    )
   }
 }

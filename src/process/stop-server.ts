@@ -1,4 +1,4 @@
-/** Stops a serving process: finishes requests, writes pending data, and closes the stores. */
+/** Stops a serving process: finishes requests, writes pending data, and closes stores. */
 
 import type { Embedder } from '../cache/embedders/embedder.ts'
 import type { Database } from '../postgres/database.ts'
@@ -7,22 +7,22 @@ import type { Log } from '../telemetry/log.ts'
 import type { App } from './app.ts'
 import { dropNewConnections } from './drop-new-connections.ts'
 
-/** A terminal signals every process of its group, and each parent passes the signal on. Signals within this time count as one. */
+/** Signals within this time count as one, because a terminal signals all processes of a group, and the supervisor forwards the signal. */
 const ONE_SIGNAL_MS = 500
-/** Time for requests that were cut off to abort their upstream calls and be accounted for. */
-const CUT_GRACE_MS = 250
-/** For requests on connections that were opened before new ones are turned away. */
+/** The time for aborted requests to abort their upstream calls and be recorded. */
+const ABORT_GRACE_MS = 250
+/** The time for requests on connections that were opened before new ones are dropped. */
 const LAST_REQUESTS_MS = 250
 const FLUSH_TIME_LIMIT_MS = 5_000
 const CLOSE_TIME_LIMIT_MS = 2_000
 
-/** The part of Bun's server that is needed here. */
+/** The used part of Bun's server. */
 interface Server {
   readonly port: number | undefined
   readonly pendingRequests: number
   readonly pendingWebSockets: number
-  /** Accepts no more and closes idle connections; resolves when all requests have ended, or with `true` cuts them. */
-  stop(cut?: boolean): Promise<void>
+  /** Stops listening and closes idle connections. Resolves once all requests have ended. With `true`, aborts them. */
+  stop(abort?: boolean): Promise<void>
 }
 
 export interface RunningServer {
@@ -32,9 +32,9 @@ export interface RunningServer {
   database: Database
   embedder: Embedder
   log: Log
-  /** How long requests are still taken after SIGTERM. */
+  /** The time for which requests are still accepted after SIGTERM. */
   shutdownDelayMs: number
-  /** How long requests in flight may take to end. */
+  /** The time limit for requests in flight. */
   shutdownTimeoutMs: number
 }
 
@@ -51,7 +51,7 @@ export function stopOnSignals(serving: RunningServer): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  // The supervisor has died.
+  // The supervisor has ended.
   process.on('disconnect', () => stop())
 }
 
@@ -61,7 +61,7 @@ async function stopServing(serving: RunningServer, delayMs: number): Promise<voi
   app.beginDrain()
   if (delayMs > 0) await drain(server, delayMs)
   await Promise.race([server.stop().then(app.waitUntilFinished), Bun.sleep(shutdownTimeoutMs)])
-  await cutRequests(server, app, log)
+  await abortRequests(server, app, log)
   app.recordOpenRequests()
   await app.flush(FLUSH_TIME_LIMIT_MS)
   await Promise.race([
@@ -72,17 +72,17 @@ async function stopServing(serving: RunningServer, delayMs: number): Promise<voi
   await log.flush()
 }
 
-/** Serves on until load balancers have noticed, and then the requests that are on their way. */
+/** Continues to serve until load balancers have noticed the shutdown, and then the requests that were already sent. */
 async function drain(server: Server, delayMs: number): Promise<void> {
   await Bun.sleep(delayMs)
   if (server.port !== undefined && dropNewConnections(server.port)) await Bun.sleep(LAST_REQUESTS_MS)
 }
 
-async function cutRequests(server: Server, app: App, log: Log): Promise<void> {
+async function abortRequests(server: Server, app: App, log: Log): Promise<void> {
   if (server.pendingRequests === 0 && server.pendingWebSockets === 0) return
-  log.warn({ pending: server.pendingRequests }, 'requests took too long to end; cut')
+  log.warn({ pending: server.pendingRequests }, 'requests took too long to end; they are aborted')
   app.beginAbort()
-  // Not awaited: it resolves when every request has ended, which may be never.
+  // Not awaited, because it resolves once all requests have ended, which may never happen.
   server.stop(true)
-  await Bun.sleep(CUT_GRACE_MS)
+  await Bun.sleep(ABORT_GRACE_MS)
 }

@@ -1,4 +1,4 @@
-/** Runs several serving processes on one port: starts them, replaces those that end, passes signals on. */
+/** Runs several serving processes on one port: starts them, replaces those that end, and forwards signals. */
 import { type Config, ConfigError } from '../config/config.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { type MetricsSnapshot, mergeSnapshots, withoutGauges } from '../telemetry/metrics.ts'
@@ -9,30 +9,30 @@ import { startMetricsServer } from './start-metrics-server.ts'
 import { createStartupMessage, printStartupMessage } from './startup-message.ts'
 import { spawnWorker, type WorkerProcess } from './worker-process.ts'
 
-/** Pause before an ended worker is replaced; doubled while replacements do not get to serve. */
-const LEAST_PAUSE_MS = 200
-const MOST_PAUSE_MS = 10_000
-/** A worker still running this long after its own limit is killed. */
+/** The pause before an ended worker is replaced. It doubles while replacements fail to start. */
+const MIN_PAUSE_MS = 200
+const MAX_PAUSE_MS = 10_000
+/** A worker that still runs this long after its shutdown timeout is killed. */
 const KILL_SLACK_MS = 10_000
 
-/** Resolves when all workers serve. If one cannot, ends the others and throws. Later, a worker that ends is replaced. */
+/** Resolves once all workers serve. If one fails to start, ends the others and throws. Afterwards, replaces workers that end. */
 export async function superviseWorkers(config: Config): Promise<void> {
   checkPort(config)
   const log = createLog(config.logLevel)
   const database = await openDatabase(config, log)
   await Promise.all([migrateDatabase(database, log), warnUnknownSettings(log)])
 
-  const team = new Team(config, log)
-  process.on('SIGTERM', () => team.stop())
-  process.on('SIGINT', () => team.stop())
-  await team.start()
-  startMetricsServer(config, database, () => team.metrics(), log)
+  const workers = new WorkerGroup(config, log)
+  process.on('SIGTERM', () => workers.stop())
+  process.on('SIGINT', () => workers.stop())
+  await workers.start()
+  startMetricsServer(config, database, () => workers.metrics(), log)
   printStartupMessage(await createStartupMessage(config, database, log), baseUrlOf(config.host, config.port))
-  // Each scrape asks it what is left of budgets.
+  // The metrics server reads the remaining budgets from the database.
   if (config.metrics.port === 0) await database.close()
 }
 
-/** Workers bind with SO_REUSEPORT, which succeeds even if another program shares the port. So the port is checked once here. */
+/** Checks the port once, because workers bind with SO_REUSEPORT, which succeeds even if another program uses the port. */
 function checkPort({ host, port }: Config): void {
   if (port === 0) throw new ConfigError(['PORT must be a port when WORKERS is more than 1. Example: PORT=3000'])
   try {
@@ -42,11 +42,11 @@ function checkPort({ host, port }: Config): void {
   }
 }
 
-class Team {
+class WorkerGroup {
   readonly #config: Config
   readonly #log: Log
   readonly #running = new Set<WorkerProcess>()
-  /** What workers counted that have ended: a counter never falls. */
+  /** The metrics of ended workers, so that counters never decrease. */
   #ended: MetricsSnapshot = []
   #isStopping = false
 
@@ -55,10 +55,10 @@ class Team {
     this.#log = log
   }
 
-  /** Rejects, after ending the others, when a worker does not get to serve. */
+  /** Starts all workers. If one fails to start, ends the others and rejects. */
   async start(): Promise<void> {
     try {
-      await Promise.all(Array.from({ length: this.#config.workers }, () => this.#fillPlace()))
+      await Promise.all(Array.from({ length: this.#config.workers }, () => this.#startWorker()))
     } catch (error) {
       this.#isStopping = true
       await this.#end()
@@ -66,7 +66,7 @@ class Team {
     }
   }
 
-  /** Passes each signal on; the process ends with its last worker. */
+  /** Forwards a signal to the workers. The process exits with the last worker. */
   stop(): void {
     const again = this.#isStopping
     this.#isStopping = true
@@ -74,25 +74,25 @@ class Team {
     else this.#end().then(code => process.exit(code))
   }
 
-  /** What all workers measured, those that have ended too. */
+  /** Returns the merged metrics of all workers, including ended ones. */
   metrics(): MetricsSnapshot {
     return mergeSnapshots([...Array.from(this.#running, worker => worker.metrics()), this.#ended])
   }
 
-  /** Keeps one worker running; rejects when its first process does not get to serve. */
-  async #fillPlace(): Promise<void> {
+  /** Keeps one worker running. Rejects if its first process fails to start. */
+  async #startWorker(): Promise<void> {
     const first = this.#spawn()
     if (!(await first.ready)) throw new Error(`a worker ended with code ${await first.exited} before it served`)
-    void this.#refill(first)
+    void this.#keepRunning(first)
   }
 
-  async #refill(worker: WorkerProcess): Promise<void> {
+  async #keepRunning(worker: WorkerProcess): Promise<void> {
     let current = worker
-    for (let pauseMs = LEAST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)) {
-      if (await current.ready) pauseMs = LEAST_PAUSE_MS
+    for (let pauseMs = MIN_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      if (await current.ready) pauseMs = MIN_PAUSE_MS
       const code = await current.exited
       if (this.#isStopping) return
-      this.#log.error({ pid: current.child.pid, code, pauseMs }, 'a worker ended; another takes its place')
+      this.#log.error({ pid: current.child.pid, code, pauseMs }, 'a worker ended; it is replaced')
       await this.#log.flush()
       await Bun.sleep(pauseMs)
       if (this.#isStopping) return
@@ -112,7 +112,7 @@ class Team {
 
   #signalAll(signal: NodeJS.Signals): Promise<number[]> {
     for (const { child } of this.#running) child.kill(signal)
-    // A worker that does not serve yet has no handler and nothing to finish: the signal ends it.
+    // The signal ends a worker that does not serve yet, because it has no handler. It has nothing to finish.
     return Promise.all(
       Array.from(this.#running, ({ child, exited }) =>
         exited.then(code => (child.signalCode === 'SIGTERM' ? 0 : code)),

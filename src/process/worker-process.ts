@@ -1,4 +1,4 @@
-/** One serving process as its supervisor sees it: whether it serves, its heartbeat, and how it ended. */
+/** A worker of a supervisor: its process, its heartbeat and its exit code. */
 import type { Subprocess } from 'bun'
 import { SELF_COMMAND } from '../event-loop/self-command.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -7,34 +7,34 @@ import { monitorHeartbeat } from './heartbeat.ts'
 
 export interface WorkerProcess {
   child: Subprocess
-  /** Resolves to whether it got to serve. */
+  /** Resolves to true once it serves, or to false if it ends before. */
   ready: Promise<boolean>
   /** Resolves to its exit code. */
   exited: Promise<number>
-  /** What it had measured a second ago at most. */
+  /** Returns its metrics, which are at most a second old. */
   metrics(): MetricsSnapshot
 }
 
-/** A process that falls silent is killed. */
+/** Starts a worker. Kills it if its heartbeats stop. */
 export function spawnWorker(log: Log): WorkerProcess {
-  const { promise: serving, resolve: noteServing } = Promise.withResolvers<boolean>()
+  const { promise: ready, resolve: resolveReady } = Promise.withResolvers<boolean>()
   const child = Bun.spawn([...SELF_COMMAND, '--worker'], {
     stdin: 'ignore',
     stdout: 'inherit',
     stderr: 'inherit',
     // Through IPC, a worker also learns that its supervisor has gone.
     ipc: message => {
-      if (pulse.receive(message)) noteServing(true)
+      if (heartbeat.receive(message)) resolveReady(true)
     },
   })
-  const pulse = monitorHeartbeat(() => {
-    log.error({ pid: child.pid }, 'a worker has fallen silent; it is ended')
+  const heartbeat = monitorHeartbeat(() => {
+    log.error({ pid: child.pid }, 'a worker has fallen silent; it is killed')
     child.kill('SIGKILL')
   })
   const ended = child.exited.then(code => {
-    pulse.stop()
-    noteServing(false)
+    heartbeat.stop()
+    resolveReady(false)
     return code
   })
-  return { child, ready: serving, exited: ended, metrics: pulse.metrics }
+  return { child, ready: ready, exited: ended, metrics: heartbeat.metrics }
 }

@@ -202,7 +202,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect((button?.x ?? 9_999) + (button?.width ?? 0)).toBeLessThan(1280)
       await fits('keys')
       await page.goto(`${root}/dashboard/${seeded.project}/requests/nothing`)
-      await page.getByText('This is not an id as the list gives it.').waitFor()
+      await page.getByText('must be an id from this list.').waitFor()
       const asked: string[] = []
       const note = (request: Request) => request.url().endsWith('/proj_999999') && asked.push(request.url())
       page.on('request', note)

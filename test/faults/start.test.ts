@@ -48,7 +48,7 @@ test.each(['1', '2'])(
       REDIS_URL: 'redis://127.0.0.1:1',
       WORKERS: workers,
     })
-    expect(said).toContain('DATABASE_URL must lead to a PostgreSQL that the proxy can use. 127.0.0.1:')
+    expect(said).toContain('DATABASE_URL must point to a PostgreSQL that the proxy can use. 127.0.0.1:')
     expect(said).toContain('ECONNREFUSED')
     expect(said).not.toContain('s3cret')
   },

@@ -102,9 +102,7 @@ describeFaults('a primary that was left behind', () => {
     await waitUntil('it is named', async () => (await healthOf(proxy))[1] === 'old primary')
     const refused = spawnProxy({ DATABASE_URL: old.url, REDIS_URL: redis.url })
     expect(await refused.ended()).not.toBe(0)
-    expect(refused.output()).toContain(
-      'the server is an old primary: it is on timeline 1, and timeline 2 has been used',
-    )
+    expect(refused.output()).toContain('the server is an old primary: it is on timeline 1, but timeline 2 is in use')
   })
 
   test('all is well again where the promoted one is back and the old one is gone', async () => {

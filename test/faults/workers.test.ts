@@ -97,7 +97,7 @@ describeFaults('WORKERS=2', () => {
     const [first = 0, second, third] = readPauses().slice(before)
     expect(first).toBeGreaterThan(0)
     expect([second, third]).toEqual([2 * first, 4 * first])
-    expect(team.output()).toContain('DATABASE_URL must lead to a PostgreSQL that the proxy can use')
+    expect(team.output()).toContain('DATABASE_URL must point to a PostgreSQL that the proxy can use')
     await postgres.start()
     await waitUntil('the place is filled', async () => countLines(team, '"msg":"listening"') === listened + 1)
     stray.push(...workersOf(team))

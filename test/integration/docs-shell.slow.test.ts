@@ -203,7 +203,7 @@ test('every line for operators runs, in one shell, also after a restart', async 
     'printf %s sk-another-secret | scripts/set-provider-key.sh acme groq',
     'bun run reseal',
   ]
-  expect(await shell(after.join('\n'))).toContain('3 were already')
+  expect(await shell(after.join('\n'))).toContain('3 unchanged')
   await start(`${EXPORTS}\nexec bun src/process/server.ts`)
   expect(await shell(`${EXPORTS}\npsql "$DATABASE_URL" -qAt -c "select count(*) from provider_keys"`)).toBe('2\n')
 }, 300_000)

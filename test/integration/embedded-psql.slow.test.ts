@@ -124,7 +124,7 @@ describe.skipIf(!psqlPath)(title, () => {
     expect(await notes()).not.toContain('forgotten')
     await session.say('select 1;')
     await session.running.stdin.end()
-    expect(await new Response(session.running.stderr).text()).toContain('its open transaction keeps the proxy waiting')
+    expect(await new Response(session.running.stderr).text()).toContain('its open transaction blocks the proxy')
     expect(await session.running.exited).not.toBe(0)
   })
 
@@ -211,7 +211,7 @@ describe.skipIf(!psqlPath)(title, () => {
     expect(none).toMatchObject({ exitCode: 2, stdout: '' })
     const startup = '\0\0\0\x17\0\x03\0\0user\0postgres\0\0'
     const query = 'Q\0\0\0\x0dselect 1\0'
-    expect(await exchange([startup + query])).toContain('a password was expected')
+    expect(await exchange([startup + query])).toContain('expected a password message')
   })
 
   test('a statement that keeps the server waiting is ended; the server waits for a moment, and loses nothing', async () => {
@@ -303,13 +303,13 @@ describe.skipIf(!psqlPath)(title, () => {
     const refused = await psql('select 1')
     await Promise.all(sessions.map(session => session.kill()))
     expect(refused.exitCode).toBe(2)
-    expect(refused.stderr).toContain('takes 10 psql sessions at most')
+    expect(refused.stderr).toContain('accepts at most 10 psql sessions')
     await expect.poll(async () => (await psql('select 1')).exitCode).toBe(0)
   })
 
   test('a port that is taken stops the start', async () => {
     await expect(open(database.psqlPort ?? 0)).rejects.toThrow(
-      `Port ${database.psqlPort}, for psql, cannot be had; set EMBEDDED_PG_PORT`,
+      `port ${database.psqlPort} for psql is not available; set EMBEDDED_PG_PORT`,
     )
   })
 
@@ -330,7 +330,7 @@ describe.skipIf(!psqlPath)(title, () => {
     session.stdin.write('select 1;\n')
     await session.stdin.end()
     // Cut off, not asked to make room as it would be after half a second.
-    expect(await new Response(session.stderr).text()).not.toContain('keeps the proxy waiting')
+    expect(await new Response(session.stderr).text()).not.toContain('blocks the proxy')
     session.kill()
     await session.exited
   })

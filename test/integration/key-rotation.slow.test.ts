@@ -132,7 +132,7 @@ describeReal('a rotation of the encryption key', backend => {
     const { others } = await countSealed(now)
     expect(others).toBeGreaterThan(3)
     expect(await reseal(SECOND)).toMatch(
-      /^1 sealed anew, 0 were already, 0 could not be\nOf answers and contents: \d+ /,
+      /^Secrets: 1 re-encrypted, 0 unchanged, 0 failed\nResponses and contents: \d+ /,
     )
     expect(await countSealed(now)).toMatchObject({ opened: expect.any(Number), others: 0 })
     one = await restart(one, NEW)

@@ -105,7 +105,7 @@ describeReal('a deploy', backend => {
     expect((await migrate(database)).applied).toEqual([])
     await database.runScript('alter table budgets drop column enforced cascade')
     await expect(migrate(database)).rejects.toThrow(
-      /table budgets: column enforced is missing.*restored in part.*docs\/production\.md/s,
+      /table budgets: column enforced is missing.*partially restored.*docs\/production\.md/s,
     )
   })
 

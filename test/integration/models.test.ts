@@ -279,9 +279,7 @@ describeReal('bun run catalogue:sync', backend => {
     expect(lines).toContain('gone: anthropic/claude-opus-4.5')
     expect(lines.find(line => line.startsWith('changed: openai/gpt-4o '))).toMatch(/input 2\.5\d* -> 3\.1/)
     expect(lines.find(line => line.startsWith('left alone: openai/gpt-4.1 '))).toMatch(/input 1\.9\d* -> 2/)
-    expect(lines.at(-1)).toMatch(
-      /^A dry run, nothing was changed: 4 models offered, 1 without a fixed price; 1 added, /,
-    )
+    expect(lines.at(-1)).toMatch(/^Dry run, nothing was changed: 4 models offered, 1 without a fixed price; 1 added, /)
     // A list without embeddings says nothing about them.
     expect(dry.stdout).not.toContain('text-embedding')
     expect(await readRows()).toEqual(before)

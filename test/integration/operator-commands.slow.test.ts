@@ -264,7 +264,7 @@ describe.skipIf(!real)('on stores that others share, as a plain owner of the dat
   test('without a dashboard, and with a provider, they are those that fit; a shell needs the settings', async () => {
     const proxy = await startProxyProcess({ ...environment, DASHBOARD: 'off', AGGREGATOR_API_KEY: 'sk-none' })
     expect(proxy.output()).toMatch(
-      /^There is no project yet\. To make one, with a key, run in a shell that has the settings of this proxy:\n\n(npx )?bun run create-project acme\n(npx )?bun run create-key acme first\n\n/m,
+      /^There is no project yet\. To create one, with a key, run in a shell that has the settings of this proxy:\n\n(npx )?bun run create-project acme\n(npx )?bun run create-key acme first\n\n/m,
     )
     proxy.signal('SIGTERM')
     await proxy.ended()

@@ -168,11 +168,11 @@ describeReal('operators’ commands for provider keys', backend => {
     const version = await versionOf()
     expect(await reseal(rotated)).toMatchObject({
       exitCode: 0,
-      stdout: '1 sealed anew, 0 were already, 0 could not be\n',
+      stdout: 'Secrets: 1 re-encrypted, 0 unchanged, 0 failed\n',
     })
     expect(await reseal(rotated)).toMatchObject({
       exitCode: 0,
-      stdout: '0 sealed anew, 1 were already, 0 could not be\n',
+      stdout: 'Secrets: 0 re-encrypted, 1 unchanged, 0 failed\n',
     })
     expect(await versionOf()).toEqual(version)
     expect(await works({ ENCRYPTION_KEY: now })).toBe(200)
@@ -180,8 +180,8 @@ describeReal('operators’ commands for provider keys', backend => {
     expect(sentKeys()).toEqual(Array(2).fill('Bearer sk-kept-all-along'))
 
     const lost = await reseal({ ...environment, ENCRYPTION_KEY: randomBytes(32).toString('base64') })
-    expect(lost).toMatchObject({ exitCode: 1, stdout: '0 sealed anew, 0 were already, 1 could not be\n' })
-    expect(lost.stderr).toContain(`${project}: The project's openai key cannot be encrypted again`)
+    expect(lost).toMatchObject({ exitCode: 1, stdout: 'Secrets: 0 re-encrypted, 0 unchanged, 1 failed\n' })
+    expect(lost.stderr).toContain(`${project}: The project's openai key cannot be sealed anew`)
   })
 })
 

@@ -103,7 +103,7 @@ describeBackends('a month’s report', backend => {
     expect([all.projects, all.days[0]?.cost_usd]).toEqual([['acme', 'other'], 42])
     const empty = await report({ month: '2020-01' })
     expect(empty).toMatchObject({ month: '2020-01', days: [], misses: [] })
-    expect(renderReport(empty)).toContain('Nothing was asked.')
+    expect(renderReport(empty)).toContain('There were no requests.')
     await expect(report({ project: 'nobody' })).rejects.toThrow('"nobody" does not exist')
     await expect(report({ month: 'May' })).rejects.toThrow('write it as 2026-10')
   })

@@ -101,7 +101,7 @@ const REFUSED: Record<string, Refused> = {
   'a column': {
     fault: 'alter table budgets rename enforced to enforced_before',
     undo: 'alter table budgets rename enforced_before to enforced',
-    message: /\n {2}table budgets: column enforced is missing\n.*restored in part.*docs\/production\.md/,
+    message: /\n {2}table budgets: column enforced is missing\n.*partially restored.*docs\/production\.md/,
   },
   'a column of another type': {
     fault: 'alter table applied_batches alter applied_at type timestamp',

@@ -17,4 +17,4 @@ begin
 end;
 $$;
 
-comment on function archive_project(text) is 'Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Takes an owner of it. Idempotent.';
+comment on function archive_project(text) is 'Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Requires an owner of it. Idempotent.';

@@ -27,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function create_project(text, text) is 'Creates a project on a plan and returns its id. Raises on an invalid or taken name and on an unknown plan. Takes an administrator.';
+comment on function create_project(text, text) is 'Creates a project on a plan and returns its id. Raises on an invalid or taken name and on an unknown plan. Requires an administrator.';

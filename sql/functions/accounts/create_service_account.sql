@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function create_service_account(text, text, timestamptz) is 'A key of a project as OpenAI''s service account, which stands for it. Null: expires (never).';
+comment on function create_service_account(text, text, timestamptz) is 'Creates a key of a project in the form of OpenAI''s service account. Null: expires (never).';

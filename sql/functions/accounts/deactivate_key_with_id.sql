@@ -27,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function deactivate_key_with_id(bigint) is 'Deactivates a key and returns its prefix; it is refused from the next request on. Idempotent. Takes a member of its project.';
+comment on function deactivate_key_with_id(bigint) is 'Deactivates a key and returns its prefix; it is refused from the next request on. Idempotent. Requires a member of its project.';

@@ -21,4 +21,4 @@ exception
 end;
 $$;
 
-comment on function parse_expiry(text) is 'A date or time that an operator typed, UTC unless it says otherwise; null when it is empty.';
+comment on function parse_expiry(text) is 'Parses a date or time, in UTC unless it has another zone. Returns null for an empty value.';

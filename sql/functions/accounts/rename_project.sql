@@ -18,4 +18,4 @@ exception
 end;
 $$;
 
-comment on function rename_project(text, text) is 'Gives a project another name. Takes an owner of it. Raises on an invalid or taken name.';
+comment on function rename_project(text, text) is 'Renames a project. Requires an owner of it. Raises on an invalid or taken name.';

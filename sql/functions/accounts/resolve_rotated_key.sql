@@ -6,4 +6,4 @@ as $$
     select coalesce(k.replaced_by, k.id) from api_keys k where k.id = value_id;
 $$;
 
-comment on function resolve_rotated_key(bigint) is 'Id of the key: of itself, or of the one that a former value of a rotated key stands for; null when there is none.';
+comment on function resolve_rotated_key(bigint) is 'Returns the id of a key; for a former value of a rotated key, the id of the rotated key. Null when there is none.';

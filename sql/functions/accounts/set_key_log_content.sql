@@ -21,4 +21,4 @@ begin
 end;
 $$;
 
-comment on function set_key_log_content(text, text) is 'Whether what a key''s requests say and get is kept: off (what was kept goes) or sealed; null: as its project has it. Raises on an unknown key.';
+comment on function set_key_log_content(text, text) is 'Sets whether the contents of a key''s requests are stored: off (stored contents are deleted) or sealed; null: the setting of its project. Raises on an unknown key.';

@@ -13,4 +13,4 @@ begin
 end;
 $$;
 
-comment on function set_plan(text, text) is 'Moves a project to another plan; its limits apply from the next request on. Takes an administrator. Raises on an unknown project or plan.';
+comment on function set_plan(text, text) is 'Moves a project to another plan; its limits apply from the next request on. Requires an administrator. Raises on an unknown project or plan.';

@@ -24,4 +24,4 @@ exception
 end;
 $$;
 
-comment on function set_plan_limits(text, jsonb) is 'Changes the given limits of a plan, for all projects on it, from the next request on. Takes an administrator.';
+comment on function set_plan_limits(text, jsonb) is 'Changes the given limits of a plan, for all projects on it, from the next request on. Requires an administrator.';

@@ -6,7 +6,7 @@ set jit = off
 set work_mem = '64MB'
 as $$
 declare
-    -- Sums are kept for 13 months.
+    -- Sums are stored for 13 months.
     kept_from constant timestamptz := (select date_trunc('month', i.retention_clock_at, 'UTC') - interval '12 months' from installation i);
     pending_from constant timestamptz := (select coalesce(min(p.at), 'infinity') from usage_pending p);
 begin
@@ -15,7 +15,7 @@ begin
         select
             b as budget, b.id, b.project_id, b.key_id, b.model, b.tag, b.unit, b.per, b.created_at, b.enforced, b.amount, c.begins, p.ends,
             c.spent as settled,
-            -- A total begins with nothing. What was recorded around that time may be in it.
+            -- A total starts at zero. It may include records from around its start.
             case b.per
                 when 'total' then date_bin('15 minutes', b.created_at + interval '10 seconds' + interval '15 minutes', 'epoch')
                 else c.begins
@@ -135,7 +135,7 @@ begin
         from budgets b
         join budget_periods c on c.budget_id = b.id
         cross join lateral budget_period_at(b.per, b.time_zone, case b.per when 'total' then now() else c.begins end) p
-        -- What is spent before a budget is set may exceed it.
+        -- Spending before a budget was set may exceed it.
         cross join lateral (
             select min(l.recorded_at) as first_set
             from audit_log l
@@ -164,7 +164,7 @@ begin
             e.*,
             greatest(
                 e.amount,
-                -- All amounts that it had in the period.
+                -- All amounts of the budget in the period.
                 (
                     select max((l.details ->> 'amount')::numeric)
                     from audit_log l
@@ -181,7 +181,7 @@ begin
                         ), '-infinity')
                         and l.recorded_at < e.ends
                 ),
-                -- What requests cost that came before it was set.
+                -- The cost of requests that arrived before it was set.
                 case when e.first_set > e.begins and e.per <> 'total' then (
                     select
                         case when e.tag is null then summed_spending(e.budget, e.begins, t.until) else summed_tagged_spending(e.budget, e.begins, t.until) end

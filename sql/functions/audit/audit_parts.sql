@@ -7,7 +7,7 @@ as $$
     with period as (
         select
             coalesce(from_time, now() - interval '31 days') as begins,
-            -- What ended later may not be recorded yet.
+            -- Requests that ended later may not be recorded yet.
             coalesce(until_time, now() - interval '2 minutes') as ends
     )
     select w.part, p.begins, p.ends

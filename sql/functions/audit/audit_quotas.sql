@@ -90,7 +90,7 @@ as $$
                 and r.month in (c.begins, c.ends)
         ) x
         where c.requests <> c.answered
-            -- Else what would explain it is gone.
+            -- Otherwise, the records that would explain the difference have expired.
             and exists (select from list_partitions('usage_records') p where p.begins <= c.begins and p.ends > c.begins)
     )
     select

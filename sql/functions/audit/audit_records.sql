@@ -7,7 +7,7 @@ set jit = off
 set work_mem = '256MB'
 as $$
 declare
-    -- Clocks differ, and a change commits a moment after the time that it notes.
+    -- Clocks differ, and a change commits a moment after the time that it records.
     slack constant interval := '10 seconds';
     -- No more than a minute's requests arrive within a shorter time.
     window_length constant interval := '58 seconds';
@@ -178,7 +178,7 @@ begin
         where r.recorded_at >= from_time
             and r.recorded_at < until_time
             and (r.provider is not null or r.cache_result is not null)
-            -- What a batch or a session has answered is no request of its own.
+            -- Responses of a batch or a session are no requests of their own.
             and r.endpoint not in ('batches', 'message_batches', 'realtime')
         group by r.project_id, r.key_id, minute, m.lowest
         having count(*) > m.lowest / 2.0

@@ -155,7 +155,7 @@ begin
     differing as (
         select
             s.kind, s.grain, s.project_id, s.at, s.key_id, s.model,
-            -- What should be, and how much less or more there is.
+            -- The expected sums, and their differences.
             sum(s.requests) filter (where s.side = 1) as requests, sum(s.side * s.requests) as requests_less,
             sum(s.tokens) filter (where s.side = 1) as tokens, sum(s.side * s.tokens) as tokens_less,
             sum(s.usd) filter (where s.side = 1) as usd, sum(s.side * s.usd) as usd_less,

@@ -6,4 +6,4 @@ as $$
     select interval '6 hours';
 $$;
 
-comment on function doubtful_reservation_ttl() is 'How long what a request may have cost beyond its estimate stays reserved, unless somebody says earlier what it cost.';
+comment on function doubtful_reservation_ttl() is 'The time for which the possible cost of a request beyond its estimate stays reserved, unless its cost is settled earlier.';

@@ -9,4 +9,4 @@ as $$
         and r.expires_at < 'infinity';
 $$;
 
-comment on function renew_reservations(uuid[]) is 'Keeps the reservations of requests that are still under way. A process calls it every minute.';
+comment on function renew_reservations(uuid[]) is 'Renews the reservations of requests in flight. Each process calls it every minute.';

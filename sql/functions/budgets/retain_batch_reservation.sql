@@ -9,4 +9,4 @@ as $$
     where r.id = reserved_as;
 $$;
 
-comment on function retain_batch_reservation(uuid, bigint, text) is 'Keeps what was reserved for a batch until the batch is over, under an id that is made of the batch''s.';
+comment on function retain_batch_reservation(uuid, bigint, text) is 'Keeps the reservation of a batch until the batch ends, under an id derived from the batch''s id.';

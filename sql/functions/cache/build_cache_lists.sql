@@ -34,4 +34,4 @@ begin
 end;
 $$;
 
-comment on function build_cache_lists(bigint, integer) is 'Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group is gone.';
+comment on function build_cache_lists(bigint, integer) is 'Creates the lists of a group from the prompts stored so far, unless it has lists, and returns their number; null when the group no longer exists.';

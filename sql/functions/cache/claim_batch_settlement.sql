@@ -11,4 +11,4 @@ as $$
     returning k.tags::text, k.end_user;
 $$;
 
-comment on function claim_batch_settlement(bigint, text) is 'A row for one caller per batch, however many ask at once, who records its usage: the tags of the request that started it, in JSON, and whom that named. Null: tags (it had none), end_user (nobody).';
+comment on function claim_batch_settlement(bigint, text) is 'Returns a row to exactly one caller per batch, which then records its usage: the tags of the request that started the batch, as JSON, and its end user. Null: tags (it had none), end_user (it named none).';

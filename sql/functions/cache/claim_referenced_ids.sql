@@ -17,7 +17,7 @@ begin
     perform pg_advisory_xact_lock(hashtext('model_proxy kept id'), turn)
     from (select distinct hashtext(named.id) & 63 as turn from unnest(unbound) as named (id) order by turn) as turns;
     insert into stored_objects (project_id, id, collection, provider)
-    -- Nobody knows which key it was made with.
+    -- The key with which it was created is unknown.
     select of_project, named.id, 'references', of_provider || '/'
     from unnest(unbound) as named (id)
     where not exists (select from stored_objects k where k.id = named.id and split_part(k.provider, '/', 1) = of_provider)

@@ -14,4 +14,4 @@ as $$
         and k.unfinished;
 $$;
 
-comment on function complete_stored_response(bigint, bigint, text, text, text[]) is 'Puts the whole response in the place of one that was kept when its provider began to make it.';
+comment on function complete_stored_response(bigint, bigint, text, text, text[]) is 'Replaces a response that was stored when its provider started to generate it with the complete response.';

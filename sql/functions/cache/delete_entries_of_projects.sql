@@ -20,5 +20,5 @@ begin
 end;
 $$;
 
--- A foreign key would be checked for each answer, a seventh of what storing it costs. store_cached_responses() locks the project anyway.
+-- Checking a foreign key would take a seventh of the time of storing a response. store_cached_responses() locks the project anyway.
 comment on function delete_entries_of_projects() is 'Deletes the cache entries of deleted projects, and what else of theirs no foreign key has deleted.';

@@ -14,7 +14,7 @@ begin
             and e.endpoint = 'responses'
             and (
                 e.response_id = delete_response_entries.response_id
-                -- What is sealed is no JSON, and holds no id.
+                -- Sealed responses are no JSON, and have no readable id.
                 or case when strpos(e.response, delete_response_entries.response_id) > 0 then e.response::json ->> 'id' end
                     = delete_response_entries.response_id
             )
@@ -27,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function delete_response_entries(bigint, text) is 'Deletes the cache entries with the id of a response that is gone at its provider, and returns the hex hashes of their requests.';
+comment on function delete_response_entries(bigint, text) is 'Deletes the cache entries with the id of a response that was deleted at its provider, and returns the hex hashes of their requests.';

@@ -19,4 +19,4 @@ begin
 end;
 $$;
 
-comment on function delete_stored_response(bigint, bigint, text) is 'Deletes a kept response, and says whether there was one.';
+comment on function delete_stored_response(bigint, bigint, text) is 'Deletes a stored response. Returns whether it existed.';

@@ -35,7 +35,7 @@ begin
         order by e.id desc
         limit 50000
     ),
-    -- Asked once a key.
+    -- Checked once for each key.
     readable as materialized (
         select s.key_id, s.log_content
         from (select distinct n.key_id, n.log_content from newest n) s

@@ -11,7 +11,7 @@ as $$
         select k.id, k.previous_id, k.input, k.response, k.unfinished, t.later || k.id
         from turns t
         cross join lateral find_stored_responses(of_project, of_key, array[t.previous_id]) k
-        -- Ids are a provider's: one that repeats itself must not make a circle.
+        -- Ids come from a provider. A repeated id must not cause an endless loop.
         where k.id <> all (t.later)
     )
     select t.id, t.previous_id, t.input, t.response, t.unfinished
@@ -19,4 +19,4 @@ as $$
     order by cardinality(t.later) desc;
 $$;
 
-comment on function find_conversation(bigint, bigint, text) is 'A kept response and those before it, the first one first. It is not whole if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept).';
+comment on function find_conversation(bigint, bigint, text) is 'A stored response and its predecessors, the first one first. The conversation is incomplete if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept).';

@@ -13,4 +13,4 @@ as $$
         and (e.key_id = of_key or may_read_texts(of_project, e.key_id, e.log_content));
 $$;
 
-comment on function find_readable_entries(bigint, bigint, bigint[]) is 'Which of a project''s entries show their question to whoever has one of its keys: those that this key asked for itself, and those that may_read_texts() lets members read.';
+comment on function find_readable_entries(bigint, bigint, bigint[]) is 'Returns those of the entries whose questions the key may read: its own, and those that may_read_texts() lets members read.';

@@ -18,7 +18,7 @@ declare
     owner_id bigint := require_cache_right(project, 'purge');
     is_whole constant boolean :=
         coalesce(entry_id::text, of_model, of_namespace, older_than_seconds::text, of_key::text, of_user) is null;
-    -- A vector has neither model nor namespace, and its age alone says nothing against it.
+    -- Vectors have neither a model nor a namespace, and their age alone is no reason to delete them.
     is_for_vectors constant boolean :=
         coalesce(entry_id::text, of_model, of_namespace) is null and (is_whole or coalesce(of_key::text, of_user) is not null);
     oldest constant timestamptz := now() - make_interval(secs => older_than_seconds);
@@ -66,7 +66,7 @@ begin
     if dry_run then
         return;
     end if;
-    -- What the judge has not been asked yet, and what people said.
+    -- Deletes pairs that wait for the judge, and verdicts of people.
     delete from judge_queue q where q.project_id = owner_id and q.end_user = of_user and is_for_vectors;
     delete from cache_verdicts v where v.project_id = owner_id and v.end_users @> array[of_user] and is_for_vectors;
     if entries + vectors = 0 then
@@ -79,7 +79,7 @@ begin
         jsonb_build_object(
             'entries', entries, 'vectors', vectors, 'entry_id', entry_id, 'model', of_model, 'namespace', of_namespace,
             'older_than_seconds', older_than_seconds, 'api_key_id', 'key_' || of_key,
-            -- Not whom: the log outlives what is deleted.
+            -- The name of the end user is omitted, because the log outlives the deleted data.
             'of_an_end_user', case when of_user is not null then true end
         )
     );

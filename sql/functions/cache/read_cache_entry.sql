@@ -27,4 +27,4 @@ begin
 end;
 $$;
 
-comment on function read_cache_entry(bigint, bigint) is 'An entry''s question and its answer. Raises insufficient_privilege where may_read_texts() says no. Null: question (it is found by its whole request alone).';
+comment on function read_cache_entry(bigint, bigint) is 'Reads an entry''s question and response. Raises insufficient_privilege if may_read_texts() returns false. Null: question (only the exact request finds it).';

@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function register_embedding_space(text, integer, boolean) is 'Id of the space of an embedding model with a number of dimensions, created at first use; if asked for, its large groups get lists.';
+comment on function register_embedding_space(text, integer, boolean) is 'Returns the id of the space of an embedding model with a number of dimensions. Creates it at first use, with lists for large groups if requested.';

@@ -3,7 +3,7 @@ language sql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-    -- Another response may have taken its place since.
+    -- Another response may have replaced it since.
     update cache_entries e
     set policy = with_policy
     where e.project_id = of_project

@@ -81,7 +81,7 @@ begin
                 completion_tokens, ttl_seconds, prompt, space_id, vector, policy, key_id, log_content, response_id, end_user, at
             )
         ),
-        -- Locked, so that a purge runs entirely before or after. A project that another transaction has locked is skipped, so
+        -- Projects are locked, so that a purge runs entirely before or after. A project locked by another transaction is skipped, so
         -- that it delays no other.
         open_projects as materialized (
             select p.*
@@ -175,7 +175,7 @@ begin
         where p.entry_id = s.entry_id
             and s.prompt is null;
     end if;
-    -- Entries that are found by their request alone end here.
+    -- Entries that only the exact request finds end here.
     if cardinality(array_positions(prompts, null)) < cardinality(prompts) then
         perform store_prompts(entry_ids, project_ids, context_hashes, normalized_hashes, prompts, space_ids, vectors, anchor_hashes);
     end if;

@@ -16,7 +16,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- Beforehand: a table that Citus distributes takes no function of time there.
+    -- Computed beforehand, because Citus allows no function of time in the condition of an upsert.
     renewed_before constant timestamptz := now() + interval '6 days';
 begin
     insert into stored_responses as k (project_id, key_id, id, previous_id, input, response, expires_at, end_user, item_ids, unfinished)
@@ -32,7 +32,7 @@ begin
         end_user = excluded.end_user,
         item_ids = excluded.item_ids,
         unfinished = excluded.unfinished
-    -- A hit that is repeated all the time is not written each time.
+    -- A repeated hit is not written each time.
     where k.input is distinct from excluded.input
         or k.unfinished
         or k.previous_id is distinct from excluded.previous_id
@@ -40,4 +40,4 @@ begin
 end;
 $$;
 
-comment on function store_response(bigint, bigint, text, text, text, text, text, text[], boolean) is 'Keeps a response for a week, so that requests of the same key may continue it by its id or those of its items: item_ids, where its provider has made them. Null: continued_id (it began a conversation), own_input (it is too long).';
+comment on function store_response(bigint, bigint, text, text, text, text, text, text[], boolean) is 'Stores a response for a week, so that requests of the same key can continue it by its id or by item_ids, the ids of its items that its provider created. Null: continued_id (it began a conversation), own_input (it is too long).';

@@ -22,7 +22,7 @@ declare
     former_names bytea[];
     former_bytes integer[];
 begin
-    -- Locked, so that a purge runs entirely before or after. A project that another transaction has locked is skipped.
+    -- The project is locked, so that a purge runs entirely before or after. It is skipped if another transaction has locked it.
     select least(pl.max_cache_ttl_seconds, case when for_test then 86400 end)
     into most_seconds
     from projects p

@@ -15,4 +15,4 @@ begin
 end;
 $$;
 
-comment on function export_end_user(text, text) is 'As find_end_user(), for one who then reads it all with list_end_user_items(): the audit log tells that somebody was exported, not who.';
+comment on function export_end_user(text, text) is 'Starts the export of an end user: returns what find_end_user() does, and records in the audit log that an end user was exported, without the name. list_end_user_items() reads the items.';

@@ -25,4 +25,4 @@ begin
 end;
 $$;
 
-comment on function find_end_user(text, text) is 'How much of each kind is kept of an end user (in the form of name_end_user()) of a project, and how large it is, as end_user_items has it. Takes an owner of the project.';
+comment on function find_end_user(text, text) is 'Returns the number and size of stored items of an end user (in the form of name_end_user()) of a project, by kind, as in end_user_items. Requires an owner of the project.';

@@ -31,4 +31,4 @@ begin
 end;
 $$;
 
-comment on function add_webhook(text, text, text[], bytea) is 'Adds an address that is told of a project''s events: of these kinds, or of all where none is given. sealed: the secret that signs them, encrypted by the proxy. Takes an owner.';
+comment on function add_webhook(text, text, text[], bytea) is 'Adds a webhook for a project''s events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. Requires an owner.';

@@ -11,4 +11,4 @@ begin
 end;
 $$;
 
-comment on function remove_webhook(text, bigint) is 'Removes a webhook with what it was still to be told. Takes an owner.';
+comment on function remove_webhook(text, bigint) is 'Removes a webhook with its pending deliveries. Requires an owner.';

@@ -24,4 +24,4 @@ begin
 end;
 $$;
 
-comment on function resend_delivery(text, bigint) is 'Delivers an event once more, under the same id, and tells the address again if it had answered 410. Takes a member.';
+comment on function resend_delivery(text, bigint) is 'Resends a delivery under the same id, and enables its webhook again if a 410 had disabled it. Requires a member.';

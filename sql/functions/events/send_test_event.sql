@@ -13,4 +13,4 @@ as $$
     returning id;
 $$;
 
-comment on function send_test_event(text, bigint) is 'Sends a webhook.test to one webhook, and returns its delivery. Takes a member.';
+comment on function send_test_event(text, bigint) is 'Sends a webhook.test to one webhook, and returns its delivery. Requires a member.';

@@ -21,4 +21,4 @@ as $$
     limit 1;
 $$;
 
-comment on function find_question_text(bigint, bytea, bytea) is 'A stored question by its normalized hash, and its model; without its wording where may_read_texts() says no. Null: prompt.';
+comment on function find_question_text(bigint, bytea, bytea) is 'Finds a stored question by its normalized hash, with its model. The text is omitted if may_read_texts() returns false. Null: prompt.';

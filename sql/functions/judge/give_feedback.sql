@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function give_feedback(text, text, text) is 'record_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry is gone.';
+comment on function give_feedback(text, text, text) is 'record_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry no longer exists.';

@@ -23,4 +23,4 @@ begin
 end;
 $$;
 
-comment on function add_member(text, text, text) is 'Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Takes an owner of the project. Null: invitation (the user was known).';
+comment on function add_member(text, text, text) is 'Makes the user with that e-mail address owner, member or viewer of a project. Raises unique_violation where the user is a member. An unknown address is added as a user, and the invitation returned; it is not shown again. Requires an owner of the project. Null: invitation (the user was known).';

@@ -25,4 +25,4 @@ begin
 end;
 $$;
 
-comment on function add_membership(text, bigint, text) is 'Makes a user owner, member or viewer of a project; raises unique_violation where the user is a member. Takes an owner of it.';
+comment on function add_membership(text, bigint, text) is 'Makes a user owner, member or viewer of a project; raises unique_violation if the user is a member. Requires an owner of it.';

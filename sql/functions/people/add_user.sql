@@ -24,4 +24,4 @@ exception
 end;
 $$;
 
-comment on function add_user(text, text, text) is 'create_user() for whoever may: its callers check that.';
+comment on function add_user(text, text, text) is 'Adds a user without a permission check, which callers must make; see create_user().';

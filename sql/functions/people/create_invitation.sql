@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function create_invitation(bigint) is 'invite_user() for whoever may: its callers check that.';
+comment on function create_invitation(bigint) is 'Creates an invitation without a permission check, which callers must make; see invite_user().';

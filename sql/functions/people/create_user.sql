@@ -9,4 +9,4 @@ begin
 end;
 $$;
 
-comment on function create_user(text, text, text) is 'Adds a user (role owner: administrator, or reader) and returns the id; without a password hash, an invitation sets the password. Takes an administrator. Raises on an invalid or taken e-mail address.';
+comment on function create_user(text, text, text) is 'Adds a user (role owner: administrator, or reader) and returns the id; without a password hash, an invitation sets the password. Requires an administrator. Raises on an invalid or taken e-mail address.';

@@ -19,4 +19,4 @@ begin
 end;
 $$;
 
-comment on function delete_invite(bigint) is 'Deletes a user who was invited and cannot log in yet. Takes an administrator.';
+comment on function delete_invite(bigint) is 'Deletes a user who was invited and cannot log in yet. Requires an administrator.';

@@ -22,4 +22,4 @@ begin
 end;
 $$;
 
-comment on function delete_user(bigint) is 'Deletes a user, with memberships, sessions and admin keys. Takes an administrator; neither the last administrator who can log in nor the last such owner of a project can be deleted.';
+comment on function delete_user(bigint) is 'Deletes a user, with memberships, sessions and admin keys. Requires an administrator; neither the last administrator who can log in nor the last such owner of a project can be deleted.';

@@ -109,4 +109,4 @@ exception
 end;
 $$;
 
-comment on function ensure_dashboard_role() is 'Creates the role that dashboard queries run as, and grants it what they read, and nothing else. Only warns when the database user lacks the privileges: the proxy works without it, and the dashboard says what is missing.';
+comment on function ensure_dashboard_role() is 'Creates the role under which dashboard queries run, and grants it exactly the rights that they need. Raises a warning if the database user lacks the privileges, because the proxy works without the role, and the dashboard reports the problem.';

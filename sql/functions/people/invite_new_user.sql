@@ -30,4 +30,4 @@ begin
 end;
 $$;
 
-comment on function invite_new_user(text, text, bigint[], text[]) is 'Adds a user (role owner: administrator, or reader) who is at once a member of these projects with these roles, and returns the id and an invitation, which is not shown again. Takes an administrator; adds nobody where anything is not valid.';
+comment on function invite_new_user(text, text, bigint[], text[]) is 'Adds a user (role owner: administrator, or reader) who is at once a member of these projects with these roles, and returns the id and an invitation, which is not shown again. Requires an administrator; adds nobody where anything is not valid.';

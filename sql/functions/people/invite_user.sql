@@ -10,4 +10,4 @@ begin
 end;
 $$;
 
-comment on function invite_user(bigint) is 'Creates and returns a token, valid for seven days and one use, with which a user sets a new password. It is not shown again. Takes an administrator.';
+comment on function invite_user(bigint) is 'Creates and returns a token, valid for seven days and one use, with which a user sets a new password. It is not shown again. Requires an administrator.';

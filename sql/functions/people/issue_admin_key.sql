@@ -33,4 +33,4 @@ begin
 end;
 $$;
 
-comment on function issue_admin_key(text, text, timestamptz) is 'Creates and returns an admin API key that acts for an administrator. It is not shown again. Takes an administrator.';
+comment on function issue_admin_key(text, text, timestamptz) is 'Creates and returns an admin API key that acts for an administrator. It is not shown again. Requires an administrator.';

@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function log_in_by_password(text, text, text, text, text, text) is 'open_session() for a user whose password was found to be that of this hash. Raises no_data_found when the user has another one by now, or is gone.';
+comment on function log_in_by_password(text, text, text, text, text, text) is 'Opens a session, as open_session(), for a user whose password was verified against this hash. Raises no_data_found if the hash has changed or the user was deleted meanwhile.';

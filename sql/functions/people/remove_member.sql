@@ -19,4 +19,4 @@ begin
 end;
 $$;
 
-comment on function remove_member(text, bigint) is 'Removes a user from a project, and ends the keys of the user''s sessions. Takes an owner of it; the last owner who can log in cannot be removed.';
+comment on function remove_member(text, bigint) is 'Removes a user from a project, and ends the keys of the user''s sessions. Requires an owner of it; the last owner who can log in cannot be removed.';

@@ -18,4 +18,4 @@ begin
 end;
 $$;
 
-comment on function revoke_identity_sessions(text, text) is 'Ends all sessions of a person who may no longer log in, as the identity provider tells it: by groups, or by the domain of the address.';
+comment on function revoke_identity_sessions(text, text) is 'Ends all sessions of a person who may no longer log in because of the groups or the domain of the e-mail address at the identity provider.';

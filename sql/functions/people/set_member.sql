@@ -24,4 +24,4 @@ begin
 end;
 $$;
 
-comment on function set_member(text, bigint, text) is 'Changes a member''s role in a project to owner, member or viewer; a viewer keeps no key of a session. Takes an owner of it; the last owner who can log in cannot be demoted.';
+comment on function set_member(text, bigint, text) is 'Changes a member''s role in a project to owner, member or viewer; a viewer keeps no key of a session. Requires an owner of it; the last owner who can log in cannot be demoted.';

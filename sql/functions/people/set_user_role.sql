@@ -18,4 +18,4 @@ begin
 end;
 $$;
 
-comment on function set_user_role(bigint, text) is 'Makes a user an administrator (owner) or an ordinary user (reader). Takes an administrator; the last administrator who can log in cannot be demoted.';
+comment on function set_user_role(bigint, text) is 'Makes a user an administrator (owner) or an ordinary user (reader). Requires an administrator; the last administrator who can log in cannot be demoted.';

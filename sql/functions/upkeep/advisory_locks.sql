@@ -21,4 +21,4 @@ as $$
     ) as l (name, guards);
 $$;
 
-comment on function advisory_locks() is 'Every advisory lock that is taken: number is the only, or the first, of the two that pg_locks shows. All end with their transaction.';
+comment on function advisory_locks() is 'Returns all advisory locks that the proxy uses. number is the only or the first of the two numbers in pg_locks. All locks end with their transaction.';

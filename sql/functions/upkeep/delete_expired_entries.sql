@@ -64,4 +64,4 @@ begin
 end;
 $$;
 
-comment on function delete_expired_entries(integer) is 'Deletes up to that many expired cache entries, and as many expired vectors; returns the greater number. Fewer than asked for means that none are left.';
+comment on function delete_expired_entries(integer) is 'Deletes up to that many expired cache entries, and as many expired vectors. Returns the greater number; if it is below the limit, none are left.';

@@ -41,4 +41,4 @@ begin
 end;
 $$;
 
-comment on function delete_expired_stored_responses(integer) is 'Deletes kept responses whose time is over, and returns how many.';
+comment on function delete_expired_stored_responses(integer) is 'Deletes expired stored responses. Returns their number.';

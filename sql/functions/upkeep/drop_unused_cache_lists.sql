@@ -24,4 +24,4 @@ begin
 end;
 $$;
 
-comment on function drop_unused_cache_lists() is 'Drops list tables whose groups are gone or have newer lists.';
+comment on function drop_unused_cache_lists() is 'Drops list tables whose groups no longer exist or have newer lists.';

@@ -79,4 +79,4 @@ begin
 end;
 $$;
 
-comment on function evict_entries(integer) is 'Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. Fewer than asked for means that no project exceeds its limit.';
+comment on function evict_entries(integer) is 'Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. If the result is below the limit, no project exceeds its own.';

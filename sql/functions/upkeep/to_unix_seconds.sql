@@ -7,4 +7,4 @@ as $$
     select floor(extract(epoch from at))::bigint;
 $$;
 
-comment on function to_unix_seconds(timestamptz) is 'Unix seconds, as the admin API tells times.';
+comment on function to_unix_seconds(timestamptz) is 'Converts to Unix seconds, the format of times in the admin API.';

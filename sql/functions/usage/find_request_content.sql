@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function find_request_content(bigint, text, timestamptz) is 'What the request that ended then said and got, sealed. Raises for viewers. Null: sealed_request, sealed_response (it was not kept).';
+comment on function find_request_content(bigint, text, timestamptz) is 'Returns the sealed contents of the request that ended at that time, and of its response. Raises for viewers. Null: sealed_request, sealed_response (it was not stored).';

@@ -53,4 +53,4 @@ begin
 end;
 $$;
 
-comment on function monthly_report(text, text) is 'What a report of a calendar month (UTC, as 2026-10; empty: the current one) tells of a project, or of all (empty): days, the twenty most used models, keys and tags, what the cache did not answer by its reason, and the hits that people called wrong. Raises on an unknown project or a month that is none.';
+comment on function monthly_report(text, text) is 'Returns the report of a calendar month (UTC, such as 2026-10; empty: the current month) of a project, or of all projects (empty): days, the twenty most used models, keys and tags, cache misses by reason, and the number of hits that people judged wrong. Raises on an unknown project or an invalid month.';

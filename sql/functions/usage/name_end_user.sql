@@ -15,4 +15,4 @@ as $$
     end;
 $$;
 
-comment on function name_end_user(text) is 'The form in which records, stored answers and kept texts name an end user, which is nobody else''s: the name itself or, where it is longer than 128 characters, unprintable or looks like such a form, its beginning with a hash of the whole.';
+comment on function name_end_user(text) is 'Returns the unique form in which records, cached responses and stored contents name an end user: the name itself or, if it has more than 128 characters, is unprintable or looks like a shortened form, its beginning with a hash of the whole name.';

@@ -12,4 +12,4 @@ as $$
     where coalesce(k.log_content, p.log_content) = 'sealed';
 $$;
 
-comment on function record_request_contents(json) is 'Keeps what requests said and got, sealed: objects with the columns of request_contents.';
+comment on function record_request_contents(json) is 'Stores the sealed contents of requests and their responses: objects with the columns of request_contents.';

@@ -6,7 +6,7 @@ as $$
 declare
     -- Rows beyond this, for example after a downtime, are left for the next calls: this many fit into memory.
     most constant integer := 50000;
-    -- Sets of tags that a project's hour is summed by: clients choose them.
+    -- The maximum number of tag sets in a project's hour, because clients choose them.
     most_sets constant integer := 500;
     taken usage_pending[];
 begin
@@ -27,7 +27,7 @@ begin
     end if;
 
     insert into usage_sums as s
-    -- First by the quarter alone: these are far fewer than what was taken.
+    -- First by quarter, which yields far fewer rows than were read.
     with quarters as materialized (
         select
             t.project_id,

@@ -13,7 +13,7 @@ rows 40
 set search_path = model_proxy, pg_temp
 as $$
     with span as (
-        -- Sums are kept for 13 months, and nothing is recorded ahead of time.
+        -- Sums are stored for 13 months, and no record is dated ahead.
         select greatest(from_time, now() - interval '430 days') as begins, least(until_time, now() + interval '1 hour') as ends
     ),
     months as (

@@ -30,7 +30,7 @@ export const ADMIN_KEY_OPERATIONS = [
     method: 'POST',
     path: keys.basePath,
     tag: 'Admin keys',
-    summary: 'Make an admin key, which acts with its maker’s rights',
+    summary: 'Create an admin key with the rights of its creator',
     response: issuedAdminKey,
     body: { name: keyNameSchema, expires_in_seconds: lifetimeSchema },
     async serve(asked) {

@@ -1,4 +1,4 @@
-/** Projects' API keys. OpenAI's clients list, read and delete them, and make them as service accounts, each of which stands for one key. */
+/** API keys of projects. OpenAI's clients list, read and delete them, and create them as service accounts, each of which has one key. */
 import type { TSchema } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
@@ -14,11 +14,11 @@ import { computeKeyExpiry, keyNameSchema, lifetimeSchema } from '../field-types.
 import { defineObject, notFoundInProject } from '../objects.ts'
 import { stringEnum } from '../pagination.ts'
 
-/** Null takes the limit away. */
+/** Creates the schema of a limit; null removes the limit. */
 const limitOf = <Schema extends TSchema>(schema: Schema) => t.Optional(t.Union([schema, t.Null()]))
-const someTexts = t.Array(t.String(), { minItems: 1, maxItems: 100 })
-const aMinute = t.Integer({ minimum: 1, maximum: 999_999_999 })
-const MOST_GRACE_SECONDS = 7_776_000
+const textList = t.Array(t.String(), { minItems: 1, maxItems: 100 })
+const perMinute = t.Integer({ minimum: 1, maximum: 999_999_999 })
+const MAX_GRACE_SECONDS = 7_776_000
 
 const NO_KEY = notFoundInProject('key')
 const apiKey = defineObject('ApiKey', 'organization.project.api_key', 'project_api_keys', 'key', NO_KEY)
@@ -29,9 +29,9 @@ const serviceAccount = defineObject(
   'svc_acct',
   NO_KEY,
 )
-/** With the key itself, which is shown this once. */
+/** The key with its value, which is shown only once. */
 const issuedKey = t.Object({ ...apiKey.schema.properties, value: t.String() }, { $id: 'IssuedApiKey' })
-/** With its key, which is shown this once. */
+/** The service account with its key, which is shown only once. */
 const addedServiceAccount = t.Object(
   {
     ...serviceAccount.schema.properties,
@@ -56,8 +56,8 @@ export const API_KEY_OPERATIONS = [
     query: { include_inactive: t.Optional(t.Boolean()) },
     filter: () => ({ _of_session: false }),
   }),
-  defineCreate(keys, 'Make an API key', {
-    answer: issuedKey,
+  defineCreate(keys, 'Create an API key', {
+    responseSchema: issuedKey,
     body: { name: keyNameSchema, type: t.Optional(stringEnum('project', 'test')), expires_in_seconds: lifetimeSchema },
     calls: [
       'create_api_key',
@@ -70,27 +70,27 @@ export const API_KEY_OPERATIONS = [
     ],
   }),
   defineRead(keys, 'Read an API key'),
-  defineUpdate(keys, 'Change an API key’s own limits', {
+  defineUpdate(keys, 'Update the limits of an API key', {
     body: {
-      requests_per_minute: limitOf(aMinute),
-      tokens_per_minute: limitOf(aMinute),
-      allowed_models: limitOf(someTexts),
-      allowed_addresses: limitOf(someTexts),
+      requests_per_minute: limitOf(perMinute),
+      tokens_per_minute: limitOf(perMinute),
+      allowed_models: limitOf(textList),
+      allowed_addresses: limitOf(textList),
     },
     calls: ['set_key_limits', ({ ids, body }) => ({ of_key: ids.key_id, limits: body })],
   }),
-  defineUpdate(keys, 'Give an API key a new value', {
+  defineUpdate(keys, 'Rotate an API key', {
     path: '/rotate',
-    answer: issuedKey,
-    shows: 'value',
-    body: { grace_seconds: t.Optional(t.Integer({ minimum: 0, maximum: MOST_GRACE_SECONDS })) },
+    responseSchema: issuedKey,
+    resultField: 'value',
+    body: { grace_seconds: t.Optional(t.Integer({ minimum: 0, maximum: MAX_GRACE_SECONDS })) },
     calls: ['rotate_key', ({ ids, body }) => ({ rotated: ids.key_id, grace: `PT${body.grace_seconds ?? 0}S` })],
   }),
   defineDelete(keys, 'Deactivate an API key', ['deactivate_key_with_id', ({ ids }) => ({ key_id: ids.key_id })]),
 
-  defineList(accounts, 'List a project’s service accounts: its keys', { filter: () => ({ _of_session: false }) }),
-  defineCreate(accounts, 'Make a service account, with its API key', {
-    answer: addedServiceAccount,
+  defineList(accounts, 'List a project’s service accounts', { filter: () => ({ _of_session: false }) }),
+  defineCreate(accounts, 'Create a service account with an API key', {
+    responseSchema: addedServiceAccount,
     body: { name: keyNameSchema, expires_in_seconds: lifetimeSchema },
     calls: [
       'create_service_account',
@@ -98,7 +98,7 @@ export const API_KEY_OPERATIONS = [
     ],
   }),
   defineRead(accounts, 'Read a service account'),
-  defineDelete(accounts, 'Delete a service account: its key is deactivated', [
+  defineDelete(accounts, 'Delete a service account and deactivate its key', [
     'deactivate_key_with_id',
     ({ ids }) => ({ key_id: ids.service_account_id }),
   ]),

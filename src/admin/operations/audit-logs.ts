@@ -18,7 +18,7 @@ import {
 import { pageSchema } from '../responses/shared.ts'
 
 const { changed, ...described } = SQL_VIEWS.organization_audit_logs.columns
-/** A field that is called what `type` says has what was changed. */
+/** An event. A further field, named by `type`, has the changed values. */
 const auditEvent = t.Object(
   { object: t.Literal('organization.audit_log'), ...described },
   { $id: 'AuditEvent', additionalProperties: true },
@@ -31,7 +31,7 @@ export const AUDIT_LOG_OPERATIONS = [
     method: 'GET',
     path: '/v1/organization/audit_logs',
     tag: 'Audit log',
-    summary: 'List what was changed, newest first',
+    summary: 'List changes, newest first',
     response: pageSchema(auditEvent),
     query: {
       ...idPageQuery('audit_log'),
@@ -73,8 +73,8 @@ function rangeOf({ gt, gte, lt, lte }: Static<typeof times> = {}): ValueRange {
   }
 }
 
-/** What it says nothing of is left out. */
+/** Formats an event without null fields. */
 function describe({ changed, ...event }: ViewRow<'organization_audit_logs'>) {
-  const told: typeof event = JSON.parse(JSON.stringify(event, (_, value) => value ?? undefined))
-  return { object: 'organization.audit_log', ...told, [event.type]: changed }
+  const fields: typeof event = JSON.parse(JSON.stringify(event, (_, value) => value ?? undefined))
+  return { object: 'organization.audit_log', ...fields, [event.type]: changed }
 }

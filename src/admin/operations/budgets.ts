@@ -1,4 +1,4 @@
-/** Budgets of projects. Those of US dollars a month are also OpenAI's `spend_limit`, of a project or the organization, with `spend_alerts`. */
+/** Budgets of projects. Monthly budgets in US dollars are also available as OpenAI's `spend_limit` and `spend_alerts`, also for the organization. */
 import { t } from 'elysia'
 import type { AdminOperation } from '../admin-operation.ts'
 import {
@@ -40,15 +40,15 @@ const budgets = defineCollection(budget, {
   isCheckedBySql: true,
 })
 
-/** OpenAI's unit of `threshold_amount`. */
-const CENTS_A_DOLLAR = 100
-const AMOUNT_A_MONTH = {
+/** The unit of OpenAI's `threshold_amount` is a cent. */
+const CENTS_PER_DOLLAR = 100
+const MONTHLY_AMOUNT = {
   currency: t.Literal('USD'),
   interval: t.Literal('month'),
-  threshold_amount: t.Integer({ minimum: 0, maximum: 1_000_000_000 * CENTS_A_DOLLAR - 1 }),
+  threshold_amount: t.Integer({ minimum: 0, maximum: 1_000_000_000 * CENTS_PER_DOLLAR - 1 }),
 }
 const ALERT = {
-  ...AMOUNT_A_MONTH,
+  ...MONTHLY_AMOUNT,
   notification_channel: t.Object(
     {
       type: t.Literal('email'),
@@ -63,18 +63,18 @@ interface Alert {
   notification_channel: { recipients: string[]; subject_prefix?: string | null }
 }
 
-/** Null for the organization. */
+/** Returns the project's id; null for the organization. */
 const projectOf = (ids: unknown): number | null => (ids as { project_id?: number }).project_id ?? null
 
 const alertOf = (ids: unknown, { threshold_amount, notification_channel: channel }: Alert) => ({
   project: projectOf(ids),
-  of_amount: threshold_amount / CENTS_A_DOLLAR,
+  of_amount: threshold_amount / CENTS_PER_DOLLAR,
   to_recipients: channel.recipients,
   with_prefix: channel.subject_prefix,
 })
 
-/** Below the organization and below each project there are the same paths. */
-function spendingOf(of: 'organization' | 'project', path: string): AdminOperation[] {
+/** Defines the same operations for the organization and for projects. */
+function defineSpendOperations(of: 'organization' | 'project', path: string): AdminOperation[] {
   const where = { tag: 'Budgets', isOrganizationWide: of === 'organization' } as const
   const limits = defineCollection(spendLimit[of], { ...where, basePath: `${path}/spend_limit`, idParameter: '' })
   const alerts = defineCollection(spendAlert[of], {
@@ -92,10 +92,10 @@ function spendingOf(of: 'organization' | 'project', path: string): AdminOperatio
   return [
     defineRead(limits, 'Read the spend limit'),
     defineCreate(limits, 'Set the spend limit', {
-      body: AMOUNT_A_MONTH,
-      calls: ['set_budget', ({ ids, body }) => limitOf(ids, body.threshold_amount / CENTS_A_DOLLAR)],
+      body: MONTHLY_AMOUNT,
+      calls: ['set_budget', ({ ids, body }) => limitOf(ids, body.threshold_amount / CENTS_PER_DOLLAR)],
     }),
-    defineDelete(limits, 'Take the spend limit away', ['set_budget', ({ ids }) => limitOf(ids, null)]),
+    defineDelete(limits, 'Remove the spend limit', ['set_budget', ({ ids }) => limitOf(ids, null)]),
     defineShortList(alerts, 'List spend alerts', {
       ...idPageQuery('spend_alert'),
       before: cursorParameter('spend_alert'),
@@ -118,8 +118,8 @@ function spendingOf(of: 'organization' | 'project', path: string): AdminOperatio
 }
 
 export const BUDGET_OPERATIONS = [
-  defineFullList(budgets, 'List a project’s budgets, and what is left of them'),
-  defineCreate(budgets, 'Set a budget: a new one, or the amount of the one of this scope', {
+  defineFullList(budgets, 'List a project’s budgets and their remaining amounts'),
+  defineCreate(budgets, 'Create a budget, or update the budget of this scope', {
     body: {
       unit: stringEnum('usd', 'tokens'),
       amount: t.Number({ minimum: 0, exclusiveMaximum: 1_000_000_000 }),
@@ -151,6 +151,6 @@ export const BUDGET_OPERATIONS = [
     'remove_budget',
     ({ ids }) => ({ project: ids.project_id, of_budget: ids.budget_id }),
   ]),
-  ...spendingOf('organization', '/v1/organization'),
-  ...spendingOf('project', PROJECT),
+  ...defineSpendOperations('organization', '/v1/organization'),
+  ...defineSpendOperations('project', PROJECT),
 ]

@@ -1,4 +1,4 @@
-/** What a project's cache holds: listed, shown to members where texts are kept, and invalidated. */
+/** Cache entries of a project: lists them, shows their contents to members if contents are stored, and deletes them. */
 import type { Static } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { nowSeconds } from '../../event-loop/clock.ts'
@@ -37,15 +37,17 @@ const entries = defineProjectCollection(cacheEntry, {
   basePath: '/v1/cache/entries',
   idParameter: 'entry_id',
 })
-const question = t.Optional(t.String({ description: 'Its beginning, where entries are found by it.' }))
-const found = t.Object({ ...cacheEntry.schema.properties, question }, { $id: 'CacheEntry' })
+const question = t.Optional(
+  t.String({ description: 'The beginning of the question, if entries were searched by question.' }),
+)
+const cacheEntryWithQuestion = t.Object({ ...cacheEntry.schema.properties, question }, { $id: 'CacheEntry' })
 
 type Selector = { [Field in keyof typeof selector]?: Static<(typeof selector)[Field]> }
 
 export const CACHE_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({
     ...{ method: 'GET', path: '/v1/cache/stats', tag: 'Cache', response: cacheStatsSchema },
-    summary: 'Count what a project’s cache holds',
+    summary: 'Count a project’s cache entries',
     query: ofProject,
     async serve({ caller, ids }) {
       await requireProject(caller.actor, ids.project_id)
@@ -55,7 +57,7 @@ export const CACHE_OPERATIONS: readonly AdminOperation[] = [
   }),
   defineOperation({
     ...{ method: 'GET', path: '/v1/cache/scopes', tag: 'Cache', response: cacheScopesSchema },
-    summary: 'Compare whom answers could be shared with',
+    summary: 'Compare the hit rates of sharing scopes',
     query: ofProject,
     async serve({ caller, ids }) {
       const of_project = ids.project_id
@@ -65,8 +67,8 @@ export const CACHE_OPERATIONS: readonly AdminOperation[] = [
     },
   }),
   defineOperation({
-    ...{ method: 'GET', path: '/v1/cache/entries', tag: 'Cache', response: pageSchema(found) },
-    summary: 'List stored answers, without what they say',
+    ...{ method: 'GET', path: '/v1/cache/entries', tag: 'Cache', response: pageSchema(cacheEntryWithQuestion) },
+    summary: 'List cache entries, without their contents',
     query: {
       ...ofProject,
       ...selector,
@@ -84,10 +86,10 @@ export const CACHE_OPERATIONS: readonly AdminOperation[] = [
       )
     },
   }),
-  defineRead(entries, 'Read a stored answer’s entry'),
+  defineRead(entries, 'Read a cache entry'),
   defineOperation({
     ...{ method: 'GET', path: '/v1/cache/entries/:entry_id/content', tag: 'Cache', response: cacheEntryContentSchema },
-    summary: 'Read what a stored answer says',
+    summary: 'Read the content of a cache entry',
     kinds: { entry_id: 'entry' },
     query: ofProject,
     async serve({ caller, options: { wordingReader }, ids }) {
@@ -97,22 +99,23 @@ export const CACHE_OPERATIONS: readonly AdminOperation[] = [
       if (content === undefined) throw notFoundError(cacheEntry.notFoundMessage)
       const open = (text: string | null) => wordingReader.openStored(text, ids.project_id)
       const [question, response] = await Promise.all([open(content.question), open(content.response)])
-      if (response === null) throw notFoundError('No key opens this answer any more.')
+      if (response === null)
+        throw notFoundError('This response can no longer be decrypted, because its encryption key is missing.')
       return { object: 'cache.entry.content', id: formatId('entry', ids.entry_id), question, response }
     },
   }),
-  defineDelete(entries, 'Delete a stored answer', [
+  defineDelete(entries, 'Delete a cache entry', [
     'invalidate_cache',
     ({ ids }) => ({ project: ids.project_id, entry_id: ids.entry_id, dry_run: false }),
   ]),
   defineOperation({
     ...{ method: 'POST', path: '/v1/cache/invalidate', tag: 'Cache', response: invalidationSchema },
-    summary: 'Delete stored answers, or count them first',
+    summary: 'Delete cache entries, or count them with dry_run',
     body: { ...ofProject, selector: t.Object(selector, STRICT_OBJECT), dry_run: t.Optional(t.Boolean()) },
-    async serve({ caller, ids, body: { selector: chosen, dry_run = true } }) {
-      const { older_than_seconds } = chosen
-      const asked = { ...filterOf(chosen), project: ids.project_id, older_than_seconds, dry_run }
-      const [counted] = await callAsActor(caller.actor, 'invalidate_cache', asked)
+    async serve({ caller, ids, body: { selector: selected, dry_run = true } }) {
+      const { older_than_seconds } = selected
+      const query = { ...filterOf(selected), project: ids.project_id, older_than_seconds, dry_run }
+      const [counted] = await callAsActor(caller.actor, 'invalidate_cache', query)
       return { object: 'cache.invalidation', ...counted, dry_run }
     },
   }),
@@ -127,8 +130,8 @@ function filterOf({ model, namespace, api_key_id: key, end_user: user }: Selecto
   }
 }
 
-interface Before {
-  /** An entry's id. */
+interface EntryPage {
+  /** The id of the entry before which the page starts. */
   before: number | undefined
   size: number
 }
@@ -137,11 +140,11 @@ function storedBefore({ older_than_seconds: age }: Selector): string | undefined
   return age === undefined ? undefined : fromUnixSeconds(nowSeconds() - age)
 }
 
-function readNewest(actor: Actor, project: number, asked: Selector, { before, size }: Before) {
-  const { of_model, of_namespace, of_key, of_user } = filterOf(asked)
+function readNewest(actor: Actor, project: number, query: Selector, { before, size }: EntryPage) {
+  const { of_model, of_namespace, of_key, of_user } = filterOf(query)
   const filter = {
     ...{ _project_id: project, _model: of_model, _namespace: of_namespace, _key_id: of_key, _end_user: of_user },
-    _created_at: { until: storedBefore(asked) },
+    _created_at: { until: storedBefore(query) },
   }
   return readView(actor, 'cached_responses', filter, { after: before, newestFirst: true, size })
 }
@@ -149,47 +152,47 @@ function readNewest(actor: Actor, project: number, asked: Selector, { before, si
 async function findByQuestion(
   actor: Actor,
   project: number,
-  asked: Selector & { question?: string },
-  page: Before,
+  query: Selector & { question?: string },
+  page: EntryPage,
   wordings: QuestionVault,
 ) {
-  const found = await findQuestions(actor, project, asked, page, wordings)
+  const found = await findQuestions(actor, project, query, page, wordings)
   const questionOf = new Map(found.map(({ entry_id, question }) => [formatId('entry', entry_id), question]))
   const filter = { _project_id: project, _id: found.map(({ entry_id }) => entry_id) }
   const rows = await readView(actor, 'cached_responses', filter, { newestFirst: true })
   return rows.map(row => ({ ...row, question: questionOf.get(row.id) }))
 }
 
-const MOST_SEARCHED = 50_000
-const SEALED_AT_ONCE = 1_000
-const LONGEST_SHOWN = 500
+const MAX_SEARCHED_ENTRIES = 50_000
+const SEARCH_PAGE_SIZE = 1_000
+const MAX_QUESTION_LENGTH = 500
 
-/** PostgreSQL finds the part in plain questions; sealed ones are opened here, until there are enough. */
+/** Finds entries by a part of the question. PostgreSQL searches plain questions; sealed ones are decrypted here, until the page is full. */
 async function findQuestions(
   actor: Actor,
   project: number,
-  asked: Selector & { question?: string },
+  query: Selector & { question?: string },
   { before = null, size }: { before?: number | null | undefined; size: number },
   wordings: QuestionVault,
 ) {
-  const { question: part = '' } = asked
-  const chosen = {
-    ...filterOf(asked),
+  const { question: part = '' } = query
+  const selected = {
+    ...filterOf(query),
     of_project: project,
     question_part: part,
-    stored_before: storedBefore(asked),
+    stored_before: storedBefore(query),
   }
   const found: { entry_id: number; question: string }[] = []
   let last = before
-  let most = size
-  for (let searched = 0; found.length < size && searched < MOST_SEARCHED; most = SEALED_AT_ONCE) {
-    const rows = await callAsActor(actor, 'find_cache_entries', { ...chosen, before_id: last, page_size: most })
+  let pageSize = size
+  for (let searched = 0; found.length < size && searched < MAX_SEARCHED_ENTRIES; pageSize = SEARCH_PAGE_SIZE) {
+    const rows = await callAsActor(actor, 'find_cache_entries', { ...selected, before_id: last, page_size: pageSize })
     for (const { entry_id, question: stored } of rows) {
       const question = await wordings.openStored(stored, project)
       const fits = question === stored || question?.toLowerCase().includes(part.toLowerCase())
-      if (question !== null && fits) found.push({ entry_id, question: question.slice(0, LONGEST_SHOWN) })
+      if (question !== null && fits) found.push({ entry_id, question: question.slice(0, MAX_QUESTION_LENGTH) })
     }
-    if (rows.length < most) break
+    if (rows.length < pageSize) break
     searched += rows.length
     last = rows.at(-1)?.entry_id ?? null
   }

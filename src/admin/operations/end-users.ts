@@ -1,4 +1,4 @@
-/** What is kept of one end user of a project: counted, written to a file, and forgotten. All of it takes an owner. */
+/** Data of an end user of a project: counts, exports and deletes it. All operations require an owner. */
 import { t } from 'elysia'
 import { shortenEndUser } from '../../formats/end-user.ts'
 import { type Actor, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
@@ -16,20 +16,20 @@ import { formatTimeCursor, readTimeCursor } from '../time-cursor.ts'
 const named = { end_user: endUserSchema }
 const BASE = '/v1/organization/projects/:project_id/end_users'
 
-/** They may have long texts. */
-const ITEMS_A_PAGE = 100
-const FORGOTTEN_AT_ONCE = 10_000
-/** Long before a proxy between here and the caller gives up. */
-const FORGETS_FOR_MS = 20_000
+/** Pages are small, because items may have long texts. */
+const ITEMS_PAGE_SIZE = 100
+const DELETE_BATCH_SIZE = 10_000
+/** The time limit of a deletion. It is shorter than the timeouts of proxies in front of this one. */
+const DELETE_TIME_LIMIT_MS = 20_000
 
 export const END_USER_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({
     ...{ method: 'GET', path: `${BASE}/data`, tag: 'End users', response: pageSchema(endUserDataSchema) },
-    summary: 'Count what is kept of an end user',
+    summary: 'Count the stored data of an end user',
     query: named,
     async serve({ caller, ids, query }) {
       await requireProject(caller.actor, ids.project_id)
-      const found = await callAsActor(caller.actor, 'find_end_user', who(ids, query))
+      const found = await callAsActor(caller.actor, 'find_end_user', endUserOf(ids, query))
       const data = found.map(row => ({ object: 'end_user.data' as const, ...row }))
       const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null]
       return { object: 'list', data, first_id, last_id, has_more: false }
@@ -37,60 +37,63 @@ export const END_USER_OPERATIONS: readonly AdminOperation[] = [
   }),
   defineOperation({
     ...{ method: 'GET', path: `${BASE}/export`, tag: 'End users', response: t.Array(endUserItemSchema) },
-    summary: 'Write all that is kept of an end user to a file',
+    summary: 'Export all data of an end user',
     otherResponses: { 'text/csv': {} },
     query: { ...named, format: t.Optional(stringEnum('csv', 'json')) },
     async serve({ caller, options, ids, query: { format = 'json', ...query } }) {
       await requireProject(caller.actor, ids.project_id)
-      const asked = who(ids, query)
-      const found = await callAsActor(caller.actor, 'export_end_user', asked)
-      const pages = readAll(caller.actor, asked, { kinds: found.map(({ id }) => id), wordings: options.wordingReader })
+      const endUser = endUserOf(ids, query)
+      const found = await callAsActor(caller.actor, 'export_end_user', endUser)
+      const pages = readAll(caller.actor, endUser, {
+        kinds: found.map(({ id }) => id),
+        wordings: options.wordingReader,
+      })
       const file = { format, name: 'end-user', columns: Object.keys(endUserItemSchema.properties) }
       return exportItems(file, pages)
     },
   }),
   defineOperation({
     ...{ method: 'POST', path: `${BASE}/forget`, tag: 'End users', response: endUserErasureSchema },
-    summary: 'Forget an end user, or count first what that takes',
+    summary: 'Delete all data of an end user, or count it with dry_run',
     body: { ...named, dry_run: t.Optional(t.Boolean()) },
     async serve({ caller, ids, body: { dry_run = true, ...body } }) {
       await requireProject(caller.actor, ids.project_id)
-      const asked = who(ids, body)
-      const found = await callAsActor(caller.actor, 'forget_end_user', { ...asked, dry_run })
-      const isForgotten = dry_run || (await forgetItems(caller.actor, asked, found))
+      const endUser = endUserOf(ids, body)
+      const found = await callAsActor(caller.actor, 'forget_end_user', { ...endUser, dry_run })
+      const isForgotten = dry_run || (await deleteItems(caller.actor, endUser, found))
       const data = found.map(row => ({ object: 'end_user.data' as const, ...row }))
       return { object: 'end_user.forgetting', data, dry_run, has_more: !isForgotten }
     },
   }),
 ]
 
-interface Who {
+interface EndUser {
   project: number
   of_user: string
 }
 
-function who({ project_id }: { project_id: number }, { end_user }: { end_user: string }): Who {
+function endUserOf({ project_id }: { project_id: number }, { end_user }: { end_user: string }): EndUser {
   return { project: project_id, of_user: shortenEndUser(end_user) }
 }
 
-/** One short change after the other. Returns whether nothing is left. */
-async function forgetItems(actor: Actor, asked: Who, found: readonly { id: string }[]): Promise<boolean> {
-  const until = performance.now() + FORGETS_FOR_MS
+/** Deletes items in small batches. Returns false if the time limit ended it before all were deleted. */
+async function deleteItems(actor: Actor, endUser: EndUser, found: readonly { id: string }[]): Promise<boolean> {
+  const until = performance.now() + DELETE_TIME_LIMIT_MS
   for (const { id } of found) {
-    let forgotten: number
+    let deleted: number
     do {
       if (performance.now() > until) return false
-      const part = { ...asked, of_kind: id, at_most: FORGOTTEN_AT_ONCE }
-      forgotten = await callAsActor(actor, 'forget_end_user_items', part)
-    } while (forgotten >= FORGOTTEN_AT_ONCE)
+      const part = { ...endUser, of_kind: id, at_most: DELETE_BATCH_SIZE }
+      deleted = await callAsActor(actor, 'forget_end_user_items', part)
+    } while (deleted >= DELETE_BATCH_SIZE)
   }
   return true
 }
 
-/** Page by page, one kind after the other. */
+/** Reads all items, kind by kind, in pages. */
 async function* readAll(
   actor: Actor,
-  asked: Who,
+  endUser: EndUser,
   { kinds, wordings }: { kinds: readonly string[]; wordings: QuestionVault },
 ): AsyncGenerator<readonly ExportItem[], void> {
   for (const of_kind of kinds) {
@@ -99,14 +102,14 @@ async function* readAll(
       const cursor = after === undefined ? null : readTimeCursor(after)
       const start = { after_time: cursor?.at, after_id: cursor?.requestId }
       const rows = await callAsActor(actor, 'list_end_user_items', {
-        ...asked,
+        ...endUser,
         of_kind,
         ...start,
-        page_size: ITEMS_A_PAGE,
+        page_size: ITEMS_PAGE_SIZE,
       })
-      const items = await Promise.all(rows.map(row => describeItem(of_kind, row, asked.project, wordings)))
+      const items = await Promise.all(rows.map(row => describeItem(of_kind, row, endUser.project, wordings)))
       if (items.length > 0) yield items
-      after = items.length < ITEMS_A_PAGE ? undefined : items.at(-1)?.id
+      after = items.length < ITEMS_PAGE_SIZE ? undefined : items.at(-1)?.id
     } while (after !== undefined)
   }
 }

@@ -1,4 +1,4 @@
-/** Plans, rate limits in OpenAI's form, how much of a quota is used, and requests that were refused. */
+/** Plans, rate limits in OpenAI's form, the use of quotas, and rejected requests. */
 import { t } from 'elysia'
 import { createError } from '../../errors/errors.ts'
 import { nowSeconds } from '../../event-loop/clock.ts'
@@ -36,7 +36,7 @@ const time = t.Optional(unixSecondsParameter)
 const DEFAULT_SPAN_SECONDS = 86_400
 
 export const LIMIT_OPERATIONS = [
-  defineShortList(rateLimits, 'List the rate windows of a project’s plan', {
+  defineShortList(rateLimits, 'List the rate limits of a project’s plan', {
     ...timePageQuery,
     before: t.Optional(t.String()),
   }),
@@ -44,17 +44,17 @@ export const LIMIT_OPERATIONS = [
     method: 'POST',
     path: `${rateLimits.basePath}/:rate_limit_id`,
     tag: 'Limits',
-    summary: 'Refused: a project’s limits are its plan’s',
+    summary: 'Always rejected: a project’s limits are set by its plan',
     response: rateLimit.schema,
     async serve({ caller, ids }) {
       const { id, plan } = await requireProject(caller.actor, ids.project_id)
       throw createError('limitsSetByPlan', { plan, project: id })
     },
   }),
-  defineRead(limitsOfProject, 'Read how much of a project’s quota and windows is used'),
+  defineRead(limitsOfProject, 'Read the usage of a project’s quota and rate limits'),
   defineFullList(plans, 'List plans'),
   defineUpdate(plans, 'Change the limits of a plan', {
-    mustSay: true,
+    requiresField: true,
     body: {
       requests_per_minute_per_key: wholeNumber(1),
       requests_per_minute_per_address: wholeNumber(1),
@@ -69,7 +69,7 @@ export const LIMIT_OPERATIONS = [
     method: 'GET',
     path: '/v1/organization/refusals',
     tag: 'Usage',
-    summary: 'Count refused requests by reason',
+    summary: 'Count rejected requests by reason',
     response: listSchema(rejectionCountSchema),
     query: { start_time: time, end_time: time },
     async serve({ caller, query: { start_time, end_time } }) {

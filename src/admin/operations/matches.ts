@@ -13,7 +13,7 @@ import { deletedSchema, pageSchema, textSchema } from '../responses/shared.ts'
 import { formatTimeCursor, readTimeCursor } from '../time-cursor.ts'
 
 const ofProject = { project_id: t.String() }
-/** `request_id`: the match of one request. */
+/** `request_id` selects the match of one request. */
 const matchQuery = { ...ofProject, request_id: t.Optional(t.String()), ...timePageQuery }
 
 export const MATCH_OPERATIONS: readonly AdminOperation[] = [
@@ -21,7 +21,7 @@ export const MATCH_OPERATIONS: readonly AdminOperation[] = [
   listMatches('/v1/cache/near_misses', 'List near misses', false),
   defineOperation({
     ...{ method: 'POST', path: '/v1/cache/verdicts', tag: 'Matches', response: cacheMatchSchema },
-    summary: 'Say whether a match was right',
+    summary: 'Record a verdict on a match',
     body: { ...ofProject, request_id: t.String(), verdict: stringEnum('wrong', 'right') },
     async serve({ caller, options, ids, body: { request_id, verdict } }) {
       const project = ids.project_id
@@ -38,7 +38,7 @@ export const MATCH_OPERATIONS: readonly AdminOperation[] = [
       await requireProject(caller.actor, ids.project_id)
       const rows = await callAsActor(caller.actor, 'list_verdicts', {
         ...{ of_project: ids.project_id, page_size: rowLimit(query.limit) },
-        ...startOf(query.after, 'before_id'),
+        ...pageStart(query.after, 'before_id'),
       })
       const described = rows.map(row => describeVerdict(row, ids.project_id, options.wordingReader))
       return toPage(await Promise.all(described), query.limit)
@@ -46,7 +46,7 @@ export const MATCH_OPERATIONS: readonly AdminOperation[] = [
   }),
   defineOperation({
     ...{ method: 'DELETE', path: '/v1/cache/verdicts/:verdict_id', tag: 'Matches' },
-    summary: 'Withdraw a verdict',
+    summary: 'Delete a verdict',
     response: deletedSchema('cache.verdict', { id: textSchema }),
     query: ofProject,
     async serve({ caller, ids }) {
@@ -57,7 +57,7 @@ export const MATCH_OPERATIONS: readonly AdminOperation[] = [
   }),
   defineOperation({
     ...{ method: 'GET', path: '/v1/cache/calibration', tag: 'Matches', response: calibrationSchema },
-    summary: 'Compare similarities with verdicts',
+    summary: 'Read the calibration of the similarity threshold',
     query: ofProject,
     async serve({ caller, ids }) {
       const of_project = ids.project_id
@@ -79,7 +79,7 @@ function listMatches(path: string, summary: string, served: boolean): AdminOpera
       await requireProject(caller.actor, of_project)
       const rows = await callAsActor(caller.actor, 'list_semantic_matches', {
         ...{ of_project, served, only_request: query.request_id ?? null, page_size: rowLimit(query.limit) },
-        ...startOf(query.after, 'before_request_id'),
+        ...pageStart(query.after, 'before_request_id'),
       })
       const described = rows.map(row => describeMatch(row, of_project, options.wordingReader))
       return toPage(await Promise.all(described), query.limit)
@@ -87,8 +87,8 @@ function listMatches(path: string, summary: string, served: boolean): AdminOpera
   })
 }
 
-/** Where a page begins: behind a time, and behind an id for equal times. */
-function startOf<Name extends string>(after: string | undefined, id: Name) {
+/** Returns the start of a page: the time of the cursor, and the id that orders equal times. */
+function pageStart<Name extends string>(after: string | undefined, id: Name) {
   const cursor = after === undefined ? null : readTimeCursor(after)
   return { before_time: cursor?.at ?? null, [id]: cursor?.requestId ?? null } as Record<
     'before_time' | Name,
@@ -98,7 +98,7 @@ function startOf<Name extends string>(after: string | undefined, id: Name) {
 
 type MatchRow = JsonRowOf<'list_semantic_matches'>
 
-/** The request's match, served or nearly. */
+/** Finds the match of a request: a semantic hit or a near miss. */
 async function findMatch(actor: Actor, project: number, requestId: string): Promise<MatchRow> {
   const of = { of_project: project, only_request: requestId, before_time: null, before_request_id: null, page_size: 1 }
   const [hits, misses] = await Promise.all(
@@ -122,11 +122,11 @@ async function describeMatch(row: MatchRow, project: number, wordings: QuestionV
 async function describeVerdict(row: JsonRowOf<'list_verdicts'>, project: number, stored: QuestionVault) {
   const { _given_at: at, ...shown } = row
   const wordings = await Promise.all(row.wordings.map(text => stored.openStored(text, project)))
-  // The list's cursor.
+  // `id` is the cursor of the list.
   return { id: formatTimeCursor({ at, requestId: shown.verdict_id }), object: 'cache.verdict', ...shown, wordings }
 }
 
-/** Null when the project stores no wordings, or the entry no longer exists. */
+/** Compares the two questions of a match. Returns null if the project stores no questions, or if the entry no longer exists. */
 async function compareWordings(
   { _cached_wording: stored, _sealed_wording: sealed }: MatchRow,
   project: number,

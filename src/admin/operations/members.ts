@@ -35,7 +35,7 @@ export const MEMBER_OPERATIONS = [
     method: 'POST',
     path: members.basePath,
     tag: 'Members',
-    summary: 'Add a member; somebody without an account gets an invitation',
+    summary: 'Add a member; a person without an account gets an invitation',
     response: addedMember,
     body: { role: memberRoleSchema, email: t.Optional(t.String()), user_id: t.Optional(t.String()) },
     async serve(asked) {

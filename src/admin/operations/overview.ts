@@ -14,7 +14,7 @@ const MAY_LAG = { mayLag: true }
 export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({
     ...{ method: 'GET', path: '/v1/usage', tag: 'Usage', response: overviewSchema },
-    summary: 'Sum up requests for an overview',
+    summary: 'Read an overview of usage',
     query: {
       start_time: unixSecondsParameter,
       end_time: unixSecondsParameter,
@@ -22,10 +22,10 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
       time_zone: t.Optional(timeZoneSchema),
       project_id: t.Optional(t.String()),
       api_key_id: t.Optional(t.String()),
-      // Test keys are the sandbox's.
+      // Test keys use the sandbox.
       key_type: t.Optional(stringEnum('project', 'test')),
       model: t.Optional(t.String()),
-      // Requests that have all of them.
+      // Requests must have all of these tags.
       tags: repeatableParameter(constrainedText({ pattern: '^[^=]+=.+$' })),
     },
     async serve({ caller, query: asked }) {
@@ -44,11 +44,11 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
       }
       const of_tags = readTagFilter(asked.tags)
       const read = of_tags === null ? readAll : readTagged(of_tags)
-      const isNarrowed = asked.model !== undefined || only.of_key !== null || of_tags !== null
+      const isFiltered = asked.model !== undefined || only.of_key !== null || of_tags !== null
       const [[buckets, models, keys, tags], latency, estimated] = await Promise.all([
         read(caller.actor, { ...span, ...only }, width, time_zone),
-        // Latencies are not counted by model, key or tag, and not apart for test keys.
-        isNarrowed ? [] : callAsActor(caller.actor, 'latency_percentiles', span, MAY_LAG),
+        // Latencies are not available by model, key, key type or tag.
+        isFiltered ? [] : callAsActor(caller.actor, 'latency_percentiles', span, MAY_LAG),
         of_tags === null ? callAsActor(caller.actor, 'estimated_costs', { ...span, ...only }, MAY_LAG) : [],
       ])
       return {
@@ -67,22 +67,22 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
 
 type OverviewRow = JsonRowOf<'usage_overview'>
 type ShareRow = JsonRowOf<'usage_shares'>
-type Narrowed = Omit<ActorArguments<'usage_shares'>, 'share_by'>
+type UsageFilter = Omit<ActorArguments<'usage_shares'>, 'share_by'>
 type Bucket = Pick<OverviewRow, 'bucket_start' | Summed> & { hits: number; failed: number } & Partial<OverviewRow>
 type Summed = 'requests' | 'prompt_tokens' | 'completion_tokens' | 'tokens_saved' | 'cost_usd' | 'saved_usd'
 type Read = (
   actor: Actor,
-  narrowed: Narrowed,
+  filter: UsageFilter,
   width: 'hour' | 'day' | 'month',
   zone: string,
 ) => Promise<[buckets: Bucket[], ...shares: [ShareRow[], ShareRow[], ShareRow[]]]>
 
-const readAll: Read = async (actor, narrowed, width, zone) => {
+const readAll: Read = async (actor, filter, width, zone) => {
   const [rows, ...shares] = await Promise.all([
-    callAsActor(actor, 'usage_overview', { ...narrowed, width, zone }, MAY_LAG),
-    callAsActor(actor, 'usage_shares', { ...narrowed, share_by: 'model' }, MAY_LAG),
-    callAsActor(actor, 'usage_shares', { ...narrowed, share_by: 'api_key' }, MAY_LAG),
-    callAsActor(actor, 'usage_shares', { ...narrowed, share_by: 'tag' }, MAY_LAG),
+    callAsActor(actor, 'usage_overview', { ...filter, width, zone }, MAY_LAG),
+    callAsActor(actor, 'usage_shares', { ...filter, share_by: 'model' }, MAY_LAG),
+    callAsActor(actor, 'usage_shares', { ...filter, share_by: 'api_key' }, MAY_LAG),
+    callAsActor(actor, 'usage_shares', { ...filter, share_by: 'tag' }, MAY_LAG),
   ])
   const buckets = rows.map(row => ({
     ...row,
@@ -92,13 +92,13 @@ const readAll: Read = async (actor, narrowed, width, zone) => {
   return [buckets, ...shares]
 }
 
-/** By tag, kinds of hits and of failures are not told apart, and durations are not summed. */
+/** Reads usage by tags. It has no separate counts of kinds of hits and failures, and no durations. */
 const readTagged =
   (of_tags: Record<string, string>): Read =>
-  async (actor, narrowed, width, zone) => {
+  async (actor, filter, width, zone) => {
     const [buckets, models, keys, tags] = await Promise.all(
       [width, 'model', 'api_key', 'tag'].map(grouped_by =>
-        callAsActor(actor, 'usage_by_tag', { ...narrowed, of_tags, grouped_by, zone }, MAY_LAG),
+        callAsActor(actor, 'usage_by_tag', { ...filter, of_tags, grouped_by, zone }, MAY_LAG),
       ),
     )
     const toShares = (rows: typeof buckets = []) =>
@@ -118,11 +118,11 @@ const readTagged =
 function totalsOf(buckets: readonly Bucket[]) {
   const sum = (field: Exclude<keyof Bucket, 'bucket_start'>) =>
     buckets.reduce((total, row) => total + (row[field] ?? 0), 0)
-  const isTold = buckets.every(({ misses }) => misses !== undefined)
-  const orNull = (field: Exclude<keyof Bucket, 'bucket_start'>) => (isTold ? sum(field) : null)
+  const hasDetails = buckets.every(({ misses }) => misses !== undefined)
+  const orNull = (field: Exclude<keyof Bucket, 'bucket_start'>) => (hasDetails ? sum(field) : null)
   const hits = sum('hits')
   const misses = sum('misses')
-  const answered = isTold ? hits + misses : sum('requests')
+  const answered = hasDetails ? hits + misses : sum('requests')
   // A hit saves the average duration of a miss, less its own.
   const missMs = misses === 0 ? 0 : sum('miss_duration_ms') / misses
   return {
@@ -140,7 +140,7 @@ function totalsOf(buckets: readonly Bucket[]) {
     tokens_saved: sum('tokens_saved'),
     cost_usd: sum('cost_usd'),
     saved_usd: sum('saved_usd'),
-    saved_seconds: isTold ? Math.max(0, hits * missMs - sum('hit_duration_ms')) / 1000 : null,
+    saved_seconds: hasDetails ? Math.max(0, hits * missMs - sum('hit_duration_ms')) / 1000 : null,
   }
 }
 

@@ -1,4 +1,4 @@
-/** A project's own keys for direct providers, which are sealed before they reach the database and never shown again; and which models it may use. */
+/** Provider keys of a project, which are sealed before they reach the database and never shown again, and the models that it may use. */
 import { t } from 'elysia'
 import { invalidRequestError } from '../../errors/errors.ts'
 import { callAsActor } from '../../postgres/admin/call-as.ts'
@@ -39,7 +39,7 @@ const permissions = defineCollection(modelPermissions, {
   idParameter: '',
 })
 
-/** For a shorter key, showing four characters would reveal too much. */
+/** The last four characters of a shorter key are not shown, because they would reveal too much. */
 const MIN_LENGTH_TO_SHOW = 12
 const keyName = t.Optional(t.String({ minLength: 1, maxLength: 63 }))
 
@@ -54,10 +54,10 @@ export const PROVIDER_KEY_OPERATIONS = [
     method: 'GET',
     path: keys.basePath,
     tag,
-    summary: 'List a project’s keys for providers',
+    summary: 'List a project’s provider keys',
     response: t.Object({
       ...listSchema(providerKey.schema).properties,
-      providers: t.Array(textSchema, { description: 'Those that a project may have keys of.' }),
+      providers: t.Array(textSchema, { description: 'The providers for which a project may have keys.' }),
     }),
     async serve(asked) {
       const data = await readVisibleObjects(keys, asked, buildPathFilter(keys, asked.ids))
@@ -68,10 +68,10 @@ export const PROVIDER_KEY_OPERATIONS = [
     method: 'POST',
     path: `${keys.basePath}/:provider`,
     tag,
-    summary: 'Store a provider key, in place of the one of this name',
+    summary: 'Store a provider key, or replace the key with this name',
     response: providerKey.schema,
     body: {
-      // One word of printable ASCII, as in set-provider-key.sh.
+      // A word of printable ASCII, as in set-provider-key.sh.
       value: t.String({ pattern: '^[!-~]{1,1024}$' }),
       name: keyName,
       weight: t.Optional(t.Integer({ minimum: 1, maximum: 1000 })),
@@ -109,16 +109,16 @@ export const PROVIDER_KEY_OPERATIONS = [
     },
   }),
 
-  defineRead(permissions, 'Read which models a project may use'),
-  defineUpdate(permissions, 'Set which models a project may use', {
+  defineRead(permissions, 'Read the models that a project may use'),
+  defineUpdate(permissions, 'Set the models that a project may use', {
     body: { mode: stringEnum('allow_list', 'deny_list'), model_ids: t.Array(t.String(), { maxItems: 100 }) },
     calls: [
       'set_settings',
       ({ ids, body: { mode, model_ids } }) => {
-        // An empty list of models that are denied denies none; an empty list of allowed ones would allow none, and the setting allows all.
+        // An empty deny_list allows all models. An empty allow_list would allow none, but the setting would allow all.
         if ((mode === 'deny_list') !== (model_ids.length === 0)) {
           throw invalidRequestError(
-            'Give the models that are allowed (mode allow_list), or an empty deny_list to allow all: no single model can be denied.',
+            'model_ids must be a non-empty allow_list, or an empty deny_list to allow all models: single models cannot be denied.',
             'model_ids',
           )
         }
@@ -126,7 +126,7 @@ export const PROVIDER_KEY_OPERATIONS = [
       },
     ],
   }),
-  defineDelete(permissions, 'Let a project use all models', [
+  defineDelete(permissions, 'Allow a project to use all models', [
     'set_settings',
     ({ ids }) => ({ project: ids.project_id, settings: { allowed_models: [] } }),
   ]),

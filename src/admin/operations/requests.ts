@@ -1,4 +1,4 @@
-/** /v1/requests: a project's requests, each with its story, as a list, one by one, and as a file. What they said and got stands apart, where it is kept. */
+/** /v1/requests: the request log of a project, as a list, single requests, and a file. Contents are a separate object, if they are stored. */
 import type { Static, TObject } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { nowSeconds } from '../../event-loop/clock.ts'
@@ -17,12 +17,12 @@ import { requestContentSchema, requestSchema } from '../responses/usage.ts'
 import { formatTimeCursor, readTimeCursor, type TimeCursor } from '../time-cursor.ts'
 import { readTagFilter } from './usage.ts'
 
-/** The list's time span when the query gives none. */
+/** The default time range of the list. */
 const DEFAULT_SPAN_SECONDS = 7 * 86_400
 const time = t.Optional(unixSecondsParameter)
 const word = t.Optional(t.String({ maxLength: 256 }))
-/** Which requests are meant, in which order. */
-const chosen = {
+/** The filter and the order of requests. */
+const selection = {
   project_id: t.String(),
   start_time: time,
   end_time: time,
@@ -42,18 +42,18 @@ const chosen = {
   sort: t.Optional(stringEnum('newest', 'slowest', 'dearest')),
   after: t.Optional(t.String()),
 }
-const listQuery = { ...chosen, limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })) }
+const listQuery = { ...selection, limit: t.Optional(t.Integer({ minimum: 1, maximum: 100 })) }
 const exportQuery = {
-  ...chosen,
+  ...selection,
   format: t.Optional(stringEnum('csv', 'json')),
   limit: t.Optional(t.Integer({ minimum: 1, maximum: MAX_EXPORTED_ITEMS })),
 }
 const ofProject = { project_id: t.String() }
 const tokens = t.Optional(t.Integer({ minimum: 0, maximum: 2_000_000_000 }))
 
-type Chosen = Static<TObject<typeof chosen>>
+type Selection = Static<TObject<typeof selection>>
 
-function toFilter(asked: Chosen, ofProject: number) {
+function toFilter(asked: Selection, ofProject: number) {
   const end = asked.end_time ?? nowSeconds() + 60
   return {
     of_project: ofProject,
@@ -77,7 +77,7 @@ function toFilter(asked: Chosen, ofProject: number) {
   }
 }
 
-/** The list shows long names cut, and is searched for what it shows. */
+/** Shortens a long name as the list shows it, so that the list can be searched for what it shows. */
 function toRecorded(name: string): string {
   return isShortenedEndUser(name) ? name : shortenEndUser(name)
 }
@@ -105,16 +105,16 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
   }),
   defineOperation({
     ...{ method: 'GET', path: '/v1/requests/export', tag: 'Requests', response: t.Array(requestSchema) },
-    summary: 'Write requests to a file',
+    summary: 'Export requests to a file',
     otherResponses: { 'text/csv': {} },
     query: exportQuery,
     async serve({ caller, ids, query: { format = 'csv', limit = MAX_EXPORTED_ITEMS, ...asked } }) {
       await requireProject(caller.actor, ids.project_id)
-      // The span ends now, however long the export takes.
+      // The time range ends now, however long the export takes.
       const filter = toFilter(asked, ids.project_id)
-      const pages = readPages(limit, async (after, most) => {
+      const pages = readPages(limit, async (after, size) => {
         const cursor = after === undefined ? {} : toCursor(after)
-        const rows = await find(caller.actor, { ...filter, ...cursor, page_size: most })
+        const rows = await find(caller.actor, { ...filter, ...cursor, page_size: size })
         return rows.map(describeRequest)
       })
       return exportItems({ format, name: 'requests', columns: REQUEST_EXPORT_COLUMNS }, pages)
@@ -122,7 +122,7 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
   }),
   defineOperation({
     ...{ method: 'GET', path: '/v1/requests/:request_id', tag: 'Requests', response: requestSchema },
-    summary: 'Read a request’s story',
+    summary: 'Read a request',
     query: ofProject,
     async serve({ caller, ids }) {
       await requireProject(caller.actor, ids.project_id)
@@ -131,7 +131,7 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
   }),
   defineOperation({
     ...{ method: 'POST', path: '/v1/requests/:request_id/settle', tag: 'Requests', response: requestSchema },
-    summary: 'Settle a request whose cost is estimated',
+    summary: 'Set the cost of a request whose cost is estimated',
     body: {
       ...ofProject,
       cost_usd: t.Number({ minimum: 0, maximum: 100_000 }),
@@ -154,7 +154,7 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
   }),
   defineOperation({
     ...{ method: 'GET', path: '/v1/requests/:request_id/content', tag: 'Requests', response: requestContentSchema },
-    summary: 'Read what a request said and got, where that is kept',
+    summary: 'Read the contents of a request and its response, if they are stored',
     query: ofProject,
     async serve({ caller, options: { wordingReader }, ids }) {
       await requireProject(caller.actor, ids.project_id)
@@ -164,17 +164,17 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
         of_request_id: requestId,
         at,
       })
-      if (row === undefined) throw notFoundError('The content of this request was not kept, or not for so long.')
-      const [said, response] = await Promise.all([
+      if (row === undefined) throw notFoundError('The content of this request was not stored, or has expired.')
+      const [request, response] = await Promise.all([
         open(row.sealed_request, ids.project_id, wordingReader),
         open(row.sealed_response, ids.project_id, wordingReader),
       ])
-      return { object: 'request.content', request: said, response }
+      return { object: 'request.content', request, response }
     },
   }),
 ]
 
-/** Reads one that a list has named from the primary: the standby that is asked next may not have it yet. */
+/** Reads a request from the primary, because another standby than that of the list may not have it yet. */
 async function readRequest(actor: Actor, ofProject: number, { at: recordedAt, requestId }: TimeCursor) {
   const at = Date.parse(recordedAt)
   const [row] = await callAsActor(actor, 'find_requests', {
@@ -192,7 +192,7 @@ function find(actor: Actor, filter: ActorArguments<'find_requests'>) {
   return callAsActor(actor, 'find_requests', filter, { mayLag: true })
 }
 
-/** Text that was sealed; null where there is none, or no key opens it any more. */
+/** Decrypts a text. Returns null if there is none, or if its encryption key is missing. */
 function open(
   sealed: string | null | undefined,
   project: number,

@@ -1,4 +1,4 @@
-/** GET …/projects/{id}/routes: who would answer each model, by the router's own plan; nothing is asked. */
+/** GET …/projects/{id}/routes: the provider to which the router would send each model. No provider is called. */
 import { t } from 'elysia'
 import { ProxyError } from '../../errors/errors.ts'
 import { type Actor, callAsActor } from '../../postgres/admin/call-as.ts'
@@ -14,11 +14,11 @@ import { repeatableParameter, stringEnum } from '../pagination.ts'
 import { routeSchema } from '../responses/projects.ts'
 import { listSchema } from '../responses/shared.ts'
 
-/** So many of the longest fit into an address that the server reads. */
-const MOST_MODELS = 50
+/** A URL within the server's limit can hold this many model names of the maximum length. */
+const MAX_MODELS = 50
 
-/** What of an account decides about models. */
-type Planned = RoutingContext & Pick<ResolvedKey, 'aliases'>
+/** The properties of a key that decide how its models are routed. */
+type RoutingProperties = RoutingContext & Pick<ResolvedKey, 'aliases'>
 
 export const ROUTE_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({
@@ -28,66 +28,67 @@ export const ROUTE_OPERATIONS: readonly AdminOperation[] = [
       tag: 'Projects',
       response: listSchema(routeSchema),
     },
-    summary: 'Say who would answer each model',
+    summary: 'List the provider of each model',
     query: {
-      // Without names, and without a provider whose names they are: all that the project can use.
-      models: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 256 }), { maxItems: MOST_MODELS })),
+      // Without models and native_to, all models that the project can use.
+      models: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 256 }), { maxItems: MAX_MODELS })),
       native_to: t.Optional(stringEnum(...DIRECT_PROVIDERS)),
-      // As if these were the providers that the project has keys for; one empty name stands for none.
+      // The providers for which to assume that the project has keys. One empty name stands for none.
       provider_keys: repeatableParameter(t.String({ maxLength: 100 })),
       key_type: t.Optional(stringEnum('project', 'test')),
     },
     async serve({ caller, options, ids, query: { models, native_to, provider_keys, key_type } }) {
       await requireProject(caller.actor, ids.project_id)
-      const { describeRoute, listNames } = routesBy(options.modelRouter)
-      const account: Planned = {
-        ...(await readRouted(caller.actor, ids.project_id)),
+      const { describeRoute, listNames } = createRouteReader(options.modelRouter)
+      const key: RoutingProperties = {
+        ...(await readRoutingProperties(caller.actor, ids.project_id)),
         key_type: key_type ?? 'project',
         ...(provider_keys && { direct_providers: provider_keys.filter(name => name !== '') }),
       }
-      const names = models ?? listNames(account, native_to)
-      return { object: 'list', data: names.map(name => describeRoute(name, account)), has_more: false }
+      const names = models ?? listNames(key, native_to)
+      return { object: 'list', data: names.map(name => describeRoute(name, key)), has_more: false }
     },
   }),
 ]
 
-function routesBy(modelRouter: AdminOptions['modelRouter']) {
-  /** `provider` is null where the model would be refused; `problem` says why. */
-  function describeRoute(model: string, account: Planned) {
-    const alias = findModelAlias(model, account)
-    const asked = alias?.model ?? model
-    const way = modelRouter.resolve(asked, account, [], alias?.name)
-    const refused = way instanceof ProxyError ? { status: way.status, code: way.code, message: way.message } : null
-    const found = modelRouter.findModel(asked, account)
+function createRouteReader(modelRouter: AdminOptions['modelRouter']) {
+  /** Describes a route. `provider` is null if the model would be rejected, and `problem` has the reason. */
+  function describeRoute(model: string, key: RoutingProperties) {
+    const alias = findModelAlias(model, key)
+    const requested = alias?.model ?? model
+    const route = modelRouter.resolve(requested, key, [], alias?.name)
+    const problem =
+      route instanceof ProxyError ? { status: route.status, code: route.code, message: route.message } : null
+    const found = modelRouter.findModel(requested, key)
     const known = found instanceof ProxyError || found.kind === null ? null : found
     return {
       id: model,
       object: 'project.route' as const,
-      // Another than the id for an alias alone.
-      model: asked,
+      // The model behind an alias; otherwise the id.
+      model: requested,
       kind: known?.kind ?? null,
-      provider: way instanceof ProxyError ? null : way.name,
+      provider: route instanceof ProxyError ? null : route.name,
       input_usd_per_million: known?.inputUsdPerMillion ?? null,
       output_usd_per_million: known?.outputUsdPerMillion ?? null,
-      problem: refused,
+      problem,
     }
   }
 
-  /** All that the project can use; or all that a provider has, under its own names. */
-  function listNames(account: Planned, nativeTo: string | undefined): string[] {
+  /** Lists all models that the project can use, or all models of a provider under its own names. */
+  function listNames(key: RoutingProperties, nativeTo: string | undefined): string[] {
     if (nativeTo === undefined) {
-      const models = modelRouter.listModels(account).map(({ model }) => model)
-      return [...new Set([...listModelAliases(account).map(({ name }) => name), ...models])]
+      const models = modelRouter.listModels(key).map(({ model }) => model)
+      return [...new Set([...listModelAliases(key).map(({ name }) => name), ...models])]
     }
-    const native = modelRouter.listModels({ ...account, key_type: 'project', direct_providers: [nativeTo] })
+    const native = modelRouter.listModels({ ...key, key_type: 'project', direct_providers: [nativeTo] })
     return native.filter(({ provider }) => provider === nativeTo).map(({ model }) => model)
   }
 
   return { describeRoute, listNames }
 }
 
-/** What decides about a project's models, for no key in particular. */
-async function readRouted(actor: Actor, project: number): Promise<Omit<Planned, 'key_type'>> {
+/** Reads the routing properties of a project, independent of a key. */
+async function readRoutingProperties(actor: Actor, project: number): Promise<Omit<RoutingProperties, 'key_type'>> {
   const [settings, keys] = await Promise.all([
     callAsActor(actor, 'project_settings', { of_project: project }),
     readView(actor, 'project_provider_keys', { _project_id: project }),
@@ -96,7 +97,7 @@ async function readRouted(actor: Actor, project: number): Promise<Omit<Planned, 
   return {
     project_id: project,
     direct_providers: keys.map(({ provider }) => provider),
-    // Below every real one: nothing that requests have opened is replaced.
+    // Lower than every real version, so that provider keys cached for requests are not replaced.
     provider_keys_version: 0,
     named_provider_keys: null,
     allowed_models,

@@ -12,19 +12,19 @@ import { formatCosts, USAGE_REPORTS, type UsageBucketRow } from '../usage-report
 
 type Width = '1m' | '1h' | '1d'
 
-const WIDTHS: Record<Width, { seconds: number; buckets: number; mostBuckets: number }> = {
-  '1m': { seconds: 60, buckets: 60, mostBuckets: 1440 },
-  '1h': { seconds: 3600, buckets: 24, mostBuckets: 168 },
-  '1d': { seconds: 86_400, buckets: 7, mostBuckets: 180 },
+const WIDTHS: Record<Width, { seconds: number; buckets: number; maxBuckets: number }> = {
+  '1m': { seconds: 60, buckets: 60, maxBuckets: 1440 },
+  '1h': { seconds: 3600, buckets: 24, maxBuckets: 168 },
+  '1d': { seconds: 86_400, buckets: 7, maxBuckets: 180 },
 }
-/** An answer has no more rows than this; the rest is on the next page. */
-const MOST_ROWS = 5_000
-/** Minutes are summed from single records: so many at first. */
+/** The maximum number of rows of a page. */
+const MAX_ROWS = 5_000
+/** The number of minutes of the first read. Minutes are summed from single records. */
 const FIRST_MINUTES = 60
-/** A page begins no further read after this time; the rest is on the next page. */
-const ENOUGH_MS = 500
-/** While a page has taken less than this, the next read covers twice as many buckets as the one before. */
-const QUICK_MS = 100
+/** A page starts no further read after this time. The next page has the rest. */
+const PAGE_TIME_LIMIT_MS = 500
+/** While a page has taken less than this, each read covers twice as many buckets as the one before. */
+const GROWTH_TIME_LIMIT_MS = 100
 const MAY_LAG = { mayLag: true }
 
 const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
@@ -32,7 +32,7 @@ const time = t.Integer({ minimum: 0, maximum: 100_000_000_000 })
 const names = repeatableParameter(t.String())
 type Names = typeof names
 
-/** Only what changes the answer: OpenAI's other parameters are refused by name. */
+/** The supported query parameters. OpenAI's other parameters are rejected by name. */
 function queryOf(widths: Width[], groups: string[], filters: { models: Names } | { line_items: Names }) {
   return t.Object(
     {
@@ -65,7 +65,7 @@ interface Query {
   line_items?: string[]
 }
 
-/** A group by the values of one tag. */
+/** Matches a group by the values of one tag. */
 const TAG = /^tag:[A-Za-z][\w.-]{0,31}$/
 const USAGE_GROUPS = ['project_id', 'api_key_id', 'model']
 const COSTS_GROUPS = ['project_id', 'api_key_id', 'line_item']
@@ -76,7 +76,7 @@ export const USAGE_OPERATIONS: readonly AdminOperation[] = [
   {
     ...defineOperation({
       ...{ method: 'GET', path: '/v1/organization/costs', tag: 'Usage', response: bucketListSchema(costsSchema) },
-      summary: 'Report costs by the day',
+      summary: 'Report costs by day',
       serve: ({ caller, query }) => report(caller.actor, query as Query, null, formatCosts),
     }),
     query: COSTS_QUERY,
@@ -133,32 +133,32 @@ async function report(
 }
 
 interface TimeSpan {
-  /** Beginning of the first bucket, end of the last one. */
+  /** The start of the first bucket, and the end of the last one. */
   from: number
   until: number
   width: Width
-  /** Where records begin and end to count: within the first and the last bucket. */
+  /** The times between which records count. They lie within the first and the last bucket. */
   first: number
   last: number
-  /** Rows of the first bucket that earlier pages had. */
+  /** The number of rows of the first bucket that earlier pages had. */
   passedOver: number
 }
 
-/** Whole buckets, at most as many as a page holds, though only what lies between the times is counted. */
+/** Returns the time span of a page. It consists of whole buckets, but only records between the requested times count. */
 function readSpan({ start_time, end_time, bucket_width: width = '1d', limit, page }: Query, now: number): TimeSpan {
-  const { seconds, buckets, mostBuckets } = WIDTHS[width]
+  const { seconds, buckets, maxBuckets } = WIDTHS[width]
   const end = end_time ?? now + 1
   const [, cursor = start_time, passedOver = 0] = /^page_(\d+)(?:_(\d+))?$/.exec(page ?? '')?.map(Number) ?? []
   if (cursor < start_time - seconds || cursor > Math.max(start_time, end))
-    throw invalidRequestError('page must be the next_page of an earlier answer.', 'page')
+    throw invalidRequestError('page must be the next_page of a previous response.', 'page')
   const from = cursor - (cursor % seconds)
-  // Further buckets are on the next page.
-  const most = Math.min(limit ?? buckets, mostBuckets)
+  // The next page has further buckets.
+  const most = Math.min(limit ?? buckets, maxBuckets)
   const until = end <= start_time ? from : Math.min(Math.ceil(end / seconds) * seconds, from + most * seconds)
   return { from, until: Math.max(from, until), width, first: start_time, last: end, passedOver: passedOver || 0 }
 }
 
-/** How many buckets are read at first. Sums by tags, and those of all keys, are too many to be read at once. */
+/** Returns the number of buckets of the first read. It is small for sums by tags and of all keys, which have many rows. */
 function firstBuckets(
   width: Width,
   {
@@ -172,12 +172,12 @@ function firstBuckets(
   if (width === '1m') return FIRST_MINUTES
   const isByTag = by_tag !== null || of_tags !== null
   const isByKey = of_keys !== null || groups.includes('project_id') || groups.includes('api_key_id')
-  return isByTag || (of_projects === null && isByKey) ? 2 : WIDTHS[width].mostBuckets
+  return isByTag || (of_projects === null && isByKey) ? 2 : WIDTHS[width].maxBuckets
 }
 
 type Part = Pick<ActorArguments<'usage_buckets'>, 'from_time' | 'until_time' | 'passed_over' | 'most_rows'>
 
-/** Reads piece by piece until the page is full; ends with a whole bucket, unless the first one alone has more rows than a page. */
+/** Reads in parts until the page is full. A page ends with a whole bucket, unless its first bucket has more rows than a page. */
 async function readRows(read: (part: Part) => Promise<UsageBucketRow[]>, span: TimeSpan, buckets: number) {
   const { seconds } = WIDTHS[span.width]
   const startedAtMs = performance.now()
@@ -185,23 +185,27 @@ async function readRows(read: (part: Part) => Promise<UsageBucketRow[]>, span: T
   const rows: UsageBucketRow[] = []
   let until = span.from
   let step = buckets * seconds
-  while (until < span.until && rows.length <= MOST_ROWS && tookMs() < ENOUGH_MS) {
+  while (until < span.until && rows.length <= MAX_ROWS && tookMs() < PAGE_TIME_LIMIT_MS) {
     const [from, to] = [until, Math.min(until + step, span.until)]
     const part = {
       from_time: fromUnixSeconds(Math.max(from, span.first)),
       until_time: fromUnixSeconds(Math.min(to, span.last)),
       passed_over: from === span.from ? span.passedOver : 0,
-      most_rows: MOST_ROWS + 1 - rows.length,
+      most_rows: MAX_ROWS + 1 - rows.length,
     }
     rows.push(...(await read(part)))
     until = to
-    if (tookMs() < QUICK_MS) step *= 2
+    if (tookMs() < GROWTH_TIME_LIMIT_MS) step *= 2
   }
-  if (rows.length <= MOST_ROWS) return { rows, until, next: until < span.last ? `${until}` : null }
-  const cut = toUnixSeconds(rows[MOST_ROWS]?.bucket_start ?? '')
-  const whole = rows.filter(row => toUnixSeconds(row.bucket_start) < cut)
-  if (whole.length > 0) return { rows: whole, until: cut, next: `${cut}` }
-  return { rows: rows.slice(0, MOST_ROWS), until: cut + seconds, next: `${cut}_${span.passedOver + MOST_ROWS}` }
+  if (rows.length <= MAX_ROWS) return { rows, until, next: until < span.last ? `${until}` : null }
+  const lastBucket = toUnixSeconds(rows[MAX_ROWS]?.bucket_start ?? '')
+  const whole = rows.filter(row => toUnixSeconds(row.bucket_start) < lastBucket)
+  if (whole.length > 0) return { rows: whole, until: lastBucket, next: `${lastBucket}` }
+  return {
+    rows: rows.slice(0, MAX_ROWS),
+    until: lastBucket + seconds,
+    next: `${lastBucket}_${span.passedOver + MAX_ROWS}`,
+  }
 }
 
 function timesOf({ from, until, width }: TimeSpan): [start: number, end: number][] {
@@ -209,12 +213,12 @@ function timesOf({ from, until, width }: TimeSpan): [start: number, end: number]
   return Array.from({ length: (until - from) / seconds }, (_, at) => [from + at * seconds, from + (at + 1) * seconds])
 }
 
-/** Usage is summed by sets of tags: by the values of one at a time. */
+/** Separates the tag from the other groups. Usage can be grouped by one tag at a time. */
 function readGroups(asked: readonly string[], groups: readonly string[]) {
   const [named, others] = [asked.filter(group => TAG.test(group)), asked.filter(group => !TAG.test(group))]
   if (named.length > 1 || others.some(group => !groups.includes(group)))
     throw invalidRequestError(
-      `group_by takes ${groups.join(', ')}, and the name of one tag, as in tag:team.`,
+      `group_by must be a list of ${groups.join(', ')}, and at most one tag, such as tag:team.`,
       'group_by',
     )
   return { tag: named[0]?.slice('tag:'.length) ?? null, others }
@@ -224,6 +228,6 @@ export function readTagFilter(tags: readonly string[] | undefined): Record<strin
   if (tags === undefined) return null
   const pairs = tags.map(tag => /^([^=]+)=(.+)$/s.exec(tag)?.slice(1) ?? [])
   if (pairs.some(pair => pair.length < 2))
-    throw invalidRequestError('tags takes names and values, as in team=search.', 'tags')
+    throw invalidRequestError('tags must be names and values, such as team=search.', 'tags')
   return Object.fromEntries(pairs)
 }

@@ -37,7 +37,7 @@ export const userCollection = defineCollection(user, {
   idParameter: 'user_id',
   isCheckedBySql: true,
 })
-/** OpenAI's invites: users who were added to set a password. */
+/** OpenAI's invites: added users who have not set a password yet. */
 const invites = defineCollection(invite, {
   tag: 'Users',
   basePath: '/v1/organization/invites',
@@ -51,7 +51,7 @@ export const USER_OPERATIONS = [
     filter: ({ query }) => ({ _email: query.emails?.map(address => address.toLowerCase()) }),
   }),
   defineCreate(userCollection, 'Add a user, with an invitation', {
-    answer: addedUser,
+    responseSchema: addedUser,
     body: { email: emailSchema, role: t.Optional(userRoleSchema) },
     calls: [
       'invite_new_user',
@@ -78,8 +78,8 @@ export const USER_OPERATIONS = [
   defineDelete(userCollection, 'Delete a user', ['delete_user', ({ ids }) => ({ of_user: ids.user_id })]),
 
   defineList(invites, 'List invites: users, and whether they took theirs up'),
-  defineCreate(invites, 'Invite somebody; the answer has the token to pass on', {
-    answer: addedInvite,
+  defineCreate(invites, 'Invite a user; the response has the token to forward', {
+    responseSchema: addedInvite,
     body: {
       email: emailSchema,
       role: userRoleSchema,

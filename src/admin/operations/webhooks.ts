@@ -1,4 +1,4 @@
-/** A project's webhooks, and what they were told. */
+/** Webhooks of a project, and their deliveries. */
 import { randomBytes } from 'node:crypto'
 import { t } from 'elysia'
 import { invalidRequestError } from '../../errors/errors.ts'
@@ -15,12 +15,12 @@ import { SECRET_SEAL_LABEL } from '../webhooks/deliver-webhooks.ts'
 import { validateWebhookUrl, WebhookUnreachable } from '../webhooks/post-webhook.ts'
 
 const SECRET_BYTES = 32
-/** What the description says of an address; `validateWebhookUrl` says more, and why it refuses one. */
+/** The pattern of URLs in the description. `validateWebhookUrl` checks more. */
 const URL_FORM = '^[Hh][Tt][Tt][Pp][Ss]?:'
 const KINDS = WEBHOOK_EVENT_TYPES.map(({ kind }) => kind)
 
 const webhook = defineObject('Webhook', 'project.webhook', 'project_webhooks', 'webhook', notFoundInProject('webhook'))
-/** With its secret, which is shown this once. */
+/** The webhook with its secret, which is shown only once. */
 const addedWebhook = t.Object(
   { ...t.Pick(webhook.schema, ['object', 'id', 'url', 'events']).properties, secret: t.String() },
   { $id: 'AddedWebhook' },
@@ -32,7 +32,7 @@ const delivery = defineObject(
   'delivery',
   notFoundInProject('delivery'),
 )
-const begunDelivery = t.Object(
+const startedDelivery = t.Object(
   { ...t.Pick(delivery.schema, ['object', 'id']).properties, state: t.Optional(t.Literal('pending')) },
   { $id: 'BegunDelivery' },
 )
@@ -50,13 +50,13 @@ const deliveries = defineCollection(delivery, {
   idParameter: 'delivery_id',
 })
 
-/** As it is stored: `HTTPS://Example.com` is `https://example.com/`. */
+/** Returns the URL in the form that is stored: `HTTPS://Example.com` becomes `https://example.com/`. */
 function parseAddress(url: string, toPrivateNetworks: boolean): string {
   try {
     return validateWebhookUrl(url, toPrivateNetworks).href
   } catch (error) {
     if (!(error instanceof WebhookUnreachable)) throw error
-    throw invalidRequestError(`The address is not one that can be told: ${error.message}.`, 'url')
+    throw invalidRequestError(`The url is not valid: ${error.message}.`, 'url')
   }
 }
 
@@ -91,15 +91,15 @@ export const WEBHOOK_OPERATIONS = [
     path: `${webhooks.basePath}/:webhook_id/test`,
     tag,
     kinds: { webhook_id: 'webhook' },
-    summary: 'Tell a webhook of a test event',
-    response: begunDelivery,
+    summary: 'Send a test event to a webhook',
+    response: startedDelivery,
     async serve({ caller, ids: { project_id: project, webhook_id } }) {
       const id = await callAsActor(caller.actor, 'send_test_event', { project, webhook_id })
       return { object: delivery.kind, id: formatId('delivery', id) }
     },
   }),
-  defineList(deliveries, 'List what webhooks were told', {
-    query: { webhook_id: cursorParameter('webhook', 'Of this webhook alone.') },
+  defineList(deliveries, 'List webhook deliveries', {
+    query: { webhook_id: cursorParameter('webhook', 'Only deliveries to this webhook.') },
     filter: ({ query }) => ({ _webhook_id: readCursor('webhook', query.webhook_id, 'webhook_id') }),
     newestFirst: true,
   }),
@@ -108,8 +108,8 @@ export const WEBHOOK_OPERATIONS = [
     path: `${deliveries.basePath}/:delivery_id/resend`,
     tag,
     kinds: { delivery_id: 'delivery' },
-    summary: 'Tell a webhook again',
-    response: begunDelivery,
+    summary: 'Resend a delivery',
+    response: startedDelivery,
     async serve({ caller, ids: { project_id: project, delivery_id } }) {
       await callAsActor(caller.actor, 'resend_delivery', { project, delivery_id })
       return { object: delivery.kind, id: formatId('delivery', delivery_id), state: 'pending' }

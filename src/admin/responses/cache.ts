@@ -1,4 +1,4 @@
-/** What the cache holds, its semantic matches, and what people said of them. */
+/** Response schemas of cache entries, semantic matches and verdicts. */
 import { type Static, Type as t } from '@sinclair/typebox'
 import { nullable } from '../../postgres/admin/schemas.ts'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
@@ -15,18 +15,18 @@ export type CacheScopes = Static<typeof cacheScopesSchema>
 export const cacheEntryContentSchema = objectSchema('CacheEntryContent', 'cache.entry.content', {
   id: textSchema,
   question: nullable(textSchema),
-  response: t.String({ description: 'The body of the answer, JSON.' }),
+  response: t.String({ description: 'The body of the response, JSON.' }),
 })
 
 export const invalidationSchema = objectSchema('Invalidation', 'cache.invalidation', {
   entries: countSchema,
-  vectors: t.Integer({ minimum: 0, description: 'Vectors that were paid for.' }),
+  vectors: t.Integer({ minimum: 0, description: 'The number of cached embeddings.' }),
   dry_run: t.Boolean(),
 })
 
 const wordingDifference = t.Object({
   kind: textSchema,
-  harmless: t.Boolean({ description: 'Whether both wordings ask the same in spite of it.' }),
+  harmless: t.Boolean({ description: 'True if both questions mean the same despite the difference.' }),
   asked_at: countSchema,
   asked_text: textSchema,
   cached_at: countSchema,
@@ -50,7 +50,7 @@ export type CacheMatch = Static<typeof cacheMatchSchema>
 
 export const cacheVerdictSchema = objectSchema('CacheVerdict', 'cache.verdict', {
   ...SQL_TYPE_SCHEMAS.cache_verdict,
-  id: t.String({ description: 'The list’s cursor.' }),
+  id: t.String({ description: 'The cursor of the list.' }),
   wordings: t.Array(nullable(textSchema), { minItems: 2, maxItems: 2 }),
 })
 export type CacheVerdict = Static<typeof cacheVerdictSchema>

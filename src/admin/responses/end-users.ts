@@ -1,4 +1,4 @@
-/** What is kept of an end user. */
+/** Response schemas of the data of an end user. */
 import { type Static, Type as t } from '@sinclair/typebox'
 import { nullable } from '../../postgres/admin/schemas.ts'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
@@ -8,14 +8,14 @@ export const endUserDataSchema = objectSchema(
   'EndUserData',
   'end_user.data',
   SQL_TYPE_SCHEMAS.end_user_data,
-  'How much of one kind is kept of an end user.',
+  'The amount of stored data of one kind of an end user.',
 )
 export type EndUserData = Static<typeof endUserDataSchema>
 
 export const endUserErasureSchema = objectSchema('EndUserForgetting', 'end_user.forgetting', {
-  data: t.Array(endUserDataSchema, { description: 'What there was.' }),
+  data: t.Array(endUserDataSchema, { description: 'The data that existed.' }),
   dry_run: t.Boolean(),
-  has_more: t.Boolean({ description: 'Whether there was more than one call forgets: ask again.' }),
+  has_more: t.Boolean({ description: 'True if one call could not delete all data; repeat the call.' }),
 })
 export type EndUserErasure = Static<typeof endUserErasureSchema>
 
@@ -24,14 +24,14 @@ export const endUserItemSchema = objectSchema(
   'end_user.item',
   {
     id: textSchema,
-    kind: t.String({ description: 'As EndUserData has it.' }),
-    name: t.String({ description: 'The request’s, entry’s, response’s or object’s own id.' }),
+    kind: t.String({ description: 'The id of EndUserData.' }),
+    name: t.String({ description: 'The id of the request, entry, response or object.' }),
     created_at: unixSecondsSchema,
     api_key_id: nullable(textSchema),
     bytes: countSchema,
     question: nullable(textSchema),
     answer: nullable(textSchema),
-    record: nullable(t.Unknown({ description: 'A request’s record, or a sum.' })),
+    record: nullable(t.Unknown({ description: 'The record of a request, or a sum.' })),
   },
-  'One thing that is kept of an end user. Null: there is none of this kind, or no key opens it any more.',
+  'A stored item of an end user. A text is null if items of the kind have none, or if its encryption key is missing.',
 )

@@ -1,4 +1,4 @@
-/** Projects, and what each of them has. */
+/** Response schemas of projects. */
 import { type Static, Type as t } from '@sinclair/typebox'
 import { nullable, stringUnion } from '../../postgres/admin/schemas.ts'
 import { objectSchema, textSchema } from './shared.ts'
@@ -8,14 +8,16 @@ export const routeSchema = objectSchema(
   'project.route',
   {
     id: textSchema,
-    model: t.String({ description: 'The model behind an alias; else the id.' }),
+    model: t.String({ description: 'The model behind an alias; otherwise the id.' }),
     kind: nullable(t.String({ description: 'chat, embedding, …' })),
     provider: nullable(textSchema),
-    input_usd_per_million: nullable(t.Number({ description: 'Of its tokens. Null: not known.' })),
-    output_usd_per_million: nullable(t.Number({ description: 'Of its tokens. Null: not known.' })),
+    input_usd_per_million: nullable(t.Number({ description: 'US dollars per million input tokens; null if unknown.' })),
+    output_usd_per_million: nullable(
+      t.Number({ description: 'US dollars per million output tokens; null if unknown.' }),
+    ),
     problem: nullable(t.Object({ status: t.Integer(), code: textSchema, message: textSchema })),
   },
-  'Who would answer a model, or what it would be refused with.',
+  'The provider of a model, or the error with which requests for it would be rejected.',
 )
 export type Route = Static<typeof routeSchema>
 
@@ -23,16 +25,16 @@ const settingKind = t.Object(
   {
     name: textSchema,
     type: stringUnion('choice', 'number', 'whole', 'text', 'models', 'aliases'),
-    preset: t.String({ description: 'What a new project has.' }),
+    preset: t.String({ description: 'The value in a new project.' }),
     least: nullable(t.Number()),
     most: nullable(t.Number()),
     words: t.Array(textSchema),
-    area: t.String({ description: 'What else it stands with on a page.' }),
-    title: t.String({ description: 'Its name there.' }),
+    area: t.String({ description: 'The group of settings in which the dashboard shows it.' }),
+    title: t.String({ description: 'Its title in the dashboard.' }),
     help: textSchema,
-    place: t.Integer({ description: 'Its place in the area.' }),
+    place: t.Integer({ description: 'Its position in the area.' }),
     choices: t.Array(textSchema, {
-      description: 'For each of the words of a choice: a title, a colon, and what it does.',
+      description: 'For each word of a choice: a title, a colon, and a description.',
     }),
   },
   { $id: 'SettingKind' },
@@ -41,8 +43,10 @@ export type SettingKind = Static<typeof settingKind>
 
 export const settingsSchema = objectSchema('Settings', 'project.settings', {
   project_id: textSchema,
-  settings: t.Record(t.String(), t.Unknown(), { description: 'Those that are set, and the defaults of all others.' }),
+  settings: t.Record(t.String(), t.Unknown(), {
+    description: 'All settings, with the defaults of those that are not set.',
+  }),
   kinds: t.Array(settingKind),
-  warnings: t.Array(textSchema, { description: 'Models in them that nothing has matched.' }),
+  warnings: t.Array(textSchema, { description: 'Models in the settings that matched no request.' }),
 })
 export type Settings = Static<typeof settingsSchema>

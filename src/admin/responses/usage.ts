@@ -1,4 +1,4 @@
-/** Requests, and what they come to. */
+/** Response schemas of requests, usage and costs. */
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
 import { nullable } from '../../postgres/admin/schemas.ts'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
@@ -7,11 +7,11 @@ import { countSchema, objectSchema, textSchema, unixSecondsSchema, usdSchema } f
 
 const share = t.Object(SQL_TYPE_SCHEMAS.usage_share, {
   $id: 'Share',
-  description: 'What one model, key or tag had of the requests.',
+  description: 'The share of a model, key or tag in the requests.',
 })
 const latency = t.Object(SQL_TYPE_SCHEMAS.latency, { $id: 'Latency' })
 
-const perhaps = t.Optional(nullable(countSchema))
+const optionalCount = t.Optional(nullable(countSchema))
 const countsOf = t.Object({
   requests: countSchema,
   prompt_tokens: countSchema,
@@ -21,12 +21,12 @@ const countsOf = t.Object({
   saved_usd: usdSchema,
   hits: countSchema,
   failed: countSchema,
-  // Of requests with tags these are not told.
-  exact_hits: perhaps,
-  semantic_hits: perhaps,
-  misses: perhaps,
-  client_errors: perhaps,
-  server_errors: perhaps,
+  // These counts are missing if requests are filtered by tags.
+  exact_hits: optionalCount,
+  semantic_hits: optionalCount,
+  misses: optionalCount,
+  client_errors: optionalCount,
+  server_errors: optionalCount,
 })
 export type UsageCounts = Static<typeof countsOf>
 export type UsageShare = Static<typeof share>
@@ -39,7 +39,7 @@ const estimated = t.Object(
 export const overviewSchema = objectSchema('Overview', 'usage.overview', {
   totals: t.Object({
     ...countsOf.properties,
-    hit_rate: nullable(t.Number({ description: 'From 0 to 1, of requests that reached the cache.' })),
+    hit_rate: nullable(t.Number({ description: 'From 0 to 1, among requests that reached the cache.' })),
     saved_seconds: nullable(t.Number()),
   }),
   buckets: t.Array(
@@ -54,17 +54,21 @@ export const overviewSchema = objectSchema('Overview', 'usage.overview', {
   by_api_key: t.Array(share),
   by_tag: t.Array(share),
   latency: t.Array(latency),
-  estimated: t.Array(estimated, { description: 'Of the costs, by reason. Empty where tags are asked for.' }),
+  estimated: t.Array(estimated, {
+    description: 'The estimated part of the costs, by reason. Empty if requests are filtered by tags.',
+  }),
 })
 export type Overview = Static<typeof overviewSchema>
 
 const textOrNull = nullable(textSchema)
-/** What a row of each report has. */
+/** The fields that the rows of all reports have. */
 export const groupFields = {
   project_id: textOrNull,
   api_key_id: textOrNull,
   user_id: t.Null(),
-  tags: t.Optional(t.Record(t.String(), textOrNull, { description: 'The value of the tag that is grouped by.' })),
+  tags: t.Optional(
+    t.Record(t.String(), textOrNull, { description: 'The value of the tag by which rows are grouped.' }),
+  ),
 }
 export const usageFields = {
   ...groupFields,
@@ -81,7 +85,7 @@ export const costsSchema = objectSchema('Costs', 'organization.costs.result', {
   line_item: t.Union([textSchema, t.Null()], { description: 'The model.' }),
 })
 
-/** Buckets of a report, whose rows are as `row` says. */
+/** Creates the schema of the buckets of a report with the given row schema. */
 export function bucketListSchema(row: TSchema) {
   return t.Object({
     object: t.Literal('page'),
@@ -103,14 +107,14 @@ export const requestSchema = objectSchema(
   'Request',
   'request',
   {
-    id: t.String({ description: 'The list’s cursor.' }),
+    id: t.String({ description: 'The cursor of the list.' }),
     created_at: unixSecondsSchema,
     ...recorded,
     api_key_id: textSchema,
     key_name: textOrNull,
     api_key_redacted_value: textOrNull,
   },
-  'One answered, refused or failed request, and its story.',
+  'An answered, rejected or failed request.',
 )
 export type RequestLogEntry = Static<typeof requestSchema>
 

@@ -1,4 +1,4 @@
-/** Logins and sessions. */
+/** Response schemas of logins and sessions. */
 import { type Static, Type as t } from '@sinclair/typebox'
 import { nullable, stringUnion } from '../../postgres/admin/schemas.ts'
 import { SQL_TYPE_SCHEMAS } from '../../postgres/admin/views.generated.ts'
@@ -11,13 +11,13 @@ export const sessionKeySchema = objectSchema('SessionKey', 'session.key', { valu
 export const sessionClosedSchema = t.Object({
   object: t.Literal('session.closed'),
   id: t.Optional(textSchema),
-  sessions: t.Optional(t.Integer({ description: 'How many were closed.' })),
+  sessions: t.Optional(t.Integer({ description: 'The number of closed sessions.' })),
 })
 
 export const sessionSchema = objectSchema('Session', 'session', {
   user: t.Object({ id: textSchema, email: textSchema, role: userRole }),
   csrf_token: nullable(textSchema),
-  base_url: t.String({ description: 'Where clients reach the proxy; ends in /v1.' }),
+  base_url: t.String({ description: 'The base URL of the proxy for clients. It ends in /v1.' }),
 })
 export type Session = Static<typeof sessionSchema>
 export const activeSessionSchema = t.Object(
@@ -42,6 +42,6 @@ export const loginRulesSchema = objectSchema(
       }),
     ),
   },
-  'Who may log in with the OpenID Connect provider, and as what.',
+  'The users who may log in with the OpenID Connect provider, and their roles.',
 )
 export type LoginRules = Static<typeof loginRulesSchema>

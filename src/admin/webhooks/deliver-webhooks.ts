@@ -1,6 +1,6 @@
 /**
- * Delivers projects' events to the addresses that are told of them, after the Standard Webhooks specification
- * (https://www.standardwebhooks.com). Any process takes any delivery; one address gets one at a time, so that a slow one delays itself alone.
+ * Delivers events to webhooks as the Standard Webhooks specification defines (https://www.standardwebhooks.com). Any process may claim any
+ * delivery. A webhook gets one delivery at a time, so that a slow one delays only itself.
  */
 import { ProxyError } from '../../errors/errors.ts'
 import { DeadlineTimer } from '../../event-loop/deadline-timer.ts'
@@ -12,18 +12,18 @@ import { describeCause } from '../../telemetry/describe-cause.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { postWebhook, WebhookUnreachable } from './post-webhook.ts'
 
-const MOST_AT_ONCE = 16
-const LOOK_EVERY_MS = 2_000
-const LOOK_AGAIN_AFTER_FAILURE_MS = 25_000
-/** A part of the failure `deliveries`. */
+const MAX_CONCURRENT_DELIVERIES = 16
+const POLL_EVERY_MS = 2_000
+const RETRY_AFTER_FAILURE_MS = 25_000
+/** The part of the failure `deliveries` that reports unrecorded results. */
 const SETTLE = 'settle'
-/** In place of a provider: no webhook's secret can be opened as a provider's key. */
+/** The label under which secrets are sealed, in place of a provider, so that a webhook's secret cannot be opened as a provider key. */
 export const SECRET_SEAL_LABEL = 'webhook'
 
 type Delivery = RowOf<'claim_deliveries'>
 
 export interface WebhookDeliveryLoop {
-  /** Aborts what is under way; any process tries it again a minute later. */
+  /** Aborts deliveries in flight. Any process retries them a minute later. */
   stop(): Promise<void>
 }
 
@@ -32,31 +32,33 @@ export interface WebhookDeliveryOptions {
   vault: Pick<Vault, 'open'>
   allowsPrivateNetworks: boolean
   log: Log
-  /** How often it looks for what other processes raised. */
+  /** The interval at which deliveries are claimed. */
   pollIntervalMs?: number | undefined
-  /** How long it waits after it could not look. */
+  /** The delay after a failure to claim deliveries. */
   retryAfterMs?: number | undefined
 }
 
 export function startWebhookDeliveries(options: WebhookDeliveryOptions): WebhookDeliveryLoop {
-  const { database, log, pollIntervalMs = LOOK_EVERY_MS, retryAfterMs = LOOK_AGAIN_AFTER_FAILURE_MS } = options
+  const { database, log, pollIntervalMs = POLL_EVERY_MS, retryAfterMs = RETRY_AFTER_FAILURE_MS } = options
   const stopping = new AbortController()
-  const underWay = new Set<Promise<void>>()
-  const alarm = new DeadlineTimer(() => void look())
+  const inFlight = new Set<Promise<void>>()
+  const timer = new DeadlineTimer(() => void claimAndDeliver())
 
-  async function look(): Promise<void> {
+  async function claimAndDeliver(): Promise<void> {
     try {
-      const taken = await callFunction(database, 'claim_deliveries', { at_most: MOST_AT_ONCE - underWay.size })
+      const claimed = await callFunction(database, 'claim_deliveries', {
+        at_most: MAX_CONCURRENT_DELIVERIES - inFlight.size,
+      })
       log.failures.recover('deliveries')
-      for (const delivery of taken) begin(delivery)
-      lookIn(taken.length > 0 ? 0 : pollIntervalMs)
+      for (const delivery of claimed) start(delivery)
+      schedule(claimed.length > 0 ? 0 : pollIntervalMs)
     } catch (error) {
       if (!stopping.signal.aborted) log.failures.report('deliveries', error, 'events to deliver could not be read')
-      lookIn(retryAfterMs)
+      schedule(retryAfterMs)
     }
   }
 
-  function begin(delivery: Delivery): void {
+  function start(delivery: Delivery): void {
     const delivering = deliver(delivery, options, stopping.signal)
       .then(() => log.failures.recover('deliveries', SETTLE))
       .catch(error =>
@@ -65,22 +67,22 @@ export function startWebhookDeliveries(options: WebhookDeliveryOptions): Webhook
         }),
       )
       .finally(() => {
-        underWay.delete(delivering)
-        lookIn(0)
+        inFlight.delete(delivering)
+        schedule(0)
       })
-    underWay.add(delivering)
+    inFlight.add(delivering)
   }
 
-  function lookIn(delayMs: number): void {
-    if (!stopping.signal.aborted && underWay.size < MOST_AT_ONCE) alarm.schedule(delayMs)
+  function schedule(delayMs: number): void {
+    if (!stopping.signal.aborted && inFlight.size < MAX_CONCURRENT_DELIVERIES) timer.schedule(delayMs)
   }
 
-  lookIn(pollIntervalMs)
+  schedule(pollIntervalMs)
   return {
     async stop() {
       stopping.abort()
-      alarm.clear()
-      await Promise.all(underWay)
+      timer.clear()
+      await Promise.all(inFlight)
     },
   }
 }
@@ -107,12 +109,12 @@ async function attempt(
     })
     return { answered, went_wrong: answered >= 200 && answered < 300 ? null : `it answered ${answered}` }
   } catch (error) {
-    const isTold = error instanceof WebhookUnreachable || error instanceof ProxyError
-    return { answered: null, went_wrong: isTold ? error.message : describeCause(error) }
+    const hasClientMessage = error instanceof WebhookUnreachable || error instanceof ProxyError
+    return { answered: null, went_wrong: hasClientMessage ? error.message : describeCause(error) }
   }
 }
 
-/** Every attempt has the same body and id, and a timestamp and a signature of its own. */
+/** Writes the message of an attempt. All attempts have the same body and id; each has its own timestamp and signature. */
 async function writeMessage({ event_id, kind, at, payload }: Delivery, secret: string) {
   const id = `msg_${event_id.replaceAll('-', '')}`
   const body = `{"type":"${kind}","timestamp":"${at.toISOString()}","data":${payload}}`

@@ -1,4 +1,4 @@
-/** Posts to an address that somebody gave: within bounds, never redirected, and not into private networks unless they are allowed. */
+/** Posts to a webhook's URL: with a time limit, without redirects, and not into private networks unless they are allowed. */
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { type RequestOptions, request as requestHttp } from 'node:http'
@@ -7,13 +7,13 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { withTimeout } from '../../event-loop/timeouts.ts'
 
 const TIME_LIMIT_MS = 10_000
-const MOST_CHARACTERS = 2_048
+const MAX_URL_LENGTH = 2_048
 
-/** An address that nothing may be posted to, or that could not be reached. The message is for people who gave it. */
+/** Thrown for a URL that is not allowed or not reachable. The message is for the user who added the webhook. */
 export class WebhookUnreachable extends Error {}
 
-/** What is not the public internet's: of IPv6, all but 2000::/3, and in that what stands for an IPv4 address. */
-const PRIVATE = {
+/** Networks outside the public internet. For IPv6, all but 2000::/3, and within it the networks that embed IPv4 addresses. */
+const PRIVATE_NETWORKS = {
   ipv4: [
     ['0.0.0.0', 8],
     ['10.0.0.0', 8],
@@ -39,40 +39,40 @@ const PRIVATE = {
     ['8000::', 1],
   ],
 } as const
-const LISTS = { ipv4: new BlockList(), ipv6: new BlockList() }
+const BLOCK_LISTS = { ipv4: new BlockList(), ipv6: new BlockList() }
 for (const family of ['ipv4', 'ipv6'] as const) {
-  for (const [network, bits] of PRIVATE[family]) LISTS[family].addSubnet(network, bits, family)
+  for (const [network, bits] of PRIVATE_NETWORKS[family]) BLOCK_LISTS[family].addSubnet(network, bits, family)
 }
 
 export function isPrivateAddress(address: string): boolean {
   const family = isIPv6(address) ? 'ipv6' : 'ipv4'
-  return LISTS[family].check(address, family)
+  return BLOCK_LISTS[family].check(address, family)
 }
 
-/** Throws Unreached for an address that no attempt could reach, whatever its name leads to. */
+/** Parses a webhook's URL. Throws WebhookUnreachable if it is not allowed, independent of DNS. */
 export function validateWebhookUrl(url: string, toPrivateNetworks: boolean): URL {
-  if (!URL.canParse(url)) throw new WebhookUnreachable('it is no address; it should be like https://example.com/events')
+  if (!URL.canParse(url)) throw new WebhookUnreachable('it must be a URL, such as https://example.com/events')
   const parsed = new URL(url)
-  // Of the form that is stored: escapes make it longer than what was given.
-  if (parsed.href.length > MOST_CHARACTERS)
-    throw new WebhookUnreachable(`it must have at most ${MOST_CHARACTERS} characters, escapes included`)
+  // The length of the stored form counts, because escapes make it longer.
+  if (parsed.href.length > MAX_URL_LENGTH)
+    throw new WebhookUnreachable(`it must have at most ${MAX_URL_LENGTH} characters, escapes included`)
   const isSecure = parsed.protocol === 'https:' || (toPrivateNetworks && parsed.protocol === 'http:')
   if (!isSecure) throw new WebhookUnreachable('it must begin with https://')
   const host = hostOf(parsed)
-  if (isIP(host) !== 0) refusePrivate([host], toPrivateNetworks)
+  if (isIP(host) !== 0) rejectPrivate([host], toPrivateNetworks)
   if (parsed.username !== '' || parsed.password !== '')
-    throw new WebhookUnreachable('it must hold no user and no password')
+    throw new WebhookUnreachable('it must not contain a user or a password')
   return parsed
 }
 
-/** Without the brackets of IPv6. */
+/** Returns the host without the brackets of IPv6. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
-function refusePrivate(addresses: readonly string[], toPrivateNetworks: boolean): void {
+function rejectPrivate(addresses: readonly string[], toPrivateNetworks: boolean): void {
   if (toPrivateNetworks || !addresses.some(isPrivateAddress)) return
-  throw new WebhookUnreachable('it is in a private network; WEBHOOK_PRIVATE_NETWORKS=on would allow it')
+  throw new WebhookUnreachable('it is in a private network; set WEBHOOK_PRIVATE_NETWORKS=on to allow it')
 }
 
 export interface WebhookRequest {
@@ -85,7 +85,7 @@ export interface WebhookRequest {
 
 type FindAddresses = (name: string) => Promise<LookupAddress[]>
 
-/** Resolves to the status; the answer itself is not read. Throws Unreached. */
+/** Posts a message. Resolves to the response's status, without reading its body. Throws WebhookUnreachable. */
 export async function postWebhook(
   { url, headers, body, allowsPrivateNetworks, signal }: WebhookRequest,
   findAddresses: FindAddresses = name => lookup(name, { all: true }),
@@ -94,7 +94,7 @@ export async function postWebhook(
   const addresses = await withTimeout(TIME_LIMIT_MS, findAddresses(hostOf(parsed))).catch(() => {
     throw new WebhookUnreachable('its name could not be resolved')
   })
-  refusePrivate(
+  rejectPrivate(
     addresses.map(({ address }) => address),
     allowsPrivateNetworks,
   )
@@ -103,22 +103,22 @@ export async function postWebhook(
     const options: RequestOptions = {
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-      // Those that were checked: asked again, the name could lead elsewhere.
+      // Connects to the addresses that were checked. A second lookup could return others.
       lookup: (_, __, done) => done(null, addresses),
       agent: false,
       signal: limit,
     }
-    const sent = (parsed.protocol === 'https:' ? requestHttps : requestHttp)(parsed, options, answer => {
-      resolve(answer.statusCode ?? 0)
-      answer.destroy()
+    const request = (parsed.protocol === 'https:' ? requestHttps : requestHttp)(parsed, options, response => {
+      resolve(response.statusCode ?? 0)
+      response.destroy()
     })
-    sent.on('error', (error: NodeJS.ErrnoException) =>
+    request.on('error', (error: NodeJS.ErrnoException) =>
       reject(
         new WebhookUnreachable(
-          limit.aborted ? 'it did not answer within 10 seconds' : `no connection: ${error.code ?? error.name}`,
+          limit.aborted ? 'it did not respond within 10 seconds' : `no connection: ${error.code ?? error.name}`,
         ),
       ),
     )
-    sent.end(body)
+    request.end(body)
   })
 }

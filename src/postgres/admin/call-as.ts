@@ -1,4 +1,4 @@
-/** Calls SQL functions on behalf of a user, through run_as_actor(): reads under row-level security, changes under the functions' own checks. */
+/** Calls SQL functions on behalf of a user through run_as_actor(). Row-level security limits reads; functions check changes themselves. */
 import {
   type ArgumentsOf,
   type FunctionName,
@@ -11,7 +11,7 @@ import type { Database } from '../database.ts'
 import { SQL_FUNCTIONS } from '../functions.generated.ts'
 import { toJson } from '../wire-format.ts'
 
-/** Who calls, and over which connections. */
+/** The user on whose behalf a function is called, and the database. */
 export interface Actor {
   database: Database
   /** The user's e-mail address, as the audit log shows it. */
@@ -19,23 +19,23 @@ export interface Actor {
   userId: number
   /** Null for a browser session. */
   adminKeyId: number | null
-  /** The client's address. */
+  /** The client's IP address. */
   address: string
 }
 
-/** Where a function takes a project's name as `project`, its id does, too; null for all projects together. */
-type NamesById<Arguments> = { [P in keyof Arguments]: P extends 'project' ? number | string | null : Arguments[P] }
+/** The parameter `project` accepts a project's name, its id, or null for all projects. */
+type WithProjectId<Arguments> = { [P in keyof Arguments]: P extends 'project' ? number | string | null : Arguments[P] }
 
-export type ActorArguments<Name extends FunctionName> = NamesById<ArgumentsOf<Name>>
-/** A row that a function returns, in JSON. */
+export type ActorArguments<Name extends FunctionName> = WithProjectId<ArgumentsOf<Name>>
+/** A row that a function returns, as JSON. */
 export type JsonRowOf<Name extends FunctionName> = RowOf<Name, JsonValues>
 
 interface Options {
-  /** For what takes long and may miss the last seconds: it is asked of a standby, where there is one. */
+  /** True for a slow read that may miss the last seconds. It runs on a standby, if there is one. */
   mayLag?: boolean
 }
 
-/** A function that is stable reads; any other changes something. */
+/** Calls a function. A stable function runs as a read; any other counts as a change. */
 export async function callAsActor<Name extends FunctionName>(
   actor: Actor,
   name: Name,
@@ -61,9 +61,9 @@ export async function callAsActor<Name extends FunctionName>(
   return (hasSingleResult(name) ? rows[0]?.result : rows) as ResultOf<Name, JsonValues>
 }
 
-const ACT_AS = 'select model_proxy.run_as_actor($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
+const RUN_AS_ACTOR = 'select model_proxy.run_as_actor($1::text::json, $2::boolean, $3::text, $4::text::json) as row'
 
-/** Runs a statement that finds its values in $1, as JSON. Its rows come as JSON. */
+/** Runs a statement that reads its values from $1 as JSON. Returns its rows as JSON. */
 export async function runAsActor<Row>(
   { database, name, userId, adminKeyId, address }: Actor,
   statement: string,
@@ -72,6 +72,6 @@ export async function runAsActor<Row>(
 ): Promise<Row[]> {
   const actor = JSON.stringify({ name, user_id: userId, admin_key_id: adminKeyId, address })
   const from = mayLag ? database.readReplica : database
-  const rows = await from.call<{ row: Row }>(ACT_AS, [actor, reads, statement, toJson(values)])
+  const rows = await from.call<{ row: Row }>(RUN_AS_ACTOR, [actor, reads, statement, toJson(values)])
   return rows.map(({ row }) => row)
 }

@@ -1,4 +1,4 @@
-/** Writes the statement that reads a view. Loaded, with Kysely, when the first view is read. */
+/** Builds the statement that reads a view. The module loads Kysely, so it is imported when the first view is read. */
 import {
   DummyDriver,
   type Expression,
@@ -10,7 +10,7 @@ import {
   sql,
 } from 'kysely'
 
-/** A hidden column is compared with the argument `name`. */
+/** A comparison of a hidden column with the argument `name`. */
 export interface ColumnComparison {
   column: string
   operator: '=' | 'any' | '>=' | '<' | 'is not distinct from'
@@ -20,17 +20,17 @@ export interface ColumnComparison {
 export interface ViewQuery {
   view: string
   columns: readonly string[]
-  /** PostgreSQL's types of the hidden columns. A column `_place` is what they are ordered by; without it, `_id`. */
+  /** The SQL types of the hidden columns. Rows are ordered by the column `_place` if there is one, else by `_id`. */
   hidden: Readonly<Record<string, string>>
   filter: readonly ColumnComparison[]
   isDescending: boolean
-  /** Which of the arguments `after`, `before` and `size` there are. */
+  /** The cursors among the arguments. */
   cursors: readonly ('after' | 'before')[]
   isLimited: boolean
 }
 
-/** It writes statements, and sends none. Which view is read is not known here. */
-// biome-ignore lint/suspicious/noExplicitAny: as that says
+/** Compiles statements without sending them. The view is not known at compile time. */
+// biome-ignore lint/suspicious/noExplicitAny: the view is not known at compile time
 const queries = new Kysely<any>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
@@ -40,9 +40,9 @@ const queries = new Kysely<any>({
   },
 })
 
-/** Values are found in $1, as JSON, by their names. */
-export function buildViewQuery(asked: ViewQuery): string {
-  const { view, columns, hidden, filter, isDescending, cursors, isLimited } = asked
+/** Builds the statement. It reads its arguments by name from $1, a JSON object. */
+export function buildViewQuery(viewQuery: ViewQuery): string {
+  const { view, columns, hidden, filter, isDescending, cursors, isLimited } = viewQuery
   const argument = (name: string, type = '') => sql`${sql.raw(`($1 ->> '${name}')::${type}`)}`
   const conditions: Expression<SqlBool>[] = filter.map(({ column, operator, name }) =>
     operator === 'any'
@@ -53,7 +53,7 @@ export function buildViewQuery(asked: ViewQuery): string {
     const isLater = (cursor === 'after') !== isDescending
     conditions.push(sql`_id ${sql.raw(isLater ? '>' : '<')} ${argument(cursor, 'bigint')}`)
   }
-  // What ends before a given one is read backwards from it.
+  // A page that ends before a cursor is read backwards from it.
   const isBackward = cursors.includes('before')
   const query = queries
     .selectFrom(view)

@@ -11,25 +11,25 @@ export interface EmbeddedProcessOptions {
   start: EmbeddedStartOptions
   /** Called with events of psql's sessions. */
   onEvent(event: PsqlEvent): void
-  /** Called when the worker was replaced: every psql session has ended. */
+  /** Called when the worker is replaced, which ends all psql sessions. */
   onReplaced(): void
 }
 
 /**
- * How long a request waits for a psql statement. The embedded database can neither cancel a statement nor run another beside it. So its
- * worker is terminated, and a new one recovers all committed data from the files.
+ * The time that a request waits for a statement of psql. The embedded database can neither cancel a statement nor run two at a time, so the
+ * worker is terminated then, and a new one recovers all committed data from the files.
  */
 const STATEMENT_LIMIT_MS = 400
 const WATCH_EVERY_MS = 50
 
 interface Pending {
   request: EmbeddedRequest
-  askedAtMs: number
+  sentAtMs: number
   resolve(reply: EmbeddedReply): void
   reject(error: Error): void
 }
 
-/** Resolves when the database answers. Rejects with PGlite's own error when the start fails. */
+/** Starts a worker. Resolves once its database is ready. Rejects with PGlite's error if the start fails. */
 export async function startEmbeddedProcess(options: EmbeddedProcessOptions): Promise<EmbeddedProcess> {
   const started = new EmbeddedProcess(options)
   try {
@@ -43,14 +43,14 @@ export async function startEmbeddedProcess(options: EmbeddedProcessOptions): Pro
 
 export class EmbeddedProcess {
   readonly #options: EmbeddedProcessOptions
-  /** In order of arrival. */
+  /** Requests without a reply, in order of arrival. */
   readonly #pending = new Map<number, Pending>()
-  /** Messages of psql's sessions that arrived while no worker could read them, in order of arrival. */
+  /** Messages of psql sessions that arrived while no worker could read them, in order of arrival. */
   #unsent: PsqlRequest[] = []
   #lastId = 0
   #worker: Worker
   #isUp = false
-  /** Why there is no worker any more. */
+  /** The reason why there is no worker any more; null while there is one. */
   #failure: Error | null = null
   #watch: ReturnType<typeof setInterval> | undefined
 
@@ -59,7 +59,7 @@ export class EmbeddedProcess {
     this.#worker = this.#spawn()
   }
 
-  /** Resolves when the database answers. Requests that arrived meanwhile are sent now, in order. */
+  /** Starts the database. Resolves once it is ready. Sends the requests that arrived meanwhile, in order. */
   async start(start: EmbeddedStartOptions): Promise<void> {
     await this.#post({ kind: 'start', start }, true)
     this.#isUp = true
@@ -69,13 +69,13 @@ export class EmbeddedProcess {
     for (const request of unsent) this.#worker.postMessage(request)
   }
 
-  /** Rejects with PGlite's error. */
+  /** Sends a request. Rejects with PGlite's error. */
   request(request: EmbeddedRequest): Promise<EmbeddedReply> {
     if (this.#failure) return Promise.reject(this.#failure)
     return this.#post(request, this.#isUp)
   }
 
-  /** A worker that is being replaced reads nothing: the next one gets the message. */
+  /** Sends a message of a psql session. While a worker is being replaced, the message waits for the next one. */
   send(request: PsqlRequest): void {
     if (this.#failure) this.#options.onReplaced()
     else if (this.#isUp) this.#worker.postMessage(request)
@@ -90,13 +90,13 @@ export class EmbeddedProcess {
     const spawned = new Worker(new URL('./embedded-worker.ts', import.meta.url))
     spawned.onmessage = ({ data }: MessageEvent<EmbeddedReply | PsqlEvent>) => {
       if ('id' in data) this.#settle(data)
-      // A reply of the former worker still counts: its request has run. Its sessions have ended.
+      // A reply of the former worker is still valid, because its request has run. Events of its sessions are not.
       else if (spawned !== this.#worker) return
       else if (data.kind === 'psql-runs') this.#watchStatement(data.runs)
       else this.#options.onEvent(data)
     }
     spawned.onerror = event => {
-      this.#fail(new Error(`Embedded database failed: ${event.message}`))
+      this.#fail(new Error(`the embedded database failed: ${event.message}`))
     }
     return spawned
   }
@@ -104,17 +104,17 @@ export class EmbeddedProcess {
   #post(request: EmbeddedRequest, isPosted: boolean): Promise<EmbeddedReply> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
-      this.#pending.set(id, { request, askedAtMs: performance.now(), resolve, reject })
+      this.#pending.set(id, { request, sentAtMs: performance.now(), resolve, reject })
       if (isPosted) this.#worker.postMessage({ ...request, id })
     })
   }
 
   #settle(reply: EmbeddedReply): void {
     const { id, error } = reply
-    const waiting = this.#pending.get(id)
+    const pending = this.#pending.get(id)
     this.#pending.delete(id)
-    if (error) waiting?.reject(Object.assign(new Error(error.message), { code: error.code }))
-    else waiting?.resolve(reply)
+    if (error) pending?.reject(Object.assign(new Error(error.message), { code: error.code }))
+    else pending?.resolve(reply)
   }
 
   #watchStatement(runs: boolean): void {
@@ -123,13 +123,13 @@ export class EmbeddedProcess {
     const startedAtMs = performance.now()
     this.#watch = setInterval(() => {
       const [first] = this.#pending.values()
-      if (!first || performance.now() - Math.max(startedAtMs, first.askedAtMs) < STATEMENT_LIMIT_MS) return
+      if (!first || performance.now() - Math.max(startedAtMs, first.sentAtMs) < STATEMENT_LIMIT_MS) return
       clearInterval(this.#watch)
       void this.#replace()
     }, WATCH_EVERY_MS)
   }
 
-  /** Pending requests have not begun, because the statement blocked the database. They are sent to the new worker. */
+  /** Replaces the worker. Pending requests have not started, because the statement blocked the database, and go to the new worker. */
   async #replace(): Promise<void> {
     this.#isUp = false
     this.#options.onReplaced()
@@ -139,10 +139,10 @@ export class EmbeddedProcess {
     await this.start(this.#options.start).catch(error => this.#fail(error))
   }
 
-  /** Nobody waits for a worker that is gone: neither requests nor psql's sessions. */
+  /** Rejects all requests and ends all psql sessions, because there is no worker any more. */
   #fail(error: Error): void {
     this.#failure = error
-    for (const waiting of this.#pending.values()) waiting.reject(error)
+    for (const pending of this.#pending.values()) pending.reject(error)
     this.#pending.clear()
     this.#unsent = []
     this.#options.onReplaced()

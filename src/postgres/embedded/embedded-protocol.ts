@@ -1,20 +1,20 @@
-/** Messages between the server and the worker that holds the embedded database. */
+/** Messages between the server and the worker that runs the embedded database. */
 
 export interface EmbeddedStartOptions {
-  /** Folder of the database's files; null keeps them in memory. */
+  /** The directory of the database's files; null for a database in memory. */
   directory: string | null
-  /** Where `psql` looks for names without one; the proxy's own by default. */
+  /** The schema in psql's search path; the proxy's default schema if omitted. */
   schema?: string
-  /** A dump that a new database starts from. */
+  /** A dump from which a new database starts. */
   template?: Blob
 }
 
 export type EmbeddedRequest =
   | { kind: 'start'; start: EmbeddedStartOptions }
-  /** `isUrgent`: runs before requests that are not urgent. */
+  /** An urgent query runs before requests that are not urgent. */
   | { kind: 'query'; sql: string; params: readonly unknown[]; isUrgent: boolean }
   | { kind: 'script'; sql: string }
-  /** In one transaction. */
+  /** Scripts that run in one transaction. */
   | { kind: 'scripts'; texts: readonly string[] }
   | { kind: 'dump' }
   | { kind: 'close' }
@@ -24,15 +24,15 @@ export interface EmbeddedReply {
   rows?: unknown[]
   affectedRows?: number
   dump?: Blob
-  /** Which of several scripts failed, and why. */
+  /** The index of the script that failed, and its error. */
   failed?: { script: number; message: string; code: string | null }
-  /** Error message and SQLSTATE. */
+  /** The error's message and SQLSTATE. */
   error?: { message: string; code: string | null }
 }
 
-/** Events of psql's sessions, by session number; they have no reply. */
+/** Messages of psql sessions, by session number. They have no reply. */
 export type PsqlRequest =
-  /** The password was right; `bytes` is PostgreSQL's startup message. */
+  /** The client has authenticated. `bytes` is its startup message. */
   | { kind: 'psql-open'; session: number; bytes: Uint8Array }
   | { kind: 'psql-message'; session: number; type: string; bytes: Uint8Array }
   | { kind: 'psql-end'; session: number }
@@ -40,5 +40,5 @@ export type PsqlRequest =
 export type PsqlEvent =
   | { kind: 'psql-bytes'; session: number; bytes: Uint8Array }
   | { kind: 'psql-ended'; session: number }
-  /** Whether a session's statement is running; the worker handles nothing else meanwhile. */
+  /** Reports whether a statement of a psql session is running. The worker handles nothing else meanwhile. */
   | { kind: 'psql-runs'; runs: boolean }

@@ -1,4 +1,4 @@
-/** The worker thread with the PGlite instance: answers the server's queries, and runs the messages of psql's sessions. */
+/** The worker thread with the PGlite instance. It runs the server's queries and the messages of psql sessions. */
 import { chmod, exists, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,48 +21,48 @@ import { createSessionLock } from './session-lock.ts'
 declare const self: Worker
 
 /**
- * The embedded database has one session. A statement of the proxy's inside a psql session's transaction would join it and be rolled back
- * with it, so it waits for its turn. Callers have limits of their own; a burst may take this long.
+ * The time that a statement waits for the session lock. The embedded database has one session, and a statement of the proxy must not run
+ * within a psql session's transaction, because it would be rolled back with it. Callers have shorter limits of their own.
  */
-const TURN_WAIT_MS = 60_000
-/** Most that a killed process may lose of asynchronous commits: counters and records. */
+const LOCK_WAIT_MS = 60_000
+/** A killed process loses at most the asynchronous commits of this time: counters and records. */
 const FLUSH_EVERY_MS = 500
 /**
- * PostgreSQL keeps table files open, up to 1000, or to all descriptors of the process but ten: none would be left for clients. With its
- * smallest number, a request opens one or two files anew, each in some microseconds.
+ * The maximum number of open table files. By default, PostgreSQL opens up to 1000, or all descriptors of the process but ten, and leaves none
+ * for clients. With this minimum, a request reopens one or two files, each in a few microseconds.
  */
 const OPEN_FILES = 64
 
 /**
- * A single-user PostgreSQL has no background process that writes the log of asynchronous commits: they would wait for a checkpoint. A
- * synchronous message flushes everything before it.
+ * Flushes asynchronous commits. A single-user PostgreSQL has no background process that writes them, so they would wait for a checkpoint. A
+ * synchronous message flushes the whole log before it.
  */
 const FLUSH = `
 select set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'flush', '')
  where pg_current_wal_insert_lsn() > pg_current_wal_flush_lsn()`
 
-const turns = createSessionLock()
+const sessionLock = createSessionLock()
 let db: PGlite | undefined
 let sessions: PsqlSessions | undefined
 let hasWritten = false
 
 self.onmessage = async ({ data }: MessageEvent<PsqlRequest | (EmbeddedRequest & { id: number })>) => {
   if (!('id' in data)) return sessions?.handle(data)
-  const reply = await answer(data).catch(describeError)
+  const reply = await handleRequest(data).catch(describeError)
   self.postMessage({ ...reply, id: data.id } satisfies EmbeddedReply)
 }
 
-async function answer(request: EmbeddedRequest): Promise<Omit<EmbeddedReply, 'id'>> {
+async function handleRequest(request: EmbeddedRequest): Promise<Omit<EmbeddedReply, 'id'>> {
   if (request.kind === 'start') return await start(request.start)
-  if (!db) throw new Error('The embedded database has not started')
+  if (!db) throw new Error('the embedded database has not started')
   if (request.kind === 'close') return await close(db)
   const isUrgent = request.kind === 'query' && request.isUrgent
-  const endTurn = await turns.acquire({ limitMs: TURN_WAIT_MS, isUrgent })
+  const releaseLock = await sessionLock.acquire({ limitMs: LOCK_WAIT_MS, isUrgent })
   try {
     hasWritten = true
     return await run(db, request)
   } finally {
-    endTurn()
+    releaseLock()
   }
 }
 
@@ -120,35 +120,35 @@ async function start({
       // Running initdb takes four times as long as unpacking a prepared cluster.
       ...(isNew ? { loadDataDir: template ?? (await readEmptyCluster()) } : {}),
       extensions: { vector: extension },
-      // Ids and counters stay far below 2^53; a date has no time zone and stays text. Same as on a server.
+      // The same as on a server: ids and counters stay far below 2^53, and a date has no time zone and stays text.
       parsers: { 20: Number, 1082: text => text },
       relaxedDurability: false,
       startParams: [
         ...PGlite.defaultStartParams,
         ...['-c', `max_files_per_process=${OPEN_FILES}`],
-        // For those who ask with psql: nothing else is in this database.
+        // The search path for psql. The database has no other schemas.
         ...['-c', `search_path=${schema}, public`],
       ],
     }),
   )
   if (directory !== null) await restrictToOwner(directory)
-  // Disables COPY … PROGRAM: no statement may start a program on this machine, or read PGlite's buffer for one.
+  // Disables COPY … PROGRAM, so that no statement can start a program or read PGlite's buffer for one.
   database.handleExternalCmd = () => 0
   const emit = (event: PsqlEvent) => self.postMessage(event)
-  const restate = await applySessionSettings(database)
+  const reapplySettings = await applySessionSettings(database)
   sessions = createPsqlSessions({
     db: database,
-    sessionLock: turns,
+    sessionLock,
     emit,
     flush: () => flush(database),
-    reapplySettings: restate,
+    reapplySettings,
   })
-  if (directory !== null) setInterval(flushInTurn, FLUSH_EVERY_MS, database)
+  if (directory !== null) setInterval(flushUnderLock, FLUSH_EVERY_MS, database)
   db = database
   return {}
 }
 
-/** PGlite reads an extension as a stream, and Bun streams nothing that is packed into a program: so it reads a copy. */
+/** Copies the extension to a temporary file. PGlite reads it as a stream, and Bun cannot stream files packed into an executable. */
 async function withVectorOnDisk<T>(use: (extension: typeof vector) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'model-proxy-'))
   try {
@@ -166,27 +166,27 @@ async function withVectorOnDisk<T>(use: (extension: typeof vector) => Promise<T>
   }
 }
 
-/** Only the owner of the turn may call this. */
+/** Flushes asynchronous commits. The caller must hold the session lock. */
 async function flush(database: PGlite): Promise<void> {
   if (!hasWritten) return
   hasWritten = false
   await database.query(FLUSH)
 }
 
-async function flushInTurn(database: PGlite): Promise<void> {
+async function flushUnderLock(database: PGlite): Promise<void> {
   if (!hasWritten || db === undefined) return
-  const endTurn = await turns.acquire({ limitMs: Number.POSITIVE_INFINITY, isUrgent: true })
+  const releaseLock = await sessionLock.acquire({ limitMs: Number.POSITIVE_INFINITY, isUrgent: true })
   try {
     if (db !== undefined) await flush(database)
   } catch {
-    // The next flush tries again.
+    // The next flush retries.
     hasWritten = true
   } finally {
-    endTurn()
+    releaseLock()
   }
 }
 
-/** PGlite unpacks a new database's files writable for everyone; files that PostgreSQL creates later are the owner's only. */
+/** Restricts files to their owner. PGlite unpacks the files of a new database with too many permissions. */
 async function restrictToOwner(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) await chmod(join(entry.parentPath, entry.name), 0o600)

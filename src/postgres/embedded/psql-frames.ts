@@ -4,14 +4,14 @@
  */
 
 export type ProtocolFrame =
-  /** A request for encryption, declined with one byte. */
+  /** A request for encryption. The server declines it with one byte. */
   | { kind: 'encryption' }
   | { kind: 'cancel' }
   | { kind: 'startup'; bytes: Buffer }
   | { kind: 'message'; type: string; bytes: Buffer }
 
 export interface FrameReader {
-  /** Returns the complete messages; the rest waits for the next chunk. Throws on an invalid message. */
+  /** Returns the complete messages of a chunk. Incomplete ones wait for the next chunk. Throws on an invalid message. */
   read(chunk: Buffer): ProtocolFrame[]
 }
 
@@ -23,19 +23,19 @@ const PROTOCOL_MAJOR = 3
 
 export function createFrameReader(): FrameReader {
   let rest: Buffer = Buffer.alloc(0)
-  let started = false
+  let hasStarted = false
 
   function next(): ProtocolFrame | null {
-    const lengthAt = started ? 1 : 0
+    const lengthAt = hasStarted ? 1 : 0
     if (rest.length < lengthAt + 4) return null
     const size = lengthAt + rest.readInt32BE(lengthAt)
-    if (size < (started ? 5 : 8) || size > MAX_FRAME_BYTES) throw new Error('invalid message length')
+    if (size < (hasStarted ? 5 : 8) || size > MAX_FRAME_BYTES) throw new Error('invalid message length')
     if (rest.length < size) return null
     const bytes = rest.subarray(0, size)
     rest = rest.subarray(size)
-    if (started) return { kind: 'message', type: String.fromCharCode(bytes[0] ?? 0), bytes }
+    if (hasStarted) return { kind: 'message', type: String.fromCharCode(bytes[0] ?? 0), bytes }
     const frame = readOpening(bytes)
-    started = frame.kind === 'startup'
+    hasStarted = frame.kind === 'startup'
     return frame
   }
 
@@ -49,7 +49,7 @@ export function createFrameReader(): FrameReader {
   }
 }
 
-/** A connection's first messages have no type byte; they have a code instead. */
+/** Reads one of a connection's first messages, which have a code instead of a type byte. */
 function readOpening(bytes: Buffer): ProtocolFrame {
   const code = bytes.readInt32BE(4)
   if (code === SSL_CODE || code === GSS_CODE) return { kind: 'encryption' }
@@ -60,19 +60,19 @@ function readOpening(bytes: Buffer): ProtocolFrame {
 
 export const SYNC_MESSAGE = encodeMessage('S', '')
 
-/** Ends a COPY FROM STDIN with an error; PostgreSQL ignores it when no COPY is running. */
+/** Encodes a message that ends COPY FROM STDIN with an error. PostgreSQL ignores it if no COPY is running. */
 export function encodeCopyFail(reason: string): Buffer {
   return encodeMessage('f', `${reason}\0`)
 }
 
-/** A step of authentication: https://www.postgresql.org/docs/current/sasl-authentication.html */
+/** Encodes a step of authentication: https://www.postgresql.org/docs/current/sasl-authentication.html */
 export function encodeAuthentication(step: number, content: string): Buffer {
   const code = Buffer.alloc(4)
   code.writeInt32BE(step)
   return encodeMessage('R', Buffer.concat([code, Buffer.from(content)]))
 }
 
-/** An error after which the server closes the connection. */
+/** Encodes an error after which the server closes the connection. */
 export function encodeFatalError(sqlState: string, message: string): Buffer {
   return encodeMessage('E', `SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`)
 }

@@ -1,4 +1,4 @@
-/** A psql session's login: encryption is declined, and the password checked. */
+/** The login of a psql session. It declines encryption and checks the password. */
 import { encodeAuthentication, type ProtocolFrame } from './psql-frames.ts'
 import { createScramExchange, SCRAM_MECHANISM, type ScramVerifier } from './scram.ts'
 
@@ -7,33 +7,33 @@ const SASL_CONTINUE = 11
 const SASL_FINAL = 12
 
 /**
- * `waiting` for more messages, `refused` for a wrong password, `ended` when the client wants no session, or the startup message for
- * PostgreSQL.
+ * `waiting`: more messages must follow. `rejected`: the password is wrong. `ended`: the client wants no session. Otherwise, the login
+ * succeeded and returns the startup message for PostgreSQL.
  */
-type Outcome = 'waiting' | 'refused' | 'ended' | { startup: Buffer }
+type Outcome = 'waiting' | 'rejected' | 'ended' | { startup: Buffer }
 
-/** Handles one message after the other. Throws on an invalid one. */
+/** Returns a function that handles the messages of a login, one by one. It throws on an invalid message. */
 export function createPsqlLogin(
   verifier: ScramVerifier,
   send: (bytes: Uint8Array) => void,
 ): (frame: ProtocolFrame) => Outcome {
   const scram = createScramExchange(verifier)
   let startup: Buffer | null = null
-  let hasBegun = false
+  let hasSentChallenge = false
 
-  function answerProof(bytes: Buffer): Outcome {
+  function handleSaslMessage(bytes: Buffer): Outcome {
     const content = bytes.subarray(5)
-    if (!hasBegun) {
+    if (!hasSentChallenge) {
       const nameEnd = content.indexOf(0)
       if (content.toString('latin1', 0, nameEnd) !== SCRAM_MECHANISM) throw new Error('unsupported authentication')
       const challenge = scram.begin(content.toString('utf8', nameEnd + 5))
       if (challenge === null) throw new Error('invalid authentication message')
-      hasBegun = true
+      hasSentChallenge = true
       send(encodeAuthentication(SASL_CONTINUE, challenge))
       return 'waiting'
     }
     const proof = scram.finish(content.toString('utf8'))
-    if (proof === null || startup === null) return 'refused'
+    if (proof === null || startup === null) return 'rejected'
     send(encodeAuthentication(SASL_FINAL, proof))
     return { startup }
   }
@@ -44,9 +44,9 @@ export function createPsqlLogin(
     else if (frame.kind === 'startup') {
       startup = frame.bytes
       send(encodeAuthentication(SASL, `${SCRAM_MECHANISM}\0\0`))
-    } else if (frame.type === 'p') return answerProof(frame.bytes)
+    } else if (frame.type === 'p') return handleSaslMessage(frame.bytes)
     else if (frame.type === 'X') return 'ended'
-    else throw new Error('a password was expected')
+    else throw new Error('expected a password message')
     return 'waiting'
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A loopback listener for psql on the embedded database: asks for the password and forwards the sessions' messages. PGlite's own,
- * `@electric-sql/pglite-socket` 0.2.17, takes any password, lets one session's SET reach the others, and answers nobody after a
+ * A loopback listener for psql on the embedded database. It checks the password and forwards the messages of sessions. PGlite's listener,
+ * `@electric-sql/pglite-socket` 0.2.17, accepts any password, applies one session's SET to all others, and hangs after
  * `COPY … FROM STDIN`.
  */
 import { createServer, type Socket } from 'node:net'
@@ -11,26 +11,26 @@ import { createScramVerifier, type ScramVerifier } from './scram.ts'
 
 export interface PsqlServer {
   port: number
-  /** Handles a worker's event about a session. */
+  /** Handles an event of the worker about a session. */
   receive(event: PsqlEvent): void
-  /** Ends every session, and tells each client why. */
+  /** Ends all sessions with an error. */
   endSessions(sqlState: string, message: string): void
   /** Stops listening. */
   close(): void
 }
 
 export interface PsqlServerOptions {
-  /** Loopback port, 0 for any free one. */
+  /** The loopback port; 0 for any free one. */
   port: number
   password: string
   send(request: PsqlRequest): void
 }
 
 const MAX_SESSIONS = 10
-/** Time in which a client must send its password. */
+/** The time within which a client must authenticate. */
 const LOGIN_TIME_LIMIT_MS = 30_000
 
-/** Rejects with the setting to change when the port is taken. */
+/** Starts the listener. Rejects if the port is not available. */
 export async function startPsqlServer({ port, password, send }: PsqlServerOptions): Promise<PsqlServer> {
   const verifier = createScramVerifier(password)
   const open = new Map<number, Socket>()
@@ -39,7 +39,7 @@ export async function startPsqlServer({ port, password, send }: PsqlServerOption
   const server = createServer(socket => {
     socket.setNoDelay(true)
     socket.on('error', () => socket.destroy())
-    if (open.size >= MAX_SESSIONS) return refuseSession(socket)
+    if (open.size >= MAX_SESSIONS) return rejectSession(socket)
     const session = ++lastSession
     open.set(session, socket)
     const hasOpened = serveSession({ session, socket, verifier, send })
@@ -53,7 +53,9 @@ export async function startPsqlServer({ port, password, send }: PsqlServerOption
   await new Promise<void>((resolve, reject) => {
     server.once('error', cause => {
       reject(
-        new Error(`Port ${port}, for psql, cannot be had; set EMBEDDED_PG_PORT to another, or 0 for any`, { cause }),
+        new Error(`port ${port} for psql is not available; set EMBEDDED_PG_PORT to another port, or to 0 for any`, {
+          cause,
+        }),
       )
     })
     server.listen(port, '127.0.0.1', resolve)
@@ -90,12 +92,12 @@ interface SessionOptions {
   send(request: PsqlRequest): void
 }
 
-/** Forwards one connection's messages in order. The returned function tells whether the worker knows the session. */
+/** Forwards a connection's messages in order. Returns a function that reports whether the worker has the session. */
 function serveSession({ session, socket, verifier, send }: SessionOptions): () => boolean {
   const reader = createFrameReader()
   const login = createPsqlLogin(verifier, bytes => socket.write(bytes))
   const timer = setTimeout(() => socket.destroy(), LOGIN_TIME_LIMIT_MS)
-  let isIn = false
+  let isLoggedIn = false
 
   function end(sqlState: string, message: string): void {
     socket.end(encodeFatalError(sqlState, message))
@@ -105,12 +107,12 @@ function serveSession({ session, socket, verifier, send }: SessionOptions): () =
     const outcome = login(frame)
     if (outcome === 'waiting') return
     if (outcome === 'ended') return void socket.end()
-    if (outcome === 'refused') {
+    if (outcome === 'rejected') {
       end('28P01', 'password authentication failed; the file psql.pgpass in DATA_DIR has the password')
       return
     }
     clearTimeout(timer)
-    isIn = true
+    isLoggedIn = true
     send({ kind: 'psql-open', session, bytes: outcome.startup })
   }
 
@@ -119,7 +121,7 @@ function serveSession({ session, socket, verifier, send }: SessionOptions): () =
     try {
       for (const frame of reader.read(Buffer.from(chunk))) {
         if (!socket.writable) return
-        if (!isIn) logIn(frame)
+        if (!isLoggedIn) logIn(frame)
         else if (frame.kind === 'message') {
           send({ kind: 'psql-message', session, type: frame.type, bytes: Buffer.from(frame.bytes) })
         }
@@ -128,16 +130,16 @@ function serveSession({ session, socket, verifier, send }: SessionOptions): () =
       end('08P01', error instanceof Error ? error.message : String(error))
     }
   })
-  return () => isIn
+  return () => isLoggedIn
 }
 
-/** libpq shows an error only as the reply to its startup message. */
-function refuseSession(socket: Socket): void {
+/** Rejects a session. libpq shows an error only if it is the reply to the startup message. */
+function rejectSession(socket: Socket): void {
   const reader = createFrameReader()
   socket.on('data', chunk => {
     const [frame] = reader.read(Buffer.from(chunk))
     if (frame?.kind === 'encryption') socket.write('N')
     else if (frame)
-      socket.end(encodeFatalError('53300', `the embedded database takes ${MAX_SESSIONS} psql sessions at most`))
+      socket.end(encodeFatalError('53300', `the embedded database accepts at most ${MAX_SESSIONS} psql sessions`))
   })
 }

@@ -1,33 +1,33 @@
-/** One psql session on the embedded database: takes a turn for each statement, and keeps it during a transaction. */
+/** A psql session on the embedded database. It holds the session lock for each statement, and during a transaction. */
 import type { PGlite } from '@electric-sql/pglite'
 import { encodeCopyFail, encodeFatalError, SYNC_MESSAGE } from './psql-frames.ts'
 import { PsqlSessionLock, type PsqlSessionLockOptions } from './psql-session-lock.ts'
 
 export interface PsqlSessionOptions extends PsqlSessionLockOptions {
   send(bytes: Uint8Array): void
-  /** Called before and after the database works for this session. */
+  /** Called before and after the database runs messages of this session. */
   onBusyChange(runs: boolean): void
-  /** Called when the session kept others waiting too long; its transaction must be ended. */
+  /** Called when the session has kept others waiting too long. The caller must end it. */
   onLockTimeout(): void
 }
 
-/** PGlite reads a message completely before it replies, so rows that would follow a COPY's reply cannot be received. */
+/** Rejects COPY FROM STDIN. PGlite reads a message completely before it replies, so it cannot receive rows that follow the reply. */
 const COPY_FAIL = encodeCopyFail('not available on the embedded database; use INSERT')
 
 export class PsqlSession {
   readonly #db: PGlite
   readonly #options: PsqlSessionOptions
-  readonly #turn: PsqlSessionLock
-  /** Messages that PostgreSQL answers only after a later Sync, Flush or Query. */
-  #unanswered: Uint8Array[] = []
-  /** The client has sent Flush, but no Sync yet. */
+  readonly #lock: PsqlSessionLock
+  /** Messages to which PostgreSQL replies only after a later Sync, Flush or Query. */
+  #deferred: Uint8Array[] = []
+  /** True if the client has sent Flush, but no Sync since. */
   #isUnsynced = false
   #ended: Promise<void> | null = null
 
   constructor(options: PsqlSessionOptions) {
     this.#db = options.db
     this.#options = options
-    this.#turn = new PsqlSessionLock({ ...options, onLockTimeout: () => this.#tellOverstay() })
+    this.#lock = new PsqlSessionLock({ ...options, onLockTimeout: () => this.#reportLockTimeout() })
   }
 
   /** Starts the session with PostgreSQL's startup message. */
@@ -43,7 +43,7 @@ export class PsqlSession {
     switch (type) {
       case 'X':
         return 'ended'
-      // Rows for a COPY that was refused.
+      // Rows for a rejected COPY.
       case 'd':
       case 'c':
       case 'f':
@@ -53,15 +53,15 @@ export class PsqlSession {
       case 'D':
       case 'E':
       case 'C':
-        this.#unanswered.push(bytes)
+        this.#deferred.push(bytes)
         return 'open'
       case 'H':
       case 'S':
       case 'Q':
       case 'F': {
         this.#isUnsynced = type === 'H'
-        const messages = [...this.#unanswered, bytes, COPY_FAIL]
-        this.#unanswered = []
+        const messages = [...this.#deferred, bytes, COPY_FAIL]
+        this.#deferred = []
         await this.#runTogether(messages)
         return 'open'
       }
@@ -70,9 +70,9 @@ export class PsqlSession {
     }
   }
 
-  /** Rolls back an open transaction and discards the session's state. Later calls wait for the first. */
+  /** Rolls back an open transaction and discards the session's state. Later calls return the promise of the first. */
   end(): Promise<void> {
-    this.#ended ??= this.#turn.releaseAfter(async () => {
+    this.#ended ??= this.#lock.releaseAfter(async () => {
       if (this.#isUnsynced) await this.#run(SYNC_MESSAGE, () => {})
       if (this.#db.isInTransaction()) await this.#db.exec('rollback')
       await this.#db.exec('discard all')
@@ -81,28 +81,28 @@ export class PsqlSession {
     return this.#ended
   }
 
-  /** Runs messages up to one that PostgreSQL answers, so that no other session's messages come in between. */
+  /** Runs messages up to one that PostgreSQL replies to, so that no other session's messages come in between. */
   async #runTogether(messages: Uint8Array[]): Promise<void> {
     const { send, onBusyChange } = this.#options
-    await this.#turn.acquire()
+    await this.#lock.acquire()
     onBusyChange(true)
     try {
       const isReady = await this.#run(Buffer.concat(messages), send)
-      // A refused COPY swallows the Sync after it.
+      // A rejected COPY consumes the Sync after it.
       if (!isReady && !this.#isUnsynced) await this.#run(SYNC_MESSAGE, send)
     } finally {
       onBusyChange(false)
     }
-    if (this.#isUnsynced || this.#db.isInTransaction()) this.#turn.hold()
-    else await this.#turn.release()
+    if (this.#isUnsynced || this.#db.isInTransaction()) this.#lock.hold()
+    else await this.#lock.release()
   }
 
-  /** Resolves to whether PostgreSQL reported at the end that it is ready for more. */
+  /** Runs messages. Resolves to true if PostgreSQL reports at the end that it is ready for a query. */
   async #run(bytes: Uint8Array, onData: (bytes: Uint8Array) => void): Promise<boolean> {
     let tail: Uint8Array = Buffer.alloc(0)
     await this.#db.execProtocolRawStream(bytes, {
       onRawData(data) {
-        // A copy, because the bytes are PGlite's own memory, valid during this call only.
+        // Copied, because the bytes are PGlite's memory and valid only during this call.
         const copy = Buffer.from(data)
         tail = Buffer.concat([tail, copy]).subarray(-6)
         onData(copy)
@@ -111,9 +111,9 @@ export class PsqlSession {
     return tail.length === 6 && tail[0] === 'Z'.charCodeAt(0)
   }
 
-  #tellOverstay(): void {
+  #reportLockTimeout(): void {
     const { send, onLockTimeout } = this.#options
-    send(encodeFatalError('25P03', 'terminating connection: its open transaction keeps the proxy waiting'))
+    send(encodeFatalError('25P03', 'terminating connection: its open transaction blocks the proxy'))
     onLockTimeout()
   }
 }

@@ -1,4 +1,4 @@
-/** The open psql sessions on the embedded database: passes each its messages, in order. */
+/** The open psql sessions on the embedded database. It forwards messages to each, in order. */
 import type { PGlite } from '@electric-sql/pglite'
 import { sqlStateOf } from '../database.ts'
 import type { PsqlEvent, PsqlRequest } from './embedded-protocol.ts'
@@ -8,7 +8,7 @@ import type { SessionLock } from './session-lock.ts'
 
 export interface PsqlSessions {
   handle(request: PsqlRequest): void
-  /** Ends every session, and rolls open transactions back. */
+  /** Ends all sessions, and rolls back open transactions. */
   close(): Promise<void>
 }
 
@@ -16,13 +16,13 @@ export interface PsqlSessionsOptions {
   db: PGlite
   sessionLock: SessionLock
   emit(event: PsqlEvent): void
-  /** Writes everything to disk that is not written yet. */
+  /** Flushes asynchronous commits to disk. */
   flush(): Promise<void>
-  /** Sets what the proxy's own session needs. */
+  /** Sets the settings of the proxy's session again. */
   reapplySettings(): Promise<void>
 }
 
-interface Open {
+interface OpenSession {
   session: PsqlSession
   work: Promise<void>
 }
@@ -34,9 +34,9 @@ export function createPsqlSessions({
   flush,
   reapplySettings,
 }: PsqlSessionsOptions): PsqlSessions {
-  const open = new Map<number, Open>()
+  const open = new Map<number, OpenSession>()
 
-  function start(id: number): Open {
+  function start(id: number): OpenSession {
     const send = (bytes: Uint8Array) => emit({ kind: 'psql-bytes', session: id, bytes })
     const session = new PsqlSession({
       db,
@@ -59,7 +59,7 @@ export function createPsqlSessions({
     return ending.work.then(() => ending.session.end()).finally(() => emit({ kind: 'psql-ended', session: id }))
   }
 
-  function run(id: number, { session, work }: Open, step: () => Promise<'open' | 'ended'>): Promise<void> {
+  function run(id: number, { session, work }: OpenSession, step: () => Promise<'open' | 'ended'>): Promise<void> {
     return work.then(step).then(
       outcome => {
         if (outcome === 'ended') void end(id)

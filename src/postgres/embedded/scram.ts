@@ -1,14 +1,14 @@
-/** The server's side of SCRAM-SHA-256, with which psql proves that it knows the password: RFC 5802 and RFC 7677. */
+/** The server's side of SCRAM-SHA-256, which authenticates psql: RFC 5802 and RFC 7677. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 export const SCRAM_MECHANISM = 'SCRAM-SHA-256'
 
 const ITERATIONS = 4_096
 const KEY_BYTES = 32
-/** "n,," or "y,,": no channel binding, because there is no TLS channel to bind to. */
+/** Matches "n,," or "y,,": there is no channel binding, because there is no TLS. */
 const HEADER = /^([ny],(?:a=[^,]*)?,)(n=[^,]*,r=([\x21-\x2b\x2d-\x7e]+)(?:,.*)?)$/
 
-/** Derived from the password, which cannot be recovered from it. */
+/** A verifier derived from the password. The password cannot be recovered from it. */
 export interface ScramVerifier {
   salt: Buffer
   storedKey: Buffer
@@ -16,9 +16,9 @@ export interface ScramVerifier {
 }
 
 export interface ScramExchange {
-  /** The reply to the client's first message; null when the message is invalid. */
+  /** Returns the reply to the client's first message; null if the message is invalid. */
   begin(clientFirst: string): string | null
-  /** The server's signature; null when the client does not know the password. */
+  /** Returns the server's signature; null if the client's password is wrong. */
   finish(clientFinal: string): string | null
 }
 

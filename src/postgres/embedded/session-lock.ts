@@ -1,20 +1,20 @@
-/** Shares the embedded database's single session: one owner at a time; urgent owners first, then in order of arrival. */
+/** A lock on the embedded database's single session. Urgent waiters get it first, then others in order of arrival. */
 
 export interface SessionLockRequest {
-  /** Longest wait (`Infinity` for no limit). */
+  /** The longest wait; `Infinity` for no limit. */
   limitMs: number
-  /** Runs before requests that are not urgent. */
+  /** True to get the lock before waiters that are not urgent. */
   isUrgent?: boolean
 }
 
 export interface SessionLock {
-  /** Resolves to the function that ends the turn. Rejects when the turn has not come in time. */
+  /** Acquires the lock. Resolves to the function that releases it. Rejects after `limitMs`. */
   acquire(request: SessionLockRequest): Promise<() => void>
-  /** How long the first waiter has waited for the present owner; 0 when there is none. */
+  /** Returns how long the first waiter has waited for the current owner; 0 without waiters. */
   longestWaitMs(): number
 }
 
-/** PostgreSQL's SQLSTATE for a lock timeout. */
+/** SQLSTATE: lock_not_available. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
 interface Waiter {
@@ -25,36 +25,36 @@ interface Waiter {
 export function createSessionLock(): SessionLock {
   const urgent = new Set<Waiter>()
   const others = new Set<Waiter>()
-  let taken = false
-  let takenAtMs = 0
+  let isHeld = false
+  let acquiredAtMs = 0
 
-  function passOn() {
+  function handOver() {
     const queue = urgent.size > 0 ? urgent : others
     const [next] = queue
-    taken = next !== undefined
-    takenAtMs = performance.now()
+    isHeld = next !== undefined
+    acquiredAtMs = performance.now()
     if (next) queue.delete(next)
     next?.begin()
   }
 
-  function endOnce(): () => void {
-    let ended = false
+  function createRelease(): () => void {
+    let isReleased = false
     return () => {
-      if (!ended) passOn()
-      ended = true
+      if (!isReleased) handOver()
+      isReleased = true
     }
   }
 
   return {
     longestWaitMs() {
       const since = [urgent, others].flatMap(([first]) => (first ? [first.sinceMs] : []))
-      return since.length === 0 ? 0 : performance.now() - Math.max(takenAtMs, Math.min(...since))
+      return since.length === 0 ? 0 : performance.now() - Math.max(acquiredAtMs, Math.min(...since))
     },
     acquire({ limitMs, isUrgent = false }) {
-      if (!taken) {
-        taken = true
-        takenAtMs = performance.now()
-        return Promise.resolve(endOnce())
+      if (!isHeld) {
+        isHeld = true
+        acquiredAtMs = performance.now()
+        return Promise.resolve(createRelease())
       }
       const queue = isUrgent ? urgent : others
       return new Promise((resolve, reject) => {
@@ -62,14 +62,14 @@ export function createSessionLock(): SessionLock {
           sinceMs: performance.now(),
           begin() {
             clearTimeout(timer)
-            resolve(endOnce())
+            resolve(createRelease())
           },
         }
         const timer = Number.isFinite(limitMs) ? setTimeout(giveUp, limitMs) : undefined
         function giveUp() {
           queue.delete(waiter)
           reject(
-            Object.assign(new Error('The embedded database is busy; end what keeps it so'), {
+            Object.assign(new Error('the embedded database is busy; end open transactions in psql, or retry'), {
               code: LOCK_NOT_AVAILABLE,
             }),
           )

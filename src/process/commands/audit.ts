@@ -1,6 +1,6 @@
 /**
- * `audit [--from TIME] [--to TIME] [--project NAME] [--json]`: checks what was admitted, reserved, settled and recorded in a period against
- * limits, budgets and each other. Prints a line for each finding and a summary; progress goes to standard error.
+ * `audit [--from TIME] [--to TIME] [--project NAME] [--json]`: compares the admissions, reservations, settlements and records of a period with
+ * limits, budgets and each other. Prints a line for each finding and a summary. Progress goes to standard error.
  */
 import { parseArgs } from 'node:util'
 import { readConfig } from '../../config/config.ts'
@@ -10,10 +10,10 @@ import { callFunction, type RowOf } from '../../postgres/call.ts'
 import { AUDIT_KINDS } from '../../postgres/seeds.generated.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
-/** It could not run. */
+/** The exit code if the audit could not run. */
 export const failureExitCode = 2
 
-/** Of one part, over all records of a partition. */
+/** The time limit of one part, which reads all records of a partition. */
 const STATEMENT_TIME_LIMIT_MS = 3_600_000
 const MAX_TEXT_LENGTH = 300
 
@@ -21,14 +21,14 @@ type Finding = RowOf<'run_audit_part'>
 
 const USAGE = `Usage: ${formatCommand('audit')} [--from TIME] [--to TIME] [--project NAME] [--json]
 
-Checks what was admitted, reserved, settled and recorded against limits, budgets and each other, beside running proxies.
+Compares admissions, reservations, settlements and records with limits, budgets and each other. Proxies may be running.
 
-  --from TIME     the beginning of the period, such as 2026-11-01 (UTC) or 2026-11-01T12:00:00Z; 31 days ago by default
-  --to TIME       its end; two minutes ago by default, because later records may not be written yet
-  --project NAME  a single project; all by default
-  --json          one JSON object in place of lines
+  --from TIME     the start of the period, such as 2026-11-01 (UTC) or 2026-11-01T12:00:00Z; 31 days ago by default
+  --to TIME       the end of the period; two minutes ago by default, because later records may not be text yet
+  --project NAME  a single project; all projects by default
+  --json          prints one JSON object instead of lines
 
-Exits with 0 without violations, with 1 for violations, with 2 where it could not run. Notices are printed and violate nothing.
+Exits with 0 without violations, with 1 for violations, and with 2 if it could not run. Notices are no violations.
 
 Kinds of findings:
 
@@ -82,15 +82,15 @@ export async function run(args: readonly string[]): Promise<number> {
   )
 }
 
-function readTime(name: string, written: string | undefined): Date | null {
-  if (written === undefined) return null
-  const time = new Date(written)
+function readTime(name: string, text: string | undefined): Date | null {
+  if (text === undefined) return null
+  const time = new Date(text)
   if (Number.isNaN(time.getTime()))
     throw new Error(`--${name} must be a date or a time, such as 2026-11-01 or 2026-11-01T12:00:00Z`)
   return time
 }
 
-/** Request ids and names of models are clients' own words. */
+/** Formats a finding in one line. Request ids and names of models come from clients, so control characters are replaced. */
 function describeFinding({ severity, kind, project, api_key, at, subject, expected, found }: Finding): string {
   const about = [severity, kind, project ?? '-', api_key ?? '-', describeTime(at)].join(' ')
   return toSingleLine(`${about} ${subject}: expected ${expected}; found ${found}`, MAX_TEXT_LENGTH)

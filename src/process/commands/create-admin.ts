@@ -1,7 +1,7 @@
 /**
- * `create-admin EMAIL [--promote] [--password-stdin]`: adds an administrator, and prints a token to set a password with, also for one who
- * lost the password. A known user who is not an administrator is rejected without --promote. With --password-stdin, sets the password that
- * standard input holds, and prints the user's id.
+ * `create-admin EMAIL [--promote] [--password-stdin]`: adds an administrator, and prints a token to set a password. For an existing
+ * administrator, it prints a token to reset the password. An existing user who is not an administrator requires --promote. With
+ * --password-stdin, sets the password from standard input, and prints the user's id.
  */
 import { formatId } from '../../admin/ids.ts'
 import { hashNewPassword, PASSWORD_LENGTH } from '../../admin/password-hashing.ts'
@@ -23,26 +23,26 @@ export async function run(args: readonly string[]): Promise<number> {
   const hash = options['password-stdin'] ? await hashNewPassword(await readPassword(), email) : null
   await withOperatorDatabase(config, async database => {
     const token = await callFunction(database, 'create_administrator', { email, promote })
-    if (hash === null) return tellInvitation(token, config)
+    if (hash === null) return printInvitation(token, config)
     const id = await callFunction(database, 'accept_invitation', { token, password_hash: hash })
     process.stdout.write(`${formatId('user', id)}\n`)
   })
   return 0
 }
 
-/** One line; its end is not part of it. */
+/** Reads the password, which is one line, without its line break. */
 async function readPassword(): Promise<string> {
   const password = (await Bun.stdin.text()).replace(/\r?\n$/, '')
   const { minLength, maxLength } = PASSWORD_LENGTH
   if (password.length < minLength || password.length > maxLength || /[\r\n]/.test(password))
     throw new Error(
-      `the password on standard input is not valid: it is one line of ${minLength} to ${maxLength} characters`,
+      `the password on standard input is not valid: it must be one line of ${minLength} to ${maxLength} characters`,
     )
   return password
 }
 
-/** The token alone on standard output, so that a shell can use it. */
-function tellInvitation(token: string, config: Config): void {
+/** Prints the token alone on standard output, so that a shell can read it, and instructions on standard error. */
+function printInvitation(token: string, config: Config): void {
   process.stdout.write(`${token}\n`)
   if (config.dashboard === 'off') return
   const page = `${dashboardUrl(config, baseUrlOf(config.host, config.port))}/invitation`

@@ -1,4 +1,4 @@
-/** `create-key PROJECT NAME [--type project|test] [--expires 2027-01-01]`: creates an API key, and prints it, which is the only time it is seen. */
+/** `create-key PROJECT NAME [--type project|test] [--expires 2027-01-01]`: creates an API key, and prints it. It cannot be printed again. */
 import { readConfig } from '../../config/config.ts'
 import { callFunction } from '../../postgres/call.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
@@ -11,8 +11,8 @@ export async function run(args: readonly string[]): Promise<number> {
     options: { type: { type: 'string', default: 'project' }, expires: { type: 'string' } },
   })
   const [project = '', name = ''] = words
-  // Of a shell's variable that is not set: not a key for ever.
-  if (options.expires?.trim() === '') throw new Error('the expiry is empty: give --expires 2027-01-01, or leave it out')
+  // An unset shell variable must not create a key without expiry.
+  if (options.expires?.trim() === '') throw new Error('the expiry is empty: give --expires 2027-01-01, or omit it')
   const key = await withOperatorDatabase(readConfig(), async database => {
     const expires = await callFunction(database, 'parse_expiry', { value: options.expires ?? '' })
     return callFunction(database, 'issue_key', { project, key_type: options.type, key_name: name, expires })

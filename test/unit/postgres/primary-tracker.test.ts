@@ -23,7 +23,7 @@ test('one that was left behind is refused, whoever has seen the other', () => {
   expect(primary.isOutdated(old.identity)).toBe(false)
   primary.advance({ system: 'a', timeline: 3 })
   expect(primary.isOutdated(old.identity)).toBe(true)
-  expect(() => primary.choosePrimary([old])).toThrow('it is on timeline 1, and timeline 3 has been used')
+  expect(() => primary.choosePrimary([old])).toThrow('it is on timeline 1, but timeline 3 is in use')
   expect(primary.problem).toBe('old primary')
   primary.advance({ system: 'a', timeline: 2 })
   expect(() => primary.choosePrimary([server(2)])).toThrow()

@@ -105,11 +105,11 @@ describe('src', () => {
     'the dashboard cannot read',
     'Redis cannot be used',
     'the database of REDIS_URL does not exist',
-    'the welcome waits for the database',
+    'the startup message waits for the database',
     'requests took too long to end',
     'connections run short',
     'the clock of the database has stepped back',
-    'the event loop was held up',
+    'the event loop was blocked',
     // The supervisor replaces them; it serves no requests.
     'a worker ended',
     'a worker has fallen silent',

@@ -37,10 +37,10 @@ test.each(['1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '2a00
 test.each([
   ['ftp://example.com', 'https://'],
   ['http://example.com', 'https://'],
-  ['https://user:pass@example.com', 'no user'],
+  ['https://user:pass@example.com', 'must not contain a user'],
   ['https://169.254.169.254/latest/', 'private network'],
   ['https://[::1]/', 'private network'],
-  ['example.com/hook', 'no address'],
+  ['example.com/hook', 'must be a URL'],
 ])('%s is refused before anything is sent', (url, problem) => {
   expect(() => validateWebhookUrl(url, false)).toThrow(problem)
 })

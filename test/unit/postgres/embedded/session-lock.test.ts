@@ -79,7 +79,7 @@ describe('turns', () => {
     end()
     end()
     const endSecond = await second
-    await expect(turns.acquire({ limitMs: 10 })).rejects.toThrow('The embedded database is busy')
+    await expect(turns.acquire({ limitMs: 10 })).rejects.toThrow('the embedded database is busy')
     endSecond()
   })
 })
