@@ -90,7 +90,7 @@ describe('src', () => {
     'a login by OpenID Connect failed',
     'the OpenID Connect provider cannot be reached',
     // Others than the proxy fail: the request goes on without them, or elsewhere.
-    'a provider key rests',
+    'a provider key was rejected and cools down',
     'the hook is left alone',
     'the judge gave no verdict',
     'the judge is left alone',
