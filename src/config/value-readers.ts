@@ -17,7 +17,9 @@ export function createValueReaders(environment: Environment, problems: string[])
     return files.get(name) ?? null
   }
   const reportBothSet = (name: string): null => {
-    problems.push(`${name} must not be set together with ${name}_FILE: both are set, remove one. Example: ${name}_FILE=/run/secrets/value`)
+    problems.push(
+      `${name} must not be set together with ${name}_FILE: both are set, remove one. Example: ${name}_FILE=/run/secrets/value`,
+    )
     return null
   }
   /** Returns the content of the file that a setting names; null when the setting is not set or the file is a problem. */

@@ -107,8 +107,9 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
     if (direct) return resolveDirectProvider(options, direct, model, resolvedKey)
     const provider = aggregated.findProvider(model, resolvedKey.project_id) ?? findByVendor(options, model, resolvedKey)
     if (provider) return provider
-    if (!VENDOR_MODEL_PATTERN.test(model)) return modelNotFoundError(model, catalogue, listModels(resolvedKey))
-    return noRouteError(model, catalogue)
+    return VENDOR_MODEL_PATTERN.test(model)
+      ? noRouteError(model, catalogue)
+      : modelNotFoundError(model, catalogue, listModels(resolvedKey))
   }
 
   return {
@@ -198,8 +199,7 @@ function findDirect(
   if (direct_providers.length === 0) return undefined
   const native = catalogue.directProvidersOf(model)
   const listed = DIRECT_PROVIDERS.find(name => native.includes(name) && direct_providers.includes(name))
-  if (listed) return listed
-  return matchProviders(model).find(name => direct_providers.includes(name))
+  return listed ?? matchProviders(model).find(name => direct_providers.includes(name))
 }
 
 /** Returns the models that the key can use, sorted by name. A direct provider's model replaces the aggregator's of the same name. */

@@ -50,11 +50,12 @@ export function createBackgroundWriter<Row>(options: BackgroundWriterOptions<Row
   return {
     add: (row, fields) =>
       pending.add(
-        row
-          .then(add)
-          .catch(error =>
-            failures.report(failure, error, `${rowName} could not be written`, { part: rowName, fields: { ...fields } }),
-          ),
+        row.then(add).catch(error =>
+          failures.report(failure, error, `${rowName} could not be written`, {
+            part: rowName,
+            fields: { ...fields },
+          }),
+        ),
       ),
     settled: () => pending.settled(),
     async drain(limitMs) {

@@ -9,7 +9,8 @@ import { describeCause } from './describe-cause.ts'
 export const FAILURE_CATEGORIES = {
   database: 'calling one of the proxy’s SQL functions',
   request: 'answering an API request: an unexpected error (500)',
-  dashboard: 'answering a request of the dashboard or the admin API: an unexpected error, or a missing database privilege',
+  dashboard:
+    'answering a request of the dashboard or the admin API: an unexpected error, or a missing database privilege',
   lookup: 'looking up a request in the cache: it was a miss',
   store: 'storing a response, its vector or a change of either',
   embed: 'embedding a prompt',
@@ -22,7 +23,8 @@ export const FAILURE_CATEGORIES = {
   lists: 'rebuilding the lists of similar entries',
   partitions: 'creating and dropping partitions of usage records',
   outdated: 'deleting rows past their retention',
-  catalogue: 'reading models and prices: the last ones stay in use, or recording that a model exceeded its output limit',
+  catalogue:
+    'reading models and prices: the last ones stay in use, or recording that a model exceeded its output limit',
   events: 'raising events for webhooks',
   deliveries: 'delivering events to webhooks',
   judge: 'queueing pairs for the judge, or writing its verdicts',

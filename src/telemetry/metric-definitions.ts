@@ -185,7 +185,8 @@ export const METRIC_DEFINITIONS = {
     type: 'counter',
     labels: [],
     help: 'Usage records that were lost.',
-    details: 'The queue exceeded 500,000 records, the database rejected a record, or the proxy stopped before writing them.',
+    details:
+      'The queue exceeded 500,000 records, the database rejected a record, or the proxy stopped before writing them.',
   },
   model_proxy_dropped_usd_total: {
     type: 'counter',

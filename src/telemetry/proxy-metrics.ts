@@ -78,7 +78,10 @@ interface RequestSeries {
   savedUsd: Series
 }
 
-function createRequestRecorder(metrics: Metrics, counts: ReturnType<typeof defineCounts>): ProxyMetrics['recordRequest'] {
+function createRequestRecorder(
+  metrics: Metrics,
+  counts: ReturnType<typeof defineCounts>,
+): ProxyMetrics['recordRequest'] {
   const { duration, overhead, firstChunk, upstream } = defineTimes(metrics)
   const { requests, tokens, costUsd, savedUsd, estimatedUsd, unverified, coalesced } = counts
   const [input, cachedInput, output, saved] = [
@@ -223,7 +226,10 @@ function memoize<T>(find: (name: string) => T): (name: string) => T {
   }
 }
 
-function createMeasuredRun(secondsOf: (call: string) => HistogramSeries, sizesOf: (call: string) => HistogramSeries): MeasuredRun {
+function createMeasuredRun(
+  secondsOf: (call: string) => HistogramSeries,
+  sizesOf: (call: string) => HistogramSeries,
+): MeasuredRun {
   return async (call, items, run) => {
     const startedAtMs = performance.now()
     if (items !== null) observe(sizesOf(call), items)

@@ -71,7 +71,8 @@ export function withTranslations(
         rejectsUnsupportedTools: request.rejectsUnsupportedTools ?? false,
       }
       const { chat, droppedTools, omittedItems, context } = await translateRequest(request, endpoint, target)
-      const restoreFieldNames: RestoreFieldNames = details => restoreRequestFieldNames(request, endpoint, target, details)
+      const restoreFieldNames: RestoreFieldNames = details =>
+        restoreRequestFieldNames(request, endpoint, target, details)
       const firstResponse = await sendAsChat(provider, chat, context, restoreFieldNames)
       const response = await retryWithoutExtras(firstResponse, chat, async () => {
         const withoutExtras = await translateRequest(request, endpoint, { ...target, extrasKeys: [] })
@@ -172,7 +173,11 @@ async function restoreErrorFields(error: unknown, restoreFieldNames: RestoreFiel
   const details = await restoreFieldNames({ message, param })
   const { param: clientParam } = details
   return deserializeError({
-    refusal: { ...serialized.refusal, message: details.message, ...(clientParam === null ? {} : { param: clientParam }) },
+    refusal: {
+      ...serialized.refusal,
+      message: details.message,
+      ...(clientParam === null ? {} : { param: clientParam }),
+    },
   })
 }
 

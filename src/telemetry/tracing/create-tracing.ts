@@ -80,7 +80,8 @@ export function createTracing(config: TracingConfig, log: Log): Tracing {
       const parent = propagator.extract(ROOT_CONTEXT, request.headers, GETTER)
       return startUnsampled(parent, request.headers) ?? startRequestTrace(tracer, inject, parent, request)
     },
-    startTask: task => startUnsampled(ROOT_CONTEXT, new Headers()) ?? startTaskTrace(tracer, inject, ROOT_CONTEXT, task),
+    startTask: task =>
+      startUnsampled(ROOT_CONTEXT, new Headers()) ?? startTaskTrace(tracer, inject, ROOT_CONTEXT, task),
     async drain(timeLimitMs) {
       await withTimeout(timeLimitMs, provider.forceFlush()).catch(() => {})
     },

@@ -28,19 +28,35 @@ export const HTTP_ATTRIBUTES = {
 export const ERROR_TYPE_ATTRIBUTE = defineAttribute('both', 'error.type', 'The status or the error’s code.')
 
 export const GEN_AI_ATTRIBUTES = {
-  operation: defineAttribute('CLIENT', 'gen_ai.operation.name', '`chat`, `text_completion`, `embeddings`, or the endpoint.'),
+  operation: defineAttribute(
+    'CLIENT',
+    'gen_ai.operation.name',
+    '`chat`, `text_completion`, `embeddings`, or the endpoint.',
+  ),
   provider: defineAttribute('CLIENT', 'gen_ai.provider.name', 'The provider that was called.'),
   requestModel: defineAttribute('CLIENT', 'gen_ai.request.model', 'The model that was called.'),
   stream: defineAttribute('CLIENT', 'gen_ai.request.stream', 'Whether a stream was requested.'),
   responseModel: defineAttribute('CLIENT', 'gen_ai.response.model', 'The model that the response names.'),
-  firstChunkSeconds: defineAttribute('CLIENT', 'gen_ai.response.time_to_first_chunk', 'Seconds to the first chunk of a stream.'),
+  firstChunkSeconds: defineAttribute(
+    'CLIENT',
+    'gen_ai.response.time_to_first_chunk',
+    'Seconds to the first chunk of a stream.',
+  ),
   inputTokens: defineAttribute('CLIENT', 'gen_ai.usage.input_tokens', 'The whole prompt, cached tokens included.'),
-  cachedInputTokens: defineAttribute('CLIENT', 'gen_ai.usage.cache_read.input_tokens', 'The part of the prompt that the provider had cached.'),
+  cachedInputTokens: defineAttribute(
+    'CLIENT',
+    'gen_ai.usage.cache_read.input_tokens',
+    'The part of the prompt that the provider had cached.',
+  ),
   outputTokens: defineAttribute('CLIENT', 'gen_ai.usage.output_tokens', 'The tokens of the response.'),
 }
 
 export const PROXY_ATTRIBUTES = {
-  requestId: defineAttribute('SERVER', 'model_proxy.request.id', 'The request’s id. This and the attributes below are set on requests with a usage record.'),
+  requestId: defineAttribute(
+    'SERVER',
+    'model_proxy.request.id',
+    'The request’s id. This and the attributes below are set on requests with a usage record.',
+  ),
   project: defineAttribute('SERVER, INTERNAL', 'model_proxy.project.name', 'The project’s name.'),
   endpoint: defineAttribute('SERVER', 'model_proxy.endpoint', 'As in the records.'),
   purpose: defineAttribute(

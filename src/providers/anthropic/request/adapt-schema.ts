@@ -21,7 +21,8 @@ export function adaptSchema(schema: JsonObject, param: string): JsonObject {
   for (const [keyword, value] of Object.entries(unwrapSingle(schema))) {
     if (ANNOTATIONS.has(keyword) || keyword === 'description' || keyword === 'additionalProperties') continue
     if (ENFORCED.has(keyword) || isEnforced(keyword, value)) adapted[keyword] = value
-    else if (SCHEMA_MAPS.has(keyword) && isJsonObject(value)) adapted[keyword] = adaptSchemaMap(value, `${param}.${keyword}`)
+    else if (SCHEMA_MAPS.has(keyword) && isJsonObject(value))
+      adapted[keyword] = adaptSchemaMap(value, `${param}.${keyword}`)
     else if (keyword === 'items' && isJsonObject(value)) adapted.items = adaptSchema(value, `${param}.items`)
     else if ((keyword === 'anyOf' || keyword === 'oneOf') && Array.isArray(value)) {
       adapted.anyOf = value.map((option, index) => adaptSubschema(option, `${param}.${keyword}[${index}]`))
@@ -50,7 +51,8 @@ function unwrapSingle(schema: JsonObject): JsonObject {
 
 function adaptSchemaMap(schemas: JsonObject, param: string): JsonObject {
   const adapted: JsonObject = {}
-  for (const [name, schema] of Object.entries(schemas)) writeField(adapted, name, adaptSubschema(schema, `${param}.${name}`))
+  for (const [name, schema] of Object.entries(schemas))
+    writeField(adapted, name, adaptSubschema(schema, `${param}.${name}`))
   return adapted
 }
 

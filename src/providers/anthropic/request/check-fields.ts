@@ -9,7 +9,9 @@ import { type ChatRequestField, FIELD_RULES } from '../field-rules.ts'
 
 /** Returns the fields that only Anthropic has. Throws a 400 that names a rejected field, or a field that Anthropic does not have. */
 export function pickAnthropicFields(body: JsonObject): JsonObject {
-  const anthropicFields = applyFieldRules(body, FIELD_RULES, field => unsupportedFieldError(field as ChatRequestField, field))
+  const anthropicFields = applyFieldRules(body, FIELD_RULES, field =>
+    unsupportedFieldError(field as ChatRequestField, field),
+  )
   const unknown = Object.keys(anthropicFields).find(field => !Object.hasOwn(MESSAGE_FIELD_RULES, field))
   if (unknown === undefined) return anthropicFields
   const param = redactFieldName(unknown)

@@ -53,7 +53,10 @@ export function translateRequest(body: JsonObject, limits: ModelLimits): Message
 function addAnthropicFields(request: MessagesRequest, anthropicFields: JsonObject): MessagesRequest {
   for (const field of Object.keys(anthropicFields)) {
     if (!Object.hasOwn(request, field)) continue
-    throw invalidRequestError(`${field} is already set by other fields of this request, in OpenAI’s format. Omit one of them.`, field)
+    throw invalidRequestError(
+      `${field} is already set by other fields of this request, in OpenAI’s format. Omit one of them.`,
+      field,
+    )
   }
   return { ...request, ...anthropicFields }
 }

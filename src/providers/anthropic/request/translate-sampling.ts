@@ -50,7 +50,10 @@ export function translateSampling(body: JsonObject, isThinkingRequested: boolean
   const topP = readShare(body, 'top_p', '')
   const topK = readOptional(body, 'top_k')
   if (temperature !== undefined && topP !== undefined) {
-    throw invalidRequestError('top_p must not be set together with temperature: Anthropic accepts only one of them.', 'top_p')
+    throw invalidRequestError(
+      'top_p must not be set together with temperature: Anthropic accepts only one of them.',
+      'top_p',
+    )
   }
   const sampling: Sampling = {
     ...(temperature === undefined ? {} : { temperature }),

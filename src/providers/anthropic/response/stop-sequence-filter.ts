@@ -19,7 +19,8 @@ export function createStopSequenceFilter(sequences: readonly string[]): StopSequ
   function findStop(text: string): number | null {
     for (let at = 0; at < text.length; at++) {
       let longest = 0
-      for (const matcher of matchers) if (matcher.isCompletedBy(text.charCodeAt(at))) longest = Math.max(longest, matcher.length)
+      for (const matcher of matchers)
+        if (matcher.isCompletedBy(text.charCodeAt(at))) longest = Math.max(longest, matcher.length)
       if (longest > 0) return at + 1 - longest
     }
     return null
