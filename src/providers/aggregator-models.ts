@@ -12,7 +12,7 @@ export type AvailableModel = CatalogueModel | (Pick<CatalogueModel, 'provider' |
 
 export interface AggregatorModelsOptions {
   catalogue: Catalogue
-  /** Null when none is configured. */
+  /** Returns the aggregator for a project; the function is null when no aggregator is configured. */
   aggregatorFor: ((projectId: number) => Provider) | null
   /** The list of models that the aggregator itself publishes. */
   modelNames: AggregatorModelNames

@@ -1,7 +1,6 @@
 /** Analyzes a provider's response for the pipeline: whether the response may be stored, its token usage, and whether it is a failure. */
 import { isUtf8 } from 'node:buffer'
 import type { ProxyErrorOptions } from '../errors/errors.ts'
-import type { ByteCollector } from '../event-loop/byte-collector.ts'
 import type { MemoryReservation } from '../event-loop/stream-memory.ts'
 import { WorkerJob, workerPool } from '../event-loop/worker-pool.ts'
 import type { ApiFormat, AssembledStream } from '../formats/api-format.ts'

@@ -12,7 +12,7 @@ import { brokenResponseError, connectTimeoutError, responseTimeoutError, unreach
 
 export interface UpstreamLimits extends ResponseSizeLimits {
   connectTimeoutMs: number
-  /** From the request to the first byte of the response's body. */
+  /** The longest time from the request to the first byte of the response's body. */
   firstByteTimeoutMs: number
   /** The longest time between two reads of the body. */
   idleTimeoutMs: number

@@ -158,9 +158,8 @@ function findUnlistedModel(
   const known = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
   if (known?.listed) return known
   const isUnavailable = known !== undefined || (pricedAs === AGGREGATOR && !aggregated.canHave(model))
-  return isUnavailable
-    ? createError('modelNotListed', { model: quoteModel(model) })
-    : { provider: name, model, kind: null }
+  if (isUnavailable) return createError('modelNotListed', { model: quoteModel(model) })
+  return { provider: name, model, kind: null }
 }
 
 function isKnown(model: string, catalogue: Catalogue, aggregated: AggregatorModels): boolean {

@@ -112,7 +112,10 @@ async function writeBody(request: UpstreamRequest): Promise<string | Uint8Array>
 const USAGE_OPTION = ',"stream_options":{"include_usage":true}}'
 const CLOSING_BRACE = 0x7d
 
-/** Does the same as `requestStreamUsage` for a long body. A body with `stream_options` stays unchanged: an estimated cost is better than parsing it. */
+/**
+ * Does the same as `requestStreamUsage` for a long body. A body with `stream_options` stays unchanged: an estimated cost is better than
+ * parsing it.
+ */
 async function requestStreamUsageInBytes({ body, bodyBytes }: LongRequest): Promise<Uint8Array> {
   if ('stream_options' in body) return bodyBytes
   const beforeEnd = bodyBytes.subarray(0, bodyBytes.lastIndexOf(CLOSING_BRACE))

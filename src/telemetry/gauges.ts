@@ -13,7 +13,10 @@ import type { UsageRecorder } from './usage-recorder.ts'
 const MAX_BUDGETS = 500
 const TIME_LIMIT_MS = 1_000
 
-/** Returns an empty snapshot when there are no budgets, or when the database does not respond in time, so that a scrape still returns all other metrics. */
+/**
+ * Returns an empty snapshot when there are no budgets, or when the database does not respond in time, so that a scrape still returns all
+ * other metrics.
+ */
 export async function readBudgetMetrics(database: Database): Promise<MetricsSnapshot> {
   const reading = callFunction(database, 'remaining_budgets', { at_most: MAX_BUDGETS })
   const budgets = await withTimeout(TIME_LIMIT_MS, reading).catch(() => [])

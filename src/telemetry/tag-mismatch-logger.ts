@@ -3,7 +3,10 @@ import type { Log } from './log.ts'
 
 const LOG_EVERY_MS = 1_000
 
-/** The returned function records a mismatch. `name` is the entry's or the recipient's: it identifies the project, and reveals nothing of the request. */
+/**
+ * The returned function records a mismatch. `name` is the entry's or the recipient's: it identifies the project, and reveals nothing of the
+ * request.
+ */
 export function createTagMismatchLogger(log: Pick<Log, 'error'>): (name: string) => void {
   let total = 0
   let unlogged = 0

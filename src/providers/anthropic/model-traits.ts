@@ -1,6 +1,6 @@
 /** The differences between Claude models in how a request sets thinking and effort. */
 
-/** From lowest to highest. */
+/** The effort levels from lowest to highest. */
 export const EFFORT_LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 export type EffortLevel = (typeof EFFORT_LEVELS)[number]
 

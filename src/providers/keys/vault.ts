@@ -58,7 +58,10 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
 
 const TIME_LIMIT_MS = 1_000
 
-/** Reads a project's encrypted key and decrypts it. Returns null when there is none. Throws a 503 ProxyError when the database is unavailable or the key cannot be decrypted. */
+/**
+ * Reads a project's encrypted key and decrypts it. Returns null when there is none. Throws a 503 ProxyError when the database is unavailable
+ * or the key cannot be decrypted.
+ */
 export async function decryptStoredKey(
   database: Database,
   vault: Vault,

@@ -72,7 +72,10 @@ function createTextChoice(content: string, limits: TextLimits, count: number): C
   return [{ message, logprobs: null, finish_reason: finishReason }, tokens]
 }
 
-/** Returns a function that creates a choice with calls. All choices have the same calls with different ids. The arguments match their schemas unless the token limit cuts them. */
+/**
+ * Returns a function that creates a choice with calls. All choices have the same calls with different ids. The arguments match their schemas
+ * unless the token limit cuts them.
+ */
 function createCallWriter(
   calls: ToolCallSelection,
   digest: string,

@@ -9,7 +9,10 @@ import { quoteText } from './request-digest.ts'
 /** The beginning of every text of the sandbox, so that none looks like a model's. */
 export const SANDBOX_PREFIX = '[sandbox]'
 
-/** Returns a function that creates the content of a choice by its index among `count`. Throws a 400 for an invalid `response_format`, or a schema without an instance. */
+/**
+ * Returns a function that creates the content of a choice by its index among `count`. Throws a 400 for an invalid `response_format`, or a
+ * schema without an instance.
+ */
 export function createContentWriter(
   request: SandboxRequest,
   messages: JsonObject[],

@@ -74,7 +74,10 @@ export interface TaskTrace extends InternalCallTrace {
 }
 
 export interface RequestTrace extends InternalCallTrace {
-  /** Starts the span of a model call, unless one is in progress: retries belong to one call. `substitute` is the model in place of the requested one. */
+  /**
+   * Starts the span of a model call, unless one is in progress: retries belong to one call. `substitute` is the model in place of the
+   * requested one.
+   */
   beginCall(call: TracedModelCall, provider: string, substitute: string | null): void
   /** Traces the call to the hook that `send` makes. The headers that `send` gets contain the trace context. */
   traceHook<T>(when: 'before' | 'after', send: (headers: Headers) => Promise<T>): Promise<T>

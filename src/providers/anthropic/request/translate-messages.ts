@@ -25,7 +25,10 @@ export interface Conversation {
   lastSystemAt: number
 }
 
-/** The user turn that opens a conversation without one. Anthropic's conversations begin with the user; OpenAI's may begin with the assistant, or contain only instructions. */
+/**
+ * The user turn that opens a conversation without one. Anthropic's conversations begin with the user; OpenAI's may begin with the assistant,
+ * or contain only instructions.
+ */
 const OPENING: TextBlockParam = { type: 'text', text: '(The conversation begins.)' }
 
 /** Throws a 400 that names the invalid message. */

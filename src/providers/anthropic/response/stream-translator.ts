@@ -48,7 +48,10 @@ export class StreamTranslator {
     return this.#isDone ? [] : this.#writeUsage().map(chunk => JSON.stringify(chunk))
   }
 
-  /** Returns the payloads of the chunks for one event's data, with `[DONE]` after the last. Throws a ProxyError for an error event and for invalid data. */
+  /**
+   * Returns the payloads of the chunks for one event's data, with `[DONE]` after the last. Throws a ProxyError for an error event and for
+   * invalid data.
+   */
   push(data: string, event?: string | null): string[] {
     if (this.#isDone) return []
     const frame = parseStreamFrame(data, event)
@@ -58,7 +61,10 @@ export class StreamTranslator {
     return this.#isDone ? [...payloads, '[DONE]'] : payloads
   }
 
-  /** Call it when the stream has ended. Returns the last payloads if a stop reason was received, even without the last event; else throws a ProxyError. */
+  /**
+   * Call it when the stream has ended. Returns the last payloads if a stop reason was received, even without the last event; else throws a
+   * ProxyError.
+   */
   end(): string[] {
     if (!this.#hasStopped)
       throw emptyResponseError(providerNameOf(this.#context), 'ended its answer before it was whole')
@@ -67,7 +73,10 @@ export class StreamTranslator {
     return [...usage, '[DONE]']
   }
 
-  /** Returns the event's chunks; none for pings and unknown events. The last chunk contains the usage if it was reported. Throws a ProxyError for an error event. */
+  /**
+   * Returns the event's chunks; none for pings and unknown events. The last chunk contains the usage if it was reported. Throws a ProxyError
+   * for an error event.
+   */
   translate(event: AnthropicEvent): JsonObject[] {
     // Output after the stop sequence is billed, but is not part of the response.
     if (this.#stopFilter.isStopped && event.type.startsWith('content_block')) return []
