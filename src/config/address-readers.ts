@@ -13,21 +13,21 @@ export function createAddressReaders(environment: Environment, { optionalText, f
     return fallback
   }
 
-  /** The proxy's own, for people to copy; null where it is not set. */
+  /** Returns the proxy's public address, which the dashboard shows; null when it is not set. */
   function publicUrl(name: string): string | null {
     return optionalText(name) === null ? null : baseUrl(name, 'https://proxy.example.com').replace(/\/v1$/, '')
   }
 
-  /** Null for the embedded database, also where the address of its own door is given, as psql needs it. */
+  /** Returns null for the embedded database, also when the setting is the address at which psql reaches the embedded database. */
   function databaseUrl(name: string, embedded?: { dataDir: string; port: number }): string | null {
     const value = optionalText(name)
     if (value === null) return null
-    // The driver reads the file: the address has its path.
-    const authority = fileText('DATABASE_CA_FILE') ? environment.DATABASE_CA_FILE?.trim() : undefined
+    // The address contains the file's path, because the driver reads the file itself.
+    const authorityFile = fileText('DATABASE_CA_FILE') ? environment.DATABASE_CA_FILE?.trim() : undefined
     try {
-      const given = readDatabaseUrl(value)
-      if (embedded && isEmbeddedAddress(given, embedded.dataDir, embedded.port)) return null
-      return completeUrl(value, environment, authority)
+      const address = readDatabaseUrl(value)
+      if (embedded && isEmbeddedAddress(address, embedded.dataDir, embedded.port)) return null
+      return completeUrl(value, environment, authorityFile)
     } catch (error) {
       if (!(error instanceof DatabaseUrlError)) throw error
       problem(name, error.message, 'postgres://user:password@127.0.0.1:5432/model_proxy')
@@ -46,7 +46,7 @@ export function createAddressReaders(environment: Environment, { optionalText, f
     return null
   }
 
-  /** Null where none of the files is named. A certificate needs its key. */
+  /** Returns null when no file is set. A certificate and its key must be set together. */
   function redisTls(url: string | null): RedisTlsOptions | null {
     const [ca, cert, key] = ['REDIS_CA_FILE', 'REDIS_CERT_FILE', 'REDIS_KEY_FILE'].map(fileText)
     if (cert && !key) problem('REDIS_KEY_FILE', 'set where REDIS_CERT_FILE is', '/etc/model-proxy/redis.key')
@@ -64,8 +64,8 @@ export function createAddressReaders(environment: Environment, { optionalText, f
 
   function origins(name: string): '*' | readonly string[] {
     // A variable that is set but empty differs from one that is not set.
-    const given = (environment[name] ?? '*').split(',').map(origin => origin.trim())
-    const origins = given.filter(origin => origin !== '')
+    const entries = (environment[name] ?? '*').split(',').map(origin => origin.trim())
+    const origins = entries.filter(origin => origin !== '')
     if (origins.length === 1 && origins[0] === '*') return '*'
     if (origins.every(origin => URL.canParse(origin) && new URL(origin).origin === origin)) return origins
     problem(name, '*, or a comma-separated list of origins, or empty', 'https://app.example.com')
@@ -75,7 +75,7 @@ export function createAddressReaders(environment: Environment, { optionalText, f
   return { baseUrl, publicUrl, databaseUrl, redisUrl, redisTls, origins }
 }
 
-function completeUrl(given: string, environment: Environment, authority: string | undefined): string {
-  const url = authority ? addCertificateAuthority(given, authority) : given
+function completeUrl(value: string, environment: Environment, authorityFile: string | undefined): string {
+  const url = authorityFile ? addCertificateAuthority(value, authorityFile) : value
   return addPassword(url, readDatabaseUrl(url), environment)
 }

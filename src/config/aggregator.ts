@@ -1,25 +1,25 @@
-/** Settings of the aggregator, which <vendor>/<model> names go to. */
+/** Settings of the aggregator, which serves models named <vendor>/<model>. */
 import type { SettingsReader } from './settings-reader.ts'
 
 export interface AggregatorConfig {
   name: string
   baseUrl: string
-  /** Null for one that needs none. */
+  /** The key; null when the aggregator needs none. */
   apiKey: string | null
-  /** Whether there is one: a key is set, or the address of one that may need none. */
+  /** Whether an aggregator is configured: a key is set, or the address of an aggregator that may need none. */
   isConfigured: boolean
-  speaks: (typeof SPEECHES)[number]
-  /** Whether it is OpenRouter, directly or through a gateway. */
+  speaks: (typeof API_CHOICES)[number]
+  /** Whether the aggregator is OpenRouter, directly or through a gateway. */
   isOpenRouter: boolean
-  /** The names by which it takes a chat request's limit on its output; null where that is not known. */
+  /** The field names that the aggregator accepts for a chat request's output limit; null when they are not known. */
   outputLimits: readonly LimitName[] | null
 }
 
 type LimitName = 'max_tokens' | 'max_completion_tokens'
 const LIMIT_NAMES: readonly LimitName[] = ['max_tokens', 'max_completion_tokens']
 
-const SPEECHES = ['chat', 'responses', 'messages', 'all'] as const
-/** It needs a key. */
+const API_CHOICES = ['chat', 'responses', 'messages', 'all'] as const
+/** OpenRouter needs a key. */
 const OPENROUTER = 'https://openrouter.ai/api/v1'
 
 export function readAggregatorConfig(read: SettingsReader): AggregatorConfig {
@@ -33,7 +33,7 @@ export function readAggregatorConfig(read: SettingsReader): AggregatorConfig {
     baseUrl,
     apiKey,
     isConfigured: apiKey !== null || baseUrl !== OPENROUTER,
-    speaks: read.choice('AGGREGATOR_SPEAKS', 'chat', SPEECHES),
+    speaks: read.choice('AGGREGATOR_SPEAKS', 'chat', API_CHOICES),
     isOpenRouter,
     outputLimits: limit === 'unknown' ? null : limit === 'either' ? LIMIT_NAMES : [limit],
   }

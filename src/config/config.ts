@@ -1,4 +1,4 @@
-/** Every setting, its default, and what is wrong with a bad one. */
+/** Reads all settings with their defaults, and validates them. */
 
 import type { RedisTlsOptions } from '../stores/redis/redis-url.ts'
 import { type AggregatorConfig, readAggregatorConfig } from './aggregator.ts'
@@ -20,59 +20,59 @@ export type { DirectProvider } from './vendors.ts'
 export interface Config {
   port: number
   host: string
-  /** Null for the embedded database. */
+  /** The database's address; null for the embedded database. */
   databaseUrl: string | null
-  /** The schema in which everything of the proxy lives. */
+  /** The database schema that contains the proxy's tables and functions. */
   databaseSchema: string
-  /** Of standbys, for operators' reads that may miss the last seconds; null for none. */
+  /** The address of standbys, for operators' reads that may miss the last seconds; null for none. */
   databaseStandbyUrl: string | null
-  /** Whether statements are prepared by name; not behind a pooler that does not carry them. */
+  /** Whether statements are prepared by name. Turn it off behind a pooler that does not support named prepared statements. */
   databasePrepared: boolean
-  /** Total over all workers of this machine; null for a share of the server's connections. */
+  /** The total over all workers of this machine; null for a share of the server's connections. */
   databaseMaxConnections: number | null
-  /** Null for the in-process store. */
+  /** The address of Redis; null for the in-process store. */
   redisUrl: string | null
-  /** For addresses of Redis that ask for TLS; null for the system's own authorities, and no certificate. */
+  /** TLS options for a rediss:// address; null for the system's authorities and no client certificate. */
   redisTls: RedisTlsOptions | null
   dataDir: string
-  /** Loopback port where psql reaches the embedded database. */
+  /** The loopback port at which psql reaches the embedded database. */
   embeddedPgPort: number
   workers: number
   aggregator: AggregatorConfig
   direct: Readonly<Record<DirectProvider, { baseUrl: string }>>
   embedder: EmbedderConfig
-  /** 32 bytes that encrypt provider keys. Null with the embedded database: the key is then created in `dataDir` at first use. */
+  /** 32 bytes that encrypt provider keys; null when not set. With the embedded database, the key is then created in `dataDir` at first use. */
   encryptionKey: Uint8Array | null
-  /** Decrypts what other processes encrypt with the key that is to replace `encryptionKey`. */
+  /** The key that will replace `encryptionKey`. It decrypts secrets that other processes have already encrypted with it. */
   encryptionKeyNext: Uint8Array | null
-  /** Decrypts what was encrypted before `encryptionKey` was rotated. */
+  /** The key before the last rotation. It decrypts secrets that were encrypted with it. */
   encryptionKeyPrevious: Uint8Array | null
-  /** Number of reverse proxies in front whose client address is trusted. */
+  /** The number of reverse proxies in front of the proxy, whose `X-Forwarded-For` entries are trusted. */
   trustedProxies: number
   upstream: UpstreamConfig
   /** Origins whose pages may call the proxy from a browser; empty for none. */
   corsOrigins: '*' | readonly string[]
   maxBodyBytes: number
-  /** The memory of what clients have not read yet of their streams. */
+  /** The upper bound on the memory for stream data that clients have not read yet. */
   maxUnreadBytes: number
-  /** From the end of a request's headers to the last byte of its body. */
+  /** The time limit from the end of a request's headers to the last byte of its body. */
   bodyTimeoutMs: number
-  /** The provider for single sign-on to the dashboard, beside passwords; null for none. */
+  /** The provider for single sign-on to the dashboard, besides passwords; null for none. */
   oidc: OidcConfig | null
-  /** Where clients reach the proxy, without /v1; null: where the request was sent to. */
+  /** The address at which clients reach the proxy, without /v1; null for the address to which each request was sent. */
   publicUrl: string | null
-  /** Where pages and admin API are served: on the proxy's port, on a port of their own, or not at all. */
+  /** Where the dashboard and the admin API are served: on the proxy's port, on a separate port, or not at all. */
   dashboard: 'on' | 'off' | number
-  /** Whether webhooks may lead into private networks, and be http. */
+  /** Whether webhooks may be in private networks and use http. */
   allowsPrivateWebhooks: boolean
-  /** Null: nothing is asked before or after. */
+  /** The hook's settings; null when no hook is called. */
   hook: HookConfig | null
-  /** `port` is 0 for none; `token` is what a scraper must send, if anything. */
+  /** `port` is 0 when metrics are off. `token` is the bearer token that a scraper must send; null for none. */
   metrics: { port: number; token: string | null }
-  /** Null: no spans are made. */
+  /** The tracing settings; null when no spans are created. */
   tracing: TracingConfig | null
   logLevel: LogLevel
-  /** How long requests are still taken after SIGTERM, for load balancers to notice. */
+  /** How long requests are still accepted after SIGTERM, so that load balancers notice the shutdown. */
   shutdownDelayMs: number
   /** How long a shutdown waits for requests in flight. */
   shutdownTimeoutMs: number
@@ -81,9 +81,9 @@ export interface Config {
 export const DEFAULT_METRICS_PORT = 9464
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-const STANDBY_ALONE = 'DATABASE_STANDBY_URL must be set beside DATABASE_URL, the address of the primary'
+const STANDBY_WITHOUT_PRIMARY = 'DATABASE_STANDBY_URL must be set beside DATABASE_URL, the address of the primary'
 
-/** What is wrong with the environment, one line per variable. */
+/** The invalid environment variables, one line each. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(`Cannot start:\n${problems.map(problem => `  ${problem}`).join('\n')}`)
@@ -91,7 +91,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Throws ConfigError with every problem at once; each line names the variable, what it must be, and an example. */
+/** Throws a ConfigError with all problems. Each line names the variable, the values that it accepts, and an example. */
 export function readConfig(environment: Environment = processEnvironment): Config {
   const problems: string[] = []
   const read = createSettingsReader(environment, problems)
@@ -139,9 +139,9 @@ export function readConfig(environment: Environment = processEnvironment): Confi
     shutdownDelayMs: read.integer('SHUTDOWN_DELAY_MS', 0, 0, 3_600_000),
     shutdownTimeoutMs: read.integer('SHUTDOWN_TIMEOUT_MS', 30_000, 0, 3_600_000),
   }
-  // Each worker needs at least one.
+  // Each worker needs at least one connection.
   config.databaseMaxConnections = read.optionalInteger('DATABASE_MAX_CONNECTIONS', config.workers, 10_000, 20)
-  if (config.databaseStandbyUrl && !databaseUrl) problems.push(STANDBY_ALONE)
+  if (config.databaseStandbyUrl && !databaseUrl) problems.push(STANDBY_WITHOUT_PRIMARY)
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }

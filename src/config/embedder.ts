@@ -10,7 +10,7 @@ export type EmbedderConfig =
   | { kind: 'api'; baseUrl: string; apiKey: string; model: string; dimensions: number }
   | { kind: 'local'; path: string }
 
-/** The proxy's own model: in a checkout already, else where it is installed unless another folder is named. */
+/** The folder of the bundled model: part of a checkout, and the installation folder beside a compiled binary. */
 export const BUNDLED_MODEL_PATH = isCompiledBinary
   ? './all-minilm-l6-v2'
   : fileURLToPath(new URL('../../vendor/all-minilm-l6-v2', import.meta.url))
@@ -27,20 +27,20 @@ export function readEmbedderConfig(read: SettingsReader, problems: string[]): Em
     problems.push('EMBEDDINGS_API_KEY must be set when EMBEDDER=api. Example: EMBEDDINGS_API_KEY=sk-...')
   }
   if (apiKey !== null && (choice === 'auto' || choice === 'api')) return { kind: 'api', apiKey, ...api }
-  const named = read.optionalText('EMBEDDINGS_PATH')
-  const isLocal = choice === 'local' || (choice === 'auto' && named !== null)
-  return isLocal ? readLocal(named, problems) : { kind: 'builtin' }
+  const configuredPath = read.optionalText('EMBEDDINGS_PATH')
+  const isLocal = choice === 'local' || (choice === 'auto' && configuredPath !== null)
+  return isLocal ? readLocalModel(configuredPath, problems) : { kind: 'builtin' }
 }
 
-/** Checks the folder that was named, else the bundled model's. */
-function readLocal(named: string | null, problems: string[]): EmbedderConfig {
-  const path = named ?? BUNDLED_MODEL_PATH
-  const fault = findModelFolderProblem(path)
-  if (fault !== null) {
+/** Checks the configured folder, or the bundled model's when none is configured. */
+function readLocalModel(configuredPath: string | null, problems: string[]): EmbedderConfig {
+  const path = configuredPath ?? BUNDLED_MODEL_PATH
+  const folderProblem = findModelFolderProblem(path)
+  if (folderProblem !== null) {
     problems.push(
-      named === null
-        ? `EMBEDDINGS_PATH must be set when EMBEDDER=local, as the proxy's own model is not there; \`${formatCommand('embedder:install')}\` brings it. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`
-        : `EMBEDDINGS_PATH must be a folder with an ONNX model (model.onnx) and its tokenizer.json; it ${fault}. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`,
+      configuredPath === null
+        ? `EMBEDDINGS_PATH must be set when EMBEDDER=local, because the bundled model is not installed; \`${formatCommand('embedder:install')}\` installs it. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`
+        : `EMBEDDINGS_PATH must be a folder with an ONNX model (model.onnx) and its tokenizer.json; it ${folderProblem}. Example: EMBEDDINGS_PATH=./models/bge-small-en-v1.5`,
     )
   }
   return { kind: 'local', path }

@@ -1,8 +1,8 @@
-/** Settings with a format of their own: names, keys, ports or switches, the number of workers. */
+/** Readers of settings with a specific format: names, keys, ports or switches, the number of workers. */
 import { availableParallelism } from 'node:os'
 import type { ValueReaders } from './value-readers.ts'
 
-/** A name that means the same with and without quotation marks, and is not PostgreSQL's own. */
+/** Matches schema names that need no quotation marks in SQL and are not reserved by PostgreSQL. */
 const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 
 export function createFormattedValueReaders({ text, optionalText, integer, problem }: ValueReaders) {

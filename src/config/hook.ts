@@ -1,26 +1,26 @@
-/** Settings of the hook that says what may pass. */
+/** Settings of the hook, which allows or rejects requests and responses. */
 import type { SettingsReader } from './settings-reader.ts'
 
 export interface HookConfig {
   url: string
-  /** In base64, behind `whsec_` or not. */
+  /** The secret in base64, with or without the prefix `whsec_`. */
   secret: string
   timeoutMs: number
-  /** What becomes of requests while it is not heard: refused, or let pass. */
+  /** The decision while the hook is unreachable: `closed` rejects requests, `open` allows them. */
   onFailure: 'closed' | 'open'
-  /** Whether a stream waits until its answer has passed. */
+  /** Whether a stream is held until the hook has allowed the whole response, or forwarded live. */
   streams: 'hold' | 'live'
-  /** Of one question. */
+  /** The upper bound on the body of one call to the hook. */
   maxBytes: number
 }
 
 const SECRET = /^(?:whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/
 
-/** Null without an address: nothing is asked. */
+/** Returns null when no address is set: no hook is called then. */
 export function readHookConfig(read: SettingsReader): HookConfig | null {
   const example = 'http://127.0.0.1:8700'
   if (read.optionalText('HOOK_URL') === null) {
-    // Whoever believes to be guarded should be.
+    // An operator who sets a secret expects the hook to be called.
     if (read.optionalText('HOOK_SECRET') !== null) read.problem('HOOK_URL', 'set where HOOK_SECRET is', example)
     return null
   }

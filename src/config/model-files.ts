@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** In order of preference. An int8 model is as good for this purpose and a quarter of the size. */
+/** File names in order of preference. An int8 model is equally accurate for this purpose and a quarter of the size. */
 const MODEL_NAMES = ['model.onnx', 'model_int8.onnx', 'model_quantized.onnx', 'model_uint8.onnx']
 
-/** What the folder lacks, in words that follow "it"; null when it is complete. */
+/** Returns a description of what the folder lacks, as the predicate of "it"; null when the folder is complete. */
 export function findModelFolderProblem(folder: string): string | null {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return 'is not a folder'
   if (!findModelFile(folder)) return 'holds no .onnx file'
@@ -13,11 +13,11 @@ export function findModelFolderProblem(folder: string): string | null {
 }
 
 export function findModelFile(folder: string): string | null {
-  const places = [folder, join(folder, 'onnx')]
+  const folders = [folder, join(folder, 'onnx')]
   for (const name of MODEL_NAMES) {
-    const found = places.map(place => join(place, name)).find(file => existsSync(file))
+    const found = folders.map(path => join(path, name)).find(file => existsSync(file))
     if (found) return found
   }
-  const others = places.filter(place => existsSync(place)).flatMap(place => readdirSync(place).map(n => join(place, n)))
+  const others = folders.filter(path => existsSync(path)).flatMap(path => readdirSync(path).map(n => join(path, n)))
   return others.toSorted().find(file => file.endsWith('.onnx')) ?? null
 }

@@ -1,16 +1,16 @@
-/** Settings of the OpenID Connect provider for logging in. */
+/** Settings of the OpenID Connect provider for single sign-on. */
 import type { SettingsReader } from './settings-reader.ts'
 
 export interface OidcConfig {
   issuer: string
   clientId: string
   clientSecret: string | null
-  /** Whose addresses may become users; null for all. */
+  /** The e-mail domains whose addresses may become users; null for all. */
   allowedDomains: readonly string[] | null
   scopes: string
   /** The claim that lists a person's groups. */
   groupsClaim: string
-  /** Roles by group; null where groups decide nothing. */
+  /** Roles by group; null when groups do not determine roles. */
   groupRoles: ReadonlyMap<string, 'owner' | 'reader'> | null
 }
 
@@ -22,7 +22,7 @@ export function readOidcConfig(read: SettingsReader, problems: string[]): OidcCo
   const clientId = read.optionalText('OIDC_CLIENT_ID')
   const clientSecret = read.optionalText('OIDC_CLIENT_SECRET')
   if (issuer === null) return null
-  if (!isSafe(issuer)) {
+  if (!isSecureIssuer(issuer)) {
     problems.push(
       'OIDC_ISSUER must be an address that begins with https://, or http:// where it is on this machine. Example: OIDC_ISSUER=https://accounts.example.com',
     )
@@ -76,7 +76,7 @@ function splitList(text: string | null): string[] | null {
   return text === null ? null : text.split(',').map(item => item.trim())
 }
 
-function isSafe(issuer: string): boolean {
+function isSecureIssuer(issuer: string): boolean {
   if (!URL.canParse(issuer)) return false
   const { protocol, hostname } = new URL(issuer)
   return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))

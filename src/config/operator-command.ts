@@ -1,25 +1,25 @@
-/** How an operator calls the program's commands, for lines that are there to be copied. */
+/** Formats the program's commands as an operator enters them, for messages with a command to copy. */
 import { basename, delimiter } from 'node:path'
 import { isCompiledBinary } from '../event-loop/self-command.ts'
 import { processEnvironment } from './process-environment.ts'
 
-/** As OPERATOR_COMMAND says, which is how the program is reached in a container; else as it was started itself. */
+/** Returns the command with the prefix of OPERATOR_COMMAND, which is set in containers, or else with the one that started this process. */
 export function formatCommand(name: string): string {
-  return `${ownCommand()} ${name}`
+  return `${programCommand()} ${name}`
 }
 
-/** Whether the line works in any shell, whatever is set there. */
+/** Returns whether OPERATOR_COMMAND is set. A formatted command then works in any shell. */
 export const hasOperatorCommand = () => Boolean(processEnvironment.OPERATOR_COMMAND?.trim())
 
-function ownCommand(): string {
-  const given = processEnvironment.OPERATOR_COMMAND?.trim()
-  if (given) return given
+function programCommand(): string {
+  const configured = processEnvironment.OPERATOR_COMMAND?.trim()
+  if (configured) return configured
   if (isCompiledBinary) return Bun.which('model-proxy') ? 'model-proxy' : process.execPath
-  return Bun.which('bun', { PATH: pathOfShell() }) ? 'bun run' : 'npx bun run'
+  return Bun.which('bun', { PATH: shellPath() }) ? 'bun run' : 'npx bun run'
 }
 
-/** Without what npm's and Bun's runners put before it, where a package's own Bun is. */
-function pathOfShell(): string {
+/** Returns PATH without the folders that npm's and Bun's runners add, which contain a package's own Bun. */
+function shellPath(): string {
   const folders = (processEnvironment.PATH ?? '').split(delimiter)
   return folders
     .filter(folder => basename(folder) !== '.bin' && !basename(folder).startsWith('bun-node-'))

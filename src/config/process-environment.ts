@@ -1,2 +1,2 @@
-/** The process's environment. Only for another process to be started with, and to tell how this one was: settings are in the `Config`. */
+/** The environment of this process. Use it only to start other processes and to find out how this one was started: settings are in `Config`. */
 export const processEnvironment: Readonly<NodeJS.ProcessEnv> = process.env

@@ -2,13 +2,13 @@
 import type { SettingsReader } from './settings-reader.ts'
 
 export interface TracingConfig {
-  /** Where spans are sent, with `/v1/traces`. */
+  /** The address to which spans are sent, with `/v1/traces`. */
   url: string
   headers: Record<string, string>
   serviceName: string
   resourceAttributes: Record<string, string>
   sampler: (typeof SAMPLERS)[number]
-  /** From 0 to 1: the share of traces that a sampler by ratio takes. */
+  /** The share of traces, from 0 to 1, that a ratio sampler samples. */
   samplerRatio: number
 }
 
@@ -21,7 +21,7 @@ const SAMPLERS = [
   'traceidratio',
 ] as const
 
-/** Null without an endpoint: nothing is traced. */
+/** Returns null when no endpoint is set: nothing is traced then. */
 export function readTracingConfig(read: SettingsReader): TracingConfig | null {
   const example = 'http://127.0.0.1:4318'
   if (read.optionalText('OTEL_EXPORTER_OTLP_ENDPOINT') === null) return null
@@ -35,7 +35,7 @@ export function readTracingConfig(read: SettingsReader): TracingConfig | null {
   }
 }
 
-/** `name=value` pairs, separated by commas, percent-encoded. */
+/** Reads `name=value` pairs, which are separated by commas and percent-encoded. */
 function readPairs(read: SettingsReader, name: string, example: string): Record<string, string> {
   try {
     const pairs = (read.optionalText(name) ?? '').split(',').filter(pair => pair.trim() !== '')

@@ -1,17 +1,17 @@
-/** How long a provider may take, how much it may send, and when it is asked again. */
+/** Settings of calls to providers: timeouts, size limits, retries and circuit breakers. */
 import type { SettingsReader } from './settings-reader.ts'
 
 export interface UpstreamConfig {
   connectTimeoutMs: number
   firstByteTimeoutMs: number
   idleTimeoutMs: number
-  /** For a stream: the size from one blank line to the next. */
+  /** The upper bound on one event of a stream: the size from one blank line to the next. */
   maxEventBytes: number
-  /** For a response that is no stream. */
+  /** The upper bound on a response that is not a stream. */
   maxResponseBytes: number
-  /** Retries happen only before the first byte. */
+  /** The largest number of retries. A request is retried only before the first byte of its response. */
   maxRetries: number
-  /** Consecutive failures that open a provider's circuit for a key. */
+  /** The consecutive failures that open a provider's circuit for a key. */
   circuitFailures: number
   /** How long the circuit stays open the first time. */
   circuitOpenMs: number

@@ -1,26 +1,28 @@
-/** Readers of simple settings: text, numbers, choices. A bad value is noted as a problem, and the default is used. */
+/** Readers of simple settings: text, numbers, choices. An invalid value is recorded as a problem, and the default is used. */
 import { readFileSync } from 'node:fs'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export type ValueReaders = ReturnType<typeof createValueReaders>
 
-/** Readers note a problem and go on, so that one start reports all of them. */
+/** Creates readers that add each problem to `problems` and continue, so that one start reports all problems. */
 export function createValueReaders(environment: Environment, problems: string[]) {
   const files = new Map<string, string | null>()
-  /** A setting, or the content of the file that NAME_FILE names, as secrets are mounted. */
+  /** Returns a setting, or the content of the file that NAME_FILE names, for example a mounted secret; null when neither is set. */
   const optionalText = (name: string): string | null => {
     const value = environment[name]?.trim()
     const file = environment[`${name}_FILE`]?.trim()
     if (!file) return value ? value : null
-    if (!files.has(name)) files.set(name, value ? bothSet(name) : fileText(`${name}_FILE`))
+    if (!files.has(name)) files.set(name, value ? reportBothSet(name) : fileText(`${name}_FILE`))
     return files.get(name) ?? null
   }
-  const bothSet = (name: string): null => {
-    problems.push(`${name} must be set alone, or ${name}_FILE: both are set. Example: ${name}_FILE=/run/secrets/value`)
+  const reportBothSet = (name: string): null => {
+    problems.push(
+      `${name} must not be set together with ${name}_FILE: both are set, remove one. Example: ${name}_FILE=/run/secrets/value`,
+    )
     return null
   }
-  /** The content of the file that a setting names; null where it is not set, or noted as a problem. */
+  /** Returns the content of the file that a setting names; null when the setting is not set or the file is a problem. */
   const fileText = (name: string): string | null => {
     const path = environment[name]?.trim()
     if (!path) return null
@@ -36,20 +38,20 @@ export function createValueReaders(environment: Environment, problems: string[])
     problems.push(`${name} must be ${must}. Example: ${name}=${example}`)
   }
 
-  function integer(name: string, fallback: number, least: number, most: number): number {
+  function integer(name: string, fallback: number, min: number, max: number): number {
     const value = optionalText(name)
     if (value === null) return fallback
     const number = Number(value)
-    if (/^\d+$/.test(value) && number >= least && number <= most) return number
-    problem(name, `a whole number from ${least} to ${most}`, fallback)
+    if (/^\d+$/.test(value) && number >= min && number <= max) return number
+    problem(name, `a whole number from ${min} to ${max}`, fallback)
     return fallback
   }
 
-  function optionalInteger(name: string, least: number, most: number, example: number): number | null {
+  function optionalInteger(name: string, min: number, max: number, example: number): number | null {
     if (optionalText(name) === null) return null
-    const before = problems.length
-    const number = integer(name, Math.max(least, example), least, most)
-    return problems.length > before ? null : number
+    const problemsBefore = problems.length
+    const number = integer(name, Math.max(min, example), min, max)
+    return problems.length > problemsBefore ? null : number
   }
 
   function choice<T extends string>(name: string, fallback: T, choices: readonly T[]): T {

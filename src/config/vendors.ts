@@ -1,11 +1,11 @@
-/** The vendors that projects reach with keys of their own: the rows of the table vendors, which this release was built with. */
+/** The vendors that projects use with their own keys: the rows of the table `vendors` at the time of this release. */
 import { VENDORS as ROWS } from '../postgres/seeds.generated.ts'
 
 type Row = (typeof ROWS)[number]
 
 export type DirectProvider = Row['name']
 
-/** A row; the table's comments say what each column is. */
+/** A row of the table `vendors`. The comments of its columns describe the fields. */
 export interface Vendor {
   readonly name: DirectProvider
   readonly title: string
@@ -22,15 +22,15 @@ export interface Vendor {
   readonly output_limits: readonly ('max_tokens' | 'max_completion_tokens')[] | null
 }
 
-/** In order of preference, in case two have a native model of one name. */
+/** The vendors in order of preference, which matters when two have a native model of the same name. */
 export const VENDORS: readonly Vendor[] = ROWS
 
-/** Of a vendor's base address. */
+/** Returns the environment variable of a vendor's base address. */
 export function baseUrlVariableOf(name: DirectProvider): string {
   return `${name.toUpperCase()}_BASE_URL`
 }
 
-/** Something for each vendor, by name. */
-export function mapVendors<Value>(of: (vendor: Vendor) => Value): Readonly<Record<DirectProvider, Value>> {
-  return Object.fromEntries(VENDORS.map(vendor => [vendor.name, of(vendor)])) as Record<DirectProvider, Value>
+/** Returns the result of `map` for each vendor, by the vendor's name. */
+export function mapVendors<Value>(map: (vendor: Vendor) => Value): Readonly<Record<DirectProvider, Value>> {
+  return Object.fromEntries(VENDORS.map(vendor => [vendor.name, map(vendor)])) as Record<DirectProvider, Value>
 }

@@ -1,4 +1,4 @@
-/** The aggregator as the router sees it: which models it has, and by which names it is asked for them. */
+/** The aggregator's models, and the names under which the aggregator knows them. */
 
 import type { AggregatorModelNames } from '../catalogue/aggregator-model-names.ts'
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
@@ -7,25 +7,25 @@ import type { CatalogueModel } from '../postgres/list-models.ts'
 import { renameModel } from './rename-model.ts'
 import type { Provider } from './upstream.ts'
 
-/** The catalogue's entry, or what is known of a model that it does not have. */
+/** A model of the catalogue, or the provider and the name of a model that the catalogue lacks. */
 export type AvailableModel = CatalogueModel | (Pick<CatalogueModel, 'provider' | 'model'> & { kind: null })
 
 export interface AggregatorModelsOptions {
   catalogue: Catalogue
-  /** Null when none is configured. */
+  /** Returns the aggregator for a project; the function is null when no aggregator is configured. */
   aggregatorFor: ((projectId: number) => Provider) | null
-  /** Its own list. */
+  /** The list of models that the aggregator itself publishes. */
   modelNames: AggregatorModelNames
 }
 
 export interface AggregatorModels {
-  /** Its own name for the model, as far as its list is known; undefined for a name that leads nowhere. */
+  /** Returns the aggregator's name for the model, as far as its list is known; undefined when the name has no route. */
   resolveName(model: string): string | undefined
-  /** The provider, which is asked by that name. */
+  /** Returns the aggregator as a provider that sends the aggregator's name for the model; undefined when there is none. */
   findProvider(model: string, projectId: number): Provider | undefined
-  /** Whether it is not known to lack the name, or the one that a variant (`:free`) is of. */
+  /** Returns false when the aggregator is known to lack both the name and the name without its variant (`:free`). */
   canHave(model: string): boolean
-  /** Its own list's, where that has names without a vendor, else the catalogue's. */
+  /** Returns the models of the aggregator's own list if that has names without a vendor, and otherwise the catalogue's. */
   listModels(): readonly AvailableModel[]
 }
 
@@ -36,7 +36,7 @@ export function createAggregatorModels({
   aggregatorFor,
   modelNames,
 }: AggregatorModelsOptions): AggregatorModels {
-  function nameOf(model: string): string | undefined {
+  function resolveName(model: string): string | undefined {
     if (VENDOR_MODEL_PATTERN.test(model)) return model
     const { list, forwardsUnlistedNames } = modelNames
     if (list === null && forwardsUnlistedNames && VALID_MODEL_NAME.test(model)) return model
@@ -44,19 +44,19 @@ export function createAggregatorModels({
   }
 
   return {
-    resolveName: nameOf,
+    resolveName,
 
     findProvider(model, projectId) {
-      const name = aggregatorFor ? nameOf(model) : undefined
+      const name = aggregatorFor ? resolveName(model) : undefined
       if (!aggregatorFor || name === undefined) return undefined
       return name === model ? aggregatorFor(projectId) : renameModel(aggregatorFor(projectId), name)
     },
 
     canHave(model) {
       const { list } = modelNames
-      const name = nameOf(model) ?? model
-      const plain = name.replace(/:[^:/]*$/, '')
-      return !list || list.has(name) || list.has(plain) || catalogue.find(AGGREGATOR, plain)?.listed === true
+      const name = resolveName(model) ?? model
+      const baseName = name.replace(/:[^:/]*$/, '')
+      return !list || list.has(name) || list.has(baseName) || catalogue.find(AGGREGATOR, baseName)?.listed === true
     },
 
     listModels() {

@@ -1,27 +1,27 @@
-/** A project's aliases: names that its clients may ask for in place of models. The setting `aliases` has each as `name=model|fallback|…`. */
+/** A project's aliases: names that its clients may request in place of models. The setting `aliases` holds each as `name=model|fallback|…`. */
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
 
 export interface ModelAlias {
   name: string
   model: string
-  /** Asked in turn when the model cannot be reached; empty where the project's own are. */
+  /** Models that are called in turn when `model` cannot be reached. Empty: the project's own fallbacks apply. */
   fallbacks: readonly string[]
 }
 
-type Aliased = Pick<ResolvedKey, 'aliases'>
+type ResolvedAliases = Pick<ResolvedKey, 'aliases'>
 
-/** The alias of this name; null for a name that is none. An alias may have a model's name, and then stands for another. */
-export function findModelAlias(name: string, { aliases }: Aliased): ModelAlias | null {
-  const written = aliases.find(alias => alias.startsWith(`${name}=`))
-  return written === undefined ? null : readAlias(written)
+/** Returns the alias with this name; null when there is none. An alias may have the name of a model and stand for another model. */
+export function findModelAlias(name: string, { aliases }: ResolvedAliases): ModelAlias | null {
+  const entry = aliases.find(alias => alias.startsWith(`${name}=`))
+  return entry === undefined ? null : parseAlias(entry)
 }
 
-export function listModelAliases({ aliases }: Aliased): ModelAlias[] {
-  return aliases.map(readAlias)
+export function listModelAliases({ aliases }: ResolvedAliases): ModelAlias[] {
+  return aliases.map(parseAlias)
 }
 
-function readAlias(written: string): ModelAlias {
-  const at = written.indexOf('=')
-  const [model = '', ...fallbacks] = written.slice(at + 1).split('|')
-  return { name: written.slice(0, at), model, fallbacks }
+function parseAlias(entry: string): ModelAlias {
+  const separatorAt = entry.indexOf('=')
+  const [model = '', ...fallbacks] = entry.slice(separatorAt + 1).split('|')
+  return { name: entry.slice(0, separatorAt), model, fallbacks }
 }

@@ -1,7 +1,6 @@
-/** What the pipeline needs to know about a provider's response: whether it may be stored, what it used, and whether it is a failure. */
+/** Analyzes a provider's response for the pipeline: whether the response may be stored, its token usage, and whether it is a failure. */
 import { isUtf8 } from 'node:buffer'
 import type { ProxyErrorOptions } from '../errors/errors.ts'
-import type { ByteCollector } from '../event-loop/byte-collector.ts'
 import type { MemoryReservation } from '../event-loop/stream-memory.ts'
 import { WorkerJob, workerPool } from '../event-loop/worker-pool.ts'
 import type { ApiFormat, AssembledStream } from '../formats/api-format.ts'
@@ -14,36 +13,36 @@ import { toResponseError } from '../formats/response-failure.ts'
 import { markZeroCountsMissing, type TokenUsage } from '../formats/token-usage.ts'
 import { MAX_PLAIN_RESPONSE_BYTES, readBytes } from './read-bytes.ts'
 
-/** An error as plain data: a worker may have read it. */
+/** An error as plain data, so that a worker can return it. */
 export type ResponseFailure = Required<Pick<ProxyErrorOptions, 'status' | 'code' | 'message' | 'type'>>
 
 export interface ResponseAnalysis {
   completeness: Completeness
   callsTools: boolean
-  /** As reported; null when it was not, or cannot be read. */
+  /** The usage that the provider reported; null when it reported none, or none that can be read. */
   usage: TokenUsage | null
-  /** Whether anything to show or to run has come. */
+  /** Whether the response contains text to show or a tool call to run. */
   hasOutput: boolean
-  /** Whether it may have used something without that: it ended in order, or goes on elsewhere. */
+  /** Whether a response without output may have used tokens: it finished normally, or it continues in the background. */
   canHaveUsedTokens: boolean
-  /** Whether the model had finished, however: only then is a usage, which some providers report as they go, that of all. */
+  /** Whether the model finished, normally or not. Only then is `usage` complete: some providers report usage while they generate. */
   isFinished: boolean
-  /** Null for an error in its place. */
+  /** The id of the response; null when an error is in its place. */
   id: unknown
-  /** The model that it names. */
+  /** The model that the response names. */
   model: unknown
-  /** The service tier that it names; null where it names none. */
+  /** The service tier that the response names; null when it names none. */
   tier: string | null
-  /** The model's text, when its tokens have to be counted. */
+  /** The model's text; empty when the reported usage is complete, so that no tokens have to be counted. */
   text: string
-  /** The provider's failure, if the response is one. */
+  /** The provider's failure; null when the response is none. */
   failure: ResponseFailure | null
-  /** Kinds of parts that the client's format has no place for. */
+  /** Kinds of parts that were omitted because the client's format cannot represent them. */
   omitted: readonly string[]
 }
 
 export interface PlainResponseAnalysis extends ResponseAnalysis {
-  /** In the client's format. */
+  /** The body in the client's format. */
   bytes: Uint8Array
 }
 
@@ -52,45 +51,43 @@ export interface AnalysisInput {
   expected: ExpectedOutput
 }
 
-const READ = new WorkerJob<AnalysisInput & { parts: readonly Uint8Array[] }, PlainResponseAnalysis>(
+const ANALYZE_RESPONSE = new WorkerJob<AnalysisInput & { parts: readonly Uint8Array[] }, PlainResponseAnalysis>(
   new URL('./jobs.ts', import.meta.url),
   'analyzeResponseJob',
 )
 
-/** Reads and judges a whole plain response, a long one in a worker. Throws a 502 when it is too long, or breaks off. */
+/** Reads a plain response to its end and analyzes it, a long one in a worker. Throws a 502 when it is too long or breaks off. */
 export async function readPlainResponse(
   body: ReadableStream<Uint8Array>,
   provider: string,
   { owner, held, ...input }: AnalysisInput & { owner: number; held?: MemoryReservation | undefined },
 ): Promise<PlainResponseAnalysis> {
   const bytes = await readBytes(body, provider, MAX_PLAIN_RESPONSE_BYTES, held)
-  return 'whole' in bytes ? analyzePlainResponse(bytes.whole, input) : await judgeAside(bytes.gathered, input, owner)
-}
-
-function judgeAside(gathered: ByteCollector, input: AnalysisInput, owner: number): Promise<PlainResponseAnalysis> {
-  return workerPool.run(READ, { parts: gathered.parts, ...input }, { owner, transfer: gathered.buffers })
+  if ('whole' in bytes) return analyzePlainResponse(bytes.whole, input)
+  const { parts, buffers } = bytes.gathered
+  return await workerPool.run(ANALYZE_RESPONSE, { parts, ...input }, { owner, transfer: buffers })
 }
 
 export function analyzePlainResponse(bytes: Uint8Array, { endpoint, expected }: AnalysisInput): PlainResponseAnalysis {
   const format = apiFormatOf(endpoint)
   const read = readPlainResponseBody(bytes, () => format.createAssembler(expected))
-  const reading = analyzeResponse(format, read, expected)
+  const analysis = analyzeResponse(format, read, expected)
   // Entries are stored as text, so they must be valid UTF-8.
-  const completeness = reading.completeness === 'whole' && !isUtf8(bytes) ? 'not_utf8' : reading.completeness
+  const completeness = analysis.completeness === 'whole' && !isUtf8(bytes) ? 'not_utf8' : analysis.completeness
   const isRewritten = read && (format.normalize?.(read.body) || read.stream)
-  return { ...reading, completeness, bytes: isRewritten ? encodeJson(read.body) : bytes }
+  return { ...analysis, completeness, bytes: isRewritten ? encodeJson(read.body) : bytes }
 }
 
-const NOTHING: PlainResponseBody = { body: {}, stream: null }
+const EMPTY_BODY: PlainResponseBody = { body: {}, stream: null }
 
-/** Judges a response in the format that its provider sent. `read` null: its body is neither JSON nor an event stream. */
+/** Analyzes a response in the format that its provider sent. `read` is null when the body is neither JSON nor an event stream. */
 export function analyzeResponse(
   format: ApiFormat,
   read: PlainResponseBody | null,
-  wanted: ExpectedOutput,
+  expected: ExpectedOutput,
 ): ResponseAnalysis {
-  const { body, stream } = read ?? NOTHING
-  const completeness = stream?.completeness ?? (read ? format.completenessOf(body, wanted) : 'not_an_answer')
+  const { body, stream } = read ?? EMPTY_BODY
+  const completeness = stream?.completeness ?? (read ? format.completenessOf(body, expected) : 'not_an_answer')
   const usage = stream?.usage ?? body.usage ?? null
   return analyzeAssembled(format, { body, completeness, usage, error: stream?.error ?? null })
 }
@@ -98,26 +95,26 @@ export function analyzeResponse(
 export function analyzeAssembled(format: ApiFormat, assembled: AssembledStream): ResponseAnalysis {
   const { body, usage: reported, completeness } = assembled
   const usage = format.readUsage(reported, body)
-  const hasEnded = format.isFinished(body)
+  const isFinished = format.isFinished(body)
   return {
     completeness,
     callsTools: format.hasToolCalls(body),
     usage,
     hasOutput: format.hasOutput(body),
-    // A model that has ended in order has read its prompt, and may have thought; a response in the background has only begun to.
-    canHaveUsedTokens: body.background === true || (hasEnded && !isUpstreamFailure(completeness)),
-    isFinished: hasEnded,
+    // A model that finished normally has read its prompt and may have reasoned. A background response continues after this one.
+    canHaveUsedTokens: body.background === true || (isFinished && !isUpstreamFailure(completeness)),
+    isFinished,
     id: body.id ?? null,
     model: body.model,
     tier: typeof body.service_tier === 'string' ? body.service_tier : null,
-    text: hasEnded && isWhole(usage) ? '' : format.extractText(body),
+    text: isFinished && isUsageComplete(usage) ? '' : format.extractText(body),
     failure: isUpstreamFailure(completeness) ? readFailure(assembled) : null,
     omitted: [],
   }
 }
 
-/** Whether nothing in it has to be counted. */
-function isWhole(usage: TokenUsage | null): boolean {
+/** Returns whether the provider reported every count, so that no tokens have to be counted. */
+function isUsageComplete(usage: TokenUsage | null): boolean {
   return usage !== null && !markZeroCountsMissing(usage, { hasOutput: true }).missing
 }
 

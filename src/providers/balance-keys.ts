@@ -1,4 +1,4 @@
-/** Several keys of a project's own for one provider: which one a request takes, and which one the provider has refused of late. */
+/** Distributes a project's requests over its several keys for one provider. A key that the provider rejects cools down. */
 import { monotonicMs, nowMs } from '../event-loop/clock.ts'
 import { read403 } from './classify-403.ts'
 import type { Credentials } from './credentials/credentials.ts'
@@ -16,67 +16,67 @@ import { readRetryAfter } from './with-retries.ts'
 
 export interface WeightedKey {
   name: string
-  /** Its share of the requests, against the others. */
+  /** The key's share of the requests, relative to the other keys' weights. */
   weight: number
-  /** Asks with this key alone. */
+  /** The provider with this key alone. */
   provider: Provider
 }
 
-/** The header that names the key that answered, where a project has named keys. */
+/** The header that names the key that was used, where a project has named keys. */
 export const PROVIDER_KEY_HEADER = 'x-proxy-provider-key'
 
-/** Unless the provider says how long. */
-const REST_MS = { limited: 5_000, refused: 60_000 }
-const LONGEST_REST_MS = 60_000
-/** Such an answer made nothing, so that another key may be asked; not after a 403 about the request. */
-const REFUSED: ReadonlySet<number> = new Set([401, 403, 429])
+/** The cooldown of a key when the provider sends no Retry-After. */
+const DEFAULT_COOLDOWN_MS = { limited: 5_000, rejected: 60_000 }
+const MAX_COOLDOWN_MS = 60_000
+/** The provider created nothing when it responds with one of these, so the next key may be used; except after a 403 about the request. */
+const KEY_REJECTED_STATUSES: ReadonlySet<number> = new Set([401, 403, 429])
 
 /**
- * Requests whose prompts begin alike take the same key, so that the provider's cache of prompts is hit; another one takes over where the key
- * is refused or its circuit is open. A refused key rests, for a minute at most; when all rest, the first to be ready is asked. Of a 403 that
- * does not say whether it refuses the key, the next key's answer does.
+ * Requests whose prompts begin alike use the same key, so that they hit the provider's prompt cache. The next key is used when the provider
+ * rejects a key or the key's circuit is open. A rejected key cools down, for a minute at most; when all keys cool down, the one that is ready
+ * first is used. When a 403 does not say whether it rejects the key, the response to the next key decides.
  */
 export function balanceKeys(
   keys: readonly WeightedKey[],
-  onRest: (key: string, status: number, restMs: number) => void,
+  onCooldown: (key: string, status: number, cooldownMs: number) => void,
 ): Provider {
   const [first] = keys
-  if (!first) throw new Error('A provider needs a key')
+  if (!first) throw new Error('keys must not be empty: balanceKeys needs at least one')
   const { name, kind, pricedAs, nativeEndpoints, passThrough, sendStored, resolveRealtime } = first.provider
-  const { choose, rest } = createRests(keys, onRest)
+  const { choose, coolDown } = createCooldowns(keys, onCooldown)
 
-  async function ask(
-    beginning: string,
-    askWith: (provider: Provider, earlier: readonly Credentials[]) => Promise<UpstreamResponse>,
+  async function sendWithKeys(
+    promptPrefix: string,
+    sendWith: (provider: Provider, earlier: readonly Credentials[]) => Promise<UpstreamResponse>,
   ) {
-    const chosen = choose(beginning)
-    const refused: string[] = []
+    const chosen = choose(promptPrefix)
+    const rejectedKeys: string[] = []
     const earlier: Credentials[] = []
-    const doubtful: [WeightedKey, UpstreamResponse][] = []
+    const unexplained: [WeightedKey, UpstreamResponse][] = []
     for (const [index, key] of chosen.entries()) {
       const hasNext = index + 1 < chosen.length
       try {
-        const given = await askWith(key.provider, earlier)
-        const [blamed, answer] = given.status === 403 ? await read403(given, name) : (['key', given] as const)
-        const isRefused = REFUSED.has(answer.status) && blamed !== 'request'
-        if (isRefused && blamed === 'key') rest(key, answer)
-        else if (isRefused) doubtful.push([key, answer])
-        else if (answer.status < 500) for (const each of doubtful) rest(...each)
-        const keys = [...refused, isRefused ? `${key.name} ${answer.status}` : key.name]
-        if (!isRefused || !hasNext) return { ...answer, attemptedKeys: keys, attempts: keys.length }
-        refused.push(...keys.slice(-1))
-        if (answer.credentials) earlier.push(answer.credentials)
-        await answer.body.cancel().catch(() => {})
+        const received = await sendWith(key.provider, earlier)
+        const [cause, response] = received.status === 403 ? await read403(received, name) : (['key', received] as const)
+        const isRejected = KEY_REJECTED_STATUSES.has(response.status) && cause !== 'request'
+        if (isRejected && cause === 'key') coolDown(key, response)
+        else if (isRejected) unexplained.push([key, response])
+        else if (response.status < 500) for (const each of unexplained) coolDown(...each)
+        const attemptedKeys = [...rejectedKeys, isRejected ? `${key.name} ${response.status}` : key.name]
+        if (!isRejected || !hasNext) return { ...response, attemptedKeys, attempts: attemptedKeys.length }
+        rejectedKeys.push(...attemptedKeys.slice(-1))
+        if (response.credentials) earlier.push(response.credentials)
+        await response.body.cancel().catch(() => {})
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error
         const isOpen = error.kind === 'open-circuit'
         if (isOpen && hasNext) continue
-        error.attempts += refused.length
-        error.attemptedKeys = isOpen ? refused : [...refused, key.name]
+        error.attempts += rejectedKeys.length
+        error.attemptedKeys = isOpen ? rejectedKeys : [...rejectedKeys, key.name]
         throw error
       }
     }
-    throw new Error('A key is always asked')
+    throw new Error(`no key of ${name} was chosen: createCooldowns must return at least one`)
   }
 
   return {
@@ -85,72 +85,78 @@ export function balanceKeys(
     ...(kind && { kind }),
     ...(nativeEndpoints && { nativeEndpoints }),
     send: (request: UpstreamRequest) =>
-      ask(beginningOf(request.body), (provider, earlier) => provider.send(withEarlierCredentials(request, earlier))),
+      sendWithKeys(promptPrefixOf(request.body), (provider, earlier) =>
+        provider.send(withEarlierCredentials(request, earlier)),
+      ),
     ...(passThrough && {
       passThrough: (request: PassThroughRequest) =>
-        ask(beginningOf(request.body?.fields ?? { input: request.path }), (provider, earlier) =>
+        sendWithKeys(promptPrefixOf(request.body?.fields ?? { input: request.path }), (provider, earlier) =>
           (provider.passThrough as typeof passThrough)(withEarlierCredentials(request, earlier)),
         ),
     }),
     ...(sendStored && {
       sendStored: (request: StorageRequest) =>
-        ask(request.path, (provider, earlier) =>
+        sendWithKeys(request.path, (provider, earlier) =>
           (provider.sendStored as typeof sendStored)(withEarlierCredentials(request, earlier)),
         ),
     }),
     ...(resolveRealtime && {
-      // Nothing is known of a session that begins.
-      async resolveRealtime(asked: RealtimeSessionRequest) {
+      // A session has no prompt before it begins, so its key is drawn at random.
+      async resolveRealtime(request: RealtimeSessionRequest) {
         const [key = first] = choose(crypto.randomUUID())
-        return { ...(await (key.provider.resolveRealtime as typeof resolveRealtime)(asked)), attemptedKeys: [key.name] }
+        const address = await (key.provider.resolveRealtime as typeof resolveRealtime)(request)
+        return { ...address, attemptedKeys: [key.name] }
       },
     }),
   }
 }
 
-/** Which key a request takes, and which rest. */
-function createRests(keys: readonly WeightedKey[], onRest: (key: string, status: number, restMs: number) => void) {
+/** Chooses the keys for a request, and remembers which keys cool down. */
+function createCooldowns(
+  keys: readonly WeightedKey[],
+  onCooldown: (key: string, status: number, cooldownMs: number) => void,
+) {
   const readyAtMs = new Map<string, number>()
   const readyAt = ({ name }: WeightedKey) => readyAtMs.get(name) ?? 0
-  function choose(beginning: string): WeightedKey[] {
+  function choose(promptPrefix: string): WeightedKey[] {
     const now = monotonicMs()
     const ready = keys.filter(key => readyAt(key) <= now)
-    if (ready.length > 0) return rankKeysByAffinity(ready, beginning)
+    if (ready.length > 0) return rankKeysByAffinity(ready, promptPrefix)
     return [keys.reduce((soonest, key) => (readyAt(key) < readyAt(soonest) ? key : soonest))]
   }
 
-  function rest({ name }: WeightedKey, { status, headers }: UpstreamResponse): void {
-    const usualMs = status === 429 ? REST_MS.limited : REST_MS.refused
-    const restMs = Math.min(LONGEST_REST_MS, readRetryAfter(headers, nowMs()) ?? usualMs)
-    readyAtMs.set(name, monotonicMs() + restMs)
-    onRest(name, status, restMs)
+  function coolDown({ name }: WeightedKey, { status, headers }: UpstreamResponse): void {
+    const defaultMs = status === 429 ? DEFAULT_COOLDOWN_MS.limited : DEFAULT_COOLDOWN_MS.rejected
+    const cooldownMs = Math.min(MAX_COOLDOWN_MS, readRetryAfter(headers, nowMs()) ?? defaultMs)
+    readyAtMs.set(name, monotonicMs() + cooldownMs)
+    onCooldown(name, status, cooldownMs)
   }
 
-  return { choose, rest }
+  return { choose, coolDown }
 }
 
-/** By weighted rendezvous hashing: when a key comes or goes, only its own share of the requests changes keys. */
+/** Ranks keys by weighted rendezvous hashing: when a key is added or removed, only that key's share of the requests changes keys. */
 export function rankKeysByAffinity<Key extends Pick<WeightedKey, 'name' | 'weight'>>(
   keys: readonly Key[],
-  beginning: string,
+  promptPrefix: string,
 ): Key[] {
   if (keys.length === 1) return [...keys]
   return keys
-    .map(key => ({ key, score: -key.weight / Math.log(fractionOf(`${key.name}\n${beginning}`)) }))
+    .map(key => ({ key, score: -key.weight / Math.log(hashFraction(`${key.name}\n${promptPrefix}`)) }))
     .sort((a, b) => b.score - a.score)
     .map(({ key }) => key)
 }
 
-/** Between 0 and 1, and neither. */
-function fractionOf(text: string): number {
+/** Returns a hash of the text as a number between 0 and 1, both excluded. */
+function hashFraction(text: string): number {
   return (Number(Bun.hash(text) & 0xffff_ffffn) + 0.5) / 2 ** 32
 }
 
-/** No provider caches a prompt that is shorter: longer ones that differ only behind this share a key. */
-const BEGINNING_CHARS = 1_024
+/** Prompts that differ only after this many characters share a key. Providers cache no shorter prompt. */
+const PREFIX_CHARS = 1_024
 
-/** What decides where a provider has cached a prompt: what the client says, or how the prompt begins. */
-function beginningOf({
+/** Returns the text that decides which key is used: the client's `prompt_cache_key`, or else the beginning of the prompt. */
+function promptPrefixOf({
   model,
   prompt_cache_key,
   system,
@@ -160,24 +166,24 @@ function beginningOf({
   prompt,
 }: Record<string, unknown>): string {
   if (typeof prompt_cache_key === 'string') return prompt_cache_key
-  return takeText([model, system, instructions, messages, input, prompt])
+  return collectText([model, system, instructions, messages, input, prompt])
 }
 
-/** The first of a value's texts, in order. */
-function takeText(value: unknown): string {
+/** Concatenates the strings inside a value in order, until PREFIX_CHARS are collected. */
+function collectText(value: unknown): string {
   const waiting = [value]
   let text = ''
-  while (waiting.length > 0 && text.length < BEGINNING_CHARS) {
+  while (waiting.length > 0 && text.length < PREFIX_CHARS) {
     const next = waiting.pop()
-    if (typeof next === 'string') text += next.slice(0, BEGINNING_CHARS)
-    else if (typeof next === 'object' && next !== null) waiting.push(...firstOf(next).reverse())
+    if (typeof next === 'string') text += next.slice(0, PREFIX_CHARS)
+    else if (typeof next === 'object' && next !== null) waiting.push(...firstParts(next).reverse())
   }
   return text
 }
 
-/** Few enough to be pushed at once. */
-const MOST_PARTS = 64
+/** The number of parts is limited because they are passed as arguments of one call. */
+const MAX_PARTS = 64
 
-function firstOf(value: object): unknown[] {
-  return Array.isArray(value) ? value.slice(0, MOST_PARTS) : Object.values(value).slice(0, MOST_PARTS)
+function firstParts(value: object): unknown[] {
+  return Array.isArray(value) ? value.slice(0, MAX_PARTS) : Object.values(value).slice(0, MAX_PARTS)
 }

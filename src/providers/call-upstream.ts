@@ -1,4 +1,4 @@
-/** Calls an upstream over HTTP, within bounds of time and of its answer. */
+/** Calls an upstream over HTTP, and limits the time it may take and the size of its response. */
 import { ProxyError } from '../errors/errors.ts'
 import { MAX_UNCHUNKED_BYTES, streamInChunks } from '../event-loop/stream-in-chunks.ts'
 import { createWaitTimer, onAbort } from '../event-loop/timeouts.ts'
@@ -12,36 +12,36 @@ import { brokenResponseError, connectTimeoutError, responseTimeoutError, unreach
 
 export interface UpstreamLimits extends ResponseSizeLimits {
   connectTimeoutMs: number
-  /** From the request to the first byte of the response's body. */
+  /** The longest time from the request to the first byte of the response's body. */
   firstByteTimeoutMs: number
-  /** Between two reads of the body. */
+  /** The longest time between two reads of the body. */
   idleTimeoutMs: number
 }
 
 export interface UpstreamCall {
-  /** The provider's, for messages. */
+  /** The provider's name in messages. */
   name: string
   url: string
   headers: Headers
-  /** What the headers hold of them, and nothing that comes back may show. */
+  /** The credentials in `headers`. They are redacted in the response. */
   credentials: Credentials
-  /** POST by default. */
+  /** The default is POST. */
   method?: 'GET' | 'POST' | 'DELETE'
   body: string | Uint8Array | null
-  /** Those of earlier attempts, which nothing that comes back may show either. */
+  /** Credentials of earlier attempts. They are redacted in the response, too. */
   earlierCredentials?: readonly Credentials[] | undefined
   signal: AbortSignal
   limits: UpstreamLimits
   probe: ConnectionProbe
 }
 
-/** Resolves to status and headers. Throws an UpstreamFailure, 502 or 504, or the abort reason when `signal` was aborted. */
+/** Resolves when the response headers have arrived. Throws an UpstreamFailure (502 or 504), or the abort reason when `signal` was aborted. */
 export async function callUpstream(call: UpstreamCall): Promise<UpstreamResponse> {
   const { name: provider, limits, signal, credentials } = call
   const startedAt = performance.now()
   const ours = new AbortController()
   const giveUp = (error: ProxyError) => ours.abort(error)
-  // AbortSignal.any would take 4 µs a call.
+  // AbortSignal.any would take 4 µs per call.
   onAbort(signal, () => ours.abort(signal.reason))
   const firstByteTimer = setTimeout(
     () => giveUp(responseTimeoutError(provider, 'first byte', limits.firstByteTimeoutMs)),
@@ -55,13 +55,13 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamResponse
       method: call.method ?? 'POST',
       headers: call.headers,
       ...writeBody(call),
-      // A redirect could carry the key anywhere.
+      // A followed redirect could send the key to any host.
       redirect: 'manual',
       signal: ours.signal,
       // Turns off Bun's own limit of five minutes; the limits above apply.
       timeout: false,
     } as RequestInit)
-    const headAtMs = performance.now()
+    const headersAtMs = performance.now()
     call.probe.markReachable(call.url)
     const unusable = describeUnusable(response.status)
     if (unusable !== null) {
@@ -73,16 +73,16 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamResponse
     const headers = pickReturnedHeaders(response.headers)
     const filter = openBody(credentials, { headers })
     redactHeaders(headers, credentials)
-    const isForbidden = hasNoStore(response.headers)
-    const answer = {
+    const isNoStore = hasNoStore(response.headers)
+    const redacted = {
       status: response.status,
       headers,
-      headersAtMs: headAtMs,
-      body: readWithin(response.body, call, { ours, counter, filter, firstByteLimitMs }),
-      isStorable: () => !isForbidden && !filter.hasFound,
+      headersAtMs,
+      body: readWithLimits(response.body, call, { ours, counter, filter, firstByteLimitMs }),
+      isStorable: () => !isNoStore && !filter.hasFound,
       credentials,
     }
-    return hideEarlier(answer, call.earlierCredentials ?? [])
+    return hideEarlier(redacted, call.earlierCredentials ?? [])
   } catch (error) {
     if (signal.aborted) throw signal.reason
     const failure = ours.signal.aborted ? ours.signal.reason : error
@@ -93,51 +93,51 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamResponse
   }
 }
 
-/** A long body is streamed, on a new connection: on a reused one, a stale connection could not be told from a refusal halfway. */
+/** Streams a long body on a new connection: on a reused one, a stale connection would look like a rejection halfway through the body. */
 function writeBody({ body, headers }: UpstreamCall): Pick<RequestInit, 'body' | 'keepalive'> {
   if (body === null) return {}
   if (typeof body === 'string' || body.length <= MAX_UNCHUNKED_BYTES) return { body }
-  // Without it, the body would be chunked, which not every upstream accepts.
+  // Without this header the body would be sent chunked, which not every upstream accepts.
   headers.set('content-length', `${body.length}`)
   return { body: streamInChunks(body), keepalive: false }
 }
 
-/** Describes a status that cannot be passed to a client; null for any other. */
+/** Returns a description of a status that cannot be forwarded to a client; null for any other status. */
 function describeUnusable(status: number): string | null {
   if (status >= 300 && status < 400) return 'answered with a redirect, which is not followed'
-  if (status < 200 || status > 599) return 'answered with a status that HTTP does not have'
-  return status === 204 || status === 205 ? 'answered with nothing' : null
+  if (status < 200 || status > 599) return 'answered with a status that is not valid in HTTP'
+  return status === 204 || status === 205 ? 'answered without a body' : null
 }
 
-interface Reading {
-  /** Aborted by the proxy, with the reason to report. */
+interface BodyReading {
+  /** The proxy aborts it with the error to report. */
   ours: AbortController
   counter: ByteCounter
   filter: CredentialRedactor
   firstByteLimitMs: number
 }
 
-/** Size of the pieces a large read is passed on in: the events in one take some 2 ms to separate, and each may wait for its client. */
+/** A larger read is forwarded in pieces of this size. The events of one piece take about 2 ms to split, and each piece may wait for its client. */
 const PIECE_BYTES = 65_536
 
-/** The body with backpressure; a read that takes too long, is too large, or breaks off, throws. */
-function readWithin(
+/** Returns the body with backpressure. Reading throws when a read takes too long, the body is too large, or it breaks off. */
+function readWithLimits(
   body: ReadableStream<Uint8Array> | null,
   { name: provider, limits, signal }: UpstreamCall,
-  { ours, counter, filter, firstByteLimitMs }: Reading,
+  { ours, counter, filter, firstByteLimitMs }: BodyReading,
 ): ReadableStream<Uint8Array> {
   const reader = body?.getReader()
   let limitMs = firstByteLimitMs
   let waitingFor = 'first byte'
   let rest: Uint8Array | null = null
-  const silence = createWaitTimer(() => ours.abort(responseTimeoutError(provider, waitingFor, limitMs)))
+  const readTimer = createWaitTimer(() => ours.abort(responseTimeoutError(provider, waitingFor, limitMs)))
 
   /** Returns null at the end. */
   async function readMore(): Promise<Uint8Array | null> {
     if (!reader) return null
-    silence.begin(limitMs)
+    readTimer.begin(limitMs)
     const { done, value } = await reader.read()
-    silence.end()
+    readTimer.end()
     limitMs = limits.idleTimeoutMs
     waitingFor = 'next byte'
     return done ? null : value
@@ -167,18 +167,18 @@ function readWithin(
             if (bytes.length > 0) controller.enqueue(bytes)
             if (piece && bytes.length === 0) continue
             if (piece) return
-            silence.close()
+            readTimer.close()
             return controller.close()
           }
         } catch (error) {
-          silence.close()
+          readTimer.close()
           if (signal.aborted) throw signal.reason
           if (ours.signal.aborted) throw ours.signal.reason
           throw brokenResponseError(provider, 'broke off its answer', undefined, error)
         }
       },
       async cancel(reason) {
-        silence.close()
+        readTimer.close()
         ours.abort(reason)
         await reader?.cancel(reason).catch(() => {})
       },
@@ -188,27 +188,28 @@ function readWithin(
   )
 }
 
-/** An address that responded this recently counts as reachable. */
-const ALIVE_MS = 10_000
+/** An address that responded within this time counts as reachable. */
+const REACHABLE_FOR_MS = 10_000
 
-/** A connect timeout, which fetch lacks: for an address without recent responses, a bare connection is tried beside the request. */
+/** A connect timeout, which fetch lacks. If an address has not responded recently, a separate connection to it is opened beside the request. */
 export interface ConnectionProbe {
   /** Calls `onTimeout` unless the address of `url` accepts a connection in time, or the returned function is called first. */
   watch(url: string, timeoutMs: number, onTimeout: () => void): () => void
-  /** Notes that the address just responded. */
+  /** Records that the address of `url` just responded. */
   markReachable(url: string): void
 }
 
 export function createConnectionProbe(): ConnectionProbe {
-  const aliveAtMs = new Map<string, number>()
+  const respondedAtMs = new Map<string, number>()
 
   return {
     watch(url, timeoutMs, onTimeout) {
       const { origin, hostname, port, protocol } = new URL(url)
-      if (performance.now() - (aliveAtMs.get(origin) ?? Number.NEGATIVE_INFINITY) < ALIVE_MS) return () => {}
+      if (performance.now() - (respondedAtMs.get(origin) ?? Number.NEGATIVE_INFINITY) < REACHABLE_FOR_MS)
+        return () => {}
       const timer = setTimeout(onTimeout, timeoutMs)
       const stop = () => clearTimeout(timer)
-      // Refused or unresolvable: the request itself fails with a better error.
+      // When the connection is refused or the name does not resolve, the request itself fails with a better error.
       Bun.connect({
         hostname: hostname.replace(/^\[|\]$/g, ''),
         port: Number(port) || (protocol === 'https:' ? 443 : 80),
@@ -225,7 +226,7 @@ export function createConnectionProbe(): ConnectionProbe {
       return stop
     },
     markReachable(url) {
-      aliveAtMs.set(new URL(url).origin, performance.now())
+      respondedAtMs.set(new URL(url).origin, performance.now())
     },
   }
 }

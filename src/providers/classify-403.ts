@@ -1,8 +1,8 @@
 /**
- * What a provider's 403 is about: what the request asks for, so that the client has to change it, or the key, which somebody else has to.
- * Providers answer both alike, and none by a field that others have. What is told is: OpenRouter's `metadata`, which has what was flagged or
- * what another provider answered; codes; and words. Of words, those about the state of a key or an account come first ("suspended for
- * violating our terms"), then those about content, terms, places and models, which may mention a key, too.
+ * Classifies a provider's 403: it is about the request, which the client has to change, or about the key, which its owner has to change.
+ * Providers use the same status for both, and no common field tells them apart. The classifier reads OpenRouter's `metadata`, which holds what
+ * was flagged or another provider's response; then error codes and messages. Words about the state of a key or an account are tested first
+ * ("suspended for violating our terms"), then words about content, terms, places and models, because such messages may mention a key, too.
  */
 import { ACCOUNT_BLOCKED_PATTERN } from '../formats/errors/account-blocked.ts'
 import { isJsonObject, type JsonObject } from '../formats/json/canonical.ts'
@@ -11,52 +11,56 @@ import type { UpstreamResponse } from './upstream.ts'
 
 export type RejectionCause = 'request' | 'key' | 'unknown'
 
-/** Of a refusal: it is a few lines. */
-const MOST_BYTES = 1_048_576
-const DEEPEST = 4
-/** Of what is told, as much as is read. */
-const MOST_CHARS = 8_192
+/** The upper bound on the body of a 403, which normally has a few lines. */
+const MAX_BODY_BYTES = 1_048_576
+/** The number of responses within responses that are read. */
+const MAX_DEPTH = 4
+/** Characters of codes and messages that are searched. */
+const MAX_SEARCHED_CHARS = 8_192
 
-/** Reads a 403, and returns it unread. */
-export async function read403(answer: UpstreamResponse, provider: string): Promise<[RejectionCause, UpstreamResponse]> {
-  const bytes = await readAllBytes(answer.body, provider, MOST_BYTES)
-  const body = new Response(Uint8Array.from(bytes)).body ?? answer.body
-  return [classify403(new TextDecoder().decode(bytes)), { ...answer, body }]
+/** Classifies a 403, and returns it with its body ready to be read again. */
+export async function read403(
+  response: UpstreamResponse,
+  provider: string,
+): Promise<[RejectionCause, UpstreamResponse]> {
+  const bytes = await readAllBytes(response.body, provider, MAX_BODY_BYTES)
+  const body = new Response(Uint8Array.from(bytes)).body ?? response.body
+  return [classify403(new TextDecoder().decode(bytes)), { ...response, body }]
 }
 
-/** Of the body of a 403. */
+/** Classifies a 403 by the text of its body. */
 export function classify403(text: string): RejectionCause {
-  return judge(parse(text), DEEPEST)
+  return classifyBody(parse(text), MAX_DEPTH)
 }
 
-function judge(body: unknown, depth: number): RejectionCause {
+function classifyBody(body: unknown, depth: number): RejectionCause {
   if (!isJsonObject(body) || depth === 0) return 'unknown'
   const error = isJsonObject(body.error) ? body.error : body
   const metadata = isJsonObject(error.metadata) ? error.metadata : {}
-  if (isTold(metadata.reasons) || isTold(metadata.flagged_input)) return 'request'
-  const told = [...codesOf(body, error, metadata).map(words), ...messagesOf(body, error)]
+  if (isNonEmpty(metadata.reasons) || isNonEmpty(metadata.flagged_input)) return 'request'
+  const searched = [...codesOf(body, error, metadata).map(splitWords), ...messagesOf(body, error)]
     .join('\n')
-    .slice(0, MOST_CHARS)
-  // An aggregator has forwarded the request with a key that it took: only the other provider's own words can blame one.
-  const forwarded = metadata.raw === undefined ? 'unknown' : judge(readRaw(metadata.raw), depth - 1)
+    .slice(0, MAX_SEARCHED_CHARS)
+  // An aggregator that forwarded the request accepted the key, so only the other provider's response can be about a key.
+  const forwarded = metadata.raw === undefined ? 'unknown' : classifyBody(readRaw(metadata.raw), depth - 1)
   if (forwarded !== 'unknown') return forwarded
-  if (ABOUT_ACCOUNT.test(told)) return 'key'
-  if (ABOUT_REQUEST.test(told)) return 'request'
-  return ABOUT_KEY.test(told) ? 'key' : 'unknown'
+  if (ABOUT_ACCOUNT.test(searched)) return 'key'
+  if (ABOUT_REQUEST.test(searched)) return 'request'
+  return ABOUT_KEY.test(searched) ? 'key' : 'unknown'
 }
 
-const isTold = (value: unknown) => (typeof value === 'string' || Array.isArray(value)) && value.length > 0
+const isNonEmpty = (value: unknown) => (typeof value === 'string' || Array.isArray(value)) && value.length > 0
 
 function codesOf(body: JsonObject, error: JsonObject, metadata: JsonObject): string[] {
   const details = Array.isArray(error.details)
     ? error.details.filter(isJsonObject)
     : [error.details].filter(isJsonObject)
-  const all = [
+  const candidates = [
     ...[body.code, body.type, error.code, error.type, error.status],
     ...[metadata.error_type, metadata.limit_source, metadata.provider_code],
     ...details.flatMap(({ reason, error_code }) => [reason, error_code]),
   ]
-  return all.filter(code => typeof code === 'string')
+  return candidates.filter(code => typeof code === 'string')
 }
 
 function messagesOf(body: JsonObject, error: JsonObject): string[] {
@@ -64,12 +68,12 @@ function messagesOf(body: JsonObject, error: JsonObject): string[] {
   return [body.error, body.message, ...detail, error.message].filter(text => typeof text === 'string')
 }
 
-/** `unsupported_country` and `permission-denied` as words. */
-function words(code: string): string {
+/** Returns a code such as `unsupported_country` or `permission-denied` as words. */
+function splitWords(code: string): string {
   return code.replace(/[_-]/g, ' ')
 }
 
-/** The other provider's answer, which OpenRouter quotes as text or within an object of its own. */
+/** Returns the other provider's response, which OpenRouter quotes as text or within an object of its own. */
 function readRaw(raw: unknown): unknown {
   if (typeof raw === 'string') return parse(raw) ?? { message: raw }
   return isJsonObject(raw) && typeof raw.data === 'string' ? parse(raw.data) : raw
@@ -83,7 +87,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The state of a key or its holder; what a budget or a purse has left. */
+/** Matches messages about the state of a key or of its account, and about an exhausted budget or balance. */
 const ABOUT_ACCOUNT = new RegExp(
   [
     ACCOUNT_BLOCKED_PATTERN,
@@ -95,7 +99,7 @@ const ABOUT_ACCOUNT = new RegExp(
   ].join('|'),
   'i',
 )
-/** Content and who may see it, terms, places, and models that another key of the holder would not open either. */
+/** Matches messages about content, terms, places, and models that another key of the same account could not use either. */
 const ABOUT_REQUEST = new RegExp(
   [
     '\\b(?:content|usage|safety|acceptable use|data) (?:polic\\w+|guidelines?|filter\\w*|check\\w*|violat\\w+)',

@@ -21,6 +21,7 @@ import { createVault, decryptStoredKey } from './keys/vault.ts'
 import type { ModelRouterOptions } from './model-router.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible.ts'
 import { createOperatorKeyGuard } from './operator-key.ts'
+import type { ProviderOptions } from './send-request.ts'
 import { createChatTargetResolver, withTranslations } from './translations/with-translations.ts'
 import type { Endpoint, Provider } from './upstream.ts'
 import { withResponseCheck } from './with-response-check.ts'
@@ -39,9 +40,10 @@ export interface Providers extends Pick<ModelRouterOptions, 'aggregatorFor' | 'd
 }
 
 const VENDOR = mapVendors(vendor => vendor)
+/** The number of projects whose aggregator provider is cached. */
 const MAX_PROJECTS = 10_000
-/** By AGGREGATOR_SPEAKS. */
-const SPOKEN: Record<Config['aggregator']['speaks'], readonly Endpoint[]> = {
+/** The aggregator's native endpoints besides chat, by the value of AGGREGATOR_SPEAKS. */
+const AGGREGATOR_ENDPOINTS: Record<Config['aggregator']['speaks'], readonly Endpoint[]> = {
   chat: [],
   responses: ['responses'],
   messages: ['messages'],
@@ -54,7 +56,7 @@ export function createProviders({ config, database, catalogue, log }: ProvidersO
     failures: circuitFailures,
     openMs: circuitOpenMs,
     log,
-    onOpen: tellOpened(database, log),
+    onOpen: createCircuitEvents(database, log),
   })
   const probe = createConnectionProbe()
   const readKeys = () => readEncryptionKeys(config)
@@ -63,10 +65,10 @@ export function createProviders({ config, database, catalogue, log }: ProvidersO
 
   const retry = (provider: Provider) => withRetries(provider, { maxRetries })
 
-  /** `has`: the operations that it supports natively, without translation to chat. */
-  function translating(provider: Provider, has: readonly Endpoint[]): Provider {
-    const targetOf = createChatTargetResolver(catalogue, provider.pricedAs)
-    return withResponseCheck(withTranslations(provider, { nativeEndpoints: has, resolveTarget: targetOf, extrasKeys }))
+  /** `nativeEndpoints` are those that the provider supports without translation to chat. */
+  function translate(provider: Provider, nativeEndpoints: readonly Endpoint[]): Provider {
+    const resolveTarget = createChatTargetResolver(catalogue, provider.pricedAs)
+    return withResponseCheck(withTranslations(provider, { nativeEndpoints, resolveTarget, extrasKeys }))
   }
 
   const direct = createDirectProviders({
@@ -74,7 +76,7 @@ export function createProviders({ config, database, catalogue, log }: ProvidersO
     protect: (provider, { projectId }, key) => circuits.protect(provider, projectId, key),
     retry,
     onKeyCooldown: ({ projectId, provider }, key, status, restMs) =>
-      log.warn({ provider, project: projectId, key, status, restMs }, 'a provider key rests'),
+      log.warn({ provider, project: projectId, key, status, restMs }, 'a provider key was rejected and cools down'),
     connect(name, apiKey, projectId) {
       const { baseUrl } = config.direct[name]
       const { title, endpoints, passes, format, output_limits: outputLimits } = VENDOR[name]
@@ -85,74 +87,86 @@ export function createProviders({ config, database, catalogue, log }: ProvidersO
         openai: () => createOpenAiCompatibleProvider({ ...options, outputLimits, isOpenAi: name === 'openai' }),
         anthropic: () => createAnthropicProvider({ ...options, maxOutputTokensOf }),
       }
-      return translating(formats[format](), NATIVE_ENDPOINTS[name])
+      return translate(formats[format](), NATIVE_ENDPOINTS[name])
     },
   })
 
   return {
     directProviderFor: direct.resolve,
-    aggregatorFor: createAggregator(),
-    modelNames: offerNames(config.aggregator, log),
+    aggregatorFor: createAggregator(config.aggregator, {
+      connection: { limits, probe },
+      wrap: (provider, nativeEndpoints, projectId) =>
+        retry(circuits.protect(translate(provider, nativeEndpoints), projectId)),
+      log,
+    }),
+    modelNames: createModelNames(config.aggregator, log),
     circuits,
     close: direct.close,
   }
+}
 
-  /** All projects share one key but not one circuit: a model that fails for one project must not block another. */
-  function createAggregator(): ModelRouterOptions['aggregatorFor'] {
-    const {
-      name,
-      baseUrl,
-      apiKey,
-      isConfigured,
-      speaks,
-      isOpenRouter: enforcesMaxPrice,
-      outputLimits,
-    } = config.aggregator
-    if (!isConfigured) return null
-    const has = SPOKEN[speaks]
-    const at = {
-      baseUrl,
-      apiKey,
-      limits,
-      probe,
-      outputLimits,
-      enforcesMaxPrice,
-      storesResponses: has.includes('responses'),
-    }
-    const shared = { ...at, name, kind: AGGREGATOR, pricedAs: AGGREGATOR } as const
-    const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: apiKey !== null, log })
-    const byProject = new LRUCache<number, Provider>({ max: MAX_PROJECTS })
-    return projectId => {
-      const known = byProject.get(projectId)
-      if (known) return known
-      // Outside the circuit, because a refused key says nothing about the upstream's health.
-      const provider = guard(
-        retry(circuits.protect(translating(createOpenAiCompatibleProvider({ ...shared, projectId }), has), projectId)),
-      )
-      byProject.set(projectId, provider)
-      return provider
-    }
+interface AggregatorOptions {
+  connection: Pick<ProviderOptions, 'limits' | 'probe'>
+  /** Adds translations, a circuit for the project, and retries. */
+  wrap(provider: Provider, nativeEndpoints: readonly Endpoint[], projectId: number): Provider
+  log: Log
+}
+
+/**
+ * Returns the aggregator for each project; null when none is configured. All projects share one key but not one circuit: a model that fails
+ * for one project must not block another project.
+ */
+function createAggregator(
+  { name, baseUrl, apiKey, isConfigured, speaks, isOpenRouter, outputLimits }: Config['aggregator'],
+  { connection, wrap, log }: AggregatorOptions,
+): ModelRouterOptions['aggregatorFor'] {
+  if (!isConfigured) return null
+  const nativeEndpoints = AGGREGATOR_ENDPOINTS[speaks]
+  const shared = {
+    ...connection,
+    name,
+    kind: AGGREGATOR,
+    pricedAs: AGGREGATOR,
+    baseUrl,
+    apiKey,
+    outputLimits,
+    enforcesMaxPrice: isOpenRouter,
+    storesResponses: nativeEndpoints.includes('responses'),
+  } as const
+  const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: apiKey !== null, log })
+  const byProject = new LRUCache<number, Provider>({ max: MAX_PROJECTS })
+  return projectId => {
+    const cached = byProject.get(projectId)
+    if (cached) return cached
+    // The guard is outside the circuit, because a rejected key says nothing about the upstream's health.
+    const provider = guard(wrap(createOpenAiCompatibleProvider({ ...shared, projectId }), nativeEndpoints, projectId))
+    byProject.set(projectId, provider)
+    return provider
   }
 }
 
-/** Where no key is wanted, the list costs nothing, and is read before it is needed: test keys may then use its names, too. */
-function offerNames(aggregator: Config['aggregator'], log: Log): AggregatorModelNames {
+/**
+ * Returns the aggregator's own list of models. An aggregator that needs no key is free to list, so its list is read at the start: test keys may
+ * then use its names, too.
+ */
+function createModelNames(aggregator: Config['aggregator'], log: Log): AggregatorModelNames {
   const isKeyless = aggregator.isConfigured && aggregator.apiKey === null
-  const offered = createAggregatorModelNames({
+  const modelNames = createAggregatorModelNames({
     forwardsUnlistedNames: isKeyless,
     fetchNames: () => fetchModelNames(aggregator),
-    onFailed: error => log.info({ reason: errorMessageOf(error) }, 'the aggregator’s own list of models is not known'),
+    onFailed: error =>
+      log.info({ reason: errorMessageOf(error) }, 'the aggregator’s own list of models could not be read'),
   })
-  if (isKeyless) void offered.refresh()
-  return offered
+  if (isKeyless) void modelNames.refresh()
+  return modelNames
 }
 
-const ONCE_IN_MS = 600_000
+const EVENT_INTERVAL_MS = 600_000
 
-/** Raises an event in the project: for one provider once in ten minutes, over all processes. */
-function tellOpened(database: Database, log: Log): NonNullable<CircuitBreakersOptions['onOpen']> {
+/** Raises the event `circuit.opened` in the project, once in ten minutes for each provider, over all processes. */
+function createCircuitEvents(database: Database, log: Log): NonNullable<CircuitBreakersOptions['onOpen']> {
   return (provider, projectId, waitMs) => {
-    const once = `${provider}:${Math.floor(nowMs() / ONCE_IN_MS)}`
+    const once = `${provider}:${Math.floor(nowMs() / EVENT_INTERVAL_MS)}`
     const payload = { provider, wait_ms: waitMs }
     callFunction(database, 'raise_event', { of_project: projectId, kind: 'circuit.opened', payload, once }).catch(
       error =>

@@ -1,4 +1,4 @@
-/** Direct providers as a project reaches them: with its own stored key, decrypted when needed and cached briefly. */
+/** Creates direct providers for a project, which use the project's own stored keys. Keys are decrypted when needed and cached briefly. */
 import { LRUCache } from 'lru-cache'
 import { type DirectProvider, mapVendors } from '../config/vendors.ts'
 import { createError } from '../errors/errors.ts'
@@ -15,29 +15,29 @@ import {
   wrapProvider,
 } from './upstream.ts'
 
-/** The fields of an account that decide which keys are used. */
-type Keyed = Pick<ResolvedKey, 'project_id' | 'provider_keys_version' | 'named_provider_keys'>
+/** The fields of a resolved key that decide which provider keys are used. */
+type ProviderKeyFields = Pick<ResolvedKey, 'project_id' | 'provider_keys_version' | 'named_provider_keys'>
 
 export interface DirectProviders {
   /** Returns the provider with the project's current keys. A key is decrypted on the first request. */
-  resolve(name: DirectProvider, account: Keyed): Provider
+  resolve(name: DirectProvider, resolvedKey: ProviderKeyFields): Provider
   close(): void
 }
 
 export interface DirectProvidersOptions {
-  /** Throws when the key cannot be decrypted; null when it was removed. `name` is null for the only one. */
+  /** Returns the key in plain text; null when it was removed. Throws when it cannot be decrypted. `name` is null for a project's only key. */
   decryptKey(owner: SealContext, name: string | null): Promise<string | null>
   /** Creates the provider itself for one key. */
   connect(name: DirectProvider, apiKey: string, projectId: number): Provider
-  /** Adds a circuit, of the key if it has a name. */
+  /** Adds a circuit: one for the key if it has a name, else one for the project. */
   protect(provider: Provider, owner: SealContext, key?: string): Provider
   /** Adds retries. */
   retry(provider: Provider): Provider
-  /** The provider has refused the key, which rests. */
-  onKeyCooldown(owner: SealContext, key: string, status: number, restMs: number): void
+  /** Called when the provider rejected a key, which is not used for `cooldownMs`. */
+  onKeyCooldown(owner: SealContext, key: string, status: number, cooldownMs: number): void
 }
 
-/** What each has besides chat; the rest is translated. */
+/** The endpoints besides chat that each provider supports natively. All others are translated. */
 export const NATIVE_ENDPOINTS = mapVendors(({ endpoints }): readonly Endpoint[] =>
   endpoints.filter(isTranslatableEndpoint),
 )
@@ -46,139 +46,140 @@ export const NATIVE_ENDPOINTS = mapVendors(({ endpoints }): readonly Endpoint[] 
 const HOLD_MS = 60_000
 const MAX_ROUTES = 30_000
 
-/** One project's way to one provider, for one version of its keys. */
+/** One project's route to one provider, for one version of its keys. */
 interface Route {
   version: number
   provider: Provider
-  /** Each of its keys, which may be open. */
-  locked: readonly Provider[]
+  /** The provider with each of the keys, which are decrypted on demand. */
+  lazy: readonly Provider[]
 }
 
 export function createDirectProviders(options: DirectProvidersOptions): DirectProviders {
   const { decryptKey, connect, protect, retry } = options
-  // Every route has size 1. With `max` instead, the library would allocate room for all routes at each start.
-  const bound = { maxSize: MAX_ROUTES, sizeCalculation: () => 1 }
-  const routes = new LRUCache<string, Route>(bound)
+  // Every route has size 1. With `max` instead, the library would allocate memory for all routes at each start.
+  const capacity = { maxSize: MAX_ROUTES, sizeCalculation: () => 1 }
+  const routes = new LRUCache<string, Route>(capacity)
   /** Providers with decrypted keys. A timer removes each one, whether or not it is used again. */
   const opened = new LRUCache<Provider, Promise<Provider>>({
-    ...bound,
+    ...capacity,
     ttl: HOLD_MS,
     ttlAutopurge: true,
-    // Looked up at each call, so that a test can set it.
+    // `performance.now` is looked up at each call, so that tests can replace it.
     perf: { now: () => performance.now() },
   })
 
-  /** The provider with one key, which is opened when it is first asked. */
-  function lock(owner: SealContext & { provider: DirectProvider }, key: string | null): Provider {
+  /** Returns the provider with one key, which is decrypted on the first request. */
+  function createLazyProvider(owner: SealContext & { provider: DirectProvider }, key: string | null): Provider {
     const { provider: name, projectId } = owner
 
     function open(): Promise<Provider> {
-      const held = opened.get(locked)
-      if (held) return held
+      const cached = opened.get(lazy)
+      if (cached) return cached
       const opening = decryptKey(owner, key).then(apiKey => {
         if (apiKey === null) throw createError('providerKeyRemoved', { provider: name })
         return connect(name, apiKey, projectId)
       })
-      opened.set(locked, opening)
-      opening.catch(() => opened.delete(locked))
+      opened.set(lazy, opening)
+      opening.catch(() => opened.delete(lazy))
       return opening
     }
 
-    const locked: Provider = {
+    const lazy: Provider = {
       name,
       kind: name,
       pricedAs: name,
       nativeEndpoints: NATIVE_ENDPOINTS[name],
       send: async request => (await open()).send(request),
-      passThrough: async request => passTo(await open(), request),
-      ...(name === 'openai' && askOpenAi(open)),
+      passThrough: async request => forwardPassThrough(await open(), request),
+      ...(name === 'openai' && createOpenAiOperations(open)),
     }
-    return locked
+    return lazy
   }
 
-  function createRoute(name: DirectProvider, account: Keyed): Route {
-    const { project_id: projectId, provider_keys_version: version, named_provider_keys: named } = account
+  function createRoute(name: DirectProvider, resolvedKey: ProviderKeyFields): Route {
+    const { project_id: projectId, provider_keys_version: version, named_provider_keys: namedKeys } = resolvedKey
     const owner = { projectId, provider: name }
-    const keys = readKeys(named, name)
+    const keys = parseNamedKeys(namedKeys, name)
     if (keys.length === 0) {
-      const locked = lock(owner, null)
-      return { version, provider: retry(protect(locked, owner)), locked: [locked] }
+      const lazy = createLazyProvider(owner, null)
+      return { version, provider: retry(protect(lazy, owner)), lazy: [lazy] }
     }
-    const locked = keys.map(key => ({ ...key, provider: lock(owner, key.name) }))
-    return { version, provider: joinKeys(locked, owner, options), locked: locked.map(({ provider }) => provider) }
+    const weighted = keys.map(key => ({ ...key, provider: createLazyProvider(owner, key.name) }))
+    return { version, provider: joinKeys(weighted, owner, options), lazy: weighted.map(({ provider }) => provider) }
   }
 
   return {
-    resolve(name, account) {
-      const { project_id, provider_keys_version } = account
-      // The judge, for one, asks without regard to names.
-      const at = `${name} ${project_id} ${account.named_provider_keys?.join() ?? ''}`
-      const known = routes.get(at)
-      // Versions only grow: an account read before the last change must not bring an older key back.
+    resolve(name, resolvedKey) {
+      const { project_id, provider_keys_version, named_provider_keys } = resolvedKey
+      // Some callers, such as the judge, pass no named keys: those routes are separate.
+      const routeKey = `${name} ${project_id} ${named_provider_keys?.join() ?? ''}`
+      const known = routes.get(routeKey)
+      // Versions only grow. A resolved key that was read before the last change must not restore an older provider key.
       if (known && known.version >= provider_keys_version) return known.provider
-      for (const locked of known?.locked ?? []) opened.delete(locked)
-      const route = createRoute(name, account)
-      routes.set(at, route)
+      for (const lazy of known?.lazy ?? []) opened.delete(lazy)
+      const route = createRoute(name, resolvedKey)
+      routes.set(routeKey, route)
       return route.provider
     },
     close: () => opened.clear(),
   }
 }
 
-function passTo({ name, passThrough }: Provider, request: PassThroughRequest): Promise<UpstreamResponse> {
+function forwardPassThrough({ name, passThrough }: Provider, request: PassThroughRequest): Promise<UpstreamResponse> {
   if (!passThrough) throw createError('pathUnsupported', { vendor: name, path: request.path })
   return passThrough(request)
 }
 
-/** What OpenAI's provider has, and others lack. */
-function askOpenAi(open: () => Promise<Provider>): Pick<Provider, 'sendStored' | 'resolveRealtime'> {
+/** Returns the operations that only OpenAI's provider has. */
+function createOpenAiOperations(open: () => Promise<Provider>): Pick<Provider, 'sendStored' | 'resolveRealtime'> {
   return {
-    sendStored: async request => needed(await open(), 'sendStored')(request),
-    resolveRealtime: async asked => needed(await open(), 'resolveRealtime')(asked),
+    sendStored: async request => requireOperation(await open(), 'sendStored')(request),
+    resolveRealtime: async request => requireOperation(await open(), 'resolveRealtime')(request),
   }
 }
 
-function needed<Name extends 'sendStored' | 'resolveRealtime'>(
+function requireOperation<Name extends 'sendStored' | 'resolveRealtime'>(
   provider: Provider,
   name: Name,
 ): NonNullable<Provider[Name]> {
-  const act = provider[name]
-  if (!act) throw new Error(`${provider.name} has no ${name}`)
-  return act
+  const operation = provider[name]
+  if (!operation) throw new Error(`provider ${provider.name} has no operation ${name}`)
+  return operation
 }
 
-/** The project's keys for the provider, from `provider/name/weight`; none where it has one without a name. */
-function readKeys(named: readonly string[] | null, provider: DirectProvider) {
-  if (named === null) return []
-  return named.flatMap(written => {
-    const [of, name = '', weight] = written.split('/')
-    return of === provider ? [{ name, weight: Number(weight) }] : []
+/** Returns the project's keys for the provider, from entries `provider/name/weight`; empty when its only key has no name. */
+function parseNamedKeys(namedKeys: readonly string[] | null, provider: DirectProvider) {
+  if (namedKeys === null) return []
+  return namedKeys.flatMap(entry => {
+    const [keyProvider, name = '', weight] = entry.split('/')
+    return keyProvider === provider ? [{ name, weight: Number(weight) }] : []
   })
 }
 
-/** One provider of several keys, each with a circuit of its own. */
+/** Joins several keys into one provider. Each key has a circuit of its own. */
 function joinKeys(
   keys: readonly WeightedKey[],
   owner: SealContext,
   { protect, retry, onKeyCooldown }: DirectProvidersOptions,
 ): Provider {
-  const each = keys.map(key => ({ ...key, provider: namingKey(protect(key.provider, owner, key.name), key.name) }))
-  const alone = new Map(each.map(key => [key.name, retry(key.provider)]))
-  const all = retry(balanceKeys(each, (key, status, restMs) => onKeyCooldown(owner, key, status, restMs)))
-  const joined: Provider = { ...all, withKey: key => alone.get(key) ?? joined }
+  const named = keys.map(key => ({ ...key, provider: withKeyName(protect(key.provider, owner, key.name), key.name) }))
+  const byName = new Map(named.map(key => [key.name, retry(key.provider)]))
+  const balanced = retry(balanceKeys(named, (key, status, cooldownMs) => onKeyCooldown(owner, key, status, cooldownMs)))
+  const joined: Provider = { ...balanced, withKey: key => byName.get(key) ?? joined }
   return joined
 }
 
-/** Says in each answer which key was used: what was made with it is asked for with it. */
-function namingKey(provider: Provider, key: string): Provider {
+/** Adds the name of the key to each response. Objects that were created with a key can only be requested with that key. */
+function withKeyName(provider: Provider, key: string): Provider {
   const { sendStored } = provider
-  async function note(asked: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
-    const answer = await asked
-    answer.headers.set(PROVIDER_KEY_HEADER, key)
-    return Object.assign(answer, { keys: [key] })
+  async function addKeyName(pending: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
+    const response = await pending
+    response.headers.set(PROVIDER_KEY_HEADER, key)
+    response.attemptedKeys = [key]
+    return response
   }
   return {
-    ...wrapProvider(provider, ask => note(ask())),
-    ...(sendStored && { sendStored: (request: StorageRequest) => note(sendStored(request)) }),
+    ...wrapProvider(provider, send => addKeyName(send())),
+    ...(sendStored && { sendStored: (request: StorageRequest) => addKeyName(sendStored(request)) }),
   }
 }

@@ -1,4 +1,4 @@
-/** Finds the provider that keeps a project's files or batches: whom the client names, or the first that the project has a key for. */
+/** Finds the provider that stores a project's files or batches: the one that the client names, or the first for which the project has a key. */
 import { AGGREGATOR } from '../catalogue/catalogue.ts'
 import { type DirectProvider, VENDORS } from '../config/vendors.ts'
 import { createError, type ProxyError } from '../errors/errors.ts'
@@ -8,27 +8,27 @@ import type { ClientVendor } from './pass-through-operations.ts'
 import { noStorageProviderError, sandboxStorageError } from './routing-errors.ts'
 import type { Provider } from './upstream.ts'
 
-/** What says who keeps an object. */
+/** The parts of a request that select a storage provider. */
 export interface StorageProviderQuery {
-  /** The keeper of an existing object, as `storageProviderName` writes it. */
+  /** The storage provider of an existing object, as `storageProviderName` formats it. */
   providerId?: string
-  /** Whose API the client speaks. */
+  /** The vendor whose API the client uses. */
   vendor?: ClientVendor | undefined
 }
 
-const keptBy = (collection: ObjectCollection) =>
+const vendorsStoring = (collection: ObjectCollection) =>
   VENDORS.filter(({ keeps }) => keeps.includes(collection)).map(({ name }) => name)
 
-/** In order of preference. */
-const KEEPERS: Record<ObjectCollection, readonly (DirectProvider | typeof AGGREGATOR)[]> = {
-  files: [...keptBy('files'), AGGREGATOR],
-  batches: [...keptBy('batches'), AGGREGATOR],
-  message_batches: keptBy('message_batches'),
-  anthropic_files: keptBy('anthropic_files'),
+/** The storage providers of each collection, in order of preference. */
+const STORAGE_PROVIDERS: Record<ObjectCollection, readonly (DirectProvider | typeof AGGREGATOR)[]> = {
+  files: [...vendorsStoring('files'), AGGREGATOR],
+  batches: [...vendorsStoring('batches'), AGGREGATOR],
+  message_batches: vendorsStoring('message_batches'),
+  anthropic_files: vendorsStoring('anthropic_files'),
 }
 
-/** The providers that a project reaches; `aggregator` is null where none is configured. */
-interface Reached {
+/** The providers that a project can use; `aggregator` is null when none is configured. */
+interface AvailableProviders {
   aggregator: (() => Provider) | null
   direct(name: DirectProvider): Provider
 }
@@ -37,18 +37,18 @@ export function findStorageProvider(
   resolvedKey: Pick<ResolvedKey, 'key_type' | 'direct_providers'>,
   collection: ObjectCollection,
   { providerId, vendor }: StorageProviderQuery,
-  { aggregator, direct }: Reached,
+  { aggregator, direct }: AvailableProviders,
 ): Provider | ProxyError {
   if (resolvedKey.key_type === 'test') return sandboxStorageError()
-  const [keeper, key = DEFAULT_KEY_NAME] = providerId?.split('/') ?? []
-  const named = keeper ?? vendor
-  for (const name of KEEPERS[collection]) {
+  const [storageProvider, key = DEFAULT_KEY_NAME] = providerId?.split('/') ?? []
+  const named = storageProvider ?? vendor
+  for (const name of STORAGE_PROVIDERS[collection]) {
     if (named !== undefined && name !== named) continue
     if (name === AGGREGATOR) {
       if (aggregator) return aggregator()
     } else if (resolvedKey.direct_providers.includes(name)) {
       const provider = direct(name)
-      return keeper === undefined ? provider : (provider.withKey?.(key) ?? provider)
+      return storageProvider === undefined ? provider : (provider.withKey?.(key) ?? provider)
     }
   }
   return providerId === undefined

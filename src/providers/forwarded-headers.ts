@@ -1,17 +1,17 @@
-/** Which headers cross the proxy, in both directions: only those listed here. */
+/** Lists the headers that the proxy forwards to providers and returns to clients. No other header is forwarded. */
 import { mapVendors } from '../config/vendors.ts'
 import type { ProviderKind, UpstreamRequest } from './upstream.ts'
 
-/** Lower-case name and value. */
+/** A lower-case name and a value. */
 export type HeaderPair = [name: string, value: string]
 
 /**
- * The headers that each vendor documents. OpenAI's organization and project, and Anthropic's workspace, belong to the project's own key,
- * the only one used for them.
+ * The headers that each vendor documents. OpenAI's organization and project, and Anthropic's workspace, belong to the provider key, which is
+ * always the project's own for these vendors.
  */
 const DOCUMENTED: Record<ProviderKind, readonly string[]> = {
   ...mapVendors(({ headers }) => headers.toSorted()),
-  // One that speaks Messages itself needs Anthropic's own headers.
+  // An aggregator that supports the Messages API needs Anthropic's headers.
   aggregator: [
     'anthropic-beta',
     'anthropic-version',
@@ -24,7 +24,7 @@ const DOCUMENTED: Record<ProviderKind, readonly string[]> = {
   ],
 }
 
-/** W3C Trace Context: passed on as it came, or with the place of our own span where requests are traced. */
+/** W3C Trace Context. It is forwarded unchanged, or with the proxy's own span as the parent when requests are traced. */
 const TRACE_CONTEXT = ['traceparent', 'tracestate']
 
 const RETURNED = new Set([
@@ -44,9 +44,9 @@ const RETURNED_PREFIXES = ['anthropic-ratelimit-', 'x-ratelimit-']
 const REQUEST_IDS = ['x-request-id', 'request-id']
 
 /**
- * Forwarded headers that do not change the response. An idempotency key differs in every request, and only keeps a provider from doing
- * the same one twice. The others tell an aggregator which app to credit. Any header not listed here counts as part of the request, until
- * it is shown to have no effect. The client's user agent is never forwarded.
+ * Forwarded headers that do not change the response. An idempotency key differs in every request, and only prevents a provider from running
+ * the same request twice. The others tell an aggregator which app to credit. Any other header counts as part of the request until it is shown
+ * to have no effect. The client's user agent is never forwarded.
  */
 const WITHOUT_EFFECT = new Set([
   'http-referer',
@@ -62,7 +62,7 @@ const WITH_EFFECT: Record<ProviderKind, readonly string[]> = {
   aggregator: DOCUMENTED.aggregator.filter(hasEffect),
 }
 
-/** The client's headers that may change this provider's response, sorted by name: they are part of a request's identity. */
+/** Returns the client's headers that may change this provider's response, sorted by name. They are part of the cache key. */
 export function pickCacheKeyHeaders(headers: Headers, kind: ProviderKind | undefined): HeaderPair[] {
   const pairs: HeaderPair[] = []
   if (kind === undefined) return pairs
@@ -74,8 +74,8 @@ export function pickCacheKeyHeaders(headers: Headers, kind: ProviderKind | undef
 }
 
 /**
- * The client's headers that reach a provider, sorted by name. Idempotency keys are made distinct per project, because projects may share
- * a provider's key.
+ * Returns the client's headers that are forwarded to a provider, sorted by name. Idempotency keys get the project's id as a prefix, because
+ * projects may share a provider key.
  */
 export function pickForwardedHeaders(headers: Headers, kind: ProviderKind, projectId: number): HeaderPair[] {
   return [...DOCUMENTED[kind], ...TRACE_CONTEXT].flatMap((name): HeaderPair[] => {
@@ -85,7 +85,7 @@ export function pickForwardedHeaders(headers: Headers, kind: ProviderKind, proje
   })
 }
 
-/** The upstream's headers that the client may see. */
+/** Returns the upstream's headers that are returned to the client. */
 export function pickReturnedHeaders(headers: Headers): Headers {
   const returned = new Headers()
   headers.forEach((value, name) => {
@@ -96,24 +96,24 @@ export function pickReturnedHeaders(headers: Headers): Headers {
   return returned
 }
 
-/** RFC 9111, 5.2.2.5. `private` does not: what is stored is the project's own. */
+/** Returns whether the response must not be stored (RFC 9111, 5.2.2.5). `private` is ignored, because a cached response is the project's own. */
 export function hasNoStore(headers: Headers): boolean {
   return /(?:^|,)\s*no-store\s*(?:,|$)/i.test(headers.get('cache-control') ?? '')
 }
 
 const USER_AGENT = 'model-proxy'
 
-/** Without the credential, which each provider adds in its own way. */
+/** Returns the headers of an upstream request without the credential, which each provider adds in its own way. */
 export function createRequestHeaders(
   { headers, stream }: Pick<UpstreamRequest, 'headers' | 'stream'>,
   kind: ProviderKind,
   projectId: number,
 ): Headers {
-  const written = new Headers(pickForwardedHeaders(headers, kind, projectId))
-  written.set('user-agent', USER_AGENT)
-  written.set('content-type', 'application/json')
-  written.set('accept', stream ? 'text/event-stream' : 'application/json')
+  const forwarded = new Headers(pickForwardedHeaders(headers, kind, projectId))
+  forwarded.set('user-agent', USER_AGENT)
+  forwarded.set('content-type', 'application/json')
+  forwarded.set('accept', stream ? 'text/event-stream' : 'application/json')
   // A compressed stream arrives in bursts.
-  written.set('accept-encoding', 'identity')
-  return written
+  forwarded.set('accept-encoding', 'identity')
+  return forwarded
 }

@@ -1,4 +1,4 @@
-/** The worker's jobs for providers: long bodies, and all answers of the sandbox. */
+/** The worker jobs of providers: they process long bodies, and create all responses of the sandbox. */
 import type { JobResult } from '../event-loop/worker-pool.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
 import { parseLosslessJson } from '../formats/json/lossless-json.ts'
@@ -24,16 +24,16 @@ import type {
 import { type PlainChatResponse, translateResponseBytes } from './translations/translate-response.ts'
 import { type SetFieldsInput, setFields as setInText } from './vendor-fields.ts'
 
-// The sandbox counts all that it writes.
+// The sandbox counts the tokens of its responses.
 export { prepare } from '../formats/tokens/jobs.ts'
 
-/** Writes another model into a body. */
+/** Replaces the model in a body. */
 export function renameModelJob({ bytes, name }: RenameModelInput): JobResult<Uint8Array> {
   const output = renameModelInBytes(bytes, name)
   return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 
-/** Answers a test key. */
+/** Creates the sandbox's response to a request with a test key. */
 export function respondInSandboxJob({ bytes, ...target }: SandboxInput): JobResult<SandboxResponse> {
   const output = encodeSandboxResponse(target, JSON.parse(new TextDecoder().decode(bytes)))
   return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
@@ -51,7 +51,7 @@ export function translateRequestJob({ endpoint, target, bytes }: TranslationInpu
   const { chatRequest, context, ...named } = translateToChat(endpoint, readObject(bytes), target)
   const output = new TextEncoder().encode(JSON.stringify(chatRequest))
   const { messages: _messages, tools: _tools, response_format: _format, ...fields } = chatRequest
-  const result = { bytes: output, fields: plain(fields), ...named, context: withoutInput(context) }
+  const result = { bytes: output, fields: toPlainJson(fields), ...named, context: withoutInput(context) }
   return { output: result, transfer: [output.buffer as ArrayBuffer] }
 }
 
@@ -61,13 +61,13 @@ export function setFieldsJob({ bytes, changes }: SetFieldsInput): JobResult<Uint
   return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 
-/** Takes out of a request what earlier answers carried. */
+/** Removes the provider extras of earlier responses from a request. */
 export function omitPackedExtrasJob({ bytes }: { bytes: Uint8Array }): JobResult<Uint8Array> {
   const output = new TextEncoder().encode(JSON.stringify(withoutPacked(readObject(bytes))))
   return { output, transfer: [output.buffer as ArrayBuffer] }
 }
 
-/** Says of a request what an error says of the chat request that it became. */
+/** Rewrites an error about the translated chat request into an error about the client's request. */
 export function restoreFieldNamesJob({
   endpoint,
   target,
@@ -83,7 +83,7 @@ export function translateResponseJob({ parts, context }: PlainChatResponse): Job
   return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
 }
 
-/** Joins, reads and judges a plain response. */
+/** Joins and analyzes a plain response. */
 export function analyzeResponseJob({
   parts,
   ...input
@@ -92,7 +92,7 @@ export function analyzeResponseJob({
   return { output, transfer: [output.bytes.buffer as ArrayBuffer] }
 }
 
-/** Counts a request's tokens. */
+/** Estimates a request's input tokens. */
 export function countRequestTokensJob({ endpoint, bytes }: TokenCountInput): JobResult<JsonObject> {
   return { output: estimateInputTokens(endpoint, readObject(bytes)) }
 }
@@ -101,14 +101,14 @@ function readObject(bytes: Uint8Array): JsonObject {
   return parseLosslessJson(new TextDecoder().decode(bytes)) as JsonObject
 }
 
-/** A response repeats its request's settings, not its input. */
+/** Removes the input from the context: a response repeats the settings of its request, but not the input. */
 function withoutInput(translated: TranslationContext): TranslationContext {
   if (translated.endpoint !== 'responses') return translated
   const { input: _input, ...body } = translated.context.body
-  return { ...translated, context: { ...translated.context, body: plain(body) } }
+  return { ...translated, context: { ...translated.context, body: toPlainJson(body) } }
 }
 
-/** Opaque number objects cannot be cloned between threads. */
-function plain(fields: JsonObject): JsonObject {
+/** Returns a copy without lossless number objects, which cannot be cloned between threads. */
+function toPlainJson(fields: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(fields))
 }

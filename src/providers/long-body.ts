@@ -1,4 +1,4 @@
-/** Request bodies that are rewritten: as they were sent, and in a worker if they are too long for the event loop. */
+/** Rewrites request bodies without rounding numbers, and in a worker when a body is too long for the event loop. */
 import { copyInChunks } from '../event-loop/copy-in-chunks.ts'
 import { type JobOwner, NO_OWNER, type WorkerJob, workerPool } from '../event-loop/worker-pool.ts'
 import { decodeUtf8, hasInexactNumber, type JsonObject } from '../formats/json/canonical.ts'
@@ -11,22 +11,22 @@ export function isLongRequest(request: UpstreamRequest): request is LongRequest 
   return request.bodyBytes !== undefined
 }
 
-/** Parsed again when numbers would be rounded, for example a bound in a tool's schema. For short bodies. */
+/** Returns the parsed body of a short request. It is parsed again when numbers were rounded, for example a limit in a tool's schema. */
 export function parseExactBody({ body, bodyText }: UpstreamRequest): JsonObject {
   return hasInexactNumber(bodyText) ? (parseLosslessJson(bodyText) as JsonObject) : body
 }
 
-/** Returns the request with another body, whose text is decoded when it is asked for: not where the request is copied. */
+/** Returns the request with another body. The body's text is decoded when it is read, but not when the request is copied. */
 export function replaceLongBody(
-  asked: Omit<UpstreamRequest, 'bodyText' | 'body'>,
+  request: Omit<UpstreamRequest, 'bodyText' | 'body'>,
   body: Record<string, unknown>,
   bodyBytes: Uint8Array,
 ): LongRequest {
   const bodyText = { get: () => decodeUtf8(bodyBytes), enumerable: false }
-  return Object.defineProperty({ ...asked, body, bodyBytes }, 'bodyText', bodyText) as LongRequest
+  return Object.defineProperty({ ...request, body, bodyBytes }, 'bodyText', bodyText) as LongRequest
 }
 
-/** Runs a job on a copy of a request's body: the request may have to be sent again. */
+/** Runs a job on a copy of a request's body, because the request may have to be sent again. */
 export async function runBodyJob<Options extends object, Output>(
   job: WorkerJob<Options & { bytes: Uint8Array }, Output>,
   { bodyBytes, owner = NO_OWNER }: Pick<LongRequest, 'bodyBytes'> & { owner?: JobOwner },

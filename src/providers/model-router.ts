@@ -1,4 +1,4 @@
-/** Finds the provider that answers a model's name for a project. */
+/** Finds the provider for a model's name and a project. */
 import { AGGREGATOR, type Catalogue } from '../catalogue/catalogue.ts'
 import { matchProvider, matchProviders, VALID_MODEL_NAME } from '../catalogue/vendor-model-names.ts'
 import { type DirectProvider, VENDORS } from '../config/vendors.ts'
@@ -13,11 +13,12 @@ import {
   VENDOR_MODEL_PATTERN,
 } from './aggregator-models.ts'
 import { findStorageProvider, type StorageProviderQuery } from './find-storage-provider.ts'
+import { matchesAnyModelPattern } from './model-patterns.ts'
 import { renameModel } from './rename-model.ts'
 import { modelNotFoundError, noRouteError, quoteModel } from './routing-errors.ts'
 import type { Provider } from './upstream.ts'
 
-/** The fields of an account that decide. */
+/** The fields of a resolved key that decide about the route. */
 export type RoutingContext = Pick<
   ResolvedKey,
   | 'key_type'
@@ -31,41 +32,42 @@ export type RoutingContext = Pick<
 
 export interface ModelRouter {
   /**
-   * Returns the provider for this model, or the error: 404 for an unknown name, 503 when nothing is configured, 403 for a model that the
-   * project does not allow. A name in no list goes to the provider whose names look like it; one with a vendor in front to the aggregator
-   * or, without one, to that vendor itself. Errors are returned, not thrown, because the key must be checked first. `alternatives` are other
-   * models that the request names; `askedAs` is the alias that stands for the model, if it was not named itself: then that is what has to be
-   * allowed.
+   * Returns the provider for this model, or an error: 404 for an unknown name, 503 when nothing is configured, 403 for a model that the project
+   * does not allow. A name in no list is routed to the provider whose names look like it. A name with a vendor prefix is routed to the
+   * aggregator or, when there is none, to that vendor. Errors are returned, not thrown, because the key must be checked first. `alternatives`
+   * are other models that the request names. `requestedName` is the alias when the request named one: then the alias must be allowed, not the
+   * model.
    */
   resolve(
     model: string,
     resolvedKey: RoutingContext,
     alternatives?: readonly string[],
-    askedAs?: string,
+    requestedName?: string,
   ): Provider | ProxyError
-  /** Returns the provider that keeps this project's responses: by default OpenAI under its own key. Null when it does not. */
+  /** Returns the provider that stores this project's responses, by default OpenAI with the project's own key; null when there is none. */
   findResponseStorage(resolvedKey: RoutingContext, name?: string): Provider | null
   /**
-   * Returns the provider that keeps this project's files or batches, or an error: whom the client names or, where it speaks OpenAI's format,
-   * OpenAI or Groq if the project has stored a key for one of them, else the aggregator; Anthropic alone for what is Anthropic's.
+   * Returns the provider that stores this project's files or batches, or an error. It is the one that the client names. A client of OpenAI's
+   * format that names none gets OpenAI or Groq, if the project has a key for one of them, and otherwise the aggregator. Anthropic's collections
+   * are stored by Anthropic alone.
    */
   findStorageProvider(
     resolvedKey: RoutingContext,
     collection: ObjectCollection,
-    wanted?: StorageProviderQuery,
+    query?: StorageProviderQuery,
   ): Provider | ProxyError
-  /** The name of the provider that this model leads to, in the catalogue's prices; null for a name that leads nowhere. */
+  /** Returns the provider of this model by its name in the catalogue's prices; null for a name without a route. */
   resolvePriceProvider(model: string, resolvedKey: RoutingContext): DirectProvider | typeof AGGREGATOR | null
   /**
-   * The catalogue's models for which `resolve` finds a provider, and those of an aggregator that has names of its own; of two with one name,
-   * the one that it would choose.
+   * Returns the catalogue's models for which `resolve` finds a provider, and the models of an aggregator that has names of its own. Of two
+   * models with the same name, it returns the one that `resolve` would choose.
    */
   listModels(resolvedKey: RoutingContext): AvailableModel[]
-  /** The model that this name leads to, or the error: that of `resolve`, and a 404 for a name that its provider is known not to have. */
+  /** Returns the model with this name, or the error of `resolve`, or a 404 when the provider is known to lack the model. */
   findModel(model: string, resolvedKey: RoutingContext): AvailableModel | ProxyError
   /**
-   * Reads the aggregator's own list where this name, which has no vendor, may be one of it; without a name in any case. Undefined when there
-   * is nothing to wait for; otherwise `resolve` may return another provider afterwards.
+   * Reads the aggregator's own list when it may contain this name, which has no vendor prefix, and always when no name is given. Returns
+   * undefined when there is nothing to wait for. After the returned promise, `resolve` may return another provider.
    */
   loadModelNames(resolvedKey: RoutingContext, model?: string): Promise<unknown> | undefined
 }
@@ -75,7 +77,7 @@ export interface ModelRouterOptions extends AggregatorModelsOptions {
   directProviderFor(name: DirectProvider, resolvedKey: RoutingContext): Provider
 }
 
-/** In order of preference, in case two have a native model of one name. */
+/** The direct providers in order of preference, which matters when two have a native model of the same name. */
 export const DIRECT_PROVIDERS: readonly DirectProvider[] = VENDORS.map(({ name }) => name)
 
 export function createModelRouter(options: ModelRouterOptions): ModelRouter {
@@ -83,7 +85,7 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
   const aggregated = createAggregatorModels(options)
 
   const listModels = (resolvedKey: RoutingContext) =>
-    listOffered(
+    listAvailableModels(
       provider => (provider === AGGREGATOR ? aggregated.listModels() : catalogue.modelsOf(provider)),
       resolvedKey,
       aggregatorFor !== null,
@@ -93,62 +95,71 @@ export function createModelRouter(options: ModelRouterOptions): ModelRouter {
     model: string,
     resolvedKey: RoutingContext,
     alternatives: readonly string[] = [],
-    askedAs = model,
+    requestedName = model,
   ): Provider | ProxyError {
-    const refusal = checkAllowedModels([askedAs, ...alternatives], resolvedKey)
-    if (refusal) return refusal
+    const rejection = checkAllowedModels([requestedName, ...alternatives], resolvedKey)
+    if (rejection) return rejection
     if (resolvedKey.key_type === 'test')
       return isKnown(model, catalogue, aggregated)
         ? sandbox
         : modelNotFoundError(model, catalogue, listModels(resolvedKey))
     const direct = findDirect(catalogue, model, resolvedKey)
-    if (direct) return askedDirectly(options, direct, model, resolvedKey)
-    const reached = aggregated.findProvider(model, resolvedKey.project_id) ?? findByVendor(options, model, resolvedKey)
-    if (reached) return reached
-    if (!VENDOR_MODEL_PATTERN.test(model)) return modelNotFoundError(model, catalogue, listModels(resolvedKey))
-    return noRouteError(model, catalogue)
+    if (direct) return resolveDirectProvider(options, direct, model, resolvedKey)
+    const provider = aggregated.findProvider(model, resolvedKey.project_id) ?? findByVendor(options, model, resolvedKey)
+    if (provider) return provider
+    return VENDOR_MODEL_PATTERN.test(model)
+      ? noRouteError(model, catalogue)
+      : modelNotFoundError(model, catalogue, listModels(resolvedKey))
   }
 
   return {
     resolve,
     listModels,
 
-    findResponseStorage(account, name = 'openai') {
-      if (account.key_type === 'test') return null
-      if (name === AGGREGATOR) return aggregatorFor?.(account.project_id) ?? null
-      return account.direct_providers.includes('openai') ? directProviderFor('openai', account) : null
+    findResponseStorage(resolvedKey, name = 'openai') {
+      if (resolvedKey.key_type === 'test') return null
+      if (name === AGGREGATOR) return aggregatorFor?.(resolvedKey.project_id) ?? null
+      return resolvedKey.direct_providers.includes('openai') ? directProviderFor('openai', resolvedKey) : null
     },
 
-    findStorageProvider: (account, collection, wanted = {}) =>
-      findStorageProvider(account, collection, wanted, {
-        aggregator: aggregatorFor && (() => aggregatorFor(account.project_id)),
-        direct: name => directProviderFor(name, account),
+    findStorageProvider: (resolvedKey, collection, query = {}) =>
+      findStorageProvider(resolvedKey, collection, query, {
+        aggregator: aggregatorFor && (() => aggregatorFor(resolvedKey.project_id)),
+        direct: name => directProviderFor(name, resolvedKey),
       }),
 
-    resolvePriceProvider: (model, account) =>
-      findDirect(catalogue, model, account) ??
+    resolvePriceProvider: (model, resolvedKey) =>
+      findDirect(catalogue, model, resolvedKey) ??
       (aggregatorFor && aggregated.resolveName(model) !== undefined ? AGGREGATOR : null),
 
-    findModel(model, account) {
-      const listed = listModels(account).find(known => known.model === model)
+    findModel(model, resolvedKey) {
+      const listed = listModels(resolvedKey).find(candidate => candidate.model === model)
       if (listed) return listed
-      const provider = resolve(model, account)
-      if (provider instanceof ProxyError) return provider
-      const { pricedAs, name } = provider
-      const known = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
-      if (known?.listed) return known
-      const isGone = known !== undefined || (pricedAs === AGGREGATOR && !aggregated.canHave(model))
-      return isGone
-        ? createError('modelNotListed', { model: quoteModel(model) })
-        : { provider: name, model, kind: null }
+      const provider = resolve(model, resolvedKey)
+      return provider instanceof ProxyError ? provider : findUnlistedModel(model, provider, catalogue, aggregated)
     },
 
-    loadModelNames(account, model) {
-      if (!aggregatorFor || account.key_type === 'test') return undefined
-      const isOther = model !== undefined && (!VALID_MODEL_NAME.test(model) || findDirect(catalogue, model, account))
-      return isOther ? undefined : modelNames.refresh()
+    loadModelNames(resolvedKey, model) {
+      if (!aggregatorFor || resolvedKey.key_type === 'test') return undefined
+      const isElsewhere =
+        model !== undefined && (!VALID_MODEL_NAME.test(model) || findDirect(catalogue, model, resolvedKey))
+      return isElsewhere ? undefined : modelNames.refresh()
     },
   }
+}
+
+/** Returns a model that the key's list does not contain, or a 404 when the provider is known to lack it or to have withdrawn it. */
+function findUnlistedModel(
+  model: string,
+  { pricedAs, name }: Provider,
+  catalogue: Catalogue,
+  aggregated: AggregatorModels,
+): AvailableModel | ProxyError {
+  const known = pricedAs === null ? undefined : catalogue.find(pricedAs, model)
+  if (known?.listed) return known
+  const isUnavailable = known !== undefined || (pricedAs === AGGREGATOR && !aggregated.canHave(model))
+  if (isUnavailable) return createError('modelNotListed', { model: quoteModel(model) })
+  return { provider: name, model, kind: null }
 }
 
 function isKnown(model: string, catalogue: Catalogue, aggregated: AggregatorModels): boolean {
@@ -156,16 +167,16 @@ function isKnown(model: string, catalogue: Catalogue, aggregated: AggregatorMode
   return isNative || aggregated.resolveName(model) !== undefined
 }
 
-/** The project's own key for the vendor in front of the name, which has the model under its native one. */
+/** Returns the direct provider that the vendor prefix names, if the project has a key for it. It is called with the native name. */
 function findByVendor(options: ModelRouterOptions, model: string, resolvedKey: RoutingContext): Provider | undefined {
   const provider = DIRECT_PROVIDERS.find(
     name => resolvedKey.direct_providers.includes(name) && options.catalogue.nativeNameOf(name, model) !== undefined,
   )
-  return provider && askedDirectly(options, provider, model, resolvedKey)
+  return provider && resolveDirectProvider(options, provider, model, resolvedKey)
 }
 
-/** By the native name. */
-function askedDirectly(
+/** Returns the direct provider, which is called with its native name for the model. */
+function resolveDirectProvider(
   { catalogue, directProviderFor }: ModelRouterOptions,
   provider: DirectProvider,
   model: string,
@@ -178,7 +189,7 @@ function askedDirectly(
     : renameModel(directProviderFor(provider, resolvedKey), name)
 }
 
-/** By the list of native names, then by what an unlisted name looks like. */
+/** Finds a direct provider by its listed native names, and then by the form of an unlisted name. */
 function findDirect(
   catalogue: Catalogue,
   model: string,
@@ -187,88 +198,69 @@ function findDirect(
   if (direct_providers.length === 0) return undefined
   const native = catalogue.directProvidersOf(model)
   const listed = DIRECT_PROVIDERS.find(name => native.includes(name) && direct_providers.includes(name))
-  if (listed) return listed
-  return matchProviders(model).find(name => direct_providers.includes(name))
+  return listed ?? matchProviders(model).find(name => direct_providers.includes(name))
 }
 
-/** Sorted by name; a direct provider's model replaces the aggregator's. */
-function listOffered(
-  listedBy: (provider: string) => readonly AvailableModel[],
+/** Returns the models that the key can use, sorted by name. A direct provider's model replaces the aggregator's of the same name. */
+function listAvailableModels(
+  modelsOf: (provider: string) => readonly AvailableModel[],
   resolvedKey: RoutingContext,
   hasAggregator: boolean,
 ): AvailableModel[] {
   const isTest = resolvedKey.key_type === 'test'
-  const offers = (provider: string) =>
+  const isAvailable = (provider: string) =>
     isTest || (provider === AGGREGATOR ? hasAggregator : resolvedKey.direct_providers.includes(provider))
   const byName = new Map<string, AvailableModel>()
-  for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()].filter(offers)) {
-    for (const model of listedBy(provider)) if (isModelAllowed(model.model, resolvedKey)) byName.set(model.model, model)
+  for (const provider of [AGGREGATOR, ...DIRECT_PROVIDERS.toReversed()].filter(isAvailable)) {
+    for (const model of modelsOf(provider)) if (isModelAllowed(model.model, resolvedKey)) byName.set(model.model, model)
   }
   return [...byName.values()].sort((a, b) => (a.model < b.model ? -1 : 1))
 }
 
-type Narrowed = Pick<ResolvedKey, 'allowed_models' | 'key_allowed_models'>
+type ModelAllowlists = Pick<ResolvedKey, 'allowed_models' | 'key_allowed_models'>
 
-/** Whether anything narrows the models. */
-export function hasModelAllowlist({ allowed_models, key_allowed_models }: Narrowed): boolean {
+/** Returns whether the project or the key allows only certain models. */
+export function hasModelAllowlist({ allowed_models, key_allowed_models }: ModelAllowlists): boolean {
   return allowed_models.length > 0 || key_allowed_models !== null
 }
 
-/** The account for what the project chose itself: fallbacks, the judge, an alias's model. */
-export function withoutModelAllowlist<A extends object>(account: A) {
-  return { ...account, allowed_models: [], key_allowed_models: null }
+/** Returns a copy that allows every model. It is used for models that the project itself chose: fallbacks, the judge, an alias's model. */
+export function withoutModelAllowlist<Key extends object>(resolvedKey: Key) {
+  return { ...resolvedKey, allowed_models: [], key_allowed_models: null }
 }
 
-/** Both the project and the key must allow it. */
-export function isModelAllowed(model: string, { allowed_models, key_allowed_models }: Narrowed): boolean {
+/** Returns whether both the project and the key allow the model. */
+export function isModelAllowed(model: string, { allowed_models, key_allowed_models }: ModelAllowlists): boolean {
   if (!isAllowedInProject(model, allowed_models)) return false
-  return key_allowed_models === null || matchesAny(model, key_allowed_models)
+  return key_allowed_models === null || matchesAnyModelPattern(model, key_allowed_models)
 }
 
 /** Returns a 403 for the first model that the project or the key does not allow; null when both allow all. */
-export function checkAllowedModels(models: readonly string[], account: Narrowed): ProxyError | null {
-  const refused = models.find(model => !isModelAllowed(model, account))
-  if (refused === undefined) return null
-  return isAllowedInProject(refused, account.allowed_models)
-    ? notAllowed(refused, 'with this key: its limit', account.key_allowed_models ?? [])
-    : notAllowed(refused, 'in this project: its setting', account.allowed_models)
+export function checkAllowedModels(models: readonly string[], allowlists: ModelAllowlists): ProxyError | null {
+  const rejected = models.find(model => !isModelAllowed(model, allowlists))
+  if (rejected === undefined) return null
+  return isAllowedInProject(rejected, allowlists.allowed_models)
+    ? modelNotAllowedError(rejected, 'with this key: its limit', allowlists.key_allowed_models ?? [])
+    : modelNotAllowedError(rejected, 'in this project: its setting', allowlists.allowed_models)
 }
 
 function isAllowedInProject(model: string, patterns: readonly string[]): boolean {
-  return patterns.length === 0 || matchesAny(model, patterns)
+  return patterns.length === 0 || matchesAnyModelPattern(model, patterns)
 }
 
-function matchesAny(model: string, patterns: readonly string[]): boolean {
-  return patterns.some(pattern => matches(model, pattern))
-}
+/** The number of patterns that an error message lists. */
+const MAX_SHOWN_PATTERNS = 10
 
-/** `*` stands for any characters, including none. */
-function matches(name: string, pattern: string): boolean {
-  const [first = '', ...rest] = pattern.split('*')
-  const last = rest.pop()
-  if (last === undefined) return name === first
-  if (!name.startsWith(first)) return false
-  let at = first.length
-  for (const part of rest) {
-    const found = name.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
-  }
-  return name.length - last.length >= at && name.endsWith(last)
-}
-
-const MOST_SHOWN = 10
-
-function notAllowed(model: string, where: string, patterns: readonly string[]): ProxyError {
-  const shown = patterns.slice(0, MOST_SHOWN).join(', ')
+function modelNotAllowedError(model: string, where: string, patterns: readonly string[]): ProxyError {
+  const shown = patterns.slice(0, MAX_SHOWN_PATTERNS).join(', ')
   return createError('modelNotAllowed', {
     model: JSON.stringify(model.slice(0, 100)),
     where,
-    patterns: `${shown}${patterns.length > MOST_SHOWN ? ', …' : ''}`,
+    patterns: `${shown}${patterns.length > MAX_SHOWN_PATTERNS ? ', …' : ''}`,
   })
 }
 
-/** Includes the price's name, because an aggregator may be named like a direct provider. */
+/** Returns the id of a provider's route. It includes `pricedAs`, because an aggregator may have the name of a direct provider. */
 export function routeIdOf({ name, pricedAs }: { name: string; pricedAs: string | null }): string {
   return `${pricedAs ?? ''}/${name}`
 }

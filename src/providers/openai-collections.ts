@@ -1,64 +1,64 @@
 /**
- * What OpenAI keeps for a project with a key of its own, beside files, batches and responses: one row for each collection, which is all that
- * a new one needs. `pipeline/kept-objects/ask-bound.ts` passes it on, bound to the project.
+ * Defines the collections that OpenAI stores for a project with its own key, besides files, batches and responses. A new collection needs one
+ * row here. `pipeline/stored-objects/forward-to-storage-provider.ts` forwards the requests and binds the objects to the project.
  */
 import type { PassThroughRequest } from './upstream.ts'
 
 type Method = PassThroughRequest['method']
 
-/** What a request may do there. */
-interface Use {
-  /** It makes an object of the collection, which is bound to the project before its client learns the id. */
+/** The traits of a method on a path of a collection. */
+interface MethodTraits {
+  /** The request creates an object of the collection. The object is bound to the project before the client learns its id. */
   makes?: true
-  /** It costs what nobody can tell before: where a budget applies it is refused. */
+  /** The request has a cost that cannot be estimated in advance. It is rejected when a budget applies. */
   costs?: true
 }
 
-type Part = Readonly<Partial<Record<Method, Use>>>
+type AllowedMethods = Readonly<Partial<Record<Method, MethodTraits>>>
 
 export interface OpenAiCollectionTraits {
-  /** By the path behind the collection's, with `*` for an id. */
-  operations: Readonly<Record<string, Part>>
-  /** Of what is made without a model; null where none is named. */
+  /** The allowed methods by the path after the collection's, with `*` for an id. */
+  operations: Readonly<Record<string, AllowedMethods>>
+  /** The model of an object that is created without one; null when the collection's requests name no model. */
   defaultModel: string | null
-  /** Whether a model's answers are read there. */
+  /** Whether the collection contains responses of models. */
   storesResponses: boolean
 }
 
-const FREE: Use = {}
+const FREE: MethodTraits = {}
 const READ = { GET: FREE }
-const DROP = { DELETE: FREE }
-const SEND = { POST: FREE }
-const PAY = { POST: { costs: true } } as const
-const MAKE = { POST: { makes: true } } as const
-const MAKE_AND_PAY = { POST: { makes: true, costs: true } } as const
+const DELETE = { DELETE: FREE }
+const WRITE = { POST: FREE }
+const WRITE_AT_COST = { POST: { costs: true } } as const
+const CREATE = { POST: { makes: true } } as const
+const CREATE_AT_COST = { POST: { makes: true, costs: true } } as const
 
-/** By their paths after the base address. */
+/** The collections by their paths after the base address. */
 export const OPENAI_COLLECTIONS = {
   conversations: {
     defaultModel: null,
     storesResponses: true,
     operations: {
-      '': MAKE,
-      '/*': { ...READ, ...SEND, ...DROP },
-      '/*/items': { ...READ, ...SEND },
-      '/*/items/*': { ...READ, ...DROP },
+      '': CREATE,
+      '/*': { ...READ, ...WRITE, ...DELETE },
+      '/*/items': { ...READ, ...WRITE },
+      '/*/items/*': { ...READ, ...DELETE },
     },
   },
-  // What is in them costs by the day.
+  // OpenAI charges for their contents by the day.
   vector_stores: {
     defaultModel: null,
     storesResponses: false,
     operations: {
-      '': { ...READ, ...MAKE_AND_PAY },
-      '/*': { ...READ, ...SEND, ...DROP },
-      '/*/search': PAY,
-      '/*/files': { ...READ, ...PAY },
-      '/*/files/*': { ...READ, ...SEND, ...DROP },
+      '': { ...READ, ...CREATE_AT_COST },
+      '/*': { ...READ, ...WRITE, ...DELETE },
+      '/*/search': WRITE_AT_COST,
+      '/*/files': { ...READ, ...WRITE_AT_COST },
+      '/*/files/*': { ...READ, ...WRITE, ...DELETE },
       '/*/files/*/content': READ,
-      '/*/file_batches': PAY,
+      '/*/file_batches': WRITE_AT_COST,
       '/*/file_batches/*': READ,
-      '/*/file_batches/*/cancel': SEND,
+      '/*/file_batches/*/cancel': WRITE,
       '/*/file_batches/*/files': READ,
     },
   },
@@ -66,26 +66,26 @@ export const OPENAI_COLLECTIONS = {
     defaultModel: null,
     storesResponses: false,
     operations: {
-      '': { ...READ, ...MAKE_AND_PAY },
-      '/*': { ...READ, ...DROP },
-      '/*/files': { ...READ, ...SEND },
-      '/*/files/*': { ...READ, ...DROP },
+      '': { ...READ, ...CREATE_AT_COST },
+      '/*': { ...READ, ...DELETE },
+      '/*/files': { ...READ, ...WRITE },
+      '/*/files/*': { ...READ, ...DELETE },
       '/*/files/*/content': READ,
     },
   },
   uploads: {
     defaultModel: null,
     storesResponses: false,
-    operations: { '': MAKE, '/*/parts': SEND, '/*/complete': SEND, '/*/cancel': SEND },
+    operations: { '': CREATE, '/*/parts': WRITE, '/*/complete': WRITE, '/*/cancel': WRITE },
   },
   videos: {
     defaultModel: 'sora-2',
     storesResponses: false,
     operations: {
-      '': { ...READ, ...MAKE_AND_PAY },
-      '/*': { ...READ, ...DROP },
+      '': { ...READ, ...CREATE_AT_COST },
+      '/*': { ...READ, ...DELETE },
       '/*/content': READ,
-      '/*/remix': MAKE_AND_PAY,
+      '/*/remix': CREATE_AT_COST,
     },
   },
 } as const satisfies Record<string, OpenAiCollectionTraits>
@@ -94,41 +94,41 @@ export type OpenAiCollection = keyof typeof OPENAI_COLLECTIONS
 
 export interface OpenAiObjectPath {
   collection: OpenAiCollection
-  /** Null for the collection itself. */
+  /** The object's id; null for the collection itself. */
   id: string | null
-  /** What follows the id, with a leading slash; '' for the object itself. */
+  /** The path after the id, with a leading slash; '' for the object itself. */
   subpath: string
 }
 
-const PLACE = new RegExp(
+const OBJECT_PATH = new RegExp(
   `^/(${Object.keys(OPENAI_COLLECTIONS).join('|')})(?:/([\\w-]{1,256})((?:/[\\w-]{1,256}){0,3}))?$`,
 )
 
-/** What a path behind the base address names; null where it names nothing that is bound. */
+/** Parses a path after the base address; null when it belongs to none of the collections. */
 export function parseOpenAiObjectPath(path: string): OpenAiObjectPath | null {
-  const [, collection, id = null, rest = ''] = PLACE.exec(path) ?? []
+  const [, collection, id = null, subpath = ''] = OBJECT_PATH.exec(path) ?? []
   if (collection === undefined) return null
-  const place = { collection: collection as OpenAiCollection, id, subpath: rest }
-  return Object.hasOwn(OPENAI_COLLECTIONS[place.collection].operations, subpathPatternOf(place)) ? place : null
+  const parsed = { collection: collection as OpenAiCollection, id, subpath }
+  return Object.hasOwn(OPENAI_COLLECTIONS[parsed.collection].operations, subpathPatternOf(parsed)) ? parsed : null
 }
 
-/** The row's own name of the part: every second name in a path is an id. */
+/** Returns the path's key in `operations`: every second name in a path is an id. */
 export function subpathPatternOf({ id, subpath }: Pick<OpenAiObjectPath, 'id' | 'subpath'>): string {
   if (id === null) return ''
   const names = subpath.split('/').slice(1)
   return ['/*', ...names.map((name, at) => (at % 2 === 0 ? `/${name}` : '/*'))].join('')
 }
 
-/** Undefined for a method that the part does not take. */
-export function findMethodTraits(place: OpenAiObjectPath, method: Method): Use | undefined {
-  return partsOf(place)[method]
+/** Returns undefined for a method that is not allowed on the path. */
+export function findMethodTraits(path: OpenAiObjectPath, method: Method): MethodTraits | undefined {
+  return allowedMethodsOf(path)[method]
 }
 
-export function listAllowedMethods(place: OpenAiObjectPath): readonly Method[] {
-  return Object.keys(partsOf(place)) as Method[]
+export function listAllowedMethods(path: OpenAiObjectPath): readonly Method[] {
+  return Object.keys(allowedMethodsOf(path)) as Method[]
 }
 
-function partsOf(place: OpenAiObjectPath): Part {
-  const parts: Readonly<Record<string, Part>> = OPENAI_COLLECTIONS[place.collection].operations
-  return parts[subpathPatternOf(place)] ?? {}
+function allowedMethodsOf(path: OpenAiObjectPath): AllowedMethods {
+  const operations: Readonly<Record<string, AllowedMethods>> = OPENAI_COLLECTIONS[path.collection].operations
+  return operations[subpathPatternOf(path)] ?? {}
 }

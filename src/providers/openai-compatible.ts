@@ -1,4 +1,4 @@
-/** Any upstream that speaks OpenAI's wire format: the aggregator, OpenAI itself, vendors that have its chat. */
+/** Creates a provider for an upstream with OpenAI's wire format: the aggregator, OpenAI itself, or a vendor with an OpenAI-compatible API. */
 import { createError } from '../errors/errors.ts'
 import { copyInChunks } from '../event-loop/copy-in-chunks.ts'
 import { isTranslatableEndpoint } from '../formats/endpoint-formats.ts'
@@ -16,15 +16,15 @@ import {
   resolveRejectedLimit,
 } from './vendor-fields.ts'
 
-/** The base address ends before `/chat/completions`. */
+/** `baseUrl` ends before `/chat/completions`. */
 export interface OpenAiCompatibleOptions extends Omit<ProviderOptions, 'apiKey'>, Partial<FieldSupport> {
-  /** Null for one that needs none. */
+  /** The key; null when the upstream needs none. */
   apiKey: string | null
-  /** Those that it has; any by default. */
+  /** The endpoints that the upstream supports; all by default. */
   endpoints?: readonly Endpoint[]
-  /** Whether it is OpenAI itself: it keeps responses, and there is a Realtime API. */
+  /** Whether the upstream is OpenAI itself, which stores responses and has a Realtime API. */
   isOpenAi?: boolean
-  /** Whether responses can be fetched later by id, those at least that it makes in the background. */
+  /** Whether responses, at least those created in the background, can be fetched later by id. */
   storesResponses?: boolean
 }
 
@@ -36,7 +36,7 @@ const PATHS: Record<Endpoint, string> = {
   embeddings: '/embeddings',
 }
 
-/** The path that counts tokens, appended to an operation's path. */
+/** The suffix of an endpoint's path that counts tokens. */
 const COUNT_PATHS: Partial<Record<Endpoint, string>> = { responses: '/input_tokens', messages: '/count_tokens' }
 
 export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider {
@@ -54,9 +54,9 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   } = options
   const { storesResponses = isOpenAi, outputLimits = null, enforcesMaxPrice = false } = options
   const { acceptsUsageOption = kind === 'aggregator' } = options
-  const own: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
+  const authorization: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }
   const credentials = new Credentials(apiKey === null ? [] : [apiKey])
-  const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: own, credentials })
+  const recipient = (path: string) => ({ ...options, url: `${baseUrl}${path}`, headers: authorization, credentials })
 
   return {
     name,
@@ -65,13 +65,13 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
     enforcesMaxPrice,
     async passThrough(request) {
       const { path } = request
-      if (passThroughPaths?.every(known => !path.startsWith(known)))
+      if (passThroughPaths?.every(prefix => !path.startsWith(prefix)))
         throw createError('pathUnsupported', { vendor: title, path })
       return sendPassThrough(request, recipient(path))
     },
     ...(storesResponses && {
-      sendStored: ({ query, path, ...asked }: StorageRequest) =>
-        sendPassThrough({ ...asked, body: null }, recipient(path + query)),
+      sendStored: ({ query, path, ...request }: StorageRequest) =>
+        sendPassThrough({ ...request, body: null }, recipient(path + query)),
     }),
     ...(isOpenAi && {
       resolveRealtime: async ({ model, isTranscription, headers }: RealtimeSessionRequest) => ({
@@ -79,7 +79,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
           ...(model !== null && { model }),
           ...(isTranscription && { intent: 'transcription' }),
         })}`,
-        headers: { ...Object.fromEntries(pickForwardedHeaders(headers, kind, projectId)), ...own },
+        headers: { ...Object.fromEntries(pickForwardedHeaders(headers, kind, projectId)), ...authorization },
         credentials,
       }),
     }),
@@ -87,48 +87,51 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       const { endpoint, isCountOnly } = request
       if (endpoints?.includes(endpoint) === false) throw createError('endpointUnsupported', { vendor: title, endpoint })
       const path = `${PATHS[endpoint]}${isCountOnly ? COUNT_PATHS[endpoint] : ''}`
-      const send = async (asked: UpstreamRequest) => sendModelRequest(asked, await writeBody(asked), recipient(path))
+      const send = async (sent: UpstreamRequest) => sendModelRequest(sent, await writeBody(sent), recipient(path))
       const changes = resolveFieldChanges(request, {
         outputLimits,
         acceptsUsageOption,
         enforcesMaxPrice,
       })
-      const sent = await applyFieldChanges(request, changes)
-      const answer = await send(sent)
-      const rejection = outputLimits === null ? await readRejection(answer) : null
-      const again = rejection === null ? null : resolveRejectedLimit(rejection, changes)
-      return again === null ? answer : send(await applyFieldChanges(sent, again))
+      const changed = await applyFieldChanges(request, changes)
+      const response = await send(changed)
+      const rejection = outputLimits === null ? await readRejection(response) : null
+      const furtherChanges = rejection === null ? null : resolveRejectedLimit(rejection, changes)
+      return furtherChanges === null ? response : send(await applyFieldChanges(changed, furtherChanges))
     },
   }
 }
 
-/** The client's body, with usage turned on for streams of completions; other operations always report it. */
+/** Returns the client's body, and turns usage on for streams of completions. Other endpoints always report usage. */
 async function writeBody(request: UpstreamRequest): Promise<string | Uint8Array> {
   if (request.stream && !isTranslatableEndpoint(request.endpoint))
-    return isLongRequest(request) ? askForLongUsage(request) : requestStreamUsage(request)
+    return isLongRequest(request) ? requestStreamUsageInBytes(request) : requestStreamUsage(request)
   return request.bodyBytes ?? request.bodyText
 }
 
-const USAGE_WANTED = ',"stream_options":{"include_usage":true}}'
+const USAGE_OPTION = ',"stream_options":{"include_usage":true}}'
 const CLOSING_BRACE = 0x7d
 
-/** The same for bytes. A body with `stream_options` stays unchanged: an estimated cost is better than parsing it. */
-async function askForLongUsage({ body, bodyBytes }: LongRequest): Promise<Uint8Array> {
+/**
+ * Does the same as `requestStreamUsage` for a long body. A body with `stream_options` stays unchanged: an estimated cost is better than
+ * parsing it.
+ */
+async function requestStreamUsageInBytes({ body, bodyBytes }: LongRequest): Promise<Uint8Array> {
   if ('stream_options' in body) return bodyBytes
   const beforeEnd = bodyBytes.subarray(0, bodyBytes.lastIndexOf(CLOSING_BRACE))
-  return copyInChunks(beforeEnd, { behind: new TextEncoder().encode(USAGE_WANTED) })
+  return copyInChunks(beforeEnd, { behind: new TextEncoder().encode(USAGE_OPTION) })
 }
 
-/** Turns `stream_options.include_usage` on: only then does the upstream report a stream's usage. */
+/** Returns the body's text with `stream_options.include_usage` turned on, without which the upstream reports no usage of a stream. */
 export function requestStreamUsage({ bodyText, body }: Pick<UpstreamRequest, 'bodyText' | 'body'>): string {
   if (!('stream_options' in body)) {
-    // Inserted as text, so that everything else stays as the client wrote it, down to the last digit.
-    return `${bodyText.trimEnd().slice(0, -1)}${USAGE_WANTED}`
+    // The option is inserted as text, so that everything else stays exactly as the client wrote it.
+    return `${bodyText.trimEnd().slice(0, -1)}${USAGE_OPTION}`
   }
-  const asked = body.stream_options
-  const given = typeof asked === 'object' && asked !== null ? asked : {}
-  if ('include_usage' in given && given.include_usage === true) return bodyText
-  // Serializing would round such a number; an estimated cost is better than that.
+  const value = body.stream_options
+  const options = typeof value === 'object' && value !== null ? value : {}
+  if ('include_usage' in options && options.include_usage === true) return bodyText
+  // Serializing would round such a number, and an estimated cost is better than a changed request.
   if (hasInexactNumber(bodyText)) return bodyText
-  return JSON.stringify({ ...body, stream_options: { ...given, include_usage: true } })
+  return JSON.stringify({ ...body, stream_options: { ...options, include_usage: true } })
 }

@@ -1,34 +1,34 @@
-/** The pass-through operations: what each accepts, and what the proxy needs to know about it. */
+/** Defines the pass-through operations, with the traits of each. */
 import type { DirectProvider } from '../config/vendors.ts'
 import type { ObjectCollection } from '../postgres/stored-objects.ts'
 import type { OpenAiCollection } from './openai-collections.ts'
 import type { Endpoint } from './upstream.ts'
 
 export interface PassThroughTraits {
-  /** Audio and images come as forms. */
+  /** Whether a request body may be a form, as for audio and images. */
   acceptsForms: boolean
   /** The documented default model; null when a request must name one. */
   defaultModel: string | null
-  /** Whether a repeat is answered from the cache. */
+  /** Whether a repeated request is served from the cache. */
   isCacheable: boolean
-  /** Whether it is asked about sound, and answers with its transcript. */
+  /** Whether the request contains audio, and the response is its transcript. */
   acceptsAudio: boolean
-  /** The kind of answer that has text in it, such as revised prompts beside pictures; null: its answers have none. */
+  /** The kind of response that contains text, such as revised prompts beside pictures; null when responses contain no text. */
   outputKind: 'text' | 'pictures' | null
-  /** Whether it answers with pictures or sound: megabytes, which are not asked for while there is no memory for them. */
+  /** Whether responses are images or audio of several megabytes. Such a request is not sent while there is no memory for its response. */
   hasLargeResponses?: true
-  /** Whether OpenAI alone has it, for its own models under a project's own key. */
+  /** Whether only OpenAI supports the operation, for its own models and with the project's own key. */
   isOpenAiOnly?: true
 }
 
-const PICTURES = {
+const IMAGES = {
   defaultModel: 'dall-e-2',
   isCacheable: false,
   acceptsAudio: false,
   outputKind: 'pictures',
   hasLargeResponses: true,
 } as const
-const SOUND = {
+const AUDIO = {
   acceptsForms: true,
   defaultModel: null,
   isCacheable: false,
@@ -37,14 +37,14 @@ const SOUND = {
 } as const
 const TEXT = { acceptsForms: false, defaultModel: null, isCacheable: true, acceptsAudio: false, outputKind: null }
 
-/** By their paths after the base address. */
+/** The operations by their paths after the base address. */
 export const PASS_THROUGH_OPERATIONS = {
-  'images/generations': { ...PICTURES, acceptsForms: false },
-  'images/edits': { ...PICTURES, acceptsForms: true },
-  'images/variations': { ...PICTURES, acceptsForms: true },
+  'images/generations': { ...IMAGES, acceptsForms: false },
+  'images/edits': { ...IMAGES, acceptsForms: true },
+  'images/variations': { ...IMAGES, acceptsForms: true },
   'audio/speech': { ...TEXT, hasLargeResponses: true },
-  'audio/transcriptions': SOUND,
-  'audio/translations': SOUND,
+  'audio/transcriptions': AUDIO,
+  'audio/translations': AUDIO,
   moderations: { ...TEXT, defaultModel: 'omni-moderation-latest' },
   rerank: { ...TEXT, isCacheable: false },
   'responses/compact': { ...TEXT, isCacheable: false, outputKind: 'text', isOpenAiOnly: true },
@@ -52,17 +52,17 @@ export const PASS_THROUGH_OPERATIONS = {
 
 export type PassThroughOperation = keyof typeof PASS_THROUGH_OPERATIONS
 
-/** What a usage record says was asked. */
+/** The endpoint in a usage record. */
 export type RecordedEndpoint = Endpoint | PassThroughOperation | ObjectCollection | OpenAiCollection | 'realtime'
 
 export function isPassThroughOperation(path: string): path is PassThroughOperation {
   return Object.hasOwn(PASS_THROUGH_OPERATIONS, path)
 }
 
-/** Whose API a client speaks, if its address or its headers say so. OpenAI's format names nobody: Groq and aggregators have it, too. */
+/** The vendor whose API a client uses, as its path or its headers show. OpenAI's format identifies no vendor: Groq and aggregators use it, too. */
 export type ClientVendor = DirectProvider | 'google' | 'aggregator'
 
-/** Paths of what providers keep, after the base address. */
+/** The paths of stored objects, after the base address. */
 export const COLLECTION_PATHS: Record<ObjectCollection, string> = {
   files: '/files',
   anthropic_files: '/files',

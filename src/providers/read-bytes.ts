@@ -1,38 +1,38 @@
-/** How many bytes of a response may come: counted as they do, and, of a plain one, read to the end. */
+/** Reads plain responses to their end, and limits the bytes of responses and of events. */
 import { ByteCollector } from '../event-loop/byte-collector.ts'
 import type { MemoryReservation } from '../event-loop/stream-memory.ts'
 import { MAX_MAIN_THREAD_BYTES } from '../event-loop/worker-pool.ts'
 import { concatBytes, createEventBoundaryFinder } from '../formats/sse/split-events.ts'
 import { brokenResponseError } from './upstream-failure.ts'
 
-/** Larger plain responses are not held in memory; no provider sends any. */
+/** The upper bound on a plain response, which is held in memory. No provider is known to send a larger one. */
 export const MAX_PLAIN_RESPONSE_BYTES = 64 * 1024 * 1024
 
-/** A response's bytes: whole when short, else gathered for a worker. */
+/** The bytes of a response: `whole` when it is short, or `gathered` in parts for a worker. */
 export type ResponseBytes = { whole: Uint8Array } | { gathered: ByteCollector }
 
 /**
- * Long responses are not joined here, and count in `held` as they come, until the client has read what is made of them: in a full budget they
- * wait. Throws a 502 when there are more bytes than allowed, a 503 when there is no memory for them.
+ * Reads a response to its end. A long response is not joined here, and its bytes are added to `held` as they arrive; reading waits while the
+ * memory budget is full. Throws a 502 when there are more than `maxBytes`, and a 503 when there is no memory for them.
  */
 export async function readBytes(
   body: ReadableStream<Uint8Array>,
   provider: string,
-  mostBytes: number,
+  maxBytes: number,
   held?: MemoryReservation,
 ): Promise<ResponseBytes> {
   const parts: Uint8Array[] = []
   const gathered = new ByteCollector()
   let length = 0
-  let counted = 0
+  let countedBytes = 0
   for await (const part of body) {
     length += part.length
-    if (length > mostBytes) throw brokenResponseError(provider, `gave an answer of more than ${mostBytes} bytes`)
+    if (length > maxBytes) throw brokenResponseError(provider, `sent a response of more than ${maxBytes} bytes`)
     parts.push(part)
     if (length <= MAX_MAIN_THREAD_BYTES) continue
     for (const bytes of parts.splice(0)) gathered.add(bytes)
-    held?.add(length - counted)
-    counted = length
+    held?.add(length - countedBytes)
+    countedBytes = length
     await held?.waitForSpace()
   }
   const [only] = parts
@@ -40,25 +40,25 @@ export async function readBytes(
   return { whole: parts.length === 1 && only ? only : concatBytes(parts) }
 }
 
-/** Returns a response's bytes. Throws as `readBytes` does. */
+/** Returns a response's bytes in one array. Throws as `readBytes` does. */
 export async function readAllBytes(
   body: ReadableStream<Uint8Array>,
   provider: string,
-  mostBytes: number = MAX_PLAIN_RESPONSE_BYTES,
+  maxBytes: number = MAX_PLAIN_RESPONSE_BYTES,
   held?: MemoryReservation,
 ): Promise<Uint8Array> {
-  const read = await readBytes(body, provider, mostBytes, held)
+  const read = await readBytes(body, provider, maxBytes, held)
   return 'whole' in read ? read.whole : concatBytes(read.gathered.parts)
 }
 
 export interface ResponseSizeLimits {
-  /** Bytes of a stream between two blank lines, which end events. */
+  /** The upper bound on one event of a stream: the bytes between two blank lines. */
   maxEventBytes: number
-  /** Bytes of a response that is no stream. */
+  /** The upper bound on a response that is not a stream. */
   maxResponseBytes: number
 }
 
-/** Counts a chunk; returns what is too large, or null. */
+/** Counts a chunk. Returns a description of the excess, or null while the size is within the limit. */
 export type ByteCounter = (chunk: Uint8Array) => string | null
 
 export function createByteCounter(
@@ -69,20 +69,20 @@ export function createByteCounter(
   let bytes = 0
   return chunk => {
     bytes += chunk.length
-    return bytes > maxResponseBytes ? `gave an answer of more than ${maxResponseBytes} bytes` : null
+    return bytes > maxResponseBytes ? `sent a response of more than ${maxResponseBytes} bytes` : null
   }
 }
 
 function countEventBytes(maxEventBytes: number): ByteCounter {
-  const ends = createEventBoundaryFinder()
-  let open = 0
+  const boundaries = createEventBoundaryFinder()
+  let openBytes = 0
   return chunk => {
     let start = 0
-    for (let end = ends.findEnd(chunk, 0); end >= 0; end = ends.findEnd(chunk, end)) {
+    for (let end = boundaries.findEnd(chunk, 0); end >= 0; end = boundaries.findEnd(chunk, end)) {
       start = end
-      open = 0
+      openBytes = 0
     }
-    open += chunk.length - start
-    return open > maxEventBytes ? `sent an event of more than ${maxEventBytes} bytes` : null
+    openBytes += chunk.length - start
+    return openBytes > maxEventBytes ? `sent an event of more than ${maxEventBytes} bytes` : null
   }
 }

@@ -1,4 +1,4 @@
-/** Wraps a provider that knows a model by another name than the client. */
+/** Renames the model of requests to a provider that knows the model by another name than the client. */
 
 import { WorkerJob } from '../event-loop/worker-pool.ts'
 import type { JsonObject } from '../formats/json/canonical.ts'
@@ -12,9 +12,12 @@ export interface RenameModelInput {
   name: string
 }
 
-const RENAME = new WorkerJob<RenameModelInput, Uint8Array>(new URL('./jobs.ts', import.meta.url), 'renameModelJob')
+const RENAME_MODEL = new WorkerJob<RenameModelInput, Uint8Array>(
+  new URL('./jobs.ts', import.meta.url),
+  'renameModelJob',
+)
 
-/** Asks for `name`, whatever model the request names; the response keeps the provider's name. */
+/** Returns the provider with `name` as the model of each request. The response keeps the provider's name for the model. */
 export function renameModel(provider: Provider, name: string): Provider {
   const { passThrough, resolveRealtime, withKey } = provider
   return {
@@ -24,7 +27,7 @@ export function renameModel(provider: Provider, name: string): Provider {
         passThrough({ ...request, body: request.body && renameModelInBody(request.body, name) }),
     }),
     ...(resolveRealtime && {
-      resolveRealtime: (asked: RealtimeSessionRequest) => resolveRealtime({ ...asked, model: name }),
+      resolveRealtime: (request: RealtimeSessionRequest) => resolveRealtime({ ...request, model: name }),
     }),
     ...(withKey && { withKey: (key: string) => renameModel(withKey(key), name) }),
     send: async request => {
@@ -38,15 +41,15 @@ export function renameModel(provider: Provider, name: string): Provider {
   }
 }
 
-/** Returns a copy of a long body with another model, written by a worker. */
+/** Returns a copy of a long body with another model. A worker creates it. */
 export function renameModelInLongBody(
   request: { bodyBytes: Uint8Array; owner?: number },
   name: string,
 ): Promise<Uint8Array> {
-  return runBodyJob(RENAME, request, { name })
+  return runBodyJob(RENAME_MODEL, request, { name })
 }
 
-/** Changes only the model, in JSON or in a form. */
+/** Returns the body, which is JSON or a form, with another model. */
 export function renameModelInBody(body: PassThroughBody, name: string): PassThroughBody {
   const fields = { ...body.fields, model: name }
   if (body.form) return { ...body, fields, bytes: setFormValue(body.form, 'model', name) }
@@ -57,7 +60,7 @@ export function renameModelInBytes(bytes: Uint8Array, name: string): Uint8Array 
   return new TextEncoder().encode(renameModelInText(new TextDecoder().decode(bytes), name))
 }
 
-/** Written from the text, in which no number is rounded. */
+/** Returns the JSON text with another model. Numbers are not rounded. */
 export function renameModelInText(body: string, name: string): string {
   return JSON.stringify({ ...(parseLosslessJson(body) as JsonObject), model: name })
 }

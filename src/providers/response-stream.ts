@@ -1,4 +1,4 @@
-/** A provider's event stream as the pipeline reads it: whole events, each assembled on the way. */
+/** Reads a provider's event stream for the pipeline: it returns whole events, and assembles the response from them. */
 
 import type { ApiFormat, AssembledStream, StreamAssembler } from '../formats/api-format.ts'
 import { apiFormatOf } from '../formats/endpoint-formats.ts'
@@ -9,7 +9,7 @@ import type { ChatStreamTranslator, SourceResponse } from '../formats/translate-
 import { type AnalysisInput, analyzeAssembled, type ResponseAnalysis } from './analyze-response.ts'
 
 export interface StreamAnalysis extends ResponseAnalysis {
-  /** The response that was judged, as far as it has come. */
+  /** The response that was analyzed, as far as it has arrived. */
   body: JsonObject
 }
 
@@ -33,19 +33,19 @@ export class ResponseStream {
   readonly #source: ChatResponseSource | null
   readonly #splitter = createEventSplitter()
   readonly #parser: ReturnType<typeof createSseParser>
-  /** Events that were read to find the first part. */
+  /** Events that `readToFirstPart` read, and `read` has not returned yet. */
   #held: Uint8Array[] = []
   #hasEnded = false
   #hasStray = false
   #isFirst = true
   #isPlain = false
-  /** The first event as it came; of a body that is no event stream, all of it. */
+  /** The first event as it was received; the whole body when it is not an event stream. */
   readonly #raw: Uint8Array[] = []
   #assembled: AssembledStream | null = null
-  /** What clients get in place of the event that is being read. */
+  /** The event that clients get in place of the one that is being read: null for none, undefined for the event as it is. */
   #rewritten: JsonObject | null | undefined = undefined
 
-  /** `source`: the chat response that the stream is translated from; it alone is judged then. */
+  /** `source` is the chat response that the stream is translated from. When it is set, it is analyzed in place of the stream. */
   constructor(
     body: ReadableStream<Uint8Array>,
     { endpoint, expected }: AnalysisInput,
@@ -60,18 +60,18 @@ export class ResponseStream {
     }
     this.#parser = createSseParser(push, event => {
       this.#hasStray = true
-      // An object comes first: one behind an event belongs to the stream.
+      // A body that is a plain object begins with it. An object after an event belongs to the stream.
       this.#isPlain ||= event.event === null && this.#isFirst
       push(event)
     })
   }
 
-  /** Whether the body is no event stream but an object: some providers label it as one. */
+  /** Whether the body is a plain object. Some providers label such a body as an event stream. */
   get isPlain(): boolean {
     return this.#isPlain
   }
 
-  /** Reads all of a body that is no event stream. Call in place of `read`, before the first. */
+  /** Reads a body that is not an event stream to its end. Call it instead of `read`. */
   async readPlain(): Promise<Uint8Array> {
     const parts = this.#raw
     for (;;) {
@@ -82,14 +82,14 @@ export class ResponseStream {
   }
 
   /**
-   * Reads on until something to show or to run has come, which nothing needs to be sent before. Returns false where the stream is over without
-   * any. A stream whose beginning is too long to be held goes on.
+   * Reads and holds events until text to show or a tool call to run has arrived. Returns false when the stream ends without any. Returns true
+   * early when the held events exceed MAX_HELD_BYTES.
    */
   async readToFirstPart(): Promise<boolean> {
     for (let heldBytes = 0; heldBytes <= MAX_HELD_BYTES; ) {
       if (this.assembler.hasOutput) return true
       if (this.#isPlain || this.assembler.hasFailed) return false
-      const events = await this.#readOn()
+      const events = await this.#readNext()
       if (events === null) return false
       this.#held.push(...events)
       if (!this.assembler.hasOutput && events.some(this.#format.isLastEvent)) return false
@@ -98,28 +98,28 @@ export class ResponseStream {
     return true
   }
 
-  /** Returns the next events, as they came; null at the end. Throws a ProxyError when the stream breaks off. */
+  /** Returns the next events for the client; null at the end. Throws a ProxyError when the stream breaks off. */
   async read(): Promise<Uint8Array[] | null> {
-    if (this.#held.length === 0) return this.#readOn()
+    if (this.#held.length === 0) return this.#readNext()
     const held = this.#held
     this.#held = []
     return held
   }
 
-  async #readOn(): Promise<Uint8Array[] | null> {
+  async #readNext(): Promise<Uint8Array[] | null> {
     if (this.#hasEnded) return null
     const { done, value } = await this.#reader.read()
     this.#hasEnded = done
     const events = done ? [this.#splitter.end()].filter(rest => rest.length > 0) : this.#splitter.push(value)
-    const read: Uint8Array[] = []
+    const forClient: Uint8Array[] = []
     for (const event of events) {
-      const given = this.#readEvent(event)
-      if (given.length > 0) read.push(given)
+      const bytes = this.#readEvent(event)
+      if (bytes.length > 0) forClient.push(bytes)
     }
-    return read
+    return forClient
   }
 
-  /** Returns the event as clients get it; empty for one that carries nothing. */
+  /** Returns the event as clients get it; empty when it is omitted. */
   #readEvent(event: Uint8Array): Uint8Array {
     this.#rewritten = undefined
     this.#isFirst = this.#raw.length === 0
@@ -131,35 +131,35 @@ export class ResponseStream {
     return rewritten === null ? EMPTY : encoder.encode(`data: ${JSON.stringify(rewritten)}\n\n`)
   }
 
-  /** Whether clients learn of a failure by an event of the stream's own. */
+  /** Whether an event of the stream itself reports the failure to the client. */
   get hasReportedFailure(): boolean {
     return this.assembler.hasFailed && !this.#hasStray
   }
 
-  /** Of memory, for the text that was read. */
+  /** The characters of the response that are held in memory. */
   get bufferedChars(): number {
     return this.assembler.meter.bufferedChars + (this.#source?.bufferedChars ?? 0)
   }
 
-  /** The body in the client's format, as far as it has come. Reading goes no further then. */
+  /** Returns the body in the client's format, as far as it has arrived. Do not read further afterwards. */
   finish(): AssembledStream {
     this.#assembled ??= this.assembler.finish()
     return this.#assembled
   }
 
-  /** What was read of the response, in the format that its provider sent. */
+  /** Analyzes the response as far as it was read, in the format that its provider sent. */
   analyze(): StreamAnalysis {
     const assembled = this.finish()
     const source = this.#source?.finishSource()
     if (!source) return { ...analyzeAssembled(this.#format, assembled), body: assembled.body }
-    const reading = analyzeAssembled(apiFormatOf('chat'), source)
-    // The whole of what the client gets may have been given up for want of memory.
-    const isGivenUp = reading.completeness === 'whole' && assembled.completeness === 'too_large'
-    const completeness = isGivenUp ? assembled.completeness : reading.completeness
-    return { ...reading, completeness, id: assembled.body.id ?? null, omitted: source.omitted, body: source.body }
+    const analysis = analyzeAssembled(apiFormatOf('chat'), source)
+    // The translated response may be too large to assemble although its source was complete.
+    const isTooLarge = analysis.completeness === 'whole' && assembled.completeness === 'too_large'
+    const completeness = isTooLarge ? assembled.completeness : analysis.completeness
+    return { ...analysis, completeness, id: assembled.body.id ?? null, omitted: source.omitted, body: source.body }
   }
 
-  /** Reads past the closing event, so that the connection can be reused. */
+  /** Reads the stream to its end after the last event, so that the connection can be reused. */
   async drain(): Promise<void> {
     try {
       while (!(await this.#reader.read()).done);

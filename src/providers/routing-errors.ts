@@ -1,4 +1,4 @@
-/** The errors for a model without a route: they say what would make it work. */
+/** Creates the errors for models and collections without a provider. Their messages name a way to fix the request or the configuration. */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { matchProvider, matchProviders } from '../catalogue/vendor-model-names.ts'
@@ -8,29 +8,29 @@ import type { ObjectCollection } from '../postgres/stored-objects.ts'
 import { type ClientVendor, COLLECTION_PATHS } from './pass-through-operations.ts'
 import { findSimilarNames } from './similar-names.ts'
 
-/** 404 for a name without any route. `usable` are the catalogue's models that the key can use. */
+/** Returns a 404 for a name without a route. `usable` are the models that the key can use. */
 export function modelNotFoundError(
   model: string,
   catalogue: Catalogue,
   usable: readonly { model: string }[],
 ): ProxyError {
-  const native = nativeTo(model, catalogue)
-  if (native.length > 0) return needsKey(model, native, catalogue)
+  const native = findNativeProviders(model, catalogue)
+  if (native.length > 0) return modelNeedsKeyError(model, native, catalogue)
   const names = usable.map(listed => listed.model)
   const near = findSimilarNames(model, names)
   if (near.length === 0) return createError('modelNotFound', { model: quoteModel(model) })
   return createError('modelMisspelled', { model: quoteModel(model), near: near.join(', ') })
 }
 
-/** The providers that list the name; else the one whose names look like it. */
-function nativeTo(model: string, catalogue: Catalogue): readonly string[] {
+/** Returns the direct providers that list the name; when none does, the one whose names look like it. */
+function findNativeProviders(model: string, catalogue: Catalogue): readonly string[] {
   const listed = catalogue.directProvidersOf(model)
-  const looked = matchProvider(model)
-  return listed.length > 0 || looked === undefined ? listed : [looked]
+  const matched = matchProvider(model)
+  return listed.length > 0 || matched === undefined ? listed : [matched]
 }
 
-/** 404 for a provider's native name when the project has no key for that provider, and no aggregator has the model. */
-function needsKey(model: string, native: readonly string[], catalogue: Catalogue): ProxyError {
+/** Returns a 404 for a provider's native name when the project has no key for that provider, and no aggregator has the model. */
+function modelNeedsKeyError(model: string, native: readonly string[], catalogue: Catalogue): ProxyError {
   const alias = catalogue.aggregatorNameOf(model)
   return createError('modelNeedsKey', {
     model: quoteModel(model),
@@ -41,37 +41,37 @@ function needsKey(model: string, native: readonly string[], catalogue: Catalogue
   })
 }
 
-/** 503 for a name with a vendor in front, when there is neither an aggregator nor a key for a provider that has the model. */
+/** Returns a 503 for a name with a vendor prefix when there is neither an aggregator nor a key for a provider that has the model. */
 export function noRouteError(model: string, catalogue: Catalogue): ProxyError {
-  const looked: readonly string[] = [...catalogue.directProvidersOf(model), ...matchProviders(model)]
+  const candidates: readonly string[] = [...catalogue.directProvidersOf(model), ...matchProviders(model)]
   const native = VENDORS.map(({ name }) => name).filter(
-    name => looked.includes(name) || catalogue.nativeNameOf(name, model) !== undefined,
+    name => candidates.includes(name) || catalogue.nativeNameOf(name, model) !== undefined,
   )
   if (native.length === 0) return createError('noAggregator')
   return createError('noUpstreamForVendor', { model: quoteModel(model), providers: native.join(' or ') })
 }
 
-const NAMED: Record<ClientVendor, { title: string; missing: string }> = {
+const STORAGE_MESSAGES: Record<ClientVendor, { title: string; missing: string }> = {
   ...mapVendors(({ title }) => ({ title, missing: 'this project has stored no key for it. Store one.' })),
   aggregator: { title: 'the aggregator', missing: 'its AGGREGATOR_API_KEY is not set.' },
   google: { title: 'Google', missing: 'this proxy reaches it for models alone.' },
 }
 
-/** The error when no provider keeps what is in the collection; `vendor` is whom the client names. */
+/** Returns the error for a collection that no provider of the project stores. `vendor` is the vendor that the client names. */
 export function noStorageProviderError(collection: ObjectCollection, vendor?: ClientVendor): ProxyError {
   if (collection === 'message_batches') return createError('messageBatchesNeedKey')
-  if (collection === 'anthropic_files') return noKeeperNamed(collection, 'anthropic')
-  return vendor === undefined ? createError('noStorageProvider') : noKeeperNamed(collection, vendor)
+  if (collection === 'anthropic_files') return vendorHasNoStorageError(collection, 'anthropic')
+  return vendor === undefined ? createError('noStorageProvider') : vendorHasNoStorageError(collection, vendor)
 }
 
-function noKeeperNamed(collection: ObjectCollection, vendor: ClientVendor): ProxyError {
+function vendorHasNoStorageError(collection: ObjectCollection, vendor: ClientVendor): ProxyError {
   const path = COLLECTION_PATHS[collection]
-  const { title, missing } = NAMED[vendor]
-  const isKnown = vendor !== 'anthropic' || collection === 'anthropic_files'
-  return createError('vendorHasNoStorage', { title, path, missing: isKnown ? missing : `it has no /v1${path}.` })
+  const { title, missing } = STORAGE_MESSAGES[vendor]
+  const hasPath = vendor !== 'anthropic' || collection === 'anthropic_files'
+  return createError('vendorHasNoStorage', { title, path, missing: hasPath ? missing : `it has no /v1${path}.` })
 }
 
-/** 404 for test keys. */
+/** Returns a 404 for files and batches of test keys. */
 export function sandboxStorageError(): ProxyError {
   return createError('pathUnsupported', {
     vendor: 'The sandbox, which answers test keys,',
@@ -79,7 +79,7 @@ export function sandboxStorageError(): ProxyError {
   })
 }
 
-/** Of a name, what a message may show. */
+/** Returns the name in quotation marks, shortened for a message. */
 export function quoteModel(model: string): string {
   return JSON.stringify(model.slice(0, 100))
 }

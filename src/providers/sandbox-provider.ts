@@ -8,12 +8,12 @@ import type { SandboxInput, SandboxResponse, SandboxTarget } from './sandbox/res
 import { withTranslations } from './translations/with-translations.ts'
 import type { Provider, UpstreamRequest, UpstreamResponse } from './upstream.ts'
 
-/** A worker answers, which alone loads vocabularies. */
-const ANSWER = new WorkerJob<SandboxInput, SandboxResponse>(
+/** Runs in a worker, because only workers load vocabularies. */
+const RESPOND = new WorkerJob<SandboxInput, SandboxResponse>(
   new URL('./jobs.ts', import.meta.url),
   'respondInSandboxJob',
 )
-/** The owner of its jobs: test keys share one turn, so that they hardly delay other projects. */
+/** The owner of all jobs of the sandbox: test keys share one turn, so that they hardly delay other projects. */
 const TEST_KEYS = 'test keys'
 
 export function createSandboxProvider(): Provider {
@@ -22,8 +22,8 @@ export function createSandboxProvider(): Provider {
     pricedAs: null,
     hasFloatVectors: true,
     passThrough: ({ path, body }) =>
-      answer({ path }, body === null || body.form ? encode(body?.fields ?? {}) : body.bytes),
-    send: request => answer(targetOf(request), isLongRequest(request) ? request.bodyBytes : encode(request.body)),
+      respond({ path }, body === null || body.form ? encode(body?.fields ?? {}) : body.bytes),
+    send: request => respond(targetOf(request), isLongRequest(request) ? request.bodyBytes : encode(request.body)),
   }
   const target = { maxOutputTokens: null, canReason: true, supportsCacheControl: false }
   return withTranslations(sandbox, { nativeEndpoints: [], resolveTarget: () => target, extrasKeys: null })
@@ -36,9 +36,9 @@ function targetOf({ endpoint, stream }: UpstreamRequest): SandboxTarget {
   return { endpoint, stream }
 }
 
-async function answer(target: SandboxTarget, bodyBytes: Uint8Array): Promise<UpstreamResponse> {
+async function respond(target: SandboxTarget, bodyBytes: Uint8Array): Promise<UpstreamResponse> {
   const { contentType, bytes } = await runBodyJob<SandboxTarget, SandboxResponse>(
-    ANSWER,
+    RESPOND,
     { bodyBytes, owner: TEST_KEYS },
     target,
   )

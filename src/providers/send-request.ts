@@ -1,4 +1,4 @@
-/** Sends requests to a provider with its own credential in place of the client's: those that a model is asked, and those that are passed through. */
+/** Sends model requests and pass-through requests to a provider, with the provider's credential in place of the client's. */
 import { callUpstream, type UpstreamCall } from './call-upstream.ts'
 import { createRequestHeaders } from './forwarded-headers.ts'
 import {
@@ -9,17 +9,17 @@ import {
   type UpstreamResponse,
 } from './upstream.ts'
 
-/** How a project reaches a provider with one of its keys. */
+/** The options of a provider for one project and one key. */
 export interface ProviderOptions extends Pick<UpstreamCall, 'name' | 'limits' | 'probe'> {
   kind: ProviderKind
   pricedAs: string
-  /** The project whose requests it answers. */
+  /** The project whose requests the provider serves. */
   projectId: number
   baseUrl: string
   apiKey: string
-  /** Its name in messages. */
+  /** The provider's name in messages. */
   title?: string
-  /** Path prefixes of operations that it accepts; any by default. */
+  /** Path prefixes of the operations that the provider accepts; any path by default. */
   passThroughPaths?: readonly string[] | null
 }
 
@@ -37,26 +37,26 @@ export async function sendModelRequest(
 ): Promise<UpstreamResponse> {
   const headers = writeHeaders(request, recipient)
   const { earlierCredentials, signal } = request
-  const answer = await callUpstream({ ...recipient, headers, body, earlierCredentials, signal })
-  const isLabelled = !request.stream || answer.status !== 200 || isEventStream(answer)
-  return isLabelled ? answer : labelStream(answer)
+  const response = await callUpstream({ ...recipient, headers, body, earlierCredentials, signal })
+  const isLabelled = !request.stream || response.status !== 200 || isEventStream(response)
+  return isLabelled ? response : labelStream(response)
 }
 
 const OPENING_BRACKETS: ReadonlySet<number | undefined> = new Set(Buffer.from('{[<'))
 
-/** Some providers label a stream as JSON, or not at all: its first byte tells it from an object, a list or a page. */
-async function labelStream(answer: UpstreamResponse): Promise<UpstreamResponse> {
-  const reader = openReader(answer.body)
+/** Labels the response as an event stream unless its first byte opens a JSON value or a page. Some providers label streams as JSON or not at all. */
+async function labelStream(response: UpstreamResponse): Promise<UpstreamResponse> {
+  const reader = openReader(response.body)
   const first: Uint8Array[] = []
   let opening: number | undefined
-  for (let isOver = false; opening === undefined && !isOver; ) {
+  for (let isFinished = false; opening === undefined && !isFinished; ) {
     const { done, value } = await reader.read()
-    isOver = done
+    isFinished = done
     if (value) first.push(value)
     opening = value?.find(byte => byte > SPACE)
   }
-  if (opening !== undefined && !OPENING_BRACKETS.has(opening)) answer.headers.set('content-type', 'text/event-stream')
-  return { ...answer, body: resume(first, reader) }
+  if (opening !== undefined && !OPENING_BRACKETS.has(opening)) response.headers.set('content-type', 'text/event-stream')
+  return { ...response, body: resume(first, reader) }
 }
 
 const SPACE = 0x20
@@ -65,7 +65,7 @@ function openReader(body: ReadableStream<Uint8Array>) {
   return body.getReader()
 }
 
-/** What was read, and then the rest. */
+/** Returns a stream of the parts that were read, followed by the rest of the body. */
 function resume(read: Uint8Array[], reader: ReturnType<typeof openReader>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
@@ -81,15 +81,15 @@ function resume(read: Uint8Array[], reader: ReturnType<typeof openReader>): Read
   )
 }
 
-type Sent = Omit<PassThroughRequest, 'path' | 'hasSideEffects' | 'isDownload'> & { isDownload?: boolean }
+type PassThroughCall = Omit<PassThroughRequest, 'path' | 'hasSideEffects' | 'isDownload'> & { isDownload?: boolean }
 
-/** The client's Accept header stays, because the response may be a stream, or no JSON. */
+/** Forwards a pass-through request. It keeps the client's Accept header, because the response may be a stream or another type than JSON. */
 export function sendPassThrough(
-  { method, body, headers: given, isDownload, earlierCredentials, signal }: Sent,
+  { method, body, headers: clientHeaders, isDownload, earlierCredentials, signal }: PassThroughCall,
   recipient: UpstreamTarget,
 ): Promise<UpstreamResponse> {
-  const headers = writeHeaders({ headers: given, stream: false }, recipient)
-  headers.set('accept', given.get('accept') ?? '*/*')
+  const headers = writeHeaders({ headers: clientHeaders, stream: false }, recipient)
+  headers.set('accept', clientHeaders.get('accept') ?? '*/*')
   if (body) headers.set('content-type', body.contentType)
   else headers.delete('content-type')
   const { limits } = recipient
@@ -106,9 +106,9 @@ export function sendPassThrough(
 
 function writeHeaders(
   request: Pick<UpstreamRequest, 'headers' | 'stream'>,
-  { kind, projectId, headers: own }: UpstreamTarget,
+  { kind, projectId, headers: targetHeaders }: UpstreamTarget,
 ): Headers {
   const headers = createRequestHeaders(request, kind, projectId)
-  for (const [header, value] of Object.entries(own)) headers.set(header, value)
+  for (const [header, value] of Object.entries(targetHeaders)) headers.set(header, value)
   return headers
 }

@@ -1,28 +1,28 @@
 /** Finds names with a similar spelling. */
 
-/** Most names returned. */
+/** The largest number of names returned. */
 const MAX_SHOWN = 5
-/** Share of the letters that may differ. */
+/** The share of the letters that may differ. */
 const MAX_SHARE = 0.4
 /** Longer names are not compared. */
 const MAX_LENGTH = 100
 
 /**
- * Sorted by similarity; empty when none is similar. A name's vendor counts only if one was asked for. `limit`: how many letters may differ, by
- * default a share of them.
+ * Returns the similar names, most similar first; empty when none is similar. The vendor prefix of a name is compared only when the requested
+ * name has one. `limit` is the number of letters that may differ, by default a share of them.
  */
 export function findSimilarNames(
-  asked: string,
+  requested: string,
   names: readonly string[],
-  limit = Math.max(2, Math.floor(asked.length * MAX_SHARE)),
+  limit = Math.max(2, Math.floor(requested.length * MAX_SHARE)),
 ): string[] {
-  if (asked.length > MAX_LENGTH) return []
-  const wanted = asked.toLowerCase()
-  const near = [...new Set(names)].map(name => {
-    const compared = wanted.includes('/') ? name : name.slice(name.indexOf('/') + 1)
-    return { name, distance: distanceOf(wanted, compared.toLowerCase(), limit) }
+  if (requested.length > MAX_LENGTH) return []
+  const target = requested.toLowerCase()
+  const candidates = [...new Set(names)].map(name => {
+    const compared = target.includes('/') ? name : name.slice(name.indexOf('/') + 1)
+    return { name, distance: editDistance(target, compared.toLowerCase(), limit) }
   })
-  return near
+  return candidates
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
     .slice(0, MAX_SHOWN)
@@ -30,10 +30,10 @@ export function findSimilarNames(
 }
 
 /**
- * Number of letters to add, drop, replace or swap with their neighbour (optimal string alignment); any number above `limit` if it exceeds
- * that.
+ * Returns the number of letters to add, remove, replace or swap with their neighbour (optimal string alignment). When it exceeds `limit`, the
+ * result is any number above `limit`.
  */
-function distanceOf(a: string, b: string, limit: number): number {
+function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)

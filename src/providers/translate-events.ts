@@ -1,17 +1,17 @@
-/** Translates an upstream's event stream as it comes. Its first piece is awaited: an earlier failure can then become an error response. */
+/** Translates an upstream's event stream as it arrives. The first piece is awaited, so that an earlier failure can become an error response. */
 import { ProxyError } from '../errors/errors.ts'
 import { createSseParser, type SseEvent } from '../formats/sse/sse.ts'
 
 export interface EventTranslator {
   /** Returns the bytes for one event; null for none. Throws a ProxyError. */
   push(event: SseEvent): Uint8Array | null
-  /** Whether the last event was among them. */
+  /** Whether the last event of the stream was pushed. */
   readonly isDone: boolean
-  /** Ends a stream that has ended without its last event: returns its last bytes. Throws a ProxyError where it was cut. */
+  /** Called when the stream has ended without its last event. Returns the last bytes. Throws a ProxyError when the stream was cut. */
   end(): Uint8Array | null
-  /** Returns the bytes that come before the error which ended a response; null for none. */
+  /** Returns the bytes to send before the error that ended the response; null for none. */
   flushOnError?(): Uint8Array | null
-  /** Returns the bytes that end a response which broke off; without it, reading throws the error. */
+  /** Returns the bytes that end a response that broke off. When this method is absent, reading throws the error. */
   encodeError?(error: ProxyError): Uint8Array
 }
 
@@ -21,7 +21,10 @@ function openReader(stream: ReadableStream<Uint8Array>) {
   return stream.getReader()
 }
 
-/** Rejects, or later throws, with a ProxyError: the upstream's own error, or that it broke off. Reading throws when the client has left. */
+/**
+ * Rejects with a ProxyError when the upstream reports an error or breaks off before the first piece; later, reading throws it. Reading also
+ * throws when the client has disconnected.
+ */
 export async function translateEvents(
   upstream: ReadableStream<Uint8Array>,
   translator: EventTranslator,
@@ -48,34 +51,34 @@ async function* translatePieces(reader: Reader, translator: EventTranslator): As
   let events: SseEvent[] = []
   const push = (event: SseEvent) => void events.push(event)
   const parser = createSseParser(push, push)
-  let hasBegun = false
+  let hasStarted = false
   try {
-    for (let isOver = false; !isOver; ) {
+    for (let isFinished = false; !isFinished; ) {
       const { done, value } = await reader.read()
       if (done) parser.end()
       else parser.push(value)
       for (const event of events) {
         const piece = translator.isDone ? null : translator.push(event)
         if (!piece) continue
-        hasBegun = true
+        hasStarted = true
         yield piece
       }
       events = []
-      isOver = done || translator.isDone
+      isFinished = done || translator.isDone
     }
     if (translator.isDone) return void readToEnd(reader)
     const rest = translator.end()
     if (rest) yield rest
   } catch (error) {
     void reader.cancel(error).catch(() => {})
-    const last = hasBegun ? translator.flushOnError?.() : null
+    const last = hasStarted ? translator.flushOnError?.() : null
     if (last) yield last
-    if (!hasBegun || !translator.encodeError || !(error instanceof ProxyError)) throw error
+    if (!hasStarted || !translator.encodeError || !(error instanceof ProxyError)) throw error
     yield translator.encodeError(error)
   }
 }
 
-/** Reads past the end, so that the connection can be reused. */
+/** Reads the stream to its end after the last event, so that the connection can be reused. */
 async function readToEnd(reader: Reader): Promise<void> {
   try {
     while (!(await reader.read()).done);

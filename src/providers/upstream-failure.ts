@@ -1,4 +1,4 @@
-/** How an upstream can fail before it responds, classified by what can be done about it. */
+/** Errors of upstreams, classified by whether a retry or a fallback may help. */
 
 import { createErrorOptions, ProxyError, type ProxyErrorOptions } from '../errors/errors.ts'
 import type { Completeness } from '../formats/chat/completeness.ts'
@@ -7,21 +7,21 @@ import type { TokenUsage } from '../formats/token-usage.ts'
 import type { Credentials } from './credentials/credentials.ts'
 
 /**
- * unconnected: nothing was sent. cut: the connection ended before a response began. silent: no response in time. broken: an unusable
- * response. empty: a response with status 200 without an answer in it. reported: an error that the provider reported in such a response.
- * open-circuit: not called, because it kept failing.
+ * unconnected: nothing was sent. cut: the connection ended before a response began. silent: no response arrived in time. broken: the response
+ * is unusable. empty: the response has status 200 but no output. reported: the provider reported an error in a response with status 200.
+ * open-circuit: the upstream was not called, because it kept failing.
  */
 export type UpstreamFailureKind = 'unconnected' | 'cut' | 'silent' | 'broken' | 'empty' | 'reported' | 'open-circuit'
 
 export class UpstreamFailure extends ProxyError {
   readonly kind: UpstreamFailureKind
-  /** The status that the upstream answered with; null when it gave none, or one that was in order. */
+  /** The upstream's status; null when there was no response, or when its status was not the problem. */
   readonly upstreamStatus: number | null
-  /** How often the upstream was asked. */
+  /** The number of calls to the upstream. */
   attempts: number
-  /** What the provider reported that it used all the same; null when it reported nothing. */
+  /** The usage that the provider reported in spite of the failure; null when it reported none. */
   usage: TokenUsage | null = null
-  /** As an answer's. */
+  /** As in UpstreamResponse. */
   attemptedKeys?: readonly string[]
   credentials?: Credentials
 
@@ -33,7 +33,7 @@ export class UpstreamFailure extends ProxyError {
   }
 }
 
-/** 504: no connection was made in time. */
+/** Returns a 504: no connection was established in time. */
 export function connectTimeoutError(provider: string, limitMs: number): UpstreamFailure {
   return new UpstreamFailure(
     'unconnected',
@@ -41,7 +41,7 @@ export function connectTimeoutError(provider: string, limitMs: number): Upstream
   )
 }
 
-/** 504: the request was sent. `awaited` is the first or the next byte. */
+/** Returns a 504: the request was sent, but no bytes arrived in time. `awaited` is "first byte" or "next byte". */
 export function responseTimeoutError(provider: string, awaited: string, limitMs: number): UpstreamFailure {
   return new UpstreamFailure(
     'silent',
@@ -49,7 +49,7 @@ export function responseTimeoutError(provider: string, awaited: string, limitMs:
   )
 }
 
-/** 502: a network error before the response began. */
+/** Returns a 502: a network error before the response began. */
 export function unreachableError(provider: string, cause: unknown): UpstreamFailure {
   return new UpstreamFailure(
     isUnconnected(cause) ? 'unconnected' : 'cut',
@@ -57,7 +57,7 @@ export function unreachableError(provider: string, cause: unknown): UpstreamFail
   )
 }
 
-/** 502: the response was incomplete or invalid. */
+/** Returns a 502: the response was incomplete or invalid. `how` completes a sentence whose subject is the upstream. */
 export function brokenResponseError(provider: string, how: string, status?: number, cause?: unknown): UpstreamFailure {
   const fault = status === undefined ? how : `${how} (status ${status})`
   return new UpstreamFailure('broken', createErrorOptions('upstreamBroken', { provider, fault }, cause), status ?? null)
@@ -69,7 +69,7 @@ const REPORTED: ReadonlySet<Completeness> = new Set<Completeness>([
   'error_in_stream',
 ])
 
-/** A failure inside a response with status 200: in the provider's own words and with its status, if it reported one; else a 502. */
+/** Returns a failure inside a response with status 200. `error` has the provider's message and status if it reported an error, else a 502. */
 export function failedResponseError(
   error: Required<Pick<ProxyErrorOptions, 'status' | 'code' | 'message' | 'type'>>,
   completeness: Completeness,
@@ -80,37 +80,38 @@ export function failedResponseError(
   return Object.assign(new UpstreamFailure(kind, { status, code, message, type, replacesResponse: true }), { usage })
 }
 
-/** The failure of a stream before its first part, with what the provider had reported by then. */
+/** Returns the error of a stream before its first part, with the usage that the provider had reported by then. */
 export function attachUsage(error: unknown, usage: TokenUsage | null): unknown {
   if (error instanceof UpstreamFailure) return Object.assign(error, { usage })
   return error instanceof ProxyError ? failedResponseError(error, 'error_in_stream', usage) : error
 }
 
-/** Whether another model may answer: an error that the provider reported may concern the request. */
+/** Returns whether a fallback may help. It does not when the provider reported an error about the request. */
 export function canFallBack(failure: UpstreamFailure): boolean {
   return failure.kind !== 'reported' || isTemporaryStatus(failure.status)
 }
 
-/** 502: what came has ended, and holds no response: an error page, an empty body, text that is no JSON. */
+/** Returns a 502: the body ended without a response in it, for example an error page, an empty body, or text that is not JSON. */
 export function emptyResponseError(provider: string, fault: string): UpstreamFailure {
   const error = createErrorOptions('upstreamBroken', { provider, fault })
   return new UpstreamFailure('empty', { ...error, replacesResponse: true })
 }
 
-/** 503 that says how long to stay away. */
+/** Returns a 503 that states how long to wait. */
 export function circuitOpenError(provider: string, waitMs: number): UpstreamFailure {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
   return new UpstreamFailure('open-circuit', createErrorOptions('circuitOpen', { provider, seconds }))
 }
 
-/** Whether an upstream’s error may be over a moment later: 408, 429, 5xx. */
+/** Returns whether an upstream’s error may be temporary: 408, 429, and 5xx except 501 and 505. */
 export function isTemporaryStatus(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
 }
 
-/** Error codes of a connection that was never made, or whose TLS was not agreed on. */
-const UNCONNECTED = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPROTO)$|^ERR_TLS_|^UNABLE_TO_|CERT/
+/** Matches error codes of a connection that was never established, or whose TLS handshake failed. */
+const CONNECT_ERROR_CODES =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPROTO)$|^ERR_TLS_|^UNABLE_TO_|CERT/
 
 function isUnconnected(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && UNCONNECTED.test(asString(cause.code))
+  return cause instanceof Error && 'code' in cause && CONNECT_ERROR_CODES.test(asString(cause.code))
 }

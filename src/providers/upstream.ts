@@ -1,4 +1,4 @@
-/** The interface of providers to the pipeline: each answers one request. */
+/** The interface between the pipeline and providers: requests, responses, and the provider itself. */
 import type { DirectProvider } from '../config/config.ts'
 import type { MemoryReservation } from '../event-loop/stream-memory.ts'
 import type { MultipartForm } from '../formats/multipart-form.ts'
@@ -6,12 +6,12 @@ import type { PlainResponseAnalysis } from './analyze-response.ts'
 import type { Credentials } from './credentials/credentials.ts'
 import type { ChatResponseSource, ResponseStream } from './response-stream.ts'
 
-/** Decides which vendor's documented headers apply. Every aggregator is assumed to know OpenRouter's. */
+/** Selects the vendor whose documented headers apply. Every aggregator is assumed to support OpenRouter's. */
 export type ProviderKind = DirectProvider | 'aggregator'
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings' | 'responses' | 'messages'
 
-/** Prices up to which an aggregator may choose a host, in US dollars: for a million tokens, and for a request. */
+/** The highest prices at which an aggregator may choose a host, in US dollars: per million tokens, and per request. */
 export interface MaxPrice {
   prompt: number
   completion: number
@@ -20,57 +20,56 @@ export interface MaxPrice {
 
 export interface UpstreamRequest {
   endpoint: Endpoint
-  /** The body as the client sent it; changed only where the provider needs it. */
+  /** The body's text as the client sent it, changed only where the provider requires it. */
   bodyText: string
-  /** The parsed body. For a long one that was rewritten, only its short fields. */
+  /** The parsed body. A long body that was rewritten has only its short fields here. */
   body: Record<string, unknown>
-  /** Only for a long body: its bytes. `bodyText` is then decoded on each access, which takes long. */
+  /** The bytes of a long body; absent for a short one. `bodyText` is then decoded on each access, which is slow. */
   bodyBytes?: Uint8Array
   /** The client's own request headers. */
   headers: Headers
   stream: boolean
-  /** Only counts the prompt's tokens. For Responses and Messages. */
+  /** Whether the request only counts the prompt's tokens. Only Responses and Messages support it. */
   isCountOnly?: boolean
-  /** Sent to a provider that limits prices. */
+  /** The price limit that is sent to a provider with `enforcesMaxPrice`. */
   maxPrice?: MaxPrice | undefined
-  /** Whether the project wants no tools left out that the provider cannot run. */
+  /** Whether a request with tools that the provider cannot run is rejected. By default such tools are omitted. */
   rejectsUnsupportedTools?: boolean
-  /** Whether its answer is translated from chat: then a plain one also says in which order its parts came. */
+  /** Whether the response is translated from chat. A plain response then also contains the order of its parts. */
   isTranslated?: boolean
-  /** Whether a prompt that is translated for Anthropic is marked for its cache. */
+  /** Whether cache breakpoints are added to a prompt that is translated for Anthropic. */
   addsCacheBreakpoints?: boolean
-  /** Counts a long plain response as it is read. */
+  /** The memory reservation to which a long plain response is added while it is read. */
   responseMemory?: MemoryReservation | undefined
-  /** The project that asks: work of one project beside the event loop does not keep another's waiting. */
+  /** The id of the project that owns the request's worker jobs, so that one project's jobs do not delay another's. */
   owner?: number
-  /** Those of earlier attempts with other keys: the response is rid of them, too. */
+  /** Credentials of earlier attempts with other keys. They are redacted in the response, too. */
   earlierCredentials?: readonly Credentials[]
-  /** Aborted when the response is not needed any more. */
+  /** The signal is aborted when the response is no longer needed. */
   signal: AbortSignal
-  /** Whether its client has left, and the response is read only for its usage: it is not asked for again. */
+  /** Returns whether the client has disconnected. The response is then read only for its usage, and the request is not retried. */
   isClientDisconnected?: () => boolean
 }
 
-/** A body's fields, and the body as it came. */
+/** The body of a pass-through request: its bytes as received, and its fields. */
 export interface PassThroughBody {
   bytes: Uint8Array
   contentType: string
-  /** For JSON, the object; for a form, its short values. */
+  /** The object of a JSON body, or the short values of a form. */
   fields: Record<string, unknown>
-  /** Null for JSON. */
+  /** The parsed form; null for JSON. */
   form: MultipartForm | null
 }
 
-/** A pass-through request. */
 export interface PassThroughRequest {
   method: 'GET' | 'POST' | 'DELETE'
-  /** After the base address, with a leading slash. */
+  /** The path after the base address, with a leading slash. */
   path: string
-  /** Null for none. */
+  /** The body; null for none. */
   body: PassThroughBody | null
   /** The client's own request headers. */
   headers: Headers
-  /** Whether it may create something at the provider even if its response is lost: then it is not retried. */
+  /** Whether the request may create an object at the provider even if its response is lost. Such a request is not retried. */
   hasSideEffects: boolean
   /** Whether the response may have any size, because it is not held in memory. */
   isDownload: boolean
@@ -79,12 +78,12 @@ export interface PassThroughRequest {
   signal: AbortSignal
 }
 
-/** A request about something that a provider keeps. */
+/** A request about an object that a provider stores. */
 export interface StorageRequest {
   method: 'GET' | 'POST' | 'DELETE'
-  /** After the base address, with a leading slash. */
+  /** The path after the base address, with a leading slash. */
   path: string
-  /** With its question mark; empty for none. */
+  /** The query string with its question mark; empty for none. */
   query: string
   /** The client's own request headers. */
   headers: Headers
@@ -94,50 +93,50 @@ export interface StorageRequest {
 }
 
 export interface RealtimeSessionRequest {
-  /** Null for a session that only transcribes, by a model that is named in it. */
+  /** The model; null for a session that only transcribes, which names its model in a message. */
   model: string | null
   isTranscription: boolean
   /** The client's own request headers. */
   headers: Headers
 }
 
-/** Where a provider's Realtime API is reached, and the headers that open it, with its credential among them. */
+/** The address of a provider's Realtime API, and the headers that open a session. They include the credential. */
 export interface RealtimeAddress {
   url: string
   headers: Record<string, string>
   /** As in UpstreamResponse. */
   attemptedKeys?: readonly string[]
-  /** What no message of the session may show. */
+  /** The credentials that must be redacted in the session's messages. */
   credentials: Credentials
 }
 
 export interface UpstreamResponse {
-  /** The provider's own: retries, circuits and fallbacks act on it. */
+  /** The provider's status, on which retries, circuits and fallbacks act. */
   status: number
-  /** Of an error: the status for the client, where the meaning asks for another. */
+  /** The status of an error for the client, where it differs from the provider's. */
   clientStatus?: number
-  /** Ready to be passed on: no hop-by-hop headers, no encoding, no length. */
+  /** Headers that can be forwarded: no hop-by-hop headers, no encoding, no length. */
   headers: Headers
   /** Reading it throws a ProxyError when the upstream breaks off or stops sending. */
   body: ReadableStream<Uint8Array>
   /**
-   * Whether it may be stored and shared: not where its `Cache-Control` says `no-store`, nor where it showed a credential, which was taken out
-   * of it. Asked once the body has been read.
+   * Returns whether the response may be stored and shared. It may not when its `Cache-Control` is `no-store`, or when a credential was redacted
+   * in it. Call it after the body has been read.
    */
   isStorable(): boolean
-  /** The response of a completion, read whole. `body` is empty then. */
+  /** The analysis of a plain response to a model request, which was read to its end. `body` is then empty. */
   plain?: PlainResponseAnalysis
-  /** The same of a stream, read to its first part. */
+  /** The stream of a response to a model request, which was read to its first part. `body` is then empty. */
   stream?: ResponseStream
   /** The chat response that a stream is translated from. */
   source?: ChatResponseSource
-  /** Those that it has been rid of; none when nobody was called. */
+  /** The credentials that were redacted in the response; absent when no upstream was called. */
   credentials?: Credentials
-  /** `performance.now()` when its head came; when it is not set, as it is returned. */
+  /** `performance.now()` when the response headers arrived. When it is not set, they arrived when the response was returned. */
   headersAtMs?: number
-  /** How often the upstream was asked; once when it is not set. */
+  /** The number of calls to the upstream; one when it is not set. */
   attempts?: number
-  /** Where the project has named keys: those that were asked, in order, each that was refused with the status. */
+  /** The names of the provider keys that were used, in order, where the project has named keys. A rejected key is followed by its status. */
   attemptedKeys?: readonly string[]
 }
 
@@ -146,42 +145,42 @@ export function isEventStream({ headers }: Pick<UpstreamResponse, 'headers'>): b
 }
 
 export interface Provider {
-  /** For X-Proxy-Provider. */
+  /** The provider's name in the header X-Proxy-Provider. */
   readonly name: string
-  /** Decides which of the client's headers reach it: see pickForwardedHeaders. None when it is not set. */
+  /** Selects the client's headers that are forwarded: see pickForwardedHeaders. None are when it is not set. */
   readonly kind?: ProviderKind
   /** The provider's name in the catalogue's prices; null when it is free of charge. */
   readonly pricedAs: string | null
-  /** Whether it chooses no host that asks more than a request's `maxPrice`. */
+  /** Whether the provider chooses no host with a price above a request's `maxPrice`. */
   readonly enforcesMaxPrice?: boolean
-  /** Whether its vectors are 32-bit floats: asked for in base64, which is a quarter as long, they are the same numbers. */
+  /** Whether the provider's vectors are 32-bit floats. In base64, which is a quarter as long, they are then the same numbers. */
   readonly hasFloatVectors?: boolean
-  /** Operations besides chat that it supports natively; by default those of its vendor. */
+  /** Endpoints besides chat that the provider supports natively; by default those of its vendor. */
   readonly nativeEndpoints?: readonly Endpoint[]
-  /** Throws a ProxyError: 502 when unreachable or broken, 504 when it timed out. */
+  /** Sends a model request. Throws a ProxyError: 502 when the provider is unreachable or its response is broken, 504 after a timeout. */
   send(request: UpstreamRequest): Promise<UpstreamResponse>
-  /** Passes a request through. Throws as `ask` does, and a 404 for an operation that it lacks. */
+  /** Forwards a pass-through request. Throws as `send` does, and a 404 for an operation that the provider lacks. */
   passThrough?(request: PassThroughRequest): Promise<UpstreamResponse>
-  /** Where the project has named keys: the provider with the one of this name alone; with any of them if there is none. */
+  /** Returns the provider with the key of this name alone, or with all keys if none has the name. Absent without named keys. */
   withKey?(name: string): Provider
-  /** Asks for a stored response, or about one; absent when it stores none. Throws as `ask` does. */
+  /** Sends a request about a stored object. Absent when the provider stores none. Throws as `send` does. */
   sendStored?(request: StorageRequest): Promise<UpstreamResponse>
-  /** Where a session with a model is opened; absent without a Realtime API. `headers` are the client's own. */
-  resolveRealtime?(asked: RealtimeSessionRequest): Promise<RealtimeAddress>
+  /** Returns the address that opens a realtime session. Absent without a Realtime API. */
+  resolveRealtime?(request: RealtimeSessionRequest): Promise<RealtimeAddress>
 }
 
-/** Whether it keeps responses itself, under a key of the project's own. Those of any other are kept here. */
+/** Returns whether the provider stores responses itself, under the project's own key. The proxy stores those of all other providers. */
 export function storesResponses({ sendStored, kind }: Pick<Provider, 'sendStored' | 'kind'>): boolean {
   return sendStored !== undefined && kind !== 'aggregator'
 }
 
-/** Sends the request. `earlier`: credentials of attempts before this one. */
+/** Sends the request. `earlier` are the credentials of attempts before this one. */
 export type SendAttempt = (earlier?: readonly Credentials[]) => Promise<UpstreamResponse>
 
-/** The provider with `act` around each request for a model's answer. */
+/** Returns the provider with `act` around each model request and each pass-through request. */
 export function wrapProvider(
   provider: Provider,
-  act: (ask: SendAttempt, request: UpstreamRequest | PassThroughRequest) => Promise<UpstreamResponse>,
+  act: (send: SendAttempt, request: UpstreamRequest | PassThroughRequest) => Promise<UpstreamResponse>,
 ): Provider {
   const { passThrough } = provider
   return {
@@ -194,7 +193,7 @@ export function wrapProvider(
   }
 }
 
-/** The request of a further attempt. */
+/** Returns the request of a further attempt, with the credentials of earlier attempts. */
 export function withEarlierCredentials<R extends Pick<UpstreamRequest, 'earlierCredentials'>>(
   request: R,
   earlier: readonly Credentials[] = [],

@@ -1,6 +1,6 @@
 /**
- * Reads a provider's response to its first part before it counts as one: until then, a failure inside a 200 is a failure of the provider, which
- * is retried, counts for its circuit, and is answered by a fallback.
+ * Reads a provider's response to its first part before returning it. A failure inside a 200 before that part is a failure of the provider: it is
+ * retried, counts for the circuit, and leads to a fallback.
  */
 
 import { NO_OWNER } from '../event-loop/worker-pool.ts'
@@ -19,47 +19,50 @@ export function withResponseCheck(provider: Provider): Provider {
   return {
     ...provider,
     async send(request) {
-      const answer = await provider.send(request)
-      const isRead = answer.status === 200 && request.endpoint !== 'embeddings' && !request.isCountOnly
-      return isRead ? readAnswer(answer, request, provider.name) : answer
+      const response = await provider.send(request)
+      const isChecked = response.status === 200 && request.endpoint !== 'embeddings' && !request.isCountOnly
+      return isChecked ? checkResponse(response, request, provider.name) : response
     },
   }
 }
 
-async function readAnswer(
-  answer: UpstreamResponse,
+async function checkResponse(
+  response: UpstreamResponse,
   request: UpstreamRequest,
   provider: string,
 ): Promise<UpstreamResponse> {
   const input = { endpoint: request.endpoint, expected: apiFormatOf(request.endpoint).readExpectedOutput(request.body) }
-  if (answer.plain) return accept(answer, answer.plain)
-  if (!request.stream || !isEventStream(answer)) {
-    const plain = await readPlainResponse(answer.body, provider, {
+  if (response.plain) return throwIfFailed(response, response.plain)
+  if (!request.stream || !isEventStream(response)) {
+    const plain = await readPlainResponse(response.body, provider, {
       ...{ ...input, owner: request.owner ?? NO_OWNER },
       held: request.responseMemory,
     })
-    return accept({ ...answer, plain }, plain)
+    return throwIfFailed({ ...response, plain }, plain)
   }
-  return readStream(answer, input)
+  return checkStream(response, input)
 }
 
-async function readStream(answer: UpstreamResponse, input: AnalysisInput): Promise<UpstreamResponse> {
-  const stream = new ResponseStream(answer.body, input, answer.source ?? null)
-  const goesOn = await stream.readToFirstPart().catch(error => {
+async function checkStream(response: UpstreamResponse, input: AnalysisInput): Promise<UpstreamResponse> {
+  const stream = new ResponseStream(response.body, input, response.source ?? null)
+  const hasOutput = await stream.readToFirstPart().catch(error => {
     throw attachUsage(error, stream.analyze().usage)
   })
   if (stream.isPlain) {
     const plain = analyzePlainResponse(await stream.readPlain(), input)
-    return accept({ ...answer, plain }, plain)
+    return throwIfFailed({ ...response, plain }, plain)
   }
-  if (goesOn) return { ...answer, stream }
-  const reading = stream.analyze()
-  if (reading.failure) stream.cancel(reading.failure.message)
-  return accept({ ...answer, stream }, reading)
+  if (hasOutput) return { ...response, stream }
+  const analysis = stream.analyze()
+  if (analysis.failure) stream.cancel(analysis.failure.message)
+  return throwIfFailed({ ...response, stream }, analysis)
 }
 
-/** Throws where the response is a failure. */
-function accept(answer: UpstreamResponse, { failure, completeness, usage }: ResponseAnalysis): UpstreamResponse {
+/** Returns the response. Throws when it is a failure. */
+function throwIfFailed(
+  response: UpstreamResponse,
+  { failure, completeness, usage }: ResponseAnalysis,
+): UpstreamResponse {
   if (failure) throw failedResponseError(failure, completeness, usage)
-  return answer
+  return response
 }

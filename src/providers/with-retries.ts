@@ -1,4 +1,4 @@
-/** Retries a provider that failed before its response began, if a second request does no harm. */
+/** Retries requests to a provider that failed before its response began, if a second request does no harm. */
 import { ClientDisconnected } from '../errors/errors.ts'
 import { nowMs } from '../event-loop/clock.ts'
 import { onAbort } from '../event-loop/timeouts.ts'
@@ -13,38 +13,44 @@ import {
 import { canFallBack, isTemporaryStatus, UpstreamFailure } from './upstream-failure.ts'
 
 export interface RetryOptions {
-  /** After the first attempt. */
+  /** The largest number of attempts after the first one. */
   maxRetries: number
-  /** From 0 to 1; for tests. */
+  /** Returns a number from 0 to 1. Tests replace it. */
   random?: () => number
 }
 
-/** The first wait is up to this long; each further one up to twice the last. */
+/** The upper bound on the first wait. It doubles with each further wait. */
 const FIRST_WAIT_MS = 250
-/** For a longer Retry-After, the client gets the response and decides itself. */
+/** The upper bound on a wait. When Retry-After is longer, the response is returned to the client, who decides. */
 const MAX_WAIT_MS = 5_000
 
 /** Returns the provider with retries. When all attempts fail, the last one's outcome is returned. */
 export function withRetries(provider: Provider, { maxRetries, random = Math.random }: RetryOptions): Provider {
-  /** `leavesTrace`: whether the request asks the provider to create something, which may exist although the response was lost. */
-  async function repeat(leavesTrace: boolean, { signal, isClientDisconnected }: Leaving, ask: SendAttempt) {
+  /** `hasSideEffects`: the request creates an object at the provider, which may exist although the response was lost. */
+  async function sendWithRetries(
+    hasSideEffects: boolean,
+    { signal, isClientDisconnected }: ClientConnection,
+    send: SendAttempt,
+  ) {
     let attempts = 0
     let mayHaveCost = false
-    const keys: string[] = []
+    const attemptedKeys: string[] = []
     const earlier: Credentials[] = []
     for (let retry = 0; ; retry++) {
-      const outcome = await attempt(() => ask(earlier))
+      const outcome = await attempt(() => send(earlier))
       attempts += outcome.attempts ?? 1
-      keys.push(...(outcome.attemptedKeys ?? []))
-      const waitMs = retry < maxRetries && mayRepeat(outcome, leavesTrace) ? chooseWait(outcome, retry, random) : null
+      attemptedKeys.push(...(outcome.attemptedKeys ?? []))
+      const canRetry = retry < maxRetries && isRetryable(outcome, hasSideEffects)
+      const waitMs = canRetry ? chooseWait(outcome, retry, random) : null
       if (waitMs === null) {
-        Object.assign(outcome, { attempts, keys })
+        outcome.attempts = attempts
+        outcome.attemptedKeys = attemptedKeys
         if (outcome instanceof UpstreamFailure) throw outcome
         return outcome
       }
       if (outcome.credentials) earlier.push(outcome.credentials)
       if (!(outcome instanceof UpstreamFailure)) await outcome.body.cancel()
-      // Of an attempt that was cut, nobody knows what it cost.
+      // The cost of an attempt that was cut is unknown.
       mayHaveCost ||= outcome instanceof UpstreamFailure && outcome.kind === 'cut'
       await sleep(waitMs, signal).catch(reason => {
         throw reason instanceof ClientDisconnected ? new ClientDisconnected(mayHaveCost) : reason
@@ -53,45 +59,45 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
     }
   }
 
-  return wrapProvider(provider, (ask, request) =>
-    repeat('hasSideEffects' in request ? request.hasSideEffects : request.body.store === true, request, ask),
+  return wrapProvider(provider, (send, request) =>
+    sendWithRetries('hasSideEffects' in request ? request.hasSideEffects : request.body.store === true, request, send),
   )
 }
 
 type Outcome = UpstreamResponse | UpstreamFailure
-type Leaving = Pick<UpstreamRequest, 'signal' | 'isClientDisconnected'>
+type ClientConnection = Pick<UpstreamRequest, 'signal' | 'isClientDisconnected'>
 
-async function attempt(ask: () => Promise<UpstreamResponse>): Promise<Outcome> {
+async function attempt(send: () => Promise<UpstreamResponse>): Promise<Outcome> {
   try {
-    return await ask()
+    return await send()
   } catch (error) {
     if (error instanceof UpstreamFailure) return error
     throw error
   }
 }
 
-function mayRepeat(outcome: Outcome, leavesTrace: boolean): boolean {
+function isRetryable(outcome: Outcome, hasSideEffects: boolean): boolean {
   if (outcome instanceof UpstreamFailure) {
     const { kind, usage } = outcome
     if (kind === 'unconnected') return true
-    // What was charged would be charged again.
-    const isRepeatable = kind === 'cut' || (usage === null && (kind === 'empty' || kind === 'reported'))
-    return isRepeatable && !leavesTrace && canFallBack(outcome)
+    // A failed response with usage was charged, and a retry would be charged again.
+    const isUncharged = kind === 'cut' || (usage === null && (kind === 'empty' || kind === 'reported'))
+    return isUncharged && !hasSideEffects && canFallBack(outcome)
   }
   if (!isTemporaryStatus(outcome.status) || outcome.headers.get('x-should-retry') === 'false') return false
   // A rate-limited request created nothing.
-  return outcome.status === 429 || !leavesTrace
+  return outcome.status === 429 || !hasSideEffects
 }
 
-/** Milliseconds; null when the provider asks for a longer wait than a client would accept. */
+/** Returns the milliseconds to wait; null when the provider's Retry-After is longer than MAX_WAIT_MS. */
 function chooseWait(outcome: Outcome, retry: number, random: () => number): number | null {
   const jitterMs = random() * Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retry)
-  const wantedMs = outcome instanceof UpstreamFailure ? null : readRetryAfter(outcome.headers, nowMs())
-  if (wantedMs === null) return jitterMs
-  return wantedMs > MAX_WAIT_MS ? null : Math.max(wantedMs, jitterMs)
+  const retryAfterMs = outcome instanceof UpstreamFailure ? null : readRetryAfter(outcome.headers, nowMs())
+  if (retryAfterMs === null) return jitterMs
+  return retryAfterMs > MAX_WAIT_MS ? null : Math.max(retryAfterMs, jitterMs)
 }
 
-/** Milliseconds, from either form of Retry-After or from OpenAI's finer `retry-after-ms`; null when there is none. */
+/** Returns the milliseconds of either form of Retry-After, or of OpenAI's finer `retry-after-ms`; null when there is none. */
 export function readRetryAfter(headers: Headers, nowMs: number): number | null {
   const milliseconds = readNumber(headers.get('retry-after-ms'))
   if (milliseconds !== null) return milliseconds
@@ -106,17 +112,17 @@ function readNumber(text: string | null): number | null {
   return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : null
 }
 
-/** Rejects with the signal's reason as soon as it is aborted. */
+/** Resolves after the time. Rejects with the signal's reason as soon as the signal is aborted. */
 function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const leave = () => {
+    const stop = () => {
       clearTimeout(timer)
       reject(signal.reason)
     }
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', leave)
+      signal.removeEventListener('abort', stop)
       resolve()
     }, milliseconds)
-    onAbort(signal, leave)
+    onAbort(signal, stop)
   })
 }

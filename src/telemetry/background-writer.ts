@@ -1,4 +1,4 @@
-/** Writes rows in batches, in the background: what cannot be written is lost, and the log tells so. */
+/** Writes rows in batches in the background. A row that cannot be written is lost, and the loss is logged. */
 import { BackgroundWork } from '../event-loop/background-work.ts'
 import { createBatcher } from '../event-loop/batcher.ts'
 import { withTimeout } from '../event-loop/timeouts.ts'
@@ -6,23 +6,23 @@ import type { FailureCategory } from './failure-reporter.ts'
 import type { Log } from './log.ts'
 
 export interface BackgroundWriter<Row> {
-  /** Resolves when the row is written, or lost. `about` names it in the log. */
-  add(row: Promise<Row>, about?: object): Promise<void>
+  /** Resolves when the row is written or lost. `fields` are the log fields that identify the row. */
+  add(row: Promise<Row>, fields?: object): Promise<void>
   /** Resolves when nothing is left to write. */
   settled(): Promise<void>
-  /** Resolves then, or when the time is up. */
+  /** Resolves when nothing is left to write, or when the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
 
 export interface BackgroundWriterOptions<Row> {
-  /** As what a failure is reported. */
+  /** The category under which failures are reported. */
   failure: FailureCategory
-  /** A row's name in messages. */
+  /** The name of a row in messages. */
   rowName: string
   write(rows: readonly Row[]): Promise<void>
-  /** Most rows of a call. */
+  /** The largest number of rows per call. */
   maxRows: number
-  /** Upper bound on a call. */
+  /** The time limit of a call. */
   timeLimitMs: number
   log: Pick<Log, 'failures'>
 }
@@ -36,7 +36,7 @@ export function createBackgroundWriter<Row>(options: BackgroundWriterOptions<Row
     timeLimitMs,
     log: { failures },
   } = options
-  const underWay = new BackgroundWork()
+  const pending = new BackgroundWork()
   const add = createBatcher<Row, undefined>({
     async run(rows) {
       await write(rows)
@@ -48,17 +48,18 @@ export function createBackgroundWriter<Row>(options: BackgroundWriterOptions<Row
     createTimeoutError: () => new Error(`${rowName} was not written in time`),
   })
   return {
-    add: (row, about) =>
-      underWay.add(
-        row
-          .then(add)
-          .catch(error =>
-            failures.report(failure, error, `${rowName} could not be written`, { part: rowName, fields: { ...about } }),
-          ),
+    add: (row, fields) =>
+      pending.add(
+        row.then(add).catch(error =>
+          failures.report(failure, error, `${rowName} could not be written`, {
+            part: rowName,
+            fields: { ...fields },
+          }),
+        ),
       ),
-    settled: () => underWay.settled(),
+    settled: () => pending.settled(),
     async drain(limitMs) {
-      await withTimeout(limitMs, underWay.settled()).catch(() => {})
+      await withTimeout(limitMs, pending.settled()).catch(() => {})
     },
   }
 }

@@ -1,4 +1,4 @@
-/** What is read for each scrape. What is left of budgets comes from the database: it is the same whichever process is asked. */
+/** Defines the metrics that are read at each scrape. Remaining budgets are read from the database, so they are the same in all processes. */
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
 import { withTimeout } from '../event-loop/timeouts.ts'
 import { callFunction } from '../postgres/call.ts'
@@ -9,14 +9,17 @@ import { createMetrics, type Metrics, type MetricsSnapshot } from './metrics.ts'
 import type { RejectionCounter } from './rejection-counter.ts'
 import type { UsageRecorder } from './usage-recorder.ts'
 
-/** More series would burden Prometheus: those are told of which the least share is left. */
-const MOST_BUDGETS = 500
+/** The number of budgets that are exported, those with the smallest share left first. More series would burden Prometheus. */
+const MAX_BUDGETS = 500
 const TIME_LIMIT_MS = 1_000
 
-/** Empty when there are none, or the database does not answer in time: a scrape must tell of all else then. */
+/**
+ * Returns an empty snapshot when there are no budgets, or when the database does not respond in time, so that a scrape still returns all
+ * other metrics.
+ */
 export async function readBudgetMetrics(database: Database): Promise<MetricsSnapshot> {
-  const asked = callFunction(database, 'remaining_budgets', { at_most: MOST_BUDGETS })
-  const budgets = await withTimeout(TIME_LIMIT_MS, asked).catch(() => [])
+  const reading = callFunction(database, 'remaining_budgets', { at_most: MAX_BUDGETS })
+  const budgets = await withTimeout(TIME_LIMIT_MS, reading).catch(() => [])
   const metrics = createMetrics()
   const remaining = createValueFamily(metrics, 'model_proxy_budget_remaining_usd')
   for (const { project, budget, per, remaining_usd } of budgets)
@@ -24,7 +27,7 @@ export async function readBudgetMetrics(database: Database): Promise<MetricsSnap
   return budgets.length === 0 ? [] : metrics.snapshot()
 }
 
-/** What is counted elsewhere. */
+/** The objects whose counts are read at each scrape. */
 export interface GaugeSources {
   rejections: Pick<RejectionCounter, 'totals'>
   circuits: { summarize(): Record<string, { openCircuits: number }> }
@@ -35,8 +38,8 @@ export interface GaugeSources {
   checkHealth(): Promise<{ dependencies: Record<string, { status: 'up' | 'down' }> }>
 }
 
-export function defineGauges(metrics: Metrics, gauged: GaugeSources): void {
-  const { rejections, circuits, recorder, failures, database, streams, checkHealth } = gauged
+export function defineGauges(metrics: Metrics, sources: GaugeSources): void {
+  const { rejections, circuits, recorder, failures, database, streams, checkHealth } = sources
   createValueFamily(metrics, 'model_proxy_refused_total', family => {
     for (const [reason, total] of Object.entries(rejections.totals())) family.with(reason).value = total
   })
@@ -48,7 +51,7 @@ export function defineGauges(metrics: Metrics, gauged: GaugeSources): void {
   let stores: Record<string, { status: 'up' | 'down' }> = {}
   createValueFamily(metrics, 'model_proxy_stores_up', family => {
     for (const [store, { status }] of Object.entries(stores)) family.with(store).value = status === 'up' ? 1 : 0
-    // The answer is for the next scrape: this one does not wait.
+    // The result is exported with the next scrape, because this one does not wait for it.
     void checkHealth().then(health => {
       stores = health.dependencies
     })

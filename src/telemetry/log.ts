@@ -5,20 +5,20 @@ import { FailureReporter } from './failure-reporter.ts'
 import { createLogDeduplicator } from './log-deduplicator.ts'
 
 export interface Log extends Lines {
-  /** Where work that fails unheard by any client is reported, in place of `warn` and `error`. */
+  /** Reports failures of work that no client is waiting for. Use it in place of `warn` and `error` for those. */
   readonly failures: FailureReporter
-  /** The line of one finished request, at level info; `describe` is called when it is written. */
+  /** Logs the line of one finished request at level info. `describe` is called when the line is written. */
   request(describe: () => RequestFields): void
   /** Resolves when everything logged has been written. */
   flush(): Promise<void>
 }
 
-/** As pino, Bunyan and their readers number them. */
+/** The numbers that pino, Bunyan and their readers use. */
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50, silent: Number.POSITIVE_INFINITY } as const
 
 type Lines = Record<Exclude<LogLevel, 'silent'>, (fields: object, message: string) => void>
 
-/** Methods that write one line each; below the level they do nothing. */
+/** Returns methods that write one line each. A method below the level does nothing. */
 export function createLevelMethods(level: LogLevel, write: (line: string) => void): Lines {
   const at = (name: keyof Lines) => (fields: object, msg: string) => {
     if (LEVELS[name] < LEVELS[level]) return
@@ -27,23 +27,27 @@ export function createLevelMethods(level: LogLevel, write: (line: string) => voi
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** What is undefined is not written. */
+/** The fields of a request's line. Undefined fields are omitted. */
 type RequestFields = Record<string, string | number | boolean | null | undefined>
 
 const FLUSH_EVERY_MS = 100
-const LUMP_LINES = 500
+/** The number of lines after which they are flushed without waiting for the timer. */
+const FLUSH_LINES = 500
 
-/** Warnings and errors of one kind are told once, then counted: an outage must not fill the disk. */
-function countRepeats(lines: Lines) {
-  const repeated = createLogDeduplicator()
-  const told = (name: 'warn' | 'error') => (fields: object, message: string) =>
-    repeated.write(`${name} ${message} ${kindOf(fields)}`, message, repeats =>
+/** Writes warnings and errors of one kind once, and then counts them, so that an outage does not fill the disk. */
+function deduplicate(lines: Lines) {
+  const deduplicator = createLogDeduplicator()
+  const deduplicated = (name: 'warn' | 'error') => (fields: object, message: string) =>
+    deduplicator.write(`${name} ${message} ${kindOf(fields)}`, message, repeats =>
       lines[name](repeats === 0 ? fields : { ...fields, repeats }, message),
     )
-  return { lines: { ...lines, warn: told('warn'), error: told('error') }, tellRepeats: repeated.flush }
+  return {
+    lines: { ...lines, warn: deduplicated('warn'), error: deduplicated('error') },
+    flushRepeats: deduplicator.flush,
+  }
 }
 
-/** Two lines with a message are of one kind if they differ in a request's id and in figures alone. */
+/** Returns a key for lines with the same message that differ only in the request's id and in numbers. */
 function kindOf(fields: object): string {
   return JSON.stringify(fields, (name, value) => (name === 'id' || typeof value === 'number' ? undefined : value))
 }
@@ -61,24 +65,24 @@ export function createLog(level: LogLevel): Log {
       output.write(written.map(line => (typeof line === 'string' ? line : `${JSON.stringify(line())}\n`)).join(''))
       await output.flush()
     } catch {
-      // Whoever read it is gone, or the disk is full: lines are lost, and requests go on.
+      // The reader of the output is gone, or the disk is full. Lines are lost, and requests continue.
     }
   }
   function collect(line: string | (() => RequestFields)): void {
     lines.push(line)
-    // Soon, but not during a request.
-    if (lines.length === LUMP_LINES) setImmediate(flush)
+    // setImmediate flushes soon, but not during a request.
+    if (lines.length === FLUSH_LINES) setImmediate(flush)
   }
   setInterval(flush, FLUSH_EVERY_MS).unref()
-  const { lines: written, tellRepeats } = countRepeats(createLevelMethods(level, collect))
+  const { lines: methods, flushRepeats } = deduplicate(createLevelMethods(level, collect))
   return {
-    ...written,
-    failures: new FailureReporter(written.error),
+    ...methods,
+    failures: new FailureReporter(methods.error),
     flush() {
-      tellRepeats()
+      flushRepeats()
       return flush()
     },
-    // Queued, because formatting the line during the request costs a tenth or more of a cache hit.
+    // The line is queued, because formatting it during the request would take a tenth or more of the time of a cache hit.
     request(describe: () => RequestFields) {
       if (LEVELS[level] <= LEVELS.info) collect(describe)
     },

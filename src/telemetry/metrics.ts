@@ -1,8 +1,8 @@
 /**
  * Counters, gauges and histograms of this process, and their text for Prometheus.
  *
- * Written here rather than taken from a library: a request notes about a dozen values, and must not pay for sorting and joining label names
- * each time. A series is looked up once and then kept by its user.
+ * No library is used, because a request records about a dozen values and must not sort and join label names each time. Callers look a series
+ * up once and hold it.
  * Format: https://prometheus.io/docs/instrumenting/exposition_formats/ (text, 0.0.4).
  */
 
@@ -13,7 +13,7 @@ export interface Series {
   value: number
 }
 
-/** A series of a histogram: a count for each bound and one for all above, and the sum. */
+/** A series of a histogram: a count for each bound, a count for all larger values, and the sum. */
 export interface HistogramSeries {
   readonly bounds: readonly number[]
   counts: number[]
@@ -21,26 +21,25 @@ export interface HistogramSeries {
 }
 
 export interface MetricFamily<Values> {
-  /** The series with these label values, in the order of the family's label names. */
+  /** Returns the series with these label values, in the order of the family's label names. */
   with(...labels: string[]): Values
 }
 
-/** What a family is. */
 export interface MetricDefinition {
   type: MetricType
   labels: readonly string[]
   help: string
-  /** Upper bounds of a histogram's buckets. */
+  /** The upper bounds of a histogram's buckets. */
   bounds?: readonly number[]
 }
 
-/** A family as plain data: it crosses from a worker to its supervisor. */
+/** A family as plain data, which a worker process sends to its supervisor. */
 export interface FamilySnapshot extends Required<MetricDefinition> {
   name: string
   series: SeriesSnapshot[]
 }
 
-/** `value` is a histogram's sum; `counts` is empty for the others. */
+/** A series as plain data. `value` is the sum of a histogram; `counts` is empty for counters and gauges. */
 interface SeriesSnapshot {
   labels: string[]
   value: number
@@ -49,17 +48,17 @@ interface SeriesSnapshot {
 
 export type MetricsSnapshot = FamilySnapshot[]
 
-/** Called before each snapshot: sets the series of what is counted elsewhere. */
+/** Called before each snapshot. It sets series that are counted elsewhere. */
 type Reader = (family: MetricFamily<Series>) => void
 
 export interface Metrics {
-  /** A counter or a gauge. */
-  valueFamily(name: string, described: MetricDefinition, read?: Reader): MetricFamily<Series>
-  histogramFamily(name: string, described: MetricDefinition): MetricFamily<HistogramSeries>
+  /** Creates the family of a counter or a gauge. */
+  valueFamily(name: string, definition: MetricDefinition, read?: Reader): MetricFamily<Series>
+  histogramFamily(name: string, definition: MetricDefinition): MetricFamily<HistogramSeries>
   snapshot(): MetricsSnapshot
 }
 
-/** Separates label values in a key: no header and no JSON text of ours has it. */
+/** Separates label values in a key. No label value contains it. */
 const UNIT_SEPARATOR = '\u001f'
 
 export function createMetrics(): Metrics {
@@ -72,7 +71,7 @@ export function createMetrics(): Metrics {
     refresh: (family: MetricFamily<Values>) => void = () => {},
   ): MetricFamily<Values> {
     const known = new Map<string, { labels: string[]; values: Values }>()
-    const made: MetricFamily<Values> = {
+    const created: MetricFamily<Values> = {
       with(...labels) {
         const key = labels.join(UNIT_SEPARATOR)
         const found = known.get(key) ?? { labels, values: create() }
@@ -81,20 +80,20 @@ export function createMetrics(): Metrics {
       },
     }
     families.push(() => {
-      refresh(made)
+      refresh(created)
       return { name, type, labels, help, bounds, series: Array.from(known.values(), toSnapshot) }
     })
-    return made
+    return created
   }
 
   return {
-    valueFamily: (name, described, read) => family(name, described, () => ({ value: 0 }), read),
-    histogramFamily(name, described) {
-      const { bounds = [] } = described
+    valueFamily: (name, definition, read) => family(name, definition, () => ({ value: 0 }), read),
+    histogramFamily(name, definition) {
+      const { bounds = [] } = definition
       const counts = new Array<number>(bounds.length + 1).fill(0)
-      return family(name, described, () => ({ bounds, counts: [...counts], sum: 0 }))
+      return family(name, definition, () => ({ bounds, counts: [...counts], sum: 0 }))
     },
-    snapshot: () => families.map(take => take()),
+    snapshot: () => families.map(takeSnapshot => takeSnapshot()),
   }
 }
 
@@ -104,16 +103,16 @@ function toSnapshot({ labels, values }: { labels: string[]; values: Series | His
     : { labels, value: values.value, counts: [] }
 }
 
-/** Notes a value in a histogram. */
-export function observe(distribution: HistogramSeries, value: number): void {
-  const { bounds } = distribution
+/** Records a value in a histogram. */
+export function observe(histogram: HistogramSeries, value: number): void {
+  const { bounds } = histogram
   let at = 0
   while (at < bounds.length && value > (bounds[at] as number)) at++
-  distribution.counts[at] = (distribution.counts[at] ?? 0) + 1
-  distribution.sum += value
+  histogram.counts[at] = (histogram.counts[at] ?? 0) + 1
+  histogram.sum += value
 }
 
-/** What several processes measured, as one. Gauges are added up too: each process has its own connections, circuits and queues. */
+/** Merges the snapshots of several processes. Gauges are added up, too: each process has its own connections, circuits and queues. */
 export function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): MetricsSnapshot {
   const merged = new Map<string, { family: FamilySnapshot; byLabels: Map<string, SeriesSnapshot> }>()
   for (const family of snapshots.flat()) {
@@ -136,12 +135,12 @@ function addSeries(one: SeriesSnapshot, other: SeriesSnapshot): SeriesSnapshot {
   }
 }
 
-/** Without gauges, for a process that has ended: what it counted still counts, what it held is gone. */
+/** Returns the snapshot without gauges. It is used for a process that has exited: its counts still count, but its resources are gone. */
 export function withoutGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
 
-/** The text that Prometheus scrapes. */
+/** Returns the text that Prometheus scrapes. */
 export function formatExposition(snapshot: MetricsSnapshot): string {
   const lines: string[] = []
   for (const family of snapshot) {

@@ -1,4 +1,4 @@
-/** Measures requests and calls of the stores. */
+/** Measures requests and calls to the stores. */
 import { type Database, isInternalDatabaseError, sqlStateOf } from '../postgres/database.ts'
 import type { UsageRecord } from '../postgres/usage-record.ts'
 import type { FastStore } from '../stores/fast-store.ts'
@@ -6,7 +6,7 @@ import type { FailureReporter } from './failure-reporter.ts'
 import { createHistogramFamily, createValueFamily } from './metric-definitions.ts'
 import { type HistogramSeries, type Metrics, observe, type Series } from './metrics.ts'
 
-/** The label of a model that no price list knows: what clients invent must not become series. */
+/** The label of a model without a price. Names that clients invent must not become series. */
 const OTHER_MODEL = 'other'
 const NONE = 'none'
 const EMBEDDER = 'embedder'
@@ -14,29 +14,32 @@ const SAVED_BY: Record<string, string> = { HIT: 'exact', 'HIT-SEMANTIC': 'semant
 const VETO = /^un(?:verified|proved):(.+)$/
 
 export interface ProxyMetrics {
-  /** `listedModel` is the catalogue's name of the model; null for one without a price, as clients may invent any number of names. */
-  recordRequest(record: UsageRecord, listedModel: string | null, followed?: SharedCallScope): void
-  /** Of an answer that leaves no record: its documented path, or `other`. */
+  /**
+   * Records a finished request. `listedModel` is the catalogue's name of the model; null for a model without a price. `sharedBy` is where the
+   * call of an identical request was made that served this one.
+   */
+  recordRequest(record: UsageRecord, listedModel: string | null, sharedBy?: SharedCallScope): void
+  /** Counts a response without a usage record. `route` is its documented path, or `other`. */
   countUnrecorded(route: string, status: number): void
-  /** Of a call of the embedder, which costs the operator and is in no record. */
+  /** Records a call of the embedder, which the operator pays for and which is in no usage record. */
   recordEmbedderCall(call: EmbedderCall): void
   recordSimilarity(outcome: 'served' | 'shadow' | 'near-miss', similarity: number): void
   recordVerdict: VerdictRecorder
-  /** The hook was asked; `failed`: it gave no verdict. */
+  /** Records a call of the hook. `verdict` is `failed` when the hook returned no decision. */
   recordHookCall(when: string, verdict: string, tookMs: number): void
 }
 
 export interface EmbedderCall {
-  /** As in `noteRequest`. */
+  /** As in `recordRequest`. */
   listedModel: string | null
   promptTokens: number
   usd: number
 }
 
-/** Where the call is made that a request follows: by this process, or by another one of the installation. */
+/** Where a call is made that also serves an identical request: in this process, or in another one of the installation. */
 export type SharedCallScope = 'process' | 'installation'
 
-/** Somebody has said whether two questions ask the same. */
+/** Records a verdict on whether two questions have the same meaning. */
 export type VerdictRecorder = (by: 'person' | 'judge', verdict: 'same' | 'different') => void
 
 export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
@@ -59,15 +62,15 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
       hookVerdicts.with(when, verdict).value++
       observe(hookSeconds.with(when), tookMs / 1000)
     },
-    recordRequest: createRequestNotes(metrics, counts),
+    recordRequest: createRequestRecorder(metrics, counts),
     recordSimilarity(outcome, value) {
       observe(similarity.with(outcome), value)
     },
   }
 }
 
-/** The series of requests that are alike. */
-interface SeriesOfRequests {
+/** The series of requests with the same labels. */
+interface RequestSeries {
   requests: Series
   duration: HistogramSeries
   overhead: HistogramSeries
@@ -75,7 +78,10 @@ interface SeriesOfRequests {
   savedUsd: Series
 }
 
-function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCounts>): ProxyMetrics['recordRequest'] {
+function createRequestRecorder(
+  metrics: Metrics,
+  counts: ReturnType<typeof defineCounts>,
+): ProxyMetrics['recordRequest'] {
   const { duration, overhead, firstChunk, upstream } = defineTimes(metrics)
   const { requests, tokens, costUsd, savedUsd, estimatedUsd, unverified, coalesced } = counts
   const [input, cachedInput, output, saved] = [
@@ -85,8 +91,8 @@ function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCo
     tokens.with('saved'),
   ]
 
-  /** The series of requests that are alike, looked up once: joining a dozen labels anew costs more than counting. */
-  const known = new Map<string, SeriesOfRequests>()
+  /** The series by the requests' labels. Joining a dozen labels for each request would cost more than counting. */
+  const known = new Map<string, RequestSeries>()
   function seriesOf({ endpoint, provider, status, cache_result }: UsageRecord, listedModel: string | null) {
     const key = `${endpoint} ${listedModel} ${provider} ${cache_result} ${status}`
     const found = known.get(key)
@@ -103,7 +109,7 @@ function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCo
     return series
   }
 
-  return (record, listedModel, followed = 'process') => {
+  return (record, listedModel, sharedBy = 'process') => {
     const { upstream_ms: upstreamMs = null, first_chunk_ms: firstChunkMs = null, cache_reason: reason } = record
     const series = seriesOf(record, listedModel)
     series.requests.value++
@@ -122,7 +128,7 @@ function createRequestNotes(metrics: Metrics, counts: ReturnType<typeof defineCo
     saved.value += record.tokens_saved
     if (upstreamMs !== null) observe(upstream.with(record.provider ?? NONE), upstreamMs / 1000)
     if (firstChunkMs !== null) observe(firstChunk.with(record.cache_result ?? NONE), firstChunkMs / 1000)
-    if (reason === 'coalesced') coalesced.with(followed).value++
+    if (reason === 'coalesced') coalesced.with(sharedBy).value++
     const veto = record.cache_result === 'MISS' ? reason?.match(VETO)?.[1] : undefined
     if (veto !== undefined) unverified.with(veto).value++
   }
@@ -149,22 +155,22 @@ function defineCounts(metrics: Metrics) {
   }
 }
 
-/** Runs a call and notes its time, and how many items travel in it; null for one that is no batch. */
-type Timed = <T>(call: string, items: number | null, run: () => Promise<T>) => Promise<T>
+/** Runs a call and records its time and its number of items, which is null when the call is not a batch. */
+type MeasuredRun = <T>(call: string, items: number | null, run: () => Promise<T>) => Promise<T>
 
 export interface Stores {
   database: Database
   store: FastStore
 }
 
-/** The same stores, whose calls are measured with their names, times and sizes, and whose failures are reported. */
+/** Returns the stores with calls that are measured by name, time and size. Failures of SQL functions are reported. */
 export function instrumentStores({ database, store }: Stores, metrics: Metrics, failures: FailureReporter): Stores {
   const seconds = createHistogramFamily(metrics, 'model_proxy_store_duration_seconds')
   const sizes = createHistogramFamily(metrics, 'model_proxy_batch_size')
   const timeCalls = (name: string) =>
-    timeInto(
-      remembered(call => seconds.with(name, call)),
-      remembered(call => sizes.with(name, call)),
+    createMeasuredRun(
+      memoize(call => seconds.with(name, call)),
+      memoize(call => sizes.with(name, call)),
     )
   return {
     database: measureDatabase(database, timeCalls('postgres'), failures),
@@ -172,13 +178,13 @@ export function instrumentStores({ database, store }: Stores, metrics: Metrics, 
   }
 }
 
-/** Calls of SQL functions, by the function's name. A batch's first parameter is a list. */
-function measureDatabase(database: Database, timed: Timed, failures: FailureReporter): Database {
+/** Measures calls of SQL functions by the function's name. The first parameter of a batch is a list. */
+function measureDatabase(database: Database, measure: MeasuredRun, failures: FailureReporter): Database {
   const call: Database['call'] = async (text, values, options) => {
     const [first] = values
     const name = nameStatement(text)
     try {
-      const rows = await timed(name, Array.isArray(first) ? first.length : null, () =>
+      const rows = await measure(name, Array.isArray(first) ? first.length : null, () =>
         database.call<never>(text, values, options),
       )
       failures.recover('database', name)
@@ -192,26 +198,26 @@ function measureDatabase(database: Database, timed: Timed, failures: FailureRepo
       throw error
     }
   }
-  // Not a copy, which would read every getter.
+  // The object inherits from `database`: a copy would read every getter.
   return Object.assign(Object.create(database), { call })
 }
 
-/** Statements are constant. */
-const nameStatement = remembered(text => text.match(/\b([a-z_]+)\((?:[a-z_]+ => )?\$1/)?.[1] ?? 'other')
+/** Returns the name of the function that a statement calls. The code has a fixed set of statements, so the result is memoized. */
+const nameStatement = memoize(text => text.match(/\b([a-z_]+)\((?:[a-z_]+ => )?\$1/)?.[1] ?? 'other')
 
-function measureStore(store: FastStore, timed: Timed): FastStore {
+function measureStore(store: FastStore, measure: MeasuredRun): FastStore {
   return {
     ...store,
-    count: batch => timed('count', batch.requests, () => store.count(batch)),
-    uncount: (...args) => timed('uncount', null, () => store.uncount(...args)),
-    writeEntry: (...args) => timed('write_entry', null, () => store.writeEntry(...args)),
-    readEntries: names => timed('read_entries', names.length, () => store.readEntries(names)),
-    writeEntries: entries => timed('write_entries', entries.length, () => store.writeEntries(entries)),
+    count: batch => measure('count', batch.requests, () => store.count(batch)),
+    uncount: (...args) => measure('uncount', null, () => store.uncount(...args)),
+    writeEntry: (...args) => measure('write_entry', null, () => store.writeEntry(...args)),
+    readEntries: names => measure('read_entries', names.length, () => store.readEntries(names)),
+    writeEntries: entries => measure('write_entries', entries.length, () => store.writeEntries(entries)),
   }
 }
 
-/** For as many texts as there are places in the code. */
-function remembered<T>(find: (name: string) => T): (name: string) => T {
+/** Memoizes a function of names that occur as literals in the code, so the map stays small. */
+function memoize<T>(find: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>()
   return name => {
     const found = known.get(name) ?? find(name)
@@ -220,7 +226,10 @@ function remembered<T>(find: (name: string) => T): (name: string) => T {
   }
 }
 
-function timeInto(secondsOf: (call: string) => HistogramSeries, sizesOf: (call: string) => HistogramSeries): Timed {
+function createMeasuredRun(
+  secondsOf: (call: string) => HistogramSeries,
+  sizesOf: (call: string) => HistogramSeries,
+): MeasuredRun {
   return async (call, items, run) => {
     const startedAtMs = performance.now()
     if (items !== null) observe(sizesOf(call), items)

@@ -1,21 +1,21 @@
-/** Counts refused requests by reason and address, and logs each reason at most once a second. */
+/** Counts rejected requests by reason and address, and logs each reason at most once a second. */
 import type { Log } from './log.ts'
 
 const LOG_EVERY_MS = 1_000
-/** Addresses in one log line, those with the most refusals first. */
+/** The addresses in one log line, those with the most rejections first. */
 const LOGGED_ADDRESSES = 5
-/** Addresses counted separately between two lines; beyond that, they count as one. */
+/** The number of addresses that are counted separately between two lines. Further addresses are counted together. */
 const MAX_ADDRESSES = 10_000
 const OTHERS = 'others'
 
 export interface RejectionCounter {
-  /** `reason` is the error's code; `addressPrefix` is what rate windows count by. */
+  /** Counts a rejection. `reason` is the error's code; `addressPrefix` is the prefix by which rate windows count. */
   record(reason: string, addressPrefix: string): void
-  /** Refusals since the start, by reason. */
+  /** Returns the rejections since the start, by reason. */
   totals(): Record<string, number>
 }
 
-/** Only refusals that concern the caller or its limits count, not bad requests. */
+/** Returns whether the status is a rejection of the caller or by its limits. Invalid requests do not count. */
 export function isCountedRejection({ status }: { status: number }): boolean {
   return status === 401 || status === 403 || status === 429
 }
@@ -39,7 +39,7 @@ export function createRejectionCounter(log: Pick<Log, 'info'>): RejectionCounter
     setTimeout(logReason, LOG_EVERY_MS, reason).unref()
     const busiest = [...pending.byAddress].sort((a, b) => b[1] - a[1]).slice(0, LOGGED_ADDRESSES)
     const total = totals.get(reason)
-    log.info({ reason, count: pending.count, total, addresses: Object.fromEntries(busiest) }, 'requests refused')
+    log.info({ reason, count: pending.count, total, addresses: Object.fromEntries(busiest) }, 'requests rejected')
   }
 
   return {

@@ -1,4 +1,4 @@
-/** Records every few seconds how many requests were refused, so that operators see it across processes and restarts. */
+/** Records the number of rejected requests every few seconds, so that operators see it across processes and restarts. */
 import { withTimeout } from '../event-loop/timeouts.ts'
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
@@ -16,26 +16,28 @@ export interface RejectionRecorder {
 
 export function createRejectionRecorder(
   database: Database,
-  refusals: Pick<RejectionCounter, 'totals'>,
+  counter: Pick<RejectionCounter, 'totals'>,
   { failures }: Pick<Log, 'failures'>,
 ): RejectionRecorder {
   let written: Record<string, number> = {}
   let writing: Promise<void> | null = null
 
   async function write(): Promise<void> {
-    const totals = refusals.totals()
-    const added = Object.entries(totals).map(([reason, total]) => [reason, total - (written[reason] ?? 0)] as const)
-    const more = added.filter(([, count]) => count > 0)
-    if (more.length === 0) return
+    const totals = counter.totals()
+    const differences = Object.entries(totals).map(
+      ([reason, total]) => [reason, total - (written[reason] ?? 0)] as const,
+    )
+    const added = differences.filter(([, count]) => count > 0)
+    if (added.length === 0) return
     await callFunction(database, 'record_rejections', {
-      reasons: more.map(([reason]) => reason),
-      counts: more.map(([, count]) => count),
+      reasons: added.map(([reason]) => reason),
+      counts: added.map(([, count]) => count),
     })
     written = totals
     failures.recover('request_detail', PART)
   }
 
-  /** Counts that could not be written are sent with the next batch. */
+  /** Starts a write unless one is in flight. Counts that could not be written are written with the next ones. */
   function startWriting(): Promise<void> {
     writing ??= write()
       .catch(error =>
@@ -51,7 +53,7 @@ export function createRejectionRecorder(
   timer.unref()
   return {
     async drain(timeLimitMs) {
-      // Refusals noted during the last write are not in it.
+      // The last write does not include rejections that were counted while it was in flight.
       await writing
       await withTimeout(timeLimitMs, startWriting()).catch(() => {})
     },

@@ -1,4 +1,4 @@
-/** Records semantic hits and near misses in the background, soon enough for people to give feedback on them. */
+/** Records semantic hits and near misses in the background, within seconds, so that people can give feedback on them. */
 import { callFunction } from '../postgres/call.ts'
 import type { Database } from '../postgres/database.ts'
 import { formatBytea } from '../postgres/wire-format.ts'
@@ -11,16 +11,16 @@ export interface NewSemanticHit {
   projectId: number
   keyId: number
   requestId: string
-  /** Who asked, as records name them. */
+  /** The end user as in usage records; null when the request names none. */
   endUser: string | null
-  /** From `hashScope`: the callers who may judge it; null for none. */
+  /** The result of `hashScope`: the callers who may give a verdict; null for none. */
   scopeHash: string | null
-  /** Hex SHA-256 of the normalized question. */
+  /** The SHA-256 of the normalized question, in hex. */
   askedHash: string
-  /** `request_hash` of the entry, in hex. */
+  /** The `request_hash` of the cache entry, in hex. */
   entryHash: string
   reason: string
-  /** For a near miss: the kind of difference that prevented a match. */
+  /** The kind of difference that prevented a match; null unless this is a near miss. */
   difference: string | null
   /** The question's text; null when the project stores none. */
   wording: string | null
@@ -33,14 +33,14 @@ export interface NewSemanticHit {
 }
 
 export interface SemanticHitRecorder {
-  /** A hit that cannot be written is lost: it can then get no feedback. */
+  /** Queues the hit for writing. A hit that cannot be written is lost, and can get no feedback. */
   record(hit: NewSemanticHit): void
   /** Resolves when everything has been written, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
 
 export function createSemanticHitRecorder(database: Database, seal: TextSealer, log: Log): SemanticHitRecorder {
-  const { add, drain } = createBackgroundWriter<Awaited<ReturnType<typeof writeRow>>>({
+  const { add, drain } = createBackgroundWriter<Awaited<ReturnType<typeof createRow>>>({
     failure: 'request_detail',
     rowName: 'a semantic hit',
     write: hits => callFunction(database, 'record_semantic_hits', { hits }),
@@ -49,8 +49,8 @@ export function createSemanticHitRecorder(database: Database, seal: TextSealer, 
     log,
   })
 
-  /** A row of semantic_hits. */
-  async function writeRow(hit: NewSemanticHit) {
+  /** Returns the row of the table semantic_hits. */
+  async function createRow(hit: NewSemanticHit) {
     return {
       project_id: hit.projectId,
       key_id: hit.keyId,
@@ -79,5 +79,5 @@ export function createSemanticHitRecorder(database: Database, seal: TextSealer, 
     })
   }
 
-  return { record: hit => void add(writeRow(hit), { id: hit.requestId }), drain }
+  return { record: hit => void add(createRow(hit), { id: hit.requestId }), drain }
 }

@@ -1,9 +1,12 @@
-/** Logs entries and messages with a wrong integrity tag, at most once a second. */
+/** Logs cache entries and messages with a wrong integrity tag, at most once a second. */
 import type { Log } from './log.ts'
 
 const LOG_EVERY_MS = 1_000
 
-/** Notes one by its name, the entry's or the recipient's: it identifies the project, and says nothing about the request. */
+/**
+ * The returned function records a mismatch. `name` is the entry's or the recipient's: it identifies the project, and reveals nothing of the
+ * request.
+ */
 export function createTagMismatchLogger(log: Pick<Log, 'error'>): (name: string) => void {
   let total = 0
   let unlogged = 0

@@ -1,27 +1,27 @@
-/** Usage records that wait to be written: in batches, each retried unchanged until it is written, and within a bound of memory. */
+/** Queues usage records until they are written. A batch is retried unchanged until it is written. The queue's length is limited. */
 import type { UsageRecord } from '../postgres/usage-record.ts'
 
 export const MAX_BATCH_RECORDS = 1_000
-/** About a minute of a busy proxy. If the database is away for longer, records are dropped, so that memory stays bounded. */
+/** The records of about a minute of a busy proxy. When the database is unavailable for longer, records are dropped to limit the memory. */
 const MAX_WAITING = 500_000
 
 export interface UsageBatch {
   records: UsageRecord[]
-  /** A UUID: the database takes a batch with this name once. */
+  /** A UUID. The database accepts a batch with this key once. */
   idempotencyKey: string
 }
 
-/** Usage records that were lost. */
+/** The usage records that were lost. */
 export interface DroppedUsage {
   records: number
-  /** What their requests cost. */
+  /** The cost of their requests. */
   usd: number
 }
 
 export class UsageQueue {
   readonly #maxWaiting: number
   #waiting: UsageRecord[] = []
-  /** Sent, and perhaps written: it is retried unchanged, under its name, before any other batch. */
+  /** The batch that was sent, and may have been written. It is retried unchanged, with its key, before any other batch. */
   #inDoubt: UsageBatch | null = null
   #batchSize = MAX_BATCH_RECORDS
   readonly #dropped: DroppedUsage = { records: 0, usd: 0 }
@@ -30,7 +30,7 @@ export class UsageQueue {
     this.#maxWaiting = maxWaiting
   }
 
-  /** Records that have not been sent. */
+  /** The number of records that have not been sent. */
   get waiting(): number {
     return this.#waiting.length
   }
@@ -43,19 +43,19 @@ export class UsageQueue {
     return this.#waiting.length >= this.#batchSize
   }
 
-  /** Lost so far: the queue was full, the database rejected them, or the process stopped first. */
+  /** The records lost so far: the queue was full, the database rejected them, or the process stopped first. */
   get dropped(): Readonly<DroppedUsage> {
     return this.#dropped
   }
 
-  /** Returns the records that were dropped to make room: none, unless the queue is full. */
+  /** Adds a record. Returns the oldest records that were dropped because the queue was full; usually none. */
   add(usage: UsageRecord): readonly UsageRecord[] {
     this.#waiting.push(usage)
     const excess = this.#waiting.length - this.#maxWaiting
     return excess > 0 ? this.#drop(this.#waiting.splice(0, excess)) : []
   }
 
-  /** Drops all that is not written, and returns it. */
+  /** Drops all records that are not written, and returns them. */
   dropAll(): readonly UsageRecord[] {
     const unwritten = [...(this.#inDoubt?.records ?? []), ...this.#waiting]
     this.#inDoubt = null
@@ -69,7 +69,7 @@ export class UsageQueue {
     return records
   }
 
-  /** Returns the batch to send, and the same one again until `noteWritten` or `divide` is called. */
+  /** Returns the batch to send. It returns the same batch until `markWritten` or `splitBatch` is called. */
   nextBatch(): UsageBatch {
     this.#inDoubt ??= { records: this.#waiting.splice(0, this.#batchSize), idempotencyKey: crypto.randomUUID() }
     return this.#inDoubt
@@ -81,8 +81,8 @@ export class UsageQueue {
   }
 
   /**
-   * Call it when the database refused the batch. One bad record must not block the others, so batches are halved until it is found.
-   * Returns that record, which is then dropped.
+   * Call it when the database rejected the batch. It halves the batch size until the invalid record is alone, so that it does not block the
+   * others. Returns that record, which is then dropped; undefined until it is found.
    */
   splitBatch(): UsageRecord | undefined {
     const records = this.#inDoubt?.records ?? []
@@ -96,7 +96,7 @@ export class UsageQueue {
   }
 }
 
-/** What the requests of these records cost, in dollars. */
+/** Returns the cost of these records' requests, in US dollars. */
 export function sumCostUsd(records: readonly UsageRecord[]): number {
   return records.reduce((sum, { cost_usd }) => sum + (Number.isFinite(cost_usd) ? cost_usd : 0), 0)
 }

@@ -10,15 +10,15 @@ const FLUSH_EVERY_MS = 500
 
 export interface UsageRecorder {
   record(usage: UsageRecord): void
-  /** How many records are not written yet. */
+  /** Returns the number of records that are not written yet. */
   waiting(): number
-  /** Records that were lost since the start. */
+  /** Returns the records that were lost since the start. */
   dropped(): Readonly<DroppedUsage>
-  /** Resolves when everything has been written, or the time is up: what is not written then is dropped. */
+  /** Resolves when everything has been written, or the time is up. Records that are not written by then are dropped. */
   drain(timeLimitMs: number): Promise<void>
 }
 
-/** The database's time is learned with every write. `onWritten` is called with records that were written, whose reservations have ended. */
+/** Each write also updates the database's time. `onWritten` is called with the written records, whose reservations have ended. */
 export function createUsageRecorder(
   database: Database,
   log: Log,
@@ -31,12 +31,12 @@ export function createUsageRecorder(
     record(usage) {
       writer.reportDropped(
         queue.add(usage),
-        new Error('Too many records wait'),
+        new Error('too many usage records wait to be written'),
         'usage records were dropped: too many wait',
       )
       // Writes a full batch soon, to relieve the garbage collector, but not during a request.
       if (queue.waiting === MAX_BATCH_RECORDS && !writer.isFailing) setImmediate(() => writer.start())
-      // What it did not use is free again as soon as it is written.
+      // Writing the record releases the unused part of its reservation.
       if (usage.spent?.some(({ id }) => id !== null) && !writer.isFailing) setImmediate(() => writer.start())
       writer.schedule()
     },
@@ -92,12 +92,12 @@ class QueueWriter {
     const lost = this.#queue.dropAll()
     this.reportDropped(
       lost,
-      new Error('The time is up'),
+      new Error('usage records were not written within the time limit'),
       'usage records were dropped: they could not be written in time',
     )
   }
 
-  /** Reports each loss with its requests and dollars. */
+  /** Reports dropped records with their number and their cost. */
   reportDropped(dropped: readonly UsageRecord[], cause: unknown, message: string): void {
     const [first] = dropped
     if (!first) return
@@ -114,43 +114,43 @@ class QueueWriter {
         setDatabaseTime(await recordUsage(this.#database, records, idempotencyKey))
         this.#queue.markWritten()
         this.#onWritten?.(records)
-        this.#noteSuccess()
+        this.#recordSuccess()
       } catch (error) {
-        if (!isRefusal(error)) {
-          this.#noteFailure(error)
+        if (!isRejectedByDatabase(error)) {
+          this.#recordFailure(error)
           break
         }
-        this.#divide(error)
+        this.#splitBatch(error)
       }
     } while (this.#queue.hasFullBatch)
     if (this.#queue.unwritten > 0) this.schedule()
   }
 
-  #divide(error: unknown): void {
-    const refused = this.#queue.splitBatch()
-    if (refused) this.reportDropped([refused], error, 'a usage record was rejected by the database: dropped')
+  #splitBatch(error: unknown): void {
+    const rejected = this.#queue.splitBatch()
+    if (rejected) this.reportDropped([rejected], error, 'a usage record was rejected by the database: dropped')
   }
 
-  #noteSuccess(): void {
+  #recordSuccess(): void {
     this.#log.failures.recover('record')
     if (this.#isFailing) this.#log.info({ dropped: this.#queue.dropped.records }, 'usage records are written again')
     this.#isFailing = false
   }
 
-  #noteFailure(error: unknown): void {
+  #recordFailure(error: unknown): void {
     const fields = { waiting: this.#queue.unwritten }
     this.#log.failures.report('record', error, 'usage records wait for the database', { fields })
     this.#isFailing = true
   }
 }
 
-/** Whether retrying is useless: a value does not fit its column, or is missing. */
-function isRefusal(error: unknown): boolean {
+/** Returns whether a retry would fail again, because a value is missing or does not fit its column. */
+function isRejectedByDatabase(error: unknown): boolean {
   const state = sqlStateOf(error)
-  return state !== null && (state.startsWith(DATA_EXCEPTION) || REFUSING_VIOLATIONS.includes(state))
+  return state !== null && (state.startsWith(DATA_EXCEPTION) || VIOLATIONS.includes(state))
 }
 
-/** A class of SQLSTATEs. */
+/** The class of SQLSTATEs for invalid values. */
 const DATA_EXCEPTION = '22'
-/** Not null: a value that is no number is written as null. Check: no partition exists for the time, and none will be created. */
-const REFUSING_VIOLATIONS = ['23502', '23514']
+/** Not-null violation: NaN is written as null. Check violation: no partition exists for the record's time, and none will be created. */
+const VIOLATIONS = ['23502', '23514']

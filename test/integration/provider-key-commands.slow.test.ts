@@ -181,7 +181,7 @@ describeReal('operators’ commands for provider keys', backend => {
 
     const lost = await reseal({ ...environment, ENCRYPTION_KEY: randomBytes(32).toString('base64') })
     expect(lost).toMatchObject({ exitCode: 1, stdout: 'Secrets: 0 re-encrypted, 0 unchanged, 1 failed\n' })
-    expect(lost.stderr).toContain(`${project}: The project's openai key cannot be sealed anew`)
+    expect(lost.stderr).toContain(`${project}: The project's openai key cannot be encrypted again`)
   })
 })
 

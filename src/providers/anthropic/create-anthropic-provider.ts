@@ -1,4 +1,4 @@
-/** Anthropic, or a vendor that speaks its format, under a project's own key: its Messages API behind OpenAI's chat completions. */
+/** Creates a provider for Anthropic, or for a vendor with its format. It offers the Messages API, and chat completions translated to it. */
 
 import { createError } from '../../errors/errors.ts'
 import { asString } from '../../formats/json/canonical.ts'
@@ -10,13 +10,13 @@ import { CURRENT_API_VERSION, chooseApiVersion, SAMPLING_API_VERSION } from './m
 import { translateChat } from './request/translate-chat.ts'
 import { translateUpstreamResponse } from './response/translate-upstream-response.ts'
 
-/** The base address is with or without a trailing `/v1`. */
+/** `baseUrl` may end in `/v1`. */
 export interface AnthropicOptions extends ProviderOptions {
-  /** Most tokens that the model can write; null when unknown. */
+  /** Returns the largest number of tokens that the model can write; null when unknown. */
   maxOutputTokensOf(model: string): number | null
 }
 
-/** `ask` also throws a 400 for request fields without a counterpart at Anthropic. */
+/** The provider's `send` also throws a 400 for request fields without a counterpart at Anthropic. */
 export function createAnthropicProvider(options: AnthropicOptions): Provider {
   const { name, kind, pricedAs, title = name, passThroughPaths, apiKey, projectId, maxOutputTokensOf } = options
   const baseUrl = `${options.baseUrl.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '')}/v1`
@@ -32,9 +32,9 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
     pricedAs,
     async send(request) {
       const { endpoint, headers, body, isCountOnly } = request
-      // For a client that speaks Anthropic's format: its version and beta headers stay, and its body is forwarded unchanged.
+      // A request in Anthropic's format keeps its version and beta headers, and its body is forwarded unchanged.
       if (endpoint === 'messages') {
-        const path = `/messages${isCountOnly ? '/count_tokens' : ''}${betaOf(headers)}`
+        const path = `/messages${isCountOnly ? '/count_tokens' : ''}${betaQueryOf(headers)}`
         const version = headers.get('anthropic-version') ?? chooseApiVersion(body)
         return sendModelRequest(request, request.bodyBytes ?? request.bodyText, recipient(path, version))
       }
@@ -42,25 +42,25 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
       const maxOutputTokens = maxOutputTokensOf(asString(body.model))
       const limits = { maxOutputTokens, addsCacheBreakpoints: request.addsCacheBreakpoints ?? false }
       const { body: translated, apiVersion, context } = await translateChat(request, limits, projectId)
-      const answer = await sendModelRequest(request, translated, recipient('/messages', apiVersion))
-      return translateUpstreamResponse(answer, { ...context, provider: name }, request)
+      const response = await sendModelRequest(request, translated, recipient('/messages', apiVersion))
+      return translateUpstreamResponse(response, { ...context, provider: name }, request)
     },
     async passThrough(request) {
       const { path, headers } = request
-      if (passThroughPaths?.every(known => !path.startsWith(known)))
+      if (passThroughPaths?.every(prefix => !path.startsWith(prefix)))
         throw createError('pathUnsupported', { vendor: title, path })
-      const version = headers.get('anthropic-version') ?? usualVersion(path)
-      return sendPassThrough(request, recipient(`${path}${betaOf(headers)}`, version))
+      const version = headers.get('anthropic-version') ?? defaultVersion(path)
+      return sendPassThrough(request, recipient(`${path}${betaQueryOf(headers)}`, version))
     },
   }
 }
 
-/** The requests of a batch may need either version; the older one has the fields of both, but files in beta alone. */
-function usualVersion(path: string): string {
+/** Returns the version for a client that names none. Batches use the older version, which accepts the fields of both; it has files only in beta. */
+function defaultVersion(path: string): string {
   return path.startsWith(COLLECTION_PATHS.anthropic_files) ? CURRENT_API_VERSION : SAMPLING_API_VERSION
 }
 
-/** The query that Anthropic's clients send with features in beta. */
-function betaOf(headers: Headers): string {
+/** Returns the query that Anthropic's clients send with beta features. */
+function betaQueryOf(headers: Headers): string {
   return headers.has('anthropic-beta') ? '?beta=true' : ''
 }

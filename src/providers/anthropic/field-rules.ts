@@ -1,4 +1,4 @@
-/** How each field of a chat request is translated for Anthropic: one table for the code and for docs/request-fields.md. */
+/** The rules by which each field of a chat request is translated for Anthropic. The code and docs/request-fields.md use the same table. */
 import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
 import { createRuleWriter, type FieldRule } from '../../formats/field-rule.ts'
 
@@ -25,7 +25,7 @@ const isFalse = (value: unknown) => value === false
 
 const rules = createRuleWriter<ChatRequestField>()
 
-/** A top-level field that is not listed is forwarded unchanged if it is Anthropic's own, and refused by name otherwise. */
+/** A top-level field that is not listed is forwarded unchanged if Anthropic has it, and otherwise rejected by name. */
 export const FIELD_RULES: Record<ChatRequestField, FieldRule> = {
   ...rules('translated', {
     model: 'Sent unchanged.',

@@ -1,9 +1,9 @@
-/** The types of Anthropic's Messages API that this translation uses. */
+/** Types and versions of Anthropic's Messages API. */
 import type { MessageCreateParamsBase, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 
 /** The API version of these types, which has no sampling parameters. */
 export const CURRENT_API_VERSION = '2026-10-21'
-/** The previous version, which still has them. */
+/** The previous API version, which still has sampling parameters. */
 export const SAMPLING_API_VERSION = '2023-06-01'
 
 type Params = Omit<MessageCreateParamsBase, 'system' | 'user_profile_id' | 'workspace_id'>
@@ -16,7 +16,7 @@ export interface MessagesRequest extends Params {
   top_k?: number
 }
 
-/** The `anthropic-version` header: the current version, unless the request has sampling parameters. */
+/** Returns the `anthropic-version` header: the current version, or the previous one when the request has sampling parameters. */
 export function chooseApiVersion({
   temperature,
   top_p,
@@ -26,6 +26,6 @@ export function chooseApiVersion({
   top_p?: unknown
   top_k?: unknown
 }): string {
-  const isSampled = [temperature, top_p, top_k].some(value => value !== undefined)
-  return isSampled ? SAMPLING_API_VERSION : CURRENT_API_VERSION
+  const hasSampling = [temperature, top_p, top_k].some(value => value !== undefined)
+  return hasSampling ? SAMPLING_API_VERSION : CURRENT_API_VERSION
 }

@@ -1,17 +1,17 @@
-/** How Claude models differ in what a request may ask for. */
+/** The differences between Claude models in how a request sets thinking and effort. */
 
-/** From lowest to highest. */
+/** The effort levels from lowest to highest. */
 export const EFFORT_LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 export type EffortLevel = (typeof EFFORT_LEVELS)[number]
 
 export interface ModelTraits {
   /** `adaptive`: the model decides how much to think, guided by an effort; `budget`: the request sets a number of tokens. */
   thinking: 'adaptive' | 'budget'
-  /** The effort levels it accepts; none for a token budget. */
+  /** The effort levels that the model accepts; empty for a token budget. */
   efforts: readonly EffortLevel[]
-  /** Whether it thinks when the request does not say. */
+  /** Whether the model thinks when the request does not set thinking. */
   thinksByDefault: boolean
-  /** The thinking type that turns it off; null when the model always thinks. */
+  /** The thinking type that turns thinking off; null when the model always thinks. */
   disabledType: 'disabled' | 'between_tools' | null
 }
 
@@ -24,8 +24,8 @@ const ADAPTIVE: ModelTraits = {
 }
 
 /**
- * The first match wins. From Anthropic's pages on thinking and effort, and the types of its SDK, November 2026. Lists only what decides
- * how a request is written; a model reports itself what it does not accept.
+ * The first match wins. Sources: Anthropic's pages on thinking and effort, and the types of its SDK, November 2026. The table contains only
+ * traits that change how a request is written. Anthropic itself rejects other fields that a model does not accept.
  */
 const TRAITS: readonly [RegExp, ModelTraits][] = [
   [/^claude-(?:[23]|instant)|^claude-(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8}|-latest|@|$)/, BUDGET],

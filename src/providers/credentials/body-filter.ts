@@ -1,35 +1,40 @@
-/** Redacts credentials in a body: in its bytes, and in an event stream also in the text that its events carry in parts. */
+/** Redacts credentials in a body: in its bytes and, in an event stream, also in text that is split over several events. */
 import { concatBytes, createEventSplitter, transformBytes } from '../../formats/sse/split-events.ts'
 import { beginsStream, createSseParser, replaceData } from '../../formats/sse/sse.ts'
 import { isEventStream } from '../upstream.ts'
 import { type CredentialRedactor, type Credentials, redactHeaders } from './credentials.ts'
 import { EventFilter } from './event-filter.ts'
 
-const LOOKED_AT_BYTES = 64
+/** The first bytes of a body that decide whether it is an event stream. */
+const SNIFFED_BYTES = 64
 
-/** Some providers label an event stream as JSON, or not at all. */
-export function openBody(credentials: Credentials, answer: Pick<Answer, 'headers'>): CredentialRedactor {
-  const byBytes = credentials.createRedactor()
-  if (credentials.isEmpty) return byBytes
-  let events: CredentialRedactor | null | undefined = isEventStream(answer) ? openEvents(credentials) : undefined
-  const read = (bytes: Uint8Array): Uint8Array => {
+/** Returns a redactor for a body. It detects event streams by their first bytes, because some providers label them as JSON or not at all. */
+export function openBody(credentials: Credentials, response: Pick<RedactableResponse, 'headers'>): CredentialRedactor {
+  const byteRedactor = credentials.createRedactor()
+  if (credentials.isEmpty) return byteRedactor
+  let events: CredentialRedactor | null | undefined = isEventStream(response)
+    ? createEventRedactor(credentials)
+    : undefined
+  const redactEvents = (bytes: Uint8Array): Uint8Array => {
     if (events === undefined && bytes.length > 0)
-      events = beginsStream(Buffer.from(bytes.subarray(0, LOOKED_AT_BYTES)).toString()) ? openEvents(credentials) : null
+      events = beginsStream(Buffer.from(bytes.subarray(0, SNIFFED_BYTES)).toString())
+        ? createEventRedactor(credentials)
+        : null
     return events ? events.push(bytes) : bytes
   }
   return {
     get hasFound() {
-      return byBytes.hasFound || (events?.hasFound ?? false)
+      return byteRedactor.hasFound || (events?.hasFound ?? false)
     },
-    push: bytes => read(byBytes.push(bytes)),
+    push: bytes => redactEvents(byteRedactor.push(bytes)),
     end() {
-      const rest = read(byBytes.end())
+      const rest = redactEvents(byteRedactor.end())
       return events ? concatBytes([rest, events.end()]) : rest
     },
   }
 }
 
-function openEvents(credentials: Credentials): CredentialRedactor {
+function createEventRedactor(credentials: Credentials): CredentialRedactor {
   const splitter = createEventSplitter()
   const filter = new EventFilter<Uint8Array>(credentials, replaceData)
   let data = ''
@@ -53,23 +58,26 @@ function openEvents(credentials: Credentials): CredentialRedactor {
   }
 }
 
-interface Answer {
+interface RedactableResponse {
   headers: Headers
   body: ReadableStream<Uint8Array>
   isStorable(): boolean
   credentials?: Credentials
 }
 
-/** The answer also without the credentials of earlier attempts at the same request, with other keys. */
-export function hideEarlier<A extends Answer>(answer: A, earlier: readonly Credentials[]): A {
-  let hidden = answer
+/** Redacts the credentials of earlier attempts, which used other keys, in a response. */
+export function hideEarlier<Response extends RedactableResponse>(
+  response: Response,
+  earlier: readonly Credentials[],
+): Response {
+  let redacted = response
   for (const credentials of new Set(earlier)) {
-    if (credentials === answer.credentials) continue
-    const filter = openBody(credentials, answer)
-    const { isStorable } = hidden
-    const body = transformBytes(hidden.body, bytes => (bytes ? filter.push(bytes) : filter.end()))
-    redactHeaders(answer.headers, credentials)
-    hidden = { ...hidden, body, isStorable: () => isStorable() && !filter.hasFound }
+    if (credentials === response.credentials) continue
+    const filter = openBody(credentials, response)
+    const { isStorable } = redacted
+    const body = transformBytes(redacted.body, bytes => (bytes ? filter.push(bytes) : filter.end()))
+    redactHeaders(response.headers, credentials)
+    redacted = { ...redacted, body, isStorable: () => isStorable() && !filter.hasFound }
   }
-  return hidden
+  return redacted
 }

@@ -1,23 +1,23 @@
 /**
- * Redacts credentials whose text is split over several events. Strings at the same position of successive events continue each other: a
- * delta of text, of a tool call's arguments. Events whose text may be the beginning of a credential are held until it is known, then go
- * unchanged, or with the credential redacted.
+ * Redacts credentials whose text is split over several events. Strings at the same position of successive events continue each other, such as
+ * deltas of text or of a tool call's arguments. Events whose text may be the beginning of a credential are held until that is known. They are
+ * then forwarded unchanged, or with the credential redacted.
  */
 import { type JsonObject, writeField } from '../../formats/json/canonical.ts'
 import { parseStreamFrame, type StreamFrame } from '../../formats/sse/stream-frame.ts'
 import type { Credentials } from './credentials.ts'
 
-/** Fewer characters of a credential do not tell it, and most texts end in one or two: they are forwarded at once, and remembered. */
-const FEWEST_HELD = 4
-/** All bytes of the events that are held. Beyond it they are forwarded, and only what follows is redacted. */
-const MOST_HELD_BYTES = 256 * 1024
+/** Fewer matching characters do not hold an event: they reveal little of a credential, and most texts end in one or two. They are remembered. */
+const MIN_HELD_CHARS = 4
+/** The upper bound on the bytes of held events. Beyond it, the events are forwarded, and only later text is redacted. */
+const MAX_HELD_BYTES = 256 * 1024
 
-/** Texts that wait for more, over all of a realtime session. */
-const MOST_TEXTS = 256
+/** The upper bound on remembered texts of a stream or a realtime session. */
+const MAX_TEXTS = 256
 
-/** Fields of an event that tell apart texts which arrive interleaved. The blocks of a message do not, and are often joined. */
+/** Matches fields that distinguish texts which arrive interleaved. The index of a message's block is not used, because blocks are often joined. */
 const POSITION = /^(?:type|response_id)$|_index$/
-/** Types of events behind which nothing more may come for a long time. */
+/** Matches types of events after which no event may arrive for a long time. */
 const END = /(?:done|stop|completed|incomplete|failed|cancelled|error)$/
 
 interface HeldEvent<E> {
@@ -26,8 +26,8 @@ interface HeldEvent<E> {
   isChanged: boolean
 }
 
-/** A part of an event, and where it is in all events like it. */
-interface Place {
+/** An object inside an event, and its path, which is the same in similar events. */
+interface EventNode {
   object: JsonObject
   path: string
 }
@@ -38,13 +38,13 @@ interface Part<E> {
   name: string
 }
 
-/** The text at one position, from where a credential may begin. */
+/** The text at one position, beginning where a credential may begin. */
 interface OpenText<E> {
-  /** What was forwarded of it already. */
+  /** The beginning of the text that was already forwarded. */
   sent: string
-  /** Its strings in the events that are held. */
+  /** The strings of the text in the held events. */
   parts: Part<E>[]
-  /** All of it. */
+  /** The whole text. */
   text: string
   /** The end that may be the beginning of a credential. */
   end: string
@@ -64,7 +64,7 @@ export class EventFilter<E extends string | Uint8Array> {
     this.#write = write
   }
 
-  /** Returns the events to forward now. `data` is what the event carries. */
+  /** Returns the events to forward now. `data` is the event's data. */
   push(event: E, data: string): E[] {
     const frame = parseStreamFrame(data)
     const held: HeldEvent<E> = { event, body: frame.kind === 'chunk' ? frame.chunk : null, isChanged: false }
@@ -72,21 +72,21 @@ export class EventFilter<E extends string | Uint8Array> {
     this.#heldBytes += event.length
     if (isEnd(frame)) return this.#release()
     if (held.body) this.#read(held, held.body)
-    if (this.#heldBytes > MOST_HELD_BYTES || ![...this.#texts.values()].some(isHeld)) return this.#release()
-    // Copied, because the caller may use its buffer again.
+    if (this.#heldBytes > MAX_HELD_BYTES || ![...this.#texts.values()].some(isHeld)) return this.#release()
+    // The event is copied, because the caller may reuse its buffer.
     held.event = event.slice() as E
     return []
   }
 
-  /** Returns the rest. */
+  /** Returns the held events. */
   end(): E[] {
     return this.#release()
   }
 
-  /** Reads all strings of an event; without recursion, since a provider may nest them as deep as it likes. */
+  /** Reads all strings of an event. It uses no recursion, because a provider may nest them to any depth. */
   #read(held: HeldEvent<E>, body: JsonObject): void {
-    // Beside choices, nothing is continued.
-    const open: Place[] = [
+    // In an event with choices, only the choices continue texts of earlier events.
+    const open: EventNode[] = [
       Array.isArray(body.choices) ? { object: body.choices as object as JsonObject, path: '' } : rootOf(body),
     ]
     for (let next = open.pop(); next; next = open.pop()) {
@@ -97,7 +97,7 @@ export class EventFilter<E extends string | Uint8Array> {
           const end = this.#credentials.openEndOf(value)
           if (end !== '' || this.#texts.size > 0) this.#readText({ held, object, name }, `${path}.${name}`, end)
         } else if (typeof value === 'object' && value !== null) {
-          open.push({ object: value as JsonObject, path: `${path}.${placeOf(object, name, value)}` })
+          open.push({ object: value as JsonObject, path: `${path}.${segmentOf(object, name, value)}` })
         }
       }
     }
@@ -116,7 +116,7 @@ export class EventFilter<E extends string | Uint8Array> {
 
   #open(position: string, text: OpenText<E>): void {
     this.#texts.set(position, text)
-    if (this.#texts.size <= MOST_TEXTS) return
+    if (this.#texts.size <= MAX_TEXTS) return
     for (const [oldest, { parts }] of this.#texts) if (parts.length === 0) return void this.#texts.delete(oldest)
   }
 
@@ -125,7 +125,7 @@ export class EventFilter<E extends string | Uint8Array> {
       if (open.parts.length === 0) continue
       const safe = this.#credentials.redact(open.text)
       if (safe !== open.text) this.#redact(open, safe)
-      // What was redacted may end in a credential that is the beginning of another.
+      // The redacted text may end in a credential that is the beginning of another one.
       if (open.end === '' || !safe.endsWith(open.end)) this.#texts.delete(position)
       Object.assign(open, { sent: open.end, parts: [], text: open.end })
     }
@@ -137,7 +137,7 @@ export class EventFilter<E extends string | Uint8Array> {
     return events
   }
 
-  /** Writes the whole text into the first of its strings. */
+  /** Writes the redacted text into the first of its strings, and empties the others. */
   #redact({ parts, sent }: OpenText<E>, safe: string): void {
     this.hasFound = true
     let start = 0
@@ -155,16 +155,16 @@ function isEnd(frame: StreamFrame): boolean {
 }
 
 function isHeld({ parts, end }: OpenText<unknown>): boolean {
-  return parts.length > 0 && end.length >= FEWEST_HELD
+  return parts.length > 0 && end.length >= MIN_HELD_CHARS
 }
 
-function rootOf(body: JsonObject): Place {
+function rootOf(body: JsonObject): EventNode {
   let path = ''
   for (const name of Object.keys(body)) if (POSITION.test(name)) path += `${name}:${body[name]} `
   return { object: body, path }
 }
 
-/** A chunk of the second choice has no other: its index counts, not where it stands. */
-function placeOf(parent: JsonObject, name: string, value: object): unknown {
+/** Returns the path segment of a child. An array element is identified by its `index`: a chunk may contain only the second choice. */
+function segmentOf(parent: JsonObject, name: string, value: object): unknown {
   return Array.isArray(parent) ? ((value as JsonObject).index ?? name) : name
 }

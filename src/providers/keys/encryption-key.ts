@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
 
 export interface EncryptionKeys {
-  /** Encrypts and decrypts; null when none is set. */
+  /** The key that encrypts and decrypts; null when none is set. */
   current: Uint8Array | null
-  /** While the key is rotated, these decrypt as well: the next one, and the one before. */
+  /** The next and the previous key. They only decrypt, while the key is rotated. */
   others: Uint8Array[]
 }
 
@@ -16,7 +16,7 @@ export type EncryptionConfig = Pick<
   'encryptionKey' | 'encryptionKeyNext' | 'encryptionKeyPrevious' | 'databaseUrl' | 'dataDir'
 >
 
-/** Creates the file if there is none. Throws when it does not contain a key. */
+/** Reads the keys. It creates the key file of an embedded database if there is none, and throws when the file does not contain a key. */
 export async function readEncryptionKeys(config: EncryptionConfig): Promise<EncryptionKeys> {
   const fromFile = config.encryptionKey === null && config.databaseUrl === null
   return {
@@ -29,19 +29,19 @@ const KEY_BYTES = 32
 
 async function readKeyFile(dataDir: string): Promise<Uint8Array> {
   const file = join(resolve(dataDir), 'encryption.key')
-  const text = await readFile(file, 'utf8').catch(() => makeKeyFile(file))
+  const text = await readFile(file, 'utf8').catch(() => createKeyFile(file))
   const key = Buffer.from(text, 'base64')
   if (key.length === KEY_BYTES) return key
-  throw new Error(`${file} must hold 32 bytes in base64. Restore it, or set ENCRYPTION_KEY`)
+  throw new Error(`${file} must contain 32 bytes in base64. Restore it, or set ENCRYPTION_KEY`)
 }
 
-/** Returns the file's content: another process may have created it first. */
-async function makeKeyFile(file: string): Promise<string> {
+/** Creates the file, unless another process created it first. Returns the file's content. */
+async function createKeyFile(file: string): Promise<string> {
   const draft = `${file}.${crypto.randomUUID()}`
   await mkdir(resolve(file, '..'), { recursive: true })
   await writeFile(draft, `${randomBytes(KEY_BYTES).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
   try {
-    // Linking is atomic: the file is complete at once, and never replaces another.
+    // Linking is atomic: the file appears complete, and never replaces another one.
     await link(draft, file)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error

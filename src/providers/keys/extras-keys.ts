@@ -1,16 +1,16 @@
-/** Derives the keys for the MACs of packed provider extras from the encryption keys: the same in every process and after a restart. */
+/** Derives the keys for the MACs of provider extras from the encryption keys, so that they are the same in every process and after a restart. */
 import { hkdfSync } from 'node:crypto'
 import type { ExtrasKeys } from '../../formats/chat/provider-extras.ts'
 import type { EncryptionKeys } from './encryption-key.ts'
 
-/** Returns the keys for one provider and its model: the current one, then those before and after it in a rotation. */
+/** Returns the keys for one provider and model: the current one first, then the next and the previous one of a rotation. */
 export type ExtrasKeyDerivation = (provider: string, model: string) => Promise<ExtrasKeys>
 
 const PURPOSE = 'provider extras'
 const KEY_BYTES = 32
 
 /**
- * The installation id replaces ENCRYPTION_KEY where none is set: whoever can read the database can create MACs then. Secrets are read at first
+ * The installation id replaces ENCRYPTION_KEY when none is set; anyone who can read the database can then create MACs. Secrets are read at first
  * use, and again after a failure.
  */
 export function createExtrasKeyDerivation(

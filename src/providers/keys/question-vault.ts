@@ -1,20 +1,21 @@
-/** Encrypts the wordings of questions that a project stores for its members, as its provider keys are encrypted, and opens what is stored for them. */
+/** Encrypts and decrypts the wordings of a project's questions with the encryption key, and decrypts its cached questions and responses. */
 import { CONTENT_SEAL_PROVIDER, decodeSealedText, isSealedText } from '../../stores/content-seal.ts'
 import type { Vault } from './vault.ts'
 
 export interface QuestionVault {
-  /** Returns hex. Throws as the vault does. */
+  /** Encrypts a wording. Returns hex. Throws as `Vault.seal` does. */
   seal(wording: string, projectId: number): Promise<string>
   /**
-   * Takes PostgreSQL's text format, `\x` and hex. Returns null when no key fits: a wording is stored for a week at most, so it may be lost.
+   * Decrypts a wording in PostgreSQL's text format, `\x` and hex. Returns null when no key decrypts it; such a wording is given up, because it is
+   * stored for a week at most.
    */
   open(sealed: string, projectId: number): Promise<string | null>
-  /** Of a cache entry: its question or answer, which may be sealed. Null when there is none, or no key fits. */
+  /** Returns the plain text of a cache entry's question or response, which may be encrypted; null when there is none, or no key decrypts it. */
   openStored(text: string | null, projectId: number): Promise<string | null>
 }
 
-/** Used in place of a provider, so that a wording cannot be decrypted as a key, nor a key as a wording. */
-const SEALED_AS = 'wording'
+/** Used in place of a provider's name, so that a wording cannot be decrypted as a key, nor a key as a wording. */
+const WORDING_SEAL_PROVIDER = 'wording'
 
 export function createQuestionVault(vault: Vault): QuestionVault {
   const open = (sealed: Uint8Array, projectId: number, provider: string) =>
@@ -22,9 +23,9 @@ export function createQuestionVault(vault: Vault): QuestionVault {
 
   return {
     async seal(wording, projectId) {
-      return Buffer.from(await vault.seal(wording, { projectId, provider: SEALED_AS })).toString('hex')
+      return Buffer.from(await vault.seal(wording, { projectId, provider: WORDING_SEAL_PROVIDER })).toString('hex')
     },
-    open: (sealed, projectId) => open(Buffer.from(sealed.slice(2), 'hex'), projectId, SEALED_AS),
+    open: (sealed, projectId) => open(Buffer.from(sealed.slice(2), 'hex'), projectId, WORDING_SEAL_PROVIDER),
     openStored: async (text, projectId) =>
       text !== null && isSealedText(text) ? open(decodeSealedText(text), projectId, CONTENT_SEAL_PROVIDER) : text,
   }

@@ -1,4 +1,4 @@
-/** Encrypts and decrypts provider keys with the configured encryption key, and says what to do when that fails. */
+/** Encrypts and decrypts secrets with the configured encryption key. Its errors state how to fix the configuration. */
 import { createError } from '../../errors/errors.ts'
 import { withTimeout } from '../../event-loop/timeouts.ts'
 import type { Database } from '../../postgres/database.ts'
@@ -7,15 +7,15 @@ import { openSealedBytes, openSecret, type SealContext, sealSecret } from '../..
 import type { EncryptionKeys } from './encryption-key.ts'
 
 export interface Vault {
-  /** Throws a 503 ProxyError when ENCRYPTION_KEY is not set. */
+  /** Encrypts a secret. Throws a 503 ProxyError when ENCRYPTION_KEY is not set. */
   seal(secret: string, owner: SealContext): Promise<Uint8Array>
-  /** Throws a 503 ProxyError when ENCRYPTION_KEY is not set, or no key of the rotation fits. */
+  /** Decrypts a secret. Throws a 503 ProxyError when ENCRYPTION_KEY is not set, or no key of the rotation decrypts it. */
   open(sealed: Uint8Array, owner: SealContext): Promise<string>
-  /** Returns it encrypted anew if it was encrypted with another key of the rotation; null if nothing has to change. Throws as `open` does. */
+  /** Encrypts a secret again with the current key if another key of the rotation encrypted it; null if it needs no change. Throws as `open` does. */
   reseal(sealed: Uint8Array, owner: SealContext): Promise<Uint8Array | null>
 }
 
-/** `readKeys` is called at first use. */
+/** `readKeys` is called at first use, and again after a failure. */
 export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
   let reading: Promise<EncryptionKeys> | null = null
 
@@ -45,7 +45,7 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
     },
 
     async reseal(sealed, owner) {
-      const { current, others } = await read(owner, 'sealed anew')
+      const { current, others } = await read(owner, 'encrypted again')
       if (openSealedBytes(sealed, owner, current) !== null) return null
       for (const key of others) {
         const secret = openSealedBytes(sealed, owner, key)
@@ -58,7 +58,10 @@ export function createVault(readKeys: () => Promise<EncryptionKeys>): Vault {
 
 const TIME_LIMIT_MS = 1_000
 
-/** Reads a project's encrypted key and decrypts it. Returns null when there is none. Throws a 503 ProxyError when the database is unavailable or the key cannot be decrypted. */
+/**
+ * Reads a project's encrypted key and decrypts it. Returns null when there is none. Throws a 503 ProxyError when the database is unavailable
+ * or the key cannot be decrypted.
+ */
 export async function decryptStoredKey(
   database: Database,
   vault: Vault,

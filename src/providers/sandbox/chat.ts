@@ -18,28 +18,28 @@ import { createContentWriter } from './response-content.ts'
 import { chooseToolCalls, type FunctionDefinition, type ToolCallSelection } from './tool-calls.ts'
 import { type TextLimits, truncateText } from './truncate-text.ts'
 
-const MOST_CHOICES = 128
-/** Tokens around a call's name and arguments. */
+const MAX_CHOICES = 128
+/** The tokens that a call needs in addition to its name and arguments. */
 const CALL_OVERHEAD_TOKENS = 3
 
 /** A choice without its index, and its completion tokens. */
 type Choice = [choice: Record<string, unknown>, tokens: number]
 
-/** Returns a `chat.completion`; throws a 400 for what OpenAI would refuse. */
+/** Returns a `chat.completion`. Throws a 400 for a request that OpenAI would reject. */
 export function createChatCompletion(request: SandboxRequest): Record<string, unknown> {
   const model = readNonEmptyString(request.model, 'model')
   const messages = readMessages(request)
   checkSamplingParameters(request)
   rejectFields(request, ['logprobs', 'top_logprobs'])
-  const count = readInteger(request, 'n', 1, MOST_CHOICES) ?? 1
+  const count = readInteger(request, 'n', 1, MAX_CHOICES) ?? 1
   const limits: TextLimits = { stopSequences: readStopSequences(request), maxTokens: readMaxTokens(request), model }
   const digest = digestRequest('chat', request)
   const writeContent = createContentWriter(request, messages, digest)
   const calls = chooseToolCalls(request, messages)
   const write =
     calls.functions.length > 0
-      ? callWriter(calls, digest, limits, count)
-      : (index: number) => sayText(writeContent(index, count), limits, count)
+      ? createCallWriter(calls, digest, limits, count)
+      : (index: number) => createTextChoice(writeContent(index, count), limits, count)
   const choices = Array.from({ length: count }, (_, index) => write(index))
   const prompt = countPromptTokens(request, 'chat')
   const completion = choices.reduce((sum, [, tokens]) => sum + tokens, 0)
@@ -65,15 +65,18 @@ function readMaxTokens(request: SandboxRequest): number | undefined {
   return readInteger(request, 'max_completion_tokens', 1) ?? older
 }
 
-function sayText(content: string, limits: TextLimits, count: number): Choice {
+function createTextChoice(content: string, limits: TextLimits, count: number): Choice {
   checkSandboxResponseSize(content.length, count, 'n')
   const { text, tokens, finishReason } = truncateText(content, limits)
   const message = { role: 'assistant', content: text, refusal: null }
   return [{ message, logprobs: null, finish_reason: finishReason }, tokens]
 }
 
-/** All choices make the same calls, with ids of their own. The arguments satisfy their schemas, unless tokens run out. */
-function callWriter(
+/**
+ * Returns a function that creates a choice with calls. All choices have the same calls with different ids. The arguments match their schemas
+ * unless the token limit cuts them.
+ */
+function createCallWriter(
   calls: ToolCallSelection,
   digest: string,
   limits: TextLimits,

@@ -9,23 +9,23 @@ import { digestRequest, quoteText } from './request-digest.ts'
 import { SANDBOX_PREFIX } from './response-content.ts'
 import { truncateText } from './truncate-text.ts'
 
-const MOST_CHOICES = 128
-const MOST_PROMPTS = 2048
+const MAX_CHOICES = 128
+const MAX_PROMPTS = 2048
 const DEFAULT_MAX_TOKENS = 16
 const SHOWN_TOKENS = 16
 
-/** Returns a `text_completion`, with choices in the order of prompts. Throws a 400 for what OpenAI would refuse. */
+/** Returns a `text_completion` with choices in the order of the prompts. Throws a 400 for a request that OpenAI would reject. */
 export function createTextCompletion(request: SandboxRequest): Record<string, unknown> {
   const model = readNonEmptyString(request.model, 'model')
   checkSamplingParameters(request)
   readString(readOptional(request, 'suffix') ?? '', 'suffix')
   rejectFields(request, ['logprobs', 'echo'])
-  const count = readInteger(request, 'n', 1, MOST_CHOICES) ?? 1
+  const count = readInteger(request, 'n', 1, MAX_CHOICES) ?? 1
   const maxTokens = readInteger(request, 'max_tokens', 0) ?? DEFAULT_MAX_TOKENS
   const limits = { stopSequences: readStopSequences(request), maxTokens, model }
-  const prompts = readInputs(request, 'prompt', MOST_PROMPTS)
-  if (prompts.length * count > MOST_PROMPTS) {
-    throw invalidRequestError(`Invalid 'n': at most ${MOST_PROMPTS} choices are given for all prompts together.`, 'n')
+  const prompts = readInputs(request, 'prompt', MAX_PROMPTS)
+  if (prompts.length * count > MAX_PROMPTS) {
+    throw invalidRequestError(`Invalid 'n': at most ${MAX_PROMPTS} choices are allowed for all prompts together.`, 'n')
   }
   const digest = digestRequest('completions', request)
   const choices = prompts.flatMap(prompt =>

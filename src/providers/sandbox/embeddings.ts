@@ -1,4 +1,4 @@
-/** The sandbox's embeddings: the response's format, and the upstream's limits on inputs. */
+/** Creates the sandbox's embeddings, with OpenAI's response format and limits on inputs. */
 import { invalidRequestError } from '../../errors/errors.ts'
 import { readEnum, readNonEmptyString, readOptional } from '../../formats/json/read-fields.ts'
 import { createTokenCounter } from '../../formats/tokens/text-counter.ts'
@@ -6,17 +6,17 @@ import { readInteger, type SandboxRequest } from './fields.ts'
 import { type PromptInput, readInputs } from './prompts.ts'
 import { createVector } from './vectors.ts'
 
-const MOST_INPUTS = 2048
-const MOST_INPUT_TOKENS = 8192
-const MOST_REQUEST_TOKENS = 300_000
-const MOST_DIMENSIONS = 3072
+const MAX_INPUTS = 2048
+const MAX_INPUT_TOKENS = 8192
+const MAX_REQUEST_TOKENS = 300_000
+const MAX_DIMENSIONS = 3072
 const DEFAULT_DIMENSIONS = 1536
 
-/** Returns a `list` of embeddings in the order of the inputs; throws a 400 for what OpenAI would refuse. */
+/** Returns a `list` of embeddings in the order of the inputs. Throws a 400 for a request that OpenAI would reject. */
 export function createEmbeddings(request: SandboxRequest): Record<string, unknown> {
   const model = readNonEmptyString(request.model, 'model')
-  const inputs = readInputs(request, 'input', MOST_INPUTS)
-  const dimensions = readInteger(request, 'dimensions', 1, MOST_DIMENSIONS) ?? defaultDimensions(model)
+  const inputs = readInputs(request, 'input', MAX_INPUTS)
+  const dimensions = readInteger(request, 'dimensions', 1, MAX_DIMENSIONS) ?? defaultDimensions(model)
   const encode = readEncoding(request)
   const tokens = countTokens(inputs, model)
   return {
@@ -32,14 +32,14 @@ export function createEmbeddings(request: SandboxRequest): Record<string, unknow
 }
 
 const defaultDimensions = (model: string) =>
-  model.endsWith('text-embedding-3-large') ? MOST_DIMENSIONS : DEFAULT_DIMENSIONS
+  model.endsWith('text-embedding-3-large') ? MAX_DIMENSIONS : DEFAULT_DIMENSIONS
 
 function readEncoding(request: SandboxRequest): (vector: Float32Array) => string | number[] {
   const format = readEnum(readOptional(request, 'encoding_format') ?? 'float', 'encoding_format', ['float', 'base64'])
   return vector => (format === 'float' ? [...vector] : Buffer.from(vector.buffer).toString('base64'))
 }
 
-/** Counts all inputs' tokens, and checks the limits of each and of the sum. */
+/** Returns the tokens of all inputs. Throws a 400 when one input or their sum exceeds its limit. */
 function countTokens(inputs: PromptInput[], model: string): number {
   const countText = createTokenCounter(model)
   let total = 0
@@ -47,17 +47,17 @@ function countTokens(inputs: PromptInput[], model: string): number {
     const place = inputs.length > 1 ? `input[${index}]` : 'input'
     if (input === '') throw invalidRequestError(`Invalid '${place}': input cannot be an empty string.`, 'input')
     const tokens = typeof input === 'string' ? countText(input) : input.length
-    if (tokens > MOST_INPUT_TOKENS) {
+    if (tokens > MAX_INPUT_TOKENS) {
       throw invalidRequestError(
-        `Invalid '${place}': at most ${MOST_INPUT_TOKENS} tokens are allowed, it has ${tokens}.`,
+        `Invalid '${place}': at most ${MAX_INPUT_TOKENS} tokens are allowed, it has ${tokens}.`,
         'input',
       )
     }
     total += tokens
   }
-  if (total <= MOST_REQUEST_TOKENS) return total
+  if (total <= MAX_REQUEST_TOKENS) return total
   throw invalidRequestError(
-    `Invalid 'input': at most ${MOST_REQUEST_TOKENS} tokens are allowed in a request, it has ${total}.`,
+    `Invalid 'input': at most ${MAX_REQUEST_TOKENS} tokens are allowed in a request, it has ${total}.`,
     'input',
   )
 }

@@ -1,14 +1,14 @@
-/** Reads a request's fields: a field outside OpenAI's type or range is refused. */
+/** Reads a request's fields. Throws a 400 for a field outside OpenAI's type or range. */
 import { invalidRequestError } from '../../errors/errors.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import { readNumber, readOptional } from '../../formats/json/read-fields.ts'
 
 export type SandboxRequest = JsonObject
 
-const MOST_STOPS = 4
-const MOST_ANSWER_CHARS = 4_194_304
+const MAX_STOP_SEQUENCES = 4
+const MAX_RESPONSE_CHARS = 4_194_304
 
-/** Undefined when it is not given. */
+/** Returns undefined when the field is not set. */
 export function readInteger(request: SandboxRequest, field: string, min: number, max = Infinity): number | undefined {
   const value = readOptional(request, field)
   if (value === undefined) return undefined
@@ -17,12 +17,12 @@ export function readInteger(request: SandboxRequest, field: string, min: number,
   throw invalidRequestError(`${field} must be a whole number.`, field)
 }
 
-/** The stop sequences: a string or up to four. */
+/** Reads the stop sequences: one string, or up to four. */
 export function readStopSequences(request: SandboxRequest): string[] {
   const value = readOptional(request, 'stop') ?? []
   const stops = Array.isArray(value) ? value : [value]
-  if (stops.length > MOST_STOPS)
-    throw invalidRequestError(`Invalid 'stop': at most ${MOST_STOPS} sequences are allowed.`, 'stop')
+  if (stops.length > MAX_STOP_SEQUENCES)
+    throw invalidRequestError(`Invalid 'stop': at most ${MAX_STOP_SEQUENCES} sequences are allowed.`, 'stop')
   if (stops.every(stop => typeof stop === 'string' && stop !== '')) return stops
   throw invalidRequestError("Invalid type for 'stop': expected a non-empty string or an array of them.", 'stop')
 }
@@ -34,7 +34,7 @@ const SAMPLING: Record<string, [min: number, max: number]> = {
   frequency_penalty: [-2, 2],
 }
 
-/** Only checks the sampling parameters: the sandbox has one possible response. */
+/** Checks the sampling parameters. They have no effect, because the sandbox has one possible response. */
 export function checkSamplingParameters(request: SandboxRequest): void {
   for (const [field, [min, max]] of Object.entries(SAMPLING)) {
     const value = readOptional(request, field)
@@ -43,15 +43,18 @@ export function checkSamplingParameters(request: SandboxRequest): void {
   readInteger(request, 'seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
 }
 
-/** Throws a 400 for a field that asks for what the sandbox does not do. */
+/** Throws a 400 when a field is set that the sandbox does not support. */
 export function rejectFields(request: SandboxRequest, fields: readonly string[]): void {
-  const asked = fields.find(field => request[field])
-  if (asked)
-    throw invalidRequestError(`Invalid '${asked}': the sandbox, which answers test keys, does not support it.`, asked)
+  const rejected = fields.find(field => request[field])
+  if (rejected)
+    throw invalidRequestError(
+      `Invalid '${rejected}': the sandbox, which answers test keys, does not support it.`,
+      rejected,
+    )
 }
 
-/** Each choice multiplies a response's size: throws a 400 naming `param` when this many of so many characters are too much. */
+/** Throws a 400 that names `param` when so many choices of so many characters exceed the limit on a response. */
 export function checkSandboxResponseSize(chars: number, choices: number, param: string): void {
-  if (chars * choices <= MOST_ANSWER_CHARS) return
+  if (chars * choices <= MAX_RESPONSE_CHARS) return
   throw invalidRequestError(`Invalid '${param}': the answer would be too large for the sandbox.`, param)
 }

@@ -1,4 +1,4 @@
-/** Numbers and texts that satisfy a schema. */
+/** Generates numbers and texts that match a schema. */
 import { asNumber, asString, type JsonObject } from '../../formats/json/canonical.ts'
 import { FORMAT_SAMPLES, generateMatchingText } from './generate-text.ts'
 import {
@@ -9,15 +9,15 @@ import {
   UnsatisfiableSchemaError,
 } from './schema-rules.ts'
 
-/** Where a value stands: texts have the name of their field, and the items of a list differ by their number. */
+/** A value's position: texts contain the name of their field, and the items of a list differ by their index. */
 export interface ValuePosition {
   name: string
   index: number
 }
 
-const LONGEST_TEXT_CHARS = 131_072
-/** Numbers tried until one is a multiple. */
-const MOST_TRIES = 200
+const MAX_TEXT_CHARS = 131_072
+/** The number of candidates that are tested until one matches. */
+const MAX_ATTEMPTS = 200
 
 export function generateNumber(schema: JsonObject, type: 'integer' | 'number', { index }: ValuePosition): number {
   const low = Math.max(asNumber(schema.minimum, -Infinity), asNumber(schema.exclusiveMinimum, -Infinity))
@@ -27,8 +27,8 @@ export function generateNumber(schema: JsonObject, type: 'integer' | 'number', {
   const [start, direction] =
     low > -Infinity ? [Math.ceil(low / step), 1] : high < Infinity ? [Math.floor(high / step), -1] : [1, 1]
   const first = index % Math.max(1, Math.floor((high - low) / step) + 1)
-  for (let at = first; at < first + MOST_TRIES; at++) {
-    // Three times 0.1 is 0.3.
+  for (let at = first; at < first + MAX_ATTEMPTS; at++) {
+    // Rounding makes three times 0.1 equal to 0.3.
     const value = Number(((start + at * direction) * step).toPrecision(15))
     if (isFit(value)) return value
   }
@@ -38,21 +38,20 @@ export function generateNumber(schema: JsonObject, type: 'integer' | 'number', {
 }
 
 export function generateText(schema: JsonObject, { name, index }: ValuePosition): string {
-  const [least, most] = [asNumber(schema.minLength, 0), asNumber(schema.maxLength, Infinity)]
-  if (least > LONGEST_TEXT_CHARS) throw instanceTooLargeError()
+  const [min, max] = [asNumber(schema.minLength, 0), asNumber(schema.maxLength, Infinity)]
+  if (min > MAX_TEXT_CHARS) throw instanceTooLargeError()
   const sample = FORMAT_SAMPLES[asString(schema.format)]?.(index)
-  const fits = (text: string | undefined): text is string =>
-    text !== undefined && isInRange([...text].length, least, most)
+  const fits = (text: string | undefined): text is string => text !== undefined && isInRange([...text].length, min, max)
   if (schema.pattern !== undefined) {
-    // A format's sample stands for a pattern that only trying would satisfy.
-    const text = generateMatchingText(asString(schema.pattern), index, least) ?? sample
+    // The format's sample is used when no text can be derived from the pattern.
+    const text = generateMatchingText(asString(schema.pattern), index, min) ?? sample
     if (fits(text)) return text
     throw new UnsatisfiableSchemaError('has a pattern that the sandbox cannot satisfy')
   }
   if (fits(sample)) return sample
   const text = `sandbox ${name}`
-  const shown = [...(text.length > most ? `${index} ${text}` : text)].slice(0, Math.max(0, most))
-  const whole = shown.join('') + '.'.repeat(Math.max(0, least - shown.length))
+  const shown = [...(text.length > max ? `${index} ${text}` : text)].slice(0, Math.max(0, max))
+  const whole = shown.join('') + '.'.repeat(Math.max(0, min - shown.length))
   if (fits(whole)) return whole
   throw contradictionError()
 }

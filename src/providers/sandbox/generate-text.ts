@@ -1,11 +1,11 @@
-/** Texts of a format, and texts that match a pattern. */
+/** Generates texts that have a format, or that match a pattern. */
 
 const address = (nth: number) => `sandbox${nth + 1}@example.com`
 const host = (nth: number) => `sandbox${nth + 1}.example.com`
 const link = (nth: number) => `https://example.com/sandbox/${nth + 1}`
 const two = (number: number) => `${number}`.padStart(2, '0')
 
-/** Of names and addresses that RFC 2606, 3849 and 5737 reserve for examples. Items of a list differ by their number. */
+/** Samples of each format, with names and addresses that RFC 2606, 3849 and 5737 reserve for examples. Items of a list differ by their index. */
 export const FORMAT_SAMPLES: Record<string, (nth: number) => string> = {
   __proto__: null as never,
   email: address,
@@ -29,30 +29,30 @@ export const FORMAT_SAMPLES: Record<string, (nth: number) => string> = {
   base64: nth => btoa(`sandbox ${nth + 1}`),
 }
 
-/** Characters that samples are made of, the plainest first. */
+/** The characters of samples, the max common first. */
 const POOL = [
   ...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. @/:#+,;!?%&()[]{}<>=*~^$|\\"\'`\tαβγéß😀',
 ]
-const LONGEST_PATTERN_CHARS = 1_000
-const LONGEST_SAMPLE_CHARS = 10_000
-/** More repetitions than a pattern demands, tried one by one for the sake of a length. */
-const MOST_EXTRA = 600
+const MAX_PATTERN_CHARS = 1_000
+const MAX_SAMPLE_CHARS = 10_000
+/** The upper bound on repetitions beyond the pattern's minimum, which are added one by one to reach the minimum length. */
+const MAX_EXTRA = 600
 
 /** One of several characters, one of several sequences, or a repetition. */
-type Part = { options: string[] } | { sequences: Part[][] } | { part: Part; least: number; most: number }
+type Part = { options: string[] } | { sequences: Part[][] } | { part: Part; min: number; max: number }
 
 /**
- * Returns a text of at least `least` characters that matches; undefined for an invalid pattern, and where only trying would tell: with
- * lookarounds, references back, anchors inside. Never runs the pattern, which could take for ever.
+ * Returns a text of at least `min` characters that matches the pattern; undefined for an invalid pattern, and for lookarounds, backreferences
+ * and inner anchors, which this generator does not support. It never runs the pattern, because that could take too long.
  */
-export function generateMatchingText(pattern: string, nth: number, least: number): string | undefined {
-  if (pattern.length > LONGEST_PATTERN_CHARS) return undefined
+export function generateMatchingText(pattern: string, nth: number, min: number): string | undefined {
+  if (pattern.length > MAX_PATTERN_CHARS) return undefined
   try {
     new RegExp(pattern, 'u')
     const sequences = new PatternReader(pattern).read()
-    for (let extra = 0; extra <= MOST_EXTRA; extra++) {
+    for (let extra = 0; extra <= MAX_EXTRA; extra++) {
       const text = write(sequences, nth, extra)
-      if (text.length >= least) return text
+      if (text.length >= min) return text
     }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
@@ -64,18 +64,18 @@ function write(sequences: Part[][], nth: number, extra: number): string {
   let text = ''
   let left = nth
   const add = (part: Part): void => {
-    if (text.length > LONGEST_SAMPLE_CHARS) throw new SyntaxError('too long')
+    if (text.length > MAX_SAMPLE_CHARS) throw new SyntaxError('too long')
     if ('options' in part) {
       text += part.options[left % part.options.length]
       left = Math.floor(left / part.options.length)
     } else if ('sequences' in part) part.sequences[0]?.forEach(add)
-    else for (let count = Math.min(part.most, part.least + extra); count > 0; count--) add(part.part)
+    else for (let count = Math.min(part.max, part.min + extra); count > 0; count--) add(part.part)
   }
   sequences[0]?.forEach(add)
   return text
 }
 
-/** Reads a valid pattern. Throws a SyntaxError for what no sample is made of. */
+/** Parses a valid pattern. Throws a SyntaxError for syntax that the generator does not support. */
 class PatternReader {
   #at = 0
   readonly #pattern: string
@@ -90,51 +90,50 @@ class PatternReader {
     return sequences
   }
 
-  #take(form: RegExp): RegExpExecArray | null {
+  #match(form: RegExp): RegExpExecArray | null {
     form.lastIndex = this.#at
     const found = form.exec(this.#pattern)
     if (found) this.#at += found[0].length
     return found
   }
 
-  /** Alternatives up to a closing bracket or the end. Anchors may stand at the ends of the whole pattern's alternatives. */
+  /** Reads alternatives up to a closing bracket or the end. Anchors are allowed only at the ends of the whole pattern's alternatives. */
   #readSequences(isWhole: boolean): Part[][] {
     const sequences: Part[][] = []
     do {
-      if (isWhole) this.#take(/\^/y)
+      if (isWhole) this.#match(/\^/y)
       const parts: Part[] = []
-      while (!this.#take(/(?=$|[|)])/y)) {
-        if (isWhole && this.#take(/\$(?=\||$)/y)) break
+      while (!this.#match(/(?=$|[|)])/y)) {
+        if (isWhole && this.#match(/\$(?=\||$)/y)) break
         parts.push(this.#readRepeated())
       }
       sequences.push(parts)
-    } while (this.#take(/\|/y))
+    } while (this.#match(/\|/y))
     return sequences
   }
 
   #readRepeated(): Part {
     const part = this.#readPart()
-    const [sign, from, comma, to] = this.#take(/(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/y) ?? []
+    const [sign, from, comma, to] = this.#match(/(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/y) ?? []
     if (sign === undefined) return part
-    if (from !== undefined)
-      return { part, least: Number(from), most: to ? Number(to) : comma ? Infinity : Number(from) }
-    return { part, least: sign.startsWith('+') ? 1 : 0, most: sign.startsWith('?') ? 1 : Infinity }
+    if (from !== undefined) return { part, min: Number(from), max: to ? Number(to) : comma ? Infinity : Number(from) }
+    return { part, min: sign.startsWith('+') ? 1 : 0, max: sign.startsWith('?') ? 1 : Infinity }
   }
 
   #readPart(): Part {
-    if (this.#take(/\((?:\?:|\?<[^=!>]+>)?(?!\?)/y)) {
+    if (this.#match(/\((?:\?:|\?<[^=!>]+>)?(?!\?)/y)) {
       const sequences = this.#readSequences(false)
-      this.#take(/\)/y)
+      this.#match(/\)/y)
       return { sequences }
     }
-    const literal = this.#take(/[^\\[(^$.]/uy)
+    const literal = this.#match(/[^\\[(^$.]/uy)
     if (literal) return { options: [literal[0]] }
-    const set = this.#take(
+    const set = this.#match(
       /\.|\[(?:\\.|[^\]\\])*\]|\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Za-z]|[^bBk1-9])/uy,
     )
-    const isOf = new RegExp(`^${set?.[0]}$`, 'u')
-    const options = set ? POOL.filter(character => isOf.test(character)) : []
-    if (options.length === 0) throw new SyntaxError('only trying would tell')
+    const isInSet = new RegExp(`^${set?.[0]}$`, 'u')
+    const options = set ? POOL.filter(character => isInSet.test(character)) : []
+    if (options.length === 0) throw new SyntaxError('unsupported syntax')
     return { options }
   }
 }

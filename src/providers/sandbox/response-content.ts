@@ -1,4 +1,4 @@
-/** A chat response's content without calls: marked text, or JSON in the requested form. */
+/** Creates the content of a chat response without calls: marked text, or JSON in the requested format. */
 import { asString, type JsonObject } from '../../formats/json/canonical.ts'
 import { readEnum, readObject, readOptional, readString } from '../../formats/json/read-fields.ts'
 import type { SandboxRequest } from './fields.ts'
@@ -6,10 +6,13 @@ import { generateInstance } from './generate-instance.ts'
 import { textOfMessage, trailingToolResults } from './messages.ts'
 import { quoteText } from './request-digest.ts'
 
-/** Begins every text of the sandbox, so that none looks like a model's. */
+/** The beginning of every text of the sandbox, so that none looks like a model's. */
 export const SANDBOX_PREFIX = '[sandbox]'
 
-/** The content of a choice, by its index among `count`. Throws a 400 for a malformed `response_format`, and a schema without instance. */
+/**
+ * Returns a function that creates the content of a choice by its index among `count`. Throws a 400 for an invalid `response_format`, or a
+ * schema without an instance.
+ */
 export function createContentWriter(
   request: SandboxRequest,
   messages: JsonObject[],
@@ -25,7 +28,7 @@ export function createContentWriter(
   }
 }
 
-/** Undefined where text is wanted. */
+/** Returns undefined when text is requested. */
 function writeJson(request: SandboxRequest, digest: string): string | undefined {
   const format = readObject(readOptional(request, 'response_format') ?? { type: 'text' }, 'response_format')
   const type = readEnum(format.type, 'response_format.type', ['text', 'json_object', 'json_schema'])
@@ -33,9 +36,9 @@ function writeJson(request: SandboxRequest, digest: string): string | undefined 
   if (type === 'json_object')
     return JSON.stringify({ sandbox: true, answer: `${SANDBOX_PREFIX} ${digest.slice(0, 8)}` })
   const param = 'response_format.json_schema'
-  const wanted = readObject(format.json_schema, param)
-  readString(wanted.name, `${param}.name`)
-  return generateInstance(wanted.schema ?? {}, `${param}.schema`)
+  const jsonSchema = readObject(format.json_schema, param)
+  readString(jsonSchema.name, `${param}.name`)
+  return generateInstance(jsonSchema.schema ?? {}, `${param}.schema`)
 }
 
 function describeLast(messages: JsonObject[]): string {

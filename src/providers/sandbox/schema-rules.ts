@@ -1,4 +1,4 @@
-/** What schemas say of a value: two schemas as one, and whether a value can be meant. */
+/** Merges schemas, and checks values against them. */
 import {
   asNumber,
   asString,
@@ -8,27 +8,27 @@ import {
   writeField,
 } from '../../formats/json/canonical.ts'
 
-/** What is wrong with a schema, as the end of a sentence that begins with it. Never quotes the schema. */
+/** An unsupported or contradictory schema. The message is the predicate of a sentence whose subject is the schema, and never quotes the schema. */
 export class UnsatisfiableSchemaError extends Error {}
 
 export const instanceTooLargeError = () =>
-  new UnsatisfiableSchemaError('asks for an instance too large for the sandbox')
-export const contradictionError = () => new UnsatisfiableSchemaError('has no instance that the sandbox could find')
+  new UnsatisfiableSchemaError('requires an instance that is too large for the sandbox')
+export const contradictionError = () => new UnsatisfiableSchemaError('has no instance that the sandbox can find')
 
 const ANNOTATIONS = ['title', 'description', 'default', 'examples', '$schema', '$id', '$comment', '$defs']
 
-/** Both schemas as one. Throws an `Unsatisfiable` where they say different things of the same. */
+/** Merges two schemas. Throws an `UnsatisfiableSchemaError` when they contradict each other. */
 export function mergeSchemas(one: JsonObject, other: JsonObject): JsonObject {
-  const united = { ...one }
+  const merged = { ...one }
   for (const [keyword, value] of Object.entries(other)) {
     const own = readField(one, keyword)
     const isSame = own === undefined || own === value || ANNOTATIONS.includes(keyword)
-    writeField(united, keyword, isSame ? (own ?? value) : combine(keyword, own, value))
+    writeField(merged, keyword, isSame ? (own ?? value) : combine(keyword, own, value))
   }
-  const names = isJsonObject(united.properties) ? Object.keys(united.properties) : []
+  const names = isJsonObject(merged.properties) ? Object.keys(merged.properties) : []
   const isOpen = ({ additionalProperties = true, properties = {} }: JsonObject) =>
     additionalProperties === true || names.every(name => Object.hasOwn(properties as JsonObject, name))
-  if (isOpen(one) && isOpen(other)) return united
+  if (isOpen(one) && isOpen(other)) return merged
   throw contradictionError()
 }
 
@@ -47,15 +47,15 @@ function combine(keyword: string, one: unknown, other: unknown): unknown {
     return schemaTypesOf({ type: one }).filter(type => schemaTypesOf({ type: other }).includes(type))
   if (keyword === 'required') return [...new Set([...(optionalArray(one) ?? []), ...(optionalArray(other) ?? [])])]
   if (keyword === 'additionalProperties') return one === true ? other : other === true ? one : { allOf: [one, other] }
-  throw new UnsatisfiableSchemaError('demands more of one value than the sandbox can unite')
+  throw new UnsatisfiableSchemaError('combines keywords that the sandbox cannot merge')
 }
 
-/** Undefined for what is no list. */
+/** Returns undefined for a value that is not an array. */
 export function optionalArray(value: unknown): unknown[] | undefined {
   return Array.isArray(value) ? value : undefined
 }
 
-/** The types that a schema names, or the one that its keywords are about. */
+/** Returns the types that a schema names, or else the type to which its keywords apply. */
 export function schemaTypesOf(schema: JsonObject): unknown[] {
   if (schema.type !== undefined) return optionalArray(schema.type) ?? [schema.type]
   const has = (keywords: RegExp) => Object.keys(schema).some(keyword => keywords.test(keyword))
@@ -64,7 +64,7 @@ export function schemaTypesOf(schema: JsonObject): unknown[] {
   return [has(/imum$|^multipleOf$/) ? 'number' : 'string']
 }
 
-/** False where the schema, without references, certainly excludes the value. */
+/** Returns false when the schema, whose references are ignored, certainly excludes the value. */
 export function canMatchSchema(value: unknown, schema: JsonObject): boolean {
   if (schema.type !== undefined && !schemaTypesOf(schema).some(type => isOfType(value, type))) return false
   if ('const' in schema && !Bun.deepEquals(schema.const, value)) return false
@@ -84,12 +84,12 @@ export function canMatchSchema(value: unknown, schema: JsonObject): boolean {
   )
 }
 
-/** True where the schema certainly allows the value: it says nothing of it that `canMatchSchema` does not check. */
+/** Returns true when the schema certainly allows the value: it has no keyword for the value that `canMatchSchema` does not check. */
 export function mustMatchSchema(value: unknown, schema: JsonObject): boolean {
-  const says = (keywords: RegExp) => Object.keys(schema).some(keyword => keywords.test(keyword))
-  if (typeof value === 'string' && says(/^pattern$/)) return false
-  if (Array.isArray(value) && says(/items$/i)) return false
-  if (isJsonObject(value) && says(/propert|^required$/i)) return false
+  const hasKeyword = (keywords: RegExp) => Object.keys(schema).some(keyword => keywords.test(keyword))
+  if (typeof value === 'string' && hasKeyword(/^pattern$/)) return false
+  if (Array.isArray(value) && hasKeyword(/items$/i)) return false
+  if (isJsonObject(value) && hasKeyword(/propert|^required$/i)) return false
   return canMatchSchema(value, schema)
 }
 
@@ -99,8 +99,8 @@ function isOfType(value: unknown, type: unknown): boolean {
   return type === 'object' ? isJsonObject(value) : type === 'null' ? value === null : typeof value === type
 }
 
-export function isInRange(size: number, least: unknown, most: unknown): boolean {
-  return size >= asNumber(least, 0) && size <= asNumber(most, Infinity)
+export function isInRange(size: number, min: unknown, max: unknown): boolean {
+  return size >= asNumber(min, 0) && size <= asNumber(max, Infinity)
 }
 
 export function isNumberAllowed(value: number, schema: JsonObject): boolean {

@@ -1,4 +1,4 @@
-/** The functions that a chat request offers, as `tools` or as the older `functions`, and those of them that the sandbox calls. */
+/** Reads the functions of a chat request, in `tools` or the older `functions`, and chooses those that the sandbox calls. */
 import { invalidRequestError } from '../../errors/errors.ts'
 import { asString, isJsonObject, type JsonObject } from '../../formats/json/canonical.ts'
 import { readArray, readEnum, readObject, readOptional, readString } from '../../formats/json/read-fields.ts'
@@ -7,26 +7,26 @@ import { textOfMessage, trailingToolResults } from './messages.ts'
 
 export interface FunctionDefinition {
   name: string
-  /** JSON Schema of the arguments. */
+  /** The JSON Schema of the arguments. */
   parameters: unknown
   /** The schema's position in the request. */
   param: string
 }
 
 export interface ToolCallSelection {
-  /** How the response contains them: `tool_calls`, or the older single `function_call`. */
+  /** The form of the calls in the response: `tool_calls`, or the older single `function_call`. */
   style: 'tools' | 'functions'
   functions: FunctionDefinition[]
 }
 
-const MOST_FUNCTIONS = 128
+const MAX_FUNCTIONS = 128
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
-/** With `parallel_tool_calls: true`, the sandbox calls all offered tools at once, up to this many. */
-const MOST_PARALLEL_CALLS = 4
+/** With `parallel_tool_calls: true`, the sandbox calls all tools of the request at once, up to this many. */
+const MAX_PARALLEL_CALLS = 4
 
 /**
- * Returns the functions to call. None when the request offers none or forbids calls, or leaves the choice and does not end with a
- * question. Throws a 400 for malformed tools and for a chosen tool that is not offered.
+ * Returns the functions to call. There are none when the request has no functions or forbids calls, or when it leaves the choice to the model
+ * and does not end with a user message. Throws a 400 for invalid tools, and for a chosen tool that the request does not have.
  */
 export function chooseToolCalls(request: SandboxRequest, messages: JsonObject[]): ToolCallSelection {
   const tools = readTools(request)
@@ -34,22 +34,22 @@ export function chooseToolCalls(request: SandboxRequest, messages: JsonObject[])
   if (typeof isParallel !== 'boolean')
     throw invalidRequestError('parallel_tool_calls must be true or false.', 'parallel_tool_calls')
   const isQuestion = messages.at(-1)?.role === 'user' && trailingToolResults(messages).length === 0
-  const asked = isQuestion ? textOfMessage(messages.at(-1)) : null
-  if (tools.length > 0) return { style: 'tools', functions: chooseTools(request, tools, asked, isParallel) }
+  const question = isQuestion ? textOfMessage(messages.at(-1)) : null
+  if (tools.length > 0) return { style: 'tools', functions: chooseTools(request, tools, question, isParallel) }
   if (!['auto', 'none'].includes(asString(readOptional(request, 'tool_choice') ?? 'auto'))) {
     throw invalidRequestError(
       "Invalid value for 'tool_choice': it is only allowed when 'tools' are given.",
       'tool_choice',
     )
   }
-  const functions = readOffered(request, 'functions').map((offered, index) =>
+  const functions = readFunctionList(request, 'functions').map((offered, index) =>
     readFunction(offered, `functions[${index}]`),
   )
-  return { style: 'functions', functions: chooseFunction(request, functions, asked) }
+  return { style: 'functions', functions: chooseFunction(request, functions, question) }
 }
 
 function readTools(request: SandboxRequest): FunctionDefinition[] {
-  return readOffered(request, 'tools').map((given, index) => {
+  return readFunctionList(request, 'tools').map((given, index) => {
     const place = `tools[${index}]`
     const tool = readObject(given, place)
     readEnum(tool.type, `${place}.type`, ['function'])
@@ -57,10 +57,10 @@ function readTools(request: SandboxRequest): FunctionDefinition[] {
   })
 }
 
-function readOffered(request: SandboxRequest, field: string): unknown[] {
+function readFunctionList(request: SandboxRequest, field: string): unknown[] {
   const list = readArray(readOptional(request, field) ?? [], field)
-  if (list.length <= MOST_FUNCTIONS) return list
-  throw invalidRequestError(`Invalid '${field}': at most ${MOST_FUNCTIONS} are allowed.`, field)
+  if (list.length <= MAX_FUNCTIONS) return list
+  throw invalidRequestError(`Invalid '${field}': at most ${MAX_FUNCTIONS} are allowed.`, field)
 }
 
 function readFunction(offered: unknown, place: string): FunctionDefinition {
@@ -76,55 +76,55 @@ function readFunction(offered: unknown, place: string): FunctionDefinition {
   return { name, parameters: readObject(parameters ?? {}, param), param }
 }
 
-/** `asked` is the user's question, null if the conversation does not end with one. */
+/** `question` is the text of the last user message; null when the conversation does not end with one. */
 function chooseTools(
   request: SandboxRequest,
   tools: FunctionDefinition[],
-  asked: string | null,
+  question: string | null,
   isParallel: boolean,
 ): FunctionDefinition[] {
   const choice = readOptional(request, 'tool_choice') ?? 'auto'
   if (!isJsonObject(choice)) {
     const word = readEnum(choice, 'tool_choice', ['none', 'auto', 'required'])
-    return word === 'none' ? [] : pick(tools, asked, word, isParallel)
+    return word === 'none' ? [] : pickFunctions(tools, question, word, isParallel)
   }
   const type = readEnum(choice.type, 'tool_choice.type', ['function', 'allowed_tools'])
-  if (type === 'function') return [named(tools, choice.function, 'tool_choice')]
+  if (type === 'function') return [findFunction(tools, choice.function, 'tool_choice')]
   const param = 'tool_choice.allowed_tools'
   const allowed = readObject(choice.allowed_tools, param)
   const mode = readEnum(allowed.mode, `${param}.mode`, ['auto', 'required'])
   const chosen = readArray(allowed.tools, `${param}.tools`).map(tool =>
-    named(tools, isJsonObject(tool) ? tool.function : undefined, param),
+    findFunction(tools, isJsonObject(tool) ? tool.function : undefined, param),
   )
-  return pick(chosen, asked, mode, isParallel)
+  return pickFunctions(chosen, question, mode, isParallel)
 }
 
 function chooseFunction(
   request: SandboxRequest,
   functions: FunctionDefinition[],
-  asked: string | null,
+  question: string | null,
 ): FunctionDefinition[] {
   const choice = readOptional(request, 'function_call') ?? 'auto'
-  if (isJsonObject(choice)) return [named(functions, choice, 'function_call')]
+  if (isJsonObject(choice)) return [findFunction(functions, choice, 'function_call')]
   const word = readEnum(choice, 'function_call', ['none', 'auto'])
-  return word === 'none' ? [] : pick(functions, asked, word, false)
+  return word === 'none' ? [] : pickFunctions(functions, question, word, false)
 }
 
-/** The function that the question names, else the first; several only when parallel calls are allowed. */
-function pick(
+/** Returns the function that the question names, or else the first; several only when parallel calls are allowed. */
+function pickFunctions(
   offered: FunctionDefinition[],
-  asked: string | null,
+  question: string | null,
   mode: 'auto' | 'required',
   isParallel: boolean,
 ): FunctionDefinition[] {
-  if (mode === 'auto' && asked === null) return []
-  if (isParallel) return offered.slice(0, MOST_PARALLEL_CALLS)
-  const mentioned = offered.find(({ name }) => asked?.includes(name))
+  if (mode === 'auto' && question === null) return []
+  if (isParallel) return offered.slice(0, MAX_PARALLEL_CALLS)
+  const mentioned = offered.find(({ name }) => question?.includes(name))
   return [mentioned ?? offered[0]].filter(one => one !== undefined)
 }
 
-function named(offered: FunctionDefinition[], chosen: unknown, param: string): FunctionDefinition {
+function findFunction(offered: FunctionDefinition[], chosen: unknown, param: string): FunctionDefinition {
   const found = isJsonObject(chosen) ? offered.find(({ name }) => name === chosen.name) : undefined
   if (found !== undefined) return found
-  throw invalidRequestError(`Invalid value for '${param}': it does not name one of the functions offered.`, param)
+  throw invalidRequestError(`Invalid value for '${param}': it must name one of the request’s functions.`, param)
 }

@@ -1,4 +1,4 @@
-/** Ends a response's text at a stop sequence, or after a number of tokens. */
+/** Truncates a response's text at a stop sequence, or after a number of tokens. */
 import { countTextTokens } from '../../formats/tokens/count-tokens.ts'
 
 export interface TruncatedText {
@@ -9,7 +9,7 @@ export interface TruncatedText {
 
 export interface TextLimits {
   stopSequences: string[]
-  /** Undefined for no limit. */
+  /** The token limit; undefined for no limit. */
   maxTokens: number | undefined
   model: string
 }
@@ -24,12 +24,12 @@ export function truncateText(whole: string, { stopSequences, maxTokens = Infinit
       .slice(0, chars)
       .toWellFormed()
       .replace(/\ufffd$/, '')
-  let [most, tooMany] = [0, text.length]
-  while (tooMany - most > 1) {
-    const middle = Math.floor((most + tooMany) / 2)
-    if (countTextTokens(beginning(middle), model) <= maxTokens) most = middle
-    else tooMany = middle
+  let [fitting, exceeding] = [0, text.length]
+  while (exceeding - fitting > 1) {
+    const middle = Math.floor((fitting + exceeding) / 2)
+    if (countTextTokens(beginning(middle), model) <= maxTokens) fitting = middle
+    else exceeding = middle
   }
-  const cut = beginning(most)
+  const cut = beginning(fitting)
   return { text: cut, tokens: countTextTokens(cut, model), finishReason: 'length' }
 }

@@ -1,12 +1,12 @@
-/** The sandbox's vectors: of unit length, equal for equal inputs, closer for inputs that share words. */
+/** Creates the sandbox's vectors. They have unit length, are equal for equal inputs, and are closer for inputs that share words. */
 import type { PromptInput } from './prompts.ts'
 
-/** Dimensions that each word changes. */
+/** The number of dimensions that each word changes. */
 const DIMENSIONS_PER_WORD = 8
-/** Weight of the whole input relative to a word: it separates inputs of the same words, and fills every dimension. */
+/** The weight of the whole input relative to a word. It separates inputs with the same words, and fills every dimension. */
 const WHOLE_WEIGHT = 0.5
 
-/** In the platform's byte order, which is little-endian wherever Bun runs, as in upstreams' base64. */
+/** Returns a vector in the platform's byte order, which is little-endian wherever Bun runs, like the base64 of providers. */
 export function createVector(input: PromptInput, model: string, dimensions: number): Float32Array {
   const isText = typeof input === 'string'
   const words = isText ? input.toLowerCase().split(/[^\p{L}\p{N}]+/u) : input.map(token => `#${token}`)
@@ -30,7 +30,7 @@ function addWord(vector: Float32Array, word: string): void {
   }
 }
 
-/** Between -1 and 1, never 0. */
+/** Returns an amount between -1 and 1, never 0. */
 const amountOf = (state: number) => ((((state >>> 1) % 1024) + 1) * (state % 2 === 0 ? 1 : -1)) / 1024
 
 function normalize(vector: Float32Array): Float32Array {
@@ -40,7 +40,7 @@ function normalize(vector: Float32Array): Float32Array {
   return vector.map(value => value / length)
 }
 
-/** FNV-1a, 32 bits. */
+/** Returns the 32-bit FNV-1a hash. */
 function hash(text: string): number {
   let state = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {
@@ -49,7 +49,7 @@ function hash(text: string): number {
   return state >>> 0
 }
 
-/** One round of mixing: hashes that differ in one bit then differ in half of their bits. */
+/** Mixes the bits once, so that hashes that differ in one bit differ in about half of their bits. */
 function scramble(state: number): number {
   let mixed = Math.imul(state ^ (state >>> 16), 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)

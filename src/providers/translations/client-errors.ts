@@ -1,28 +1,28 @@
-/** Gives a client the errors of its provider in the format and with the codes that it acts on. */
+/** Returns a provider's errors in the client's format, with the codes on which clients act. */
 import type { ClientError } from '../../formats/errors/client-error.ts'
 import { normalizeOpenAiContextError } from '../../formats/errors/client-error.ts'
 import { normalizeAnthropicContextError } from '../../formats/messages/message-errors.ts'
 import { readAllBytes } from '../read-bytes.ts'
 import type { Endpoint, UpstreamResponse } from '../upstream.ts'
 
-/** The error of a provider that was sent the client's own request: all but a full context stays byte for byte. */
+/** Normalizes an error about a request that was forwarded untranslated. Only errors about the context length change; all others stay unchanged. */
 export async function normalizeClientError(
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   endpoint: Endpoint,
   provider: string,
 ): Promise<UpstreamResponse> {
-  if (answer.status < 400 || endpoint === 'embeddings') return answer
-  const bytes = await readAllBytes(answer.body, provider)
+  if (response.status < 400 || endpoint === 'embeddings') return response
+  const bytes = await readAllBytes(response.body, provider)
   const text = new TextDecoder().decode(bytes)
-  const completed =
+  const normalized =
     endpoint === 'messages'
-      ? normalizeAnthropicContextError(text, answer.status, `req_${crypto.randomUUID().replaceAll('-', '')}`)
-      : normalizeOpenAiContextError(text, answer.status)
-  if (completed === null) return { ...answer, body: new Blob([Uint8Array.from(bytes)]).stream() }
-  return replaceWithError(answer, completed)
+      ? normalizeAnthropicContextError(text, response.status, `req_${crypto.randomUUID().replaceAll('-', '')}`)
+      : normalizeOpenAiContextError(text, response.status)
+  if (normalized === null) return { ...response, body: new Blob([Uint8Array.from(bytes)]).stream() }
+  return replaceWithError(response, normalized)
 }
 
-export function replaceWithError(answer: UpstreamResponse, { status, body }: ClientError): UpstreamResponse {
-  answer.headers.set('content-type', 'application/json')
-  return { ...answer, clientStatus: status, body: new Blob([JSON.stringify(body)]).stream() }
+export function replaceWithError(response: UpstreamResponse, { status, body }: ClientError): UpstreamResponse {
+  response.headers.set('content-type', 'application/json')
+  return { ...response, clientStatus: status, body: new Blob([JSON.stringify(body)]).stream() }
 }

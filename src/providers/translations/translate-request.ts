@@ -33,9 +33,9 @@ export type RestoreFieldNamesInput = TranslationInput & { details: ErrorDetails 
 
 const JOBS = new URL('../jobs.ts', import.meta.url)
 const TRANSLATE = new WorkerJob<TranslationInput, TranslatedLongRequest>(JOBS, 'translateRequestJob')
-const DROP = new WorkerJob<{ bytes: Uint8Array }, Uint8Array>(JOBS, 'omitPackedExtrasJob')
-const COUNT = new WorkerJob<TokenCountInput, JsonObject>(JOBS, 'countRequestTokensJob')
-const TELL = new WorkerJob<RestoreFieldNamesInput, ErrorDetails>(JOBS, 'restoreFieldNamesJob')
+const OMIT_EXTRAS = new WorkerJob<{ bytes: Uint8Array }, Uint8Array>(JOBS, 'omitPackedExtrasJob')
+const COUNT_TOKENS = new WorkerJob<TokenCountInput, JsonObject>(JOBS, 'countRequestTokensJob')
+const RESTORE_FIELD_NAMES = new WorkerJob<RestoreFieldNamesInput, ErrorDetails>(JOBS, 'restoreFieldNamesJob')
 
 /**
  * Returns the chat request, and the context for translating its response. Throws a 400 for a field without a counterpart in chat
@@ -48,43 +48,43 @@ export async function translateRequest(
 ): Promise<{ chat: UpstreamRequest } & Omit<TranslatedLongRequest, 'bytes' | 'fields'>> {
   if (isLongRequest(request)) {
     const { bytes, fields, ...translated } = await runBodyJob(TRANSLATE, request, { endpoint, target })
-    return { chat: replaceLongBody({ ...headOf(request), endpoint: 'chat' }, fields, bytes), ...translated }
+    return { chat: replaceLongBody({ ...sharedFieldsOf(request), endpoint: 'chat' }, fields, bytes), ...translated }
   }
   const { chatRequest, ...translated } = translateToChat(endpoint, parseExactBody(request), target)
   const bodyText = JSON.stringify(chatRequest)
-  return { chat: { ...headOf(request), endpoint: 'chat', body: chatRequest, bodyText }, ...translated }
+  return { chat: { ...sharedFieldsOf(request), endpoint: 'chat', body: chatRequest, bodyText }, ...translated }
 }
 
-/** The request for a provider that has this API of its own, which would refuse what was packed here. */
+/** Returns the request without the proxy's provider extras, which a provider with a native endpoint would reject. */
 export async function withoutPackedExtras(request: UpstreamRequest): Promise<UpstreamRequest> {
   const { input, messages } = request.body
-  // A long body that was rewritten may have its short fields alone.
-  const isKnown = !isLongRequest(request) || isPresent(input ?? messages)
-  if (isKnown && !hasPackedExtras(request.body)) return request
-  if (isLongRequest(request)) return replaceLongBody(request, request.body, await runBodyJob(DROP, request, {}))
+  // A long body that was rewritten may have only its short fields parsed.
+  const isParsed = !isLongRequest(request) || isPresent(input ?? messages)
+  if (isParsed && !hasPackedExtras(request.body)) return request
+  if (isLongRequest(request)) return replaceLongBody(request, request.body, await runBodyJob(OMIT_EXTRAS, request, {}))
   const bodyText = JSON.stringify(omitPackedExtras(parseExactBody(request)))
   return { ...request, body: omitPackedExtras(request.body), bodyText }
 }
 
-/** Estimates the request's tokens, in the worker. Throws as the translation does. */
+/** Estimates the request's tokens in a worker. Throws as `translateRequest` does. */
 export async function countRequestTokens(request: UpstreamRequest, endpoint: TranslatedEndpoint): Promise<JsonObject> {
-  if (isLongRequest(request)) return runBodyJob(COUNT, request, { endpoint })
+  if (isLongRequest(request)) return runBodyJob(COUNT_TOKENS, request, { endpoint })
   const bytes = new TextEncoder().encode(request.bodyText)
-  return workerPool.run(COUNT, { endpoint, bytes }, { owner: request.owner ?? NO_OWNER })
+  return workerPool.run(COUNT_TOKENS, { endpoint, bytes }, { owner: request.owner ?? NO_OWNER })
 }
 
-/** Says of the client's own request what an error says of the chat request: the translation is made once more, to find the place. */
+/** Rewrites an error about the chat request into one about the client's request. It translates the request again to find the field. */
 export async function restoreRequestFieldNames(
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
   target: TranslationTarget,
   details: ErrorDetails,
 ): Promise<ErrorDetails> {
-  if (isLongRequest(request)) return runBodyJob(TELL, request, { endpoint, target, details })
+  if (isLongRequest(request)) return runBodyJob(RESTORE_FIELD_NAMES, request, { endpoint, target, details })
   return restoreClientFieldNames(endpoint, parseExactBody(request), target, details)
 }
 
-function headOf(request: UpstreamRequest) {
+function sharedFieldsOf(request: UpstreamRequest) {
   const {
     headers,
     stream,

@@ -1,4 +1,4 @@
-/** Translates a chat provider's bytes, streamed or plain, into another operation's; a long plain response in a worker. */
+/** Translates a chat provider's response, streamed or plain, into another endpoint's. A long plain response is translated in a worker. */
 
 import { WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import { apiFormatOf } from '../../formats/endpoint-formats.ts'
@@ -12,7 +12,7 @@ import type { ResponseBytes } from '../read-bytes.ts'
 import { translateEvents } from '../translate-events.ts'
 import { attachUsage } from '../upstream-failure.ts'
 
-/** As `translateEvents`. A failure after the first part is reported in the stream. */
+/** Translates a stream. Rejects as `translateEvents` does. A failure after the first part is reported in the stream. */
 export function translateStream(
   upstream: ReadableStream<Uint8Array>,
   translation: ChatStreamTranslator,
@@ -21,7 +21,7 @@ export function translateStream(
   function end(): Uint8Array {
     const events = encodeTypedEvents(translation.end())
     const { omitted } = translation.finishSource()
-    // The headers have been sent.
+    // The headers have already been sent, so the omitted kinds are in a comment.
     return omitted.length > 0
       ? concatBytes([encoder.encode(`: x-proxy-omitted: ${omitted.join(', ')}\n\n`), events])
       : events
@@ -55,24 +55,24 @@ const TRANSLATE = new WorkerJob<PlainChatResponse, PlainResponseAnalysis>(
   'translateResponseJob',
 )
 
-/** Reads a chat provider's plain response, and translates it. */
+/** Translates a chat provider's plain response. */
 export async function translatePlainChatResponse(
-  answer: ResponseBytes,
-  translated: TranslationContext,
+  response: ResponseBytes,
+  context: TranslationContext,
   owner: number,
 ): Promise<PlainResponseAnalysis> {
-  if ('whole' in answer) return translateResponseBytes(answer.whole, translated)
-  const { parts, buffers } = answer.gathered
-  return workerPool.run(TRANSLATE, { parts, context: translated }, { owner, transfer: buffers })
+  if ('whole' in response) return translateResponseBytes(response.whole, context)
+  const { parts, buffers } = response.gathered
+  return workerPool.run(TRANSLATE, { parts, context }, { owner, transfer: buffers })
 }
 
-/** A failure is not translated: its reading says what the client gets. */
-export function translateResponseBytes(bytes: Uint8Array, translated: TranslationContext): PlainResponseAnalysis {
-  const { wanted } = translated
+/** Analyzes and translates a response. A failure is not translated, because the analysis determines the client's error. */
+export function translateResponseBytes(bytes: Uint8Array, context: TranslationContext): PlainResponseAnalysis {
+  const { wanted: expected } = context
   const format = apiFormatOf('chat')
-  const read = readPlainResponseBody(bytes, () => format.createAssembler(wanted))
-  const reading = analyzeResponse(format, read, wanted)
-  if (!read || reading.failure) return { ...reading, bytes }
-  const { body, source } = createResponseTranslator(translated).translateResponse(read.body)
-  return { ...reading, ...source, id: body.id ?? null, bytes: encodeJson(body) }
+  const read = readPlainResponseBody(bytes, () => format.createAssembler(expected))
+  const analysis = analyzeResponse(format, read, expected)
+  if (!read || analysis.failure) return { ...analysis, bytes }
+  const { body, source } = createResponseTranslator(context).translateResponse(read.body)
+  return { ...analysis, ...source, id: body.id ?? null, bytes: encodeJson(body) }
 }

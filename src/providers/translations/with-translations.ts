@@ -1,4 +1,4 @@
-/** Lets a provider answer operations that it lacks, by translating them to chat completions. */
+/** Adds endpoints to a provider that lacks them, by translating requests to chat completions and responses back. */
 
 import { AGGREGATOR, type Catalogue } from '../../catalogue/catalogue.ts'
 import { deserializeError, serializeError } from '../../errors/errors.ts'
@@ -33,20 +33,20 @@ import {
 } from './translate-request.ts'
 import { translatePlainChatResponse, translateStream } from './translate-response.ts'
 
-/** Names the tools of the request that were left out. */
+/** The header that names the tools of the request that were omitted. */
 export const DROPPED_TOOLS_HEADER = 'x-proxy-dropped-tools'
-/** Names the kinds of content that was left out, because there is no place for it. */
+/** The header that names the kinds of content that were omitted, because chat completions cannot represent them. */
 export const OMITTED_HEADER = 'x-proxy-omitted'
 
-/** What the catalogue says. */
+/** The catalogue's properties of the model. */
 type ModelTarget = Omit<ChatTargetModel, 'extrasKeys'>
 
 export interface TranslationOptions {
-  /** Operations that the provider supports besides chat. */
+  /** Endpoints that the provider supports besides chat. */
   nativeEndpoints: readonly Endpoint[]
-  /** What the catalogue knows about a model. */
+  /** Returns the catalogue's properties of a model. */
   resolveTarget(model: string): ModelTarget
-  /** Null for a provider whose answers have no extras. */
+  /** Derives the keys of provider extras; null for a provider whose responses have no extras. */
   extrasKeys: ExtrasKeyDerivation | null
 }
 
@@ -61,8 +61,8 @@ export function withTranslations(
       const { endpoint } = request
       if (!isTranslatableEndpoint(endpoint))
         return normalizeClientError(await provider.send(request), endpoint, provider.name)
-      if (nativeEndpoints.includes(endpoint)) return askNatively(provider, request, endpoint)
-      if (request.isCountOnly) return answerCount(await countRequestTokens(request, endpoint))
+      if (nativeEndpoints.includes(endpoint)) return sendNatively(provider, request, endpoint)
+      if (request.isCountOnly) return respondWithCount(await countRequestTokens(request, endpoint))
       const model = asString(request.body.model)
       const extrasKeys = (await options.extrasKeys?.(provider.name, model)) ?? []
       const target = {
@@ -71,112 +71,117 @@ export function withTranslations(
         rejectsUnsupportedTools: request.rejectsUnsupportedTools ?? false,
       }
       const { chat, droppedTools, omittedItems, context } = await translateRequest(request, endpoint, target)
-      const tell: Tell = details => restoreRequestFieldNames(request, endpoint, target, details)
-      const first = await askByChat(provider, chat, context, tell)
-      const answer = await orWithoutCarried(first, chat, async () => {
-        const bare = await translateRequest(request, endpoint, { ...target, extrasKeys: [] })
-        return askByChat(provider, bare.chat, context, tell)
+      const restoreFieldNames: RestoreFieldNames = details =>
+        restoreRequestFieldNames(request, endpoint, target, details)
+      const firstResponse = await sendAsChat(provider, chat, context, restoreFieldNames)
+      const response = await retryWithoutExtras(firstResponse, chat, async () => {
+        const withoutExtras = await translateRequest(request, endpoint, { ...target, extrasKeys: [] })
+        return sendAsChat(provider, withoutExtras.chat, context, restoreFieldNames)
       })
-      if (droppedTools.length > 0) answer.headers.set(DROPPED_TOOLS_HEADER, droppedTools.join(', '))
-      if (omittedItems.length > 0) answer.headers.set(OMITTED_HEADER, omittedItems.join(', '))
-      return answer
+      if (droppedTools.length > 0) response.headers.set(DROPPED_TOOLS_HEADER, droppedTools.join(', '))
+      if (omittedItems.length > 0) response.headers.set(OMITTED_HEADER, omittedItems.join(', '))
+      return response
     },
   }
 }
 
-/** What tells that there is no such path. */
+/** The statuses of a provider that lacks the path. */
 const NO_PATH: ReadonlySet<number> = new Set([404, 405, 501])
 
 /**
- * Under a key that projects share, nobody's thread is held for the next request. Aggregators that have an API may still not count its tokens:
- * then they are estimated.
+ * Sends the request to a native endpoint. Threads are rejected at the aggregator, because projects share its key. Some aggregators have an
+ * endpoint but cannot count its tokens, which are then estimated.
  */
-async function askNatively(
+async function sendNatively(
   provider: Provider,
   request: UpstreamRequest,
   endpoint: TranslatedEndpoint,
 ): Promise<UpstreamResponse> {
   const isShared = provider.kind === AGGREGATOR
   if (isShared && endpoint === 'messages' && isPresent(request.body.thread)) throw createThreadUnsupportedError()
-  const answer = await normalizeClientError(
+  const response = await normalizeClientError(
     await provider.send(await withoutPackedExtras(request)),
     endpoint,
     provider.name,
   )
-  if (!isShared || !request.isCountOnly || !NO_PATH.has(answer.status)) return answer
-  await answer.body.cancel().catch(() => {})
-  return answerCount(await countRequestTokens(request, endpoint))
+  if (!isShared || !request.isCountOnly || !NO_PATH.has(response.status)) return response
+  await response.body.cancel().catch(() => {})
+  return respondWithCount(await countRequestTokens(request, endpoint))
 }
 
-/** Some providers refuse a field that they have written themselves: one that the refusal names is asked for once more without any. */
-async function orWithoutCarried(
+/** Some providers reject extras that they created themselves. When a rejection names one, the request is sent again without extras. */
+async function retryWithoutExtras(
   first: UpstreamResponse,
   { body }: UpstreamRequest,
-  askBare: () => Promise<UpstreamResponse>,
+  sendWithoutExtras: () => Promise<UpstreamResponse>,
 ): Promise<UpstreamResponse> {
   if (first.status !== 400 && first.status !== 422) return first
   const names = asObjects(body.messages).flatMap(listExtraNames)
   if (names.length === 0) return first
   const text = await new Response(first.body).text()
   if (names.some(name => text.includes(name))) {
-    const again = await askBare().catch(() => null)
+    const again = await sendWithoutExtras().catch(() => null)
     if (again?.status === 200) return again
     await again?.body.cancel().catch(() => {})
   }
   return { ...first, body: new Blob([text]).stream() }
 }
 
-/** An estimate, because a provider that only speaks chat cannot count before it responds. */
-function answerCount(counted: JsonObject): UpstreamResponse {
+/** Responds with an estimate, because a provider with chat only cannot count tokens before it responds. */
+function respondWithCount(counted: JsonObject): UpstreamResponse {
   const headers = new Headers({ 'content-type': 'application/json' })
   return { status: 200, headers, body: new Blob([JSON.stringify(counted)]).stream(), isStorable: () => true }
 }
 
-/** Puts an error about the chat request in the client's own terms. */
-type Tell = (details: ErrorDetails) => Promise<ErrorDetails>
+/** Rewrites an error about the chat request into one about the client's request. */
+type RestoreFieldNames = (details: ErrorDetails) => Promise<ErrorDetails>
 
-async function askByChat(
+async function sendAsChat(
   provider: Provider,
   chat: UpstreamRequest,
   translated: TranslationContext,
-  tell: Tell,
+  restoreFieldNames: RestoreFieldNames,
 ): Promise<UpstreamResponse> {
-  const answer = await provider.send(chat).catch(async error => {
-    throw await tellRefusal(error, tell)
+  const response = await provider.send(chat).catch(async error => {
+    throw await restoreErrorFields(error, restoreFieldNames)
   })
-  const { status, headers, body } = answer
-  if (status === 200 && chat.stream && isEventStream(answer)) {
+  const { status, headers, body } = response
+  if (status === 200 && chat.stream && isEventStream(response)) {
     const source = createResponseTranslator(translated).createStreamTranslator()
-    return { ...answer, source, body: await translateStream(body, source) }
+    return { ...response, source, body: await translateStream(body, source) }
   }
   headers.set('content-type', 'application/json')
   // The body enforces its own limits.
   if (status === 200) {
     const bytes = await readBytes(body, provider.name, Number.POSITIVE_INFINITY, chat.responseMemory)
-    return { ...answer, plain: await translatePlainChatResponse(bytes, translated, chat.owner ?? NO_OWNER) }
+    return { ...response, plain: await translatePlainChatResponse(bytes, translated, chat.owner ?? NO_OWNER) }
   }
   const text = new TextDecoder().decode(
     await readAllBytes(body, provider.name, Number.POSITIVE_INFINITY, chat.responseMemory),
   )
   const error = readProviderError(text, status)
-  // The provider's words stay; only the field that it names is the client's own.
-  const { param } = error.param === null ? error : await tell(error)
-  return replaceWithError(answer, createResponseTranslator(translated).translateError({ ...error, param }, text))
+  // The provider's message stays unchanged. Only the field that it names is replaced by the client's field.
+  const { param } = error.param === null ? error : await restoreFieldNames(error)
+  return replaceWithError(response, createResponseTranslator(translated).translateError({ ...error, param }, text))
 }
 
-/** A refusal of the proxy's own. */
-async function tellRefusal(error: unknown, tell: Tell): Promise<unknown> {
-  const carried = serializeError(error)
-  if (!('refusal' in carried) || carried.refusal.status !== 400) return error
-  const { message, param = null } = carried.refusal
-  const details = await tell({ message, param })
-  const { param: own } = details
+/** Restores the client's field names in a 400 of the proxy itself. */
+async function restoreErrorFields(error: unknown, restoreFieldNames: RestoreFieldNames): Promise<unknown> {
+  const serialized = serializeError(error)
+  if (!('refusal' in serialized) || serialized.refusal.status !== 400) return error
+  const { message, param = null } = serialized.refusal
+  const details = await restoreFieldNames({ message, param })
+  const { param: clientParam } = details
   return deserializeError({
-    refusal: { ...carried.refusal, message: details.message, ...(own === null ? {} : { param: own }) },
+    refusal: {
+      ...serialized.refusal,
+      message: details.message,
+      ...(clientParam === null ? {} : { param: clientParam }),
+    },
   })
 }
 
-/** `pricedAs` is the provider's name in the catalogue; null when it has none. */
+/** Returns a function that looks up a model's properties. `pricedAs` is the provider's name in the catalogue; null when it has none. */
 export function createChatTargetResolver(
   catalogue: Catalogue,
   pricedAs: string | null,
@@ -187,7 +192,7 @@ export function createChatTargetResolver(
       maxOutputTokens: known?.maxOutputTokens ?? null,
       // An unknown model is assumed to reason; the provider checks.
       canReason: known === undefined || known.capabilities.length === 0 || known.capabilities.includes('reasoning'),
-      // Aggregators pass cache marks on to vendors that know them.
+      // Aggregators forward cache breakpoints to vendors that support them.
       supportsCacheControl: pricedAs === AGGREGATOR,
     }
   }

@@ -1,4 +1,4 @@
-/** Sends spans to an OpenTelemetry collector: OTLP in protobuf over HTTP, in batches; beyond 2,048 that wait, spans are dropped. */
+/** Sends spans to an OpenTelemetry collector in batches, as OTLP in protobuf over HTTP. When 2,048 spans wait, further ones are dropped. */
 import { type Context, ROOT_CONTEXT, type SpanContext, type TextMapGetter, TraceFlags, trace } from '@opentelemetry/api'
 import { type ExportResult, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
@@ -25,15 +25,15 @@ import {
 
 const MAX_WAITING = 2_048
 const MAX_BATCH = 512
-/** An export takes some milliseconds of processor time, however few spans are in it. */
-const EVERY_MS = 5_000
+/** The time between exports. Each export takes some milliseconds of processor time, however few spans it contains. */
+const EXPORT_INTERVAL_MS = 5_000
 const EXPORT_TIMEOUT_MS = 10_000
 
-/** Whether a request is sampled is decided once, before anything is made for it: else a hit without a span costs what one with a span does. */
+/** Sampling is decided once for each request, before any span is created: otherwise an unsampled hit would cost as much as a sampled one. */
 export function createTracing(config: TracingConfig, log: Log): Tracing {
   const { isSampled, ratio } = createSampler(config)
   const { generateTraceId, generateSpanId } = new RandomIdGenerator()
-  /** Of the request that begins. */
+  /** The trace id of the request that is being started. */
   let traceId = ''
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
@@ -48,36 +48,40 @@ export function createTracing(config: TracingConfig, log: Log): Tracing {
         exporter: createExporter(config, log),
         maxQueueSize: MAX_WAITING,
         maxExportBatchSize: MAX_BATCH,
-        scheduledDelayMillis: EVERY_MS,
+        scheduledDelayMillis: EXPORT_INTERVAL_MS,
         exportTimeoutMillis: EXPORT_TIMEOUT_MS,
       }),
     ],
   })
   const tracer = provider.getTracer('model-proxy')
-  const places = new W3CTraceContextPropagator()
+  const propagator = new W3CTraceContextPropagator()
   const setter = { set: (headers: Headers, name: string, value: string) => headers.set(name, value) }
-  const inject: TraceContextInjector = (context, headers) => places.inject(context, headers, setter)
+  const inject: TraceContextInjector = (context, headers) => propagator.inject(context, headers, setter)
 
-  /** Null if what has this parent is sampled. What begins here is drawn by lot: most get no id, which is written only where a model is asked. */
-  function pass(parent: Context, headers: Headers): UnsampledTrace | null {
-    const given = trace.getSpanContext(parent)
-    if (given ? isSampled(given) : Math.random() < ratio) {
-      traceId = given?.traceId ?? generateTraceId()
+  /**
+   * Returns null when the trace is sampled, and sets `traceId`. A trace that begins here is sampled at random. An unsampled trace gets an id
+   * only when a model is called, because the id is only written into forwarded headers.
+   */
+  function startUnsampled(parent: Context, headers: Headers): UnsampledTrace | null {
+    const parentSpan = trace.getSpanContext(parent)
+    if (parentSpan ? isSampled(parentSpan) : Math.random() < ratio) {
+      traceId = parentSpan?.traceId ?? generateTraceId()
       return null
     }
-    let place: Omit<SpanContext, 'spanId'> | undefined
+    let context: Omit<SpanContext, 'spanId'> | undefined
     return new UnsampledTrace(headers, sent => {
-      place ??= { traceId: generateTraceId(), ...given, traceFlags: TraceFlags.NONE }
-      inject(trace.setSpanContext(parent, { ...place, spanId: generateSpanId() }), sent)
+      context ??= { traceId: generateTraceId(), ...parentSpan, traceFlags: TraceFlags.NONE }
+      inject(trace.setSpanContext(parent, { ...context, spanId: generateSpanId() }), sent)
     })
   }
 
   return {
     startRequest(request) {
-      const parent = places.extract(ROOT_CONTEXT, request.headers, GETTER)
-      return pass(parent, request.headers) ?? startRequestTrace(tracer, inject, parent, request)
+      const parent = propagator.extract(ROOT_CONTEXT, request.headers, GETTER)
+      return startUnsampled(parent, request.headers) ?? startRequestTrace(tracer, inject, parent, request)
     },
-    startTask: task => pass(ROOT_CONTEXT, new Headers()) ?? startTaskTrace(tracer, inject, ROOT_CONTEXT, task),
+    startTask: task =>
+      startUnsampled(ROOT_CONTEXT, new Headers()) ?? startTaskTrace(tracer, inject, ROOT_CONTEXT, task),
     async drain(timeLimitMs) {
       await withTimeout(timeLimitMs, provider.forceFlush()).catch(() => {})
     },
@@ -89,7 +93,7 @@ const GETTER: TextMapGetter<Headers> = {
   keys: headers => [...headers.keys()],
 }
 
-/** `ratio`: of the traces that begin here. `isSampled`: of one that began elsewhere. */
+/** Returns the `ratio` of sampled traces among those that begin here, and `isSampled` for traces that began elsewhere. */
 function createSampler({ sampler, samplerRatio }: TracingConfig) {
   const name = sampler.replace('parentbased_', '')
   const ratio = name === 'always_on' ? 1 : name === 'always_off' ? 0 : samplerRatio
@@ -103,20 +107,20 @@ function createSampler({ sampler, samplerRatio }: TracingConfig) {
   }
 }
 
-/** Says in the log when spans begin to be lost, and when they arrive again. */
+/** Creates an exporter that logs when spans are lost, and when they are exported again. */
 function createExporter({ url, headers }: TracingConfig, log: Log): SpanExporter {
   const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: EXPORT_TIMEOUT_MS })
   let lost = 0
-  function note({ code, error }: ExportResult, spans: number): void {
+  function logResult({ code, error }: ExportResult, spans: number): void {
     if (code === 0 && lost > 0) log.info({ lost }, 'spans are exported again')
     if (code === 0) log.failures.recover('traces')
-    else log.failures.report('traces', error, 'spans could not be exported; lost')
+    else log.failures.report('traces', error, 'spans could not be exported and are lost')
     lost = code === 0 ? 0 : lost + spans
   }
   return {
     export: (spans, done) =>
       exporter.export(spans, result => {
-        note(result, spans.length)
+        logResult(result, spans.length)
         done(result)
       }),
     shutdown: () => exporter.shutdown(),

@@ -1,6 +1,6 @@
 /**
- * The spans of one request, or of one task in the background: one for itself, and one for each model that was asked. No prompt and no answer is
- * in them.
+ * Creates the spans of one request or of one background task: one span for itself, and one for each model call. Spans contain no prompts and no
+ * responses.
  */
 import {
   type Attributes,
@@ -22,17 +22,17 @@ import {
 
 export interface TracedRequest {
   method: string
-  /** What the path asks for, without ids and names. */
+  /** Returns the path without ids and names. */
   route(): string
-  /** The client's. What is asked of an upstream with them belongs to the same trace. */
+  /** The client's headers. Upstream calls that forward them belong to the same trace. */
   headers: Headers
 }
 
 export interface Tracing {
   startRequest(request: TracedRequest): RequestTrace
-  /** Of what no request waits for: a trace of its own. */
+  /** Starts a separate trace for a task that no request waits for. */
   startTask(task: TracedTask): TaskTrace
-  /** Sends what waits. Resolves when that is done, or the time is up. */
+  /** Exports the waiting spans. Resolves when they are exported, or the time is up. */
   drain(timeLimitMs: number): Promise<void>
 }
 
@@ -55,18 +55,18 @@ export interface InternalCall {
   purpose: 'judge' | 'embedder'
 }
 
-/** What is known of a request that was recorded. */
+/** The result of a request that has a usage record. */
 export interface RequestTraceResult {
   record: UsageRecord
   project: string
-  /** The model that the answer names. */
+  /** The model that the response names. */
   responseModel: string | undefined
 }
 
-/** Of whatever asks models beside its own. */
+/** The trace of a request or a task that calls models for the proxy itself. */
 export interface InternalCallTrace {
-  /** The call's place in the trace is in the headers that `ask` gets. */
-  traceInternalCall<T>(asked: InternalCall, ask: (headers: Headers) => Promise<T>): Promise<T>
+  /** Traces the call that `send` makes. The headers that `send` gets contain the trace context. */
+  traceInternalCall<T>(call: InternalCall, send: (headers: Headers) => Promise<T>): Promise<T>
 }
 
 export interface TaskTrace extends InternalCallTrace {
@@ -74,52 +74,55 @@ export interface TaskTrace extends InternalCallTrace {
 }
 
 export interface RequestTrace extends InternalCallTrace {
-  /** A model is asked, once more perhaps: what belongs together is one call. `substitute`: the model in place of the one asked for. */
-  beginCall(asked: TracedModelCall, provider: string, substitute: string | null): void
-  /** The hook is asked. The call's place in the trace is in the headers that `ask` gets. */
-  traceHook<T>(when: 'before' | 'after', ask: (headers: Headers) => Promise<T>): Promise<T>
-  /** The call under way failed; another model may be asked. */
+  /**
+   * Starts the span of a model call, unless one is in progress: retries belong to one call. `substitute` is the model in place of the
+   * requested one.
+   */
+  beginCall(call: TracedModelCall, provider: string, substitute: string | null): void
+  /** Traces the call to the hook that `send` makes. The headers that `send` gets contain the trace context. */
+  traceHook<T>(when: 'before' | 'after', send: (headers: Headers) => Promise<T>): Promise<T>
+  /** Ends the current call as failed. Another model may be called afterwards. */
   failCall(failure: unknown): void
-  /** `failure` is what the request ended with, if it failed. */
-  end(status: number, end?: RequestTraceResult, failure?: unknown): void
+  /** Ends the request's spans. `failure` is the error of a failed request. */
+  end(status: number, result?: RequestTraceResult, failure?: unknown): void
 }
 
-/** Writes a span's place into headers. */
+/** Writes a span's trace context into headers. */
 export type TraceContextInjector = (context: Context, headers: Headers) => void
 
-type StartCall = (asked: Omit<InternalCall, 'purpose'>, more: Attributes, sent: Headers) => Span
+type StartCall = (call: Omit<InternalCall, 'purpose'>, extraAttributes: Attributes, sentHeaders: Headers) => Span
 
-/** Calls below a span. The place of each is written into the headers that are sent. */
-function callsBelow(tracer: Tracer, inject: TraceContextInjector, here: Context): StartCall {
-  return ({ endpoint, model, provider }, more, sent) => {
+/** Returns a function that starts the span of a model call below `parent`, and writes its trace context into the sent headers. */
+function createStartCall(tracer: Tracer, inject: TraceContextInjector, parent: Context): StartCall {
+  return ({ endpoint, model, provider }, extraAttributes, sentHeaders) => {
     const operation = genAiOperationOf(endpoint)
     const attributes = {
       [GEN_AI_ATTRIBUTES.operation]: operation,
       [GEN_AI_ATTRIBUTES.provider]: provider,
       [GEN_AI_ATTRIBUTES.requestModel]: model,
-      ...more,
+      ...extraAttributes,
     }
-    const span = tracer.startSpan(`${operation} ${model}`, { kind: SpanKind.CLIENT, attributes }, here)
-    inject(trace.setSpan(here, span), sent)
+    const span = tracer.startSpan(`${operation} ${model}`, { kind: SpanKind.CLIENT, attributes }, parent)
+    inject(trace.setSpan(parent, span), sentHeaders)
     return span
   }
 }
 
-function asidesBelow(startCall: StartCall): InternalCallTrace {
+function createInternalCallTrace(startCall: StartCall): InternalCallTrace {
   return {
-    traceInternalCall(asked, ask) {
-      const place = new Headers()
-      const span = startCall(asked, { [PROXY_ATTRIBUTES.purpose]: asked.purpose }, place)
-      return endWith(span, ask(place))
+    traceInternalCall(call, send) {
+      const headers = new Headers()
+      const span = startCall(call, { [PROXY_ATTRIBUTES.purpose]: call.purpose }, headers)
+      return endSpanAfter(span, send(headers))
     },
   }
 }
 
-async function endWith<T>(span: Span, asked: Promise<T>): Promise<T> {
+async function endSpanAfter<T>(span: Span, pending: Promise<T>): Promise<T> {
   try {
-    return await asked
+    return await pending
   } catch (error) {
-    fail(span, error)
+    markFailed(span, error)
     throw error
   } finally {
     span.end()
@@ -134,7 +137,8 @@ export function startTaskTrace(
 ): TaskTrace {
   const attributes = { [PROXY_ATTRIBUTES.purpose]: purpose, [PROXY_ATTRIBUTES.project]: project }
   const task = tracer.startSpan(purpose, { kind: SpanKind.INTERNAL, attributes }, parent)
-  return { ...asidesBelow(callsBelow(tracer, inject, trace.setSpan(parent, task))), end: () => task.end() }
+  const startCall = createStartCall(tracer, inject, trace.setSpan(parent, task))
+  return { ...createInternalCallTrace(startCall), end: () => task.end() }
 }
 
 export function startRequestTrace(
@@ -147,66 +151,68 @@ export function startRequestTrace(
   const route = request.route()
   const attributes = { [HTTP_ATTRIBUTES.method]: method, [HTTP_ATTRIBUTES.route]: route }
   const server = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent)
-  const here = trace.setSpan(parent, server)
-  const startCall = callsBelow(tracer, inject, here)
-  let call: Span | null = null
+  const context = trace.setSpan(parent, server)
+  const startCall = createStartCall(tracer, inject, context)
+  let modelCall: Span | null = null
 
   function endCall(attributes: Attributes, failure?: unknown): void {
-    call?.setAttributes(attributes)
-    if (failure !== undefined) fail(call, failure)
-    call?.end()
-    call = null
+    modelCall?.setAttributes(attributes)
+    if (failure !== undefined) markFailed(modelCall, failure)
+    modelCall?.end()
+    modelCall = null
   }
 
   return {
-    ...asidesBelow(startCall),
+    ...createInternalCallTrace(startCall),
     beginCall({ endpoint, model, stream }, provider, substitute) {
-      if (call) return
-      const asked = { endpoint, model: substitute ?? model, provider }
-      call = startCall(asked, { [GEN_AI_ATTRIBUTES.stream]: stream }, headers)
+      if (modelCall) return
+      const call = { endpoint, model: substitute ?? model, provider }
+      modelCall = startCall(call, { [GEN_AI_ATTRIBUTES.stream]: stream }, headers)
     },
-    traceHook(when, ask) {
+    traceHook(when, send) {
       const attributes = { [PROXY_ATTRIBUTES.purpose]: 'hook' }
-      const span = tracer.startSpan(`hook ${when}`, { kind: SpanKind.CLIENT, attributes }, here)
-      const place = new Headers()
-      inject(trace.setSpan(here, span), place)
-      return endWith(span, ask(place))
+      const span = tracer.startSpan(`hook ${when}`, { kind: SpanKind.CLIENT, attributes }, context)
+      const hookHeaders = new Headers()
+      inject(trace.setSpan(context, span), hookHeaders)
+      return endSpanAfter(span, send(hookHeaders))
     },
     failCall: failure => endCall({}, failure),
-    end(status, end, failure) {
+    end(status, result, failure) {
       const error = failure ?? (status >= 400 ? { status } : undefined)
-      endCall(end ? spentAttributes(end) : {}, error)
-      server.setAttributes({ [HTTP_ATTRIBUTES.status]: status, ...(end && requestAttributes(end)) })
-      if (status >= 500) fail(server, error)
+      endCall(result ? usageAttributes(result) : {}, error)
+      server.setAttributes({ [HTTP_ATTRIBUTES.status]: status, ...(result && requestAttributes(result)) })
+      if (status >= 500) markFailed(server, error)
       server.end()
     },
   }
 }
 
-/** Of what is not sampled: nothing is noted, and whoever is asked for it is told so. */
+/** The trace of a request or a task that is not sampled. It records nothing, and writes an unsampled trace context into forwarded headers. */
 export class UnsampledTrace implements RequestTrace, TaskTrace {
   readonly #headers: Headers
-  readonly #tell: (sent: Headers) => void
+  readonly #injectContext: (headers: Headers) => void
 
-  constructor(headers: Headers, tell: (sent: Headers) => void) {
+  constructor(headers: Headers, injectContext: (headers: Headers) => void) {
     this.#headers = headers
-    this.#tell = tell
+    this.#injectContext = injectContext
   }
 
   beginCall(): void {
-    this.#tell(this.#headers)
+    this.#injectContext(this.#headers)
   }
 
-  traceInternalCall<T>(_: InternalCall, ask: (headers: Headers) => Promise<T>): Promise<T> {
-    const place = new Headers()
-    this.#tell(place)
-    return ask(place)
+  traceInternalCall<T>(_: InternalCall, send: (headers: Headers) => Promise<T>): Promise<T> {
+    return this.#sendUnsampled(send)
   }
 
-  traceHook<T>(_: string, ask: (headers: Headers) => Promise<T>): Promise<T> {
-    const place = new Headers()
-    this.#tell(place)
-    return ask(place)
+  traceHook<T>(_: string, send: (headers: Headers) => Promise<T>): Promise<T> {
+    return this.#sendUnsampled(send)
+  }
+
+  #sendUnsampled<T>(send: (headers: Headers) => Promise<T>): Promise<T> {
+    const headers = new Headers()
+    this.#injectContext(headers)
+    return send(headers)
   }
 
   failCall(): void {}
@@ -214,7 +220,7 @@ export class UnsampledTrace implements RequestTrace, TaskTrace {
   end(): void {}
 }
 
-function spentAttributes({ record, responseModel }: RequestTraceResult): Attributes {
+function usageAttributes({ record, responseModel }: RequestTraceResult): Attributes {
   const { first_chunk_ms: firstChunkMs = null } = record
   return {
     [GEN_AI_ATTRIBUTES.inputTokens]: record.prompt_tokens,
@@ -240,8 +246,8 @@ function requestAttributes({ record, project }: RequestTraceResult): Attributes 
   }
 }
 
-/** Names the kind of error and no more: a message may quote a prompt. */
-function fail(span: Span | null, failure: unknown): void {
+/** Marks the span as failed with the error's code, status or name. It omits the message, because that may quote a prompt. */
+function markFailed(span: Span | null, failure: unknown): void {
   const { code, status, name } = (failure ?? {}) as { code?: unknown; status?: unknown; name?: unknown }
   span?.setAttribute(ERROR_TYPE_ATTRIBUTE, String(code ?? status ?? name ?? '_OTHER'))
   span?.setStatus({ code: SpanStatusCode.ERROR })

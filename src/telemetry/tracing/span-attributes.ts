@@ -1,5 +1,5 @@
 /**
- * Every name in a span. Those of GenAI are still in development, in a repository of their own: when they change, this file does.
+ * Defines every attribute of a span. The GenAI conventions are still in development, in a separate repository: follow their changes here.
  * https://github.com/open-telemetry/semantic-conventions-genai, https://opentelemetry.io/docs/specs/semconv/http/http-spans/
  */
 
@@ -10,54 +10,70 @@ interface Attribute {
   says: string
 }
 
-/** Each attribute; docs/metrics.md lists them. */
+/** All attributes. docs/metrics.md lists them. */
 export const SPAN_ATTRIBUTES: Attribute[] = []
 
-/** Notes an attribute of `SERVER`, `CLIENT` or `INTERNAL` spans, and returns its name. */
-function on(of: string, name: string, says: string): string {
+/** Registers an attribute of `SERVER`, `CLIENT` or `INTERNAL` spans, and returns its name. */
+function defineAttribute(of: string, name: string, says: string): string {
   SPAN_ATTRIBUTES.push({ name, of, says })
   return name
 }
 
 export const HTTP_ATTRIBUTES = {
-  method: on('SERVER', 'http.request.method', 'As the client sent it.'),
-  route: on('SERVER', 'http.route', 'Ids in a path are `{id}`.'),
-  status: on('SERVER', 'http.response.status_code', 'What the client got.'),
+  method: defineAttribute('SERVER', 'http.request.method', 'As the client sent it.'),
+  route: defineAttribute('SERVER', 'http.route', 'Ids in a path are `{id}`.'),
+  status: defineAttribute('SERVER', 'http.response.status_code', 'The status of the response to the client.'),
 }
 
-export const ERROR_TYPE_ATTRIBUTE = on('both', 'error.type', 'The status or the error’s code.')
+export const ERROR_TYPE_ATTRIBUTE = defineAttribute('both', 'error.type', 'The status or the error’s code.')
 
 export const GEN_AI_ATTRIBUTES = {
-  operation: on('CLIENT', 'gen_ai.operation.name', '`chat`, `text_completion`, `embeddings`, or the endpoint.'),
-  provider: on('CLIENT', 'gen_ai.provider.name', 'Whom it was put to.'),
-  requestModel: on('CLIENT', 'gen_ai.request.model', 'The model that was asked.'),
-  stream: on('CLIENT', 'gen_ai.request.stream', 'Whether a stream was asked for.'),
-  responseModel: on('CLIENT', 'gen_ai.response.model', 'The model that the answer names.'),
-  firstChunkSeconds: on('CLIENT', 'gen_ai.response.time_to_first_chunk', 'Of a stream, in seconds.'),
-  inputTokens: on('CLIENT', 'gen_ai.usage.input_tokens', 'The whole prompt, cached tokens included.'),
-  cachedInputTokens: on('CLIENT', 'gen_ai.usage.cache_read.input_tokens', 'Of those, what the provider had cached.'),
-  outputTokens: on('CLIENT', 'gen_ai.usage.output_tokens', 'The answer.'),
+  operation: defineAttribute(
+    'CLIENT',
+    'gen_ai.operation.name',
+    '`chat`, `text_completion`, `embeddings`, or the endpoint.',
+  ),
+  provider: defineAttribute('CLIENT', 'gen_ai.provider.name', 'The provider that was called.'),
+  requestModel: defineAttribute('CLIENT', 'gen_ai.request.model', 'The model that was called.'),
+  stream: defineAttribute('CLIENT', 'gen_ai.request.stream', 'Whether a stream was requested.'),
+  responseModel: defineAttribute('CLIENT', 'gen_ai.response.model', 'The model that the response names.'),
+  firstChunkSeconds: defineAttribute(
+    'CLIENT',
+    'gen_ai.response.time_to_first_chunk',
+    'Seconds to the first chunk of a stream.',
+  ),
+  inputTokens: defineAttribute('CLIENT', 'gen_ai.usage.input_tokens', 'The whole prompt, cached tokens included.'),
+  cachedInputTokens: defineAttribute(
+    'CLIENT',
+    'gen_ai.usage.cache_read.input_tokens',
+    'The part of the prompt that the provider had cached.',
+  ),
+  outputTokens: defineAttribute('CLIENT', 'gen_ai.usage.output_tokens', 'The tokens of the response.'),
 }
 
 export const PROXY_ATTRIBUTES = {
-  requestId: on('SERVER', 'model_proxy.request.id', 'Of a request that was recorded, as those below.'),
-  project: on('SERVER, INTERNAL', 'model_proxy.project.name', 'Its project.'),
-  endpoint: on('SERVER', 'model_proxy.endpoint', 'As in the records.'),
-  purpose: on(
+  requestId: defineAttribute(
+    'SERVER',
+    'model_proxy.request.id',
+    'The request’s id. This and the attributes below are set on requests with a usage record.',
+  ),
+  project: defineAttribute('SERVER, INTERNAL', 'model_proxy.project.name', 'The project’s name.'),
+  endpoint: defineAttribute('SERVER', 'model_proxy.endpoint', 'As in the records.'),
+  purpose: defineAttribute(
     'CLIENT, INTERNAL',
     'model_proxy.purpose',
-    '`judge`, `embedder` or `hook`, of a call that the proxy makes for itself.',
+    '`judge`, `embedder` or `hook`, on a call that the proxy makes for itself.',
   ),
-  model: on('SERVER', 'model_proxy.model', 'As in the records.'),
-  provider: on('SERVER', 'model_proxy.provider', 'As in the records.'),
-  costUsd: on('SERVER', 'model_proxy.cost_usd', 'As in the records.'),
-  cacheResult: on('SERVER', 'model_proxy.cache.result', 'As in the records.'),
-  cacheReason: on('SERVER', 'model_proxy.cache.reason', 'As in the records.'),
-  savedTokens: on('SERVER', 'model_proxy.cache.saved_tokens', 'As in the records.'),
-  savedUsd: on('SERVER', 'model_proxy.cache.saved_usd', 'As in the records.'),
+  model: defineAttribute('SERVER', 'model_proxy.model', 'As in the records.'),
+  provider: defineAttribute('SERVER', 'model_proxy.provider', 'As in the records.'),
+  costUsd: defineAttribute('SERVER', 'model_proxy.cost_usd', 'As in the records.'),
+  cacheResult: defineAttribute('SERVER', 'model_proxy.cache.result', 'As in the records.'),
+  cacheReason: defineAttribute('SERVER', 'model_proxy.cache.reason', 'As in the records.'),
+  savedTokens: defineAttribute('SERVER', 'model_proxy.cache.saved_tokens', 'As in the records.'),
+  savedUsd: defineAttribute('SERVER', 'model_proxy.cache.saved_usd', 'As in the records.'),
 }
 
-/** Operations that have a name of their own; any other is named as its endpoint. */
+/** The operation names of endpoints. Any other endpoint is its own operation name. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   chat: 'chat',
   responses: 'chat',

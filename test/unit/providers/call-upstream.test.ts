@@ -81,7 +81,7 @@ describe('an answer without an end', () => {
     const answer = await callRaw(head(200, 'application/json'), 'x'.repeat(10_000))
     await expect(readBytes(answer)).rejects.toMatchObject({
       status: 502,
-      message: 'Upstream p gave an answer of more than 200000 bytes.',
+      message: 'Upstream p sent a response of more than 200000 bytes.',
     })
   })
 

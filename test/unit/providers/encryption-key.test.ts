@@ -43,6 +43,6 @@ test('a file that holds no key is told, not replaced', async () => {
   await readEncryptionKeys(config())
   const file = join(folder, 'data', 'encryption.key')
   await writeFile(file, 'c2hvcnQ=\n')
-  await expect(readEncryptionKeys(config())).rejects.toThrow(/encryption\.key must hold 32 bytes in base64/)
+  await expect(readEncryptionKeys(config())).rejects.toThrow(/encryption\.key must contain 32 bytes in base64/)
   expect(await Bun.file(file).text()).toBe('c2hvcnQ=\n')
 })

@@ -25,7 +25,7 @@ test('an operator’s key that upstream refuses is a 502 for the tenant, and one
   }
   expect(log.warn).toHaveBeenCalledExactlyOnceWith(
     { provider: 'openrouter', status: 401, setting: 'AGGREGATOR_API_KEY' },
-    'upstream refuses the key of the operator',
+    'upstream rejects the key of the operator',
   )
 })
 
@@ -53,7 +53,7 @@ test('of a 403 that says nothing, neither client nor operator is told more than 
   await expect(guard(giving(403)).send(request)).rejects.toThrow(
     'rejected this request, or the key of this service with status 403. The operator has been notified.',
   )
-  expect(log.warn.mock.calls[0]?.[1]).toBe('upstream refuses a request, or the key of the operator')
+  expect(log.warn.mock.calls[0]?.[1]).toBe('upstream rejects a request, or the key of the operator')
 })
 
 test('where there is none, a refusal names the setting', async () => {

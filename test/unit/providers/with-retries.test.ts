@@ -11,7 +11,9 @@ import {
 } from '../../../src/providers/upstream-failure.ts'
 import { readRetryAfter, withRetries } from '../../../src/providers/with-retries.ts'
 
-type Step = Error | { status: number; headers?: Record<string, string>; credentials?: Credentials }
+type Step =
+  | Error
+  | { status: number; headers?: Record<string, string>; credentials?: Credentials; attemptedKeys?: readonly string[] }
 
 const refused = () => unreachableError('p', Object.assign(new Error(), { code: 'ECONNREFUSED' }))
 const reset = () => unreachableError('p', Object.assign(new Error(), { code: 'ECONNRESET' }))
@@ -44,6 +46,12 @@ describe('what is asked again', () => {
     const { provider, ask } = scripted({ status }, { status: 200 })
     expect((await withRetries(provider, eager).send(request())).status).toBe(200)
     expect(ask).toHaveBeenCalledTimes(2)
+  })
+
+  test('returns the number of attempts, and the provider keys of all of them', async () => {
+    const { provider } = scripted({ status: 503, attemptedKeys: ['one'] }, { status: 200, attemptedKeys: ['two'] })
+    const response = await withRetries(provider, eager).send(request())
+    expect(response).toMatchObject({ attempts: 2, attemptedKeys: ['one', 'two'] })
   })
 
   test.each([200, 400, 401, 403, 404, 409, 413, 422, 501, 505])('not status %i', async status => {

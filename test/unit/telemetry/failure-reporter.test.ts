@@ -90,7 +90,7 @@ describe('src', () => {
     'a login by OpenID Connect failed',
     'the OpenID Connect provider cannot be reached',
     // Others than the proxy fail: the request goes on without them, or elsewhere.
-    'a provider key rests',
+    'a provider key was rejected and cools down',
     'the hook keeps failing',
     'the judge gave no verdict',
     'judge model is skipped: its recent calls failed',

@@ -1,4 +1,4 @@
-/** Translates an assistant's message in a conversation into Anthropic's blocks. */
+/** Translates an assistant message of a conversation into Anthropic's blocks. */
 import type {
   ContentBlockParam,
   RedactedThinkingBlockParam,
@@ -11,7 +11,7 @@ import { readArray, readObject, readOptional, readString } from '../../../format
 import { unsupportedFieldError } from './check-fields.ts'
 import { translateTextContent } from './translate-parts.ts'
 
-/** A tool call as the client knows it. */
+/** A tool call with the client's id and name. */
 export interface ClientToolCall {
   clientId: string
   name: string
@@ -19,7 +19,7 @@ export interface ClientToolCall {
 }
 
 /** A thinking block, and its index among all blocks. */
-interface Thought {
+interface PositionedThinkingBlock {
   at: number
   block: ThinkingBlockParam | RedactedThinkingBlockParam
 }
@@ -28,7 +28,7 @@ export interface AssistantMessage {
   /** Content without calls and thinking blocks. */
   content: ContentBlockParam[]
   calls: ClientToolCall[]
-  thinkingBlocks: Thought[]
+  thinkingBlocks: PositionedThinkingBlock[]
 }
 
 export function readAssistantMessage(message: JsonObject, param: string): AssistantMessage {
@@ -36,15 +36,15 @@ export function readAssistantMessage(message: JsonObject, param: string): Assist
   return {
     content: readContent(message, param),
     calls: readCalls(message, param),
-    thinkingBlocks: readThoughts(message),
+    thinkingBlocks: readThinkingBlocks(message),
   }
 }
 
-/** A refusal stands in for missing content. */
+/** Reads the content. When it is missing, the refusal is used in its place. */
 function readContent(message: JsonObject, param: string): ContentBlockParam[] {
   const content = translateTextContent(message, param)
-  const refused = readOptional(message, 'refusal')
-  return content.length > 0 || refused === undefined ? content : translateTextContent({ content: refused }, param)
+  const refusal = readOptional(message, 'refusal')
+  return content.length > 0 || refusal === undefined ? content : translateTextContent({ content: refusal }, param)
 }
 
 function readCalls(message: JsonObject, param: string): ClientToolCall[] {
@@ -60,7 +60,7 @@ function readCalls(message: JsonObject, param: string): ClientToolCall[] {
   })
 }
 
-/** Legacy calls have no ids: their position is used. */
+/** Reads a legacy call. It has no id, so its position is used as the id. */
 function readLegacyCall(value: unknown, param: string): ClientToolCall {
   return { clientId: param, ...readFunction(value, param) }
 }
@@ -71,16 +71,16 @@ function readFunction(value: unknown, param: string): Omit<ClientToolCall, 'clie
   return { name: readString(called.name, `${param}.name`), input: parseArguments(text) }
 }
 
-/** Invalid JSON, for example cut off, is passed as text inside an object: Anthropic accepts only objects. */
+/** Parses the arguments. Invalid JSON, such as text that was cut off, is returned inside an object, because Anthropic accepts only objects. */
 function parseArguments(text: string): JsonObject {
   // A function without parameters may be called without arguments.
   const input = text.trim() === '' ? {} : tryParseLosslessJson(text)
   return isJsonObject(input) ? input : { arguments: text }
 }
 
-/** Ignores blocks of other vendors: their thinking blocks have no signature. */
-function readThoughts(message: JsonObject): Thought[] {
-  return asObjects(readOptional(message, 'thinking_blocks')).flatMap((item, position): Thought[] => {
+/** Reads Anthropic's thinking blocks. It ignores those of other vendors, which have no signature. */
+function readThinkingBlocks(message: JsonObject): PositionedThinkingBlock[] {
+  return asObjects(readOptional(message, 'thinking_blocks')).flatMap((item, position): PositionedThinkingBlock[] => {
     const { type, thinking, signature, data, index } = item
     const at = typeof index === 'number' ? index : position
     if (type === 'thinking' && typeof thinking === 'string' && typeof signature === 'string') {
@@ -90,7 +90,7 @@ function readThoughts(message: JsonObject): Thought[] {
   })
 }
 
-/** All blocks in order; `ids` are the calls' ids as they are sent. */
+/** Returns all blocks in order. `ids` are the ids of the calls that are sent to Anthropic. */
 export function composeAssistantTurn(
   { content, calls, thinkingBlocks }: AssistantMessage,
   ids: readonly string[],
@@ -99,7 +99,7 @@ export function composeAssistantTurn(
     return { type: 'tool_use', id: ids[index] ?? '', name, input }
   })
   const blocks: ContentBlockParam[] = [...content, ...uses]
-  // Thinking blocks alone are no turn.
+  // A turn needs other blocks besides thinking blocks.
   if (blocks.length === 0) return []
   for (const { at, block } of thinkingBlocks.toSorted((a, b) => a.at - b.at)) blocks.splice(at, 0, block)
   return blocks

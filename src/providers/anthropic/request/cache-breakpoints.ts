@@ -1,4 +1,4 @@
-/** Marks for prompt caching, in Anthropic's form and in OpenAI's. */
+/** Reads and adds cache breakpoints of prompts, in Anthropic's form and in OpenAI's. */
 import type { CacheControlEphemeral, ContentBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
 import { readEnum, readObject, readOptional } from '../../../formats/json/read-fields.ts'
@@ -8,10 +8,10 @@ export interface CacheBreakpoint {
   cache_control?: CacheControlEphemeral
 }
 
-/** Returns the mark of a message, part or tool as fields for its block; empty when it has none. */
+/** Returns the breakpoint of a message, part or tool as fields for its block; empty when it has none. */
 export function readCacheBreakpoint(marked: JsonObject, param: string): CacheBreakpoint {
-  const own = readOptional(marked, 'cache_control')
-  if (own !== undefined) return { cache_control: readOwnMark(own, `${param}.cache_control`) }
+  const cacheControl = readOptional(marked, 'cache_control')
+  if (cacheControl !== undefined) return { cache_control: readCacheControl(cacheControl, `${param}.cache_control`) }
   const breakpoint = readOptional(marked, 'prompt_cache_breakpoint')
   if (breakpoint === undefined) return {}
   const { ttl } = readObject(breakpoint, `${param}.prompt_cache_breakpoint`)
@@ -19,7 +19,7 @@ export function readCacheBreakpoint(marked: JsonObject, param: string): CacheBre
   return { cache_control: typeof ttl === 'string' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }
 }
 
-/** Moves a whole message's mark to the last block that can have one. */
+/** Adds the breakpoint of a message to its last block that can have one. */
 export function addMessageBreakpoint(
   blocks: ContentBlockParam[],
   message: JsonObject,
@@ -34,24 +34,24 @@ function markBlock(blocks: ContentBlockParam[], mark: CacheBreakpoint): void {
   if (last) Object.assign(last, mark)
 }
 
-/** Anthropic's own block for it, for five minutes. */
-const MARK: CacheControlEphemeral = { type: 'ephemeral' }
+/** A breakpoint with Anthropic's default lifetime of five minutes. */
+const BREAKPOINT: CacheControlEphemeral = { type: 'ephemeral' }
 
 /**
- * Marks where prompts of one conversation part: behind the tools, the system prompt, and the last turn. A request that has marks of its own
- * keeps them alone, as there may be four.
+ * Adds breakpoints where prompts of one conversation start to differ: after the tools, the system prompt, and the last turn. A request with
+ * breakpoints stays unchanged, because Anthropic accepts four at most.
  */
-export function addPromptBreakpoints({ tools = [], system = [], messages, ...own }: MessagesRequest): void {
+export function addPromptBreakpoints({ tools = [], system = [], messages, ...fields }: MessagesRequest): void {
   const turns = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
-  const isMarked = [own, ...tools, ...system, ...turns].some(block => 'cache_control' in block)
+  const hasBreakpoint = [fields, ...tools, ...system, ...turns].some(block => 'cache_control' in block)
   const last = messages.at(-1)
-  if (isMarked || !last) return
+  if (hasBreakpoint || !last) return
   if (typeof last.content === 'string') last.content = [{ type: 'text', text: last.content }]
-  for (const block of [tools.at(-1), system.at(-1)]) if (block) Object.assign(block, { cache_control: MARK })
-  markBlock(last.content, { cache_control: MARK })
+  for (const block of [tools.at(-1), system.at(-1)]) if (block) Object.assign(block, { cache_control: BREAKPOINT })
+  markBlock(last.content, { cache_control: BREAKPOINT })
 }
 
-function readOwnMark(value: unknown, param: string): CacheControlEphemeral {
+function readCacheControl(value: unknown, param: string): CacheControlEphemeral {
   const mark = readObject(value, param)
   const type = readEnum(mark.type, `${param}.type`, ['ephemeral'])
   const ttl = readOptional(mark, 'ttl')

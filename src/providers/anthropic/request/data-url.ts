@@ -1,12 +1,12 @@
-/** Parses data URLs in base64, the only kind that OpenAI's clients send: RFC 2397. */
+/** Parses data URLs in base64 (RFC 2397), the only kind that OpenAI's clients send. */
 
 export interface DataUrl {
-  /** In lower case, without parameters. */
+  /** The media type in lower case, without parameters. */
   mediaType: string
   base64: string
 }
 
-/** No valid header is longer. */
+/** The upper bound on the header's characters. No valid header is longer. */
 const MAX_HEADER_LENGTH = 256
 
 /** Returns null for anything else, including data URLs that are not base64. */

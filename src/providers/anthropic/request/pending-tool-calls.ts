@@ -1,17 +1,17 @@
-/** Tracks the calls of a conversation that still lack their results. */
+/** Tracks the tool calls of a conversation whose results have not come yet. */
 import { invalidRequestError } from '../../../errors/errors.ts'
 import { readString } from '../../../formats/json/read-fields.ts'
 import type { ClientToolCall } from './assistant-message.ts'
 import { createToolIdAssigner } from './tool-call-ids.ts'
 
 export interface PendingToolCalls {
-  /** Adds a call; returns the id under which it is sent. */
+  /** Adds a call. Returns the id that is sent to Anthropic. */
   add(call: ClientToolCall, param: string): string
-  /** Returns the sent id of the call that a `tool` message answers; throws a 400 when there is none. */
+  /** Returns the sent id of the call whose result is in a `tool` message. Throws a 400 when there is none. */
   resolve(clientId: unknown, param: string): string
-  /** The same for a legacy `function` message, which has only a name. */
+  /** Does the same for a legacy `function` message, which has a name but no id. */
   resolveByName(name: unknown, param: string): string
-  /** Throws OpenAI's own 400 when a result is missing. */
+  /** Throws a 400, as OpenAI does, when a result is missing. */
   checkAllResolved(): void
   /** Names of all called functions. */
   readonly names: ReadonlySet<string>
@@ -29,9 +29,9 @@ export function createPendingToolCalls(): PendingToolCalls {
   const names = new Set<string>()
   let waiting: OpenCall[] = []
 
-  function take(matches: (call: OpenCall) => boolean, param: string): string {
+  function resolveCall(matches: (call: OpenCall) => boolean, param: string): string {
     const found = waiting.find(matches)
-    if (!found) throw invalidRequestError(`${param} answers no call of the assistant message before it.`, param)
+    if (!found) throw invalidRequestError(`${param} matches no call of the assistant message before it.`, param)
     waiting = waiting.filter(call => call !== found)
     return found.id
   }
@@ -46,11 +46,11 @@ export function createPendingToolCalls(): PendingToolCalls {
     },
     resolve(value, param) {
       const clientId = readString(value, `${param}.tool_call_id`)
-      return take(call => call.clientId === clientId, `${param}.tool_call_id`)
+      return resolveCall(call => call.clientId === clientId, `${param}.tool_call_id`)
     },
     resolveByName(value, param) {
       const name = readString(value, `${param}.name`)
-      return take(call => call.name === name, `${param}.name`)
+      return resolveCall(call => call.name === name, `${param}.name`)
     },
     checkAllResolved() {
       const [missing] = waiting

@@ -17,9 +17,9 @@ export interface LongChatInput {
 
 export interface TranslatedChat<Body = string> {
   body: Body
-  /** The API version that the translation produces, whatever the client asks for. */
+  /** The API version that the translation requires. The client's version is ignored. */
   apiVersion: string
-  /** For the response's translation. */
+  /** The context for translating the response. */
   context: AnthropicResponseContext
 }
 export type TranslatedLongChat = TranslatedChat<Uint8Array>
@@ -27,7 +27,7 @@ export type TranslatedLongChat = TranslatedChat<Uint8Array>
 const JOBS = new URL('../../jobs.ts', import.meta.url)
 const TRANSLATE = new WorkerJob<LongChatInput, TranslatedLongChat>(JOBS, 'translateForAnthropicJob')
 
-/** Throws a 400 as `translateRequestJob` does. `owner` is the project. */
+/** Throws a 400 as `translateRequest` does. `owner` is the project's id. */
 export async function translateChat(
   request: UpstreamRequest,
   limits: ModelLimits,

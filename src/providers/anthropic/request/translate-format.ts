@@ -6,26 +6,26 @@ import { adaptSchema } from './adapt-schema.ts'
 
 export interface OutputFormat {
   format?: JSONOutputFormat
-  /** Added to the system prompt. */
+  /** The instruction that is added to the system prompt. */
   instruction?: TextBlockParam
 }
 
-/** Anthropic enforces only schemas, and no schema fits every object. */
+/** The instruction for `json_object`. Anthropic enforces only schemas, and no schema matches every object. */
 const JSON_INSTRUCTION: TextBlockParam = {
   type: 'text',
   text: 'Answer with a single valid JSON object and nothing else: no text before or after it, and no code fence.',
 }
 
 export function translateResponseFormat(body: JsonObject): OutputFormat {
-  const given = readOptional(body, 'response_format')
-  if (given === undefined) return {}
-  const format = readObject(given, 'response_format')
+  const requested = readOptional(body, 'response_format')
+  if (requested === undefined) return {}
+  const format = readObject(requested, 'response_format')
   const type = readEnum(format.type, 'response_format.type', ['text', 'json_object', 'json_schema'])
   if (type === 'text') return {}
   return type === 'json_object' ? { instruction: JSON_INSTRUCTION } : { format: readSchema(format) }
 }
 
-/** Whether the response should be one JSON object by instruction. */
+/** Returns whether the request asks for a JSON object without a schema. */
 export function isJsonObjectRequested(body: JsonObject): boolean {
   return translateResponseFormat(body).instruction !== undefined
 }

@@ -1,4 +1,4 @@
-/** Translates images and files of a message into Anthropic's blocks. */
+/** Translates a message's images and files into Anthropic's blocks. */
 import type { Base64ImageSource, DocumentBlockParam, ImageBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequestError } from '../../../errors/errors.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
@@ -9,11 +9,11 @@ type ImageType = Base64ImageSource['media_type']
 type DocumentSource = DocumentBlockParam['source']
 
 const IMAGE_TYPES: readonly ImageType[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
-/** Types that are text. */
+/** Matches media types of text. */
 const TEXT_TYPE = /^(?:text\/.+|application\/(?:json|xml|x-ndjson|yaml))$/
 const HTTPS = /^https:\/\//i
 const HTTP = /^http:\/\//i
-/** The first bytes of each type, as Latin-1. */
+/** The first bytes of each image type, as Latin-1. */
 const IMAGE_BYTES: readonly [RegExp, ImageType][] = [
   [/^\x89PNG\r\n/, 'image/png'],
   [/^\xff\xd8\xff/, 'image/jpeg'],
@@ -24,14 +24,14 @@ const SNIFFED_CHARS = 24
 /** `%PDF-` in base64. */
 const PDF_BASE64 = /^JVBERi0/
 
-/** Translates an `image_url` part; its `detail` has no counterpart. */
+/** Translates an `image_url` part. Its `detail` has no counterpart. */
 export function translateImage(part: JsonObject, param: string): ImageBlockParam {
   const at = `${param}.image_url`
-  // OpenAI's form is an object; some clients send only the address.
+  // OpenAI's format is an object. Some clients send only the address.
   const image = part.image_url
   const url = typeof image === 'string' ? image : readString(readObject(image, at).url, `${at}.url`)
   if (HTTPS.test(url)) return { type: 'image', source: { type: 'url', url } }
-  refuseHttp(url, `${at}.url`)
+  rejectHttpUrl(url, `${at}.url`)
   const data = parseDataUrl(url)
   if (!data) throw invalidRequestError(`${at}.url must be an https address or a data URL in base64.`, `${at}.url`)
   const mediaType = findImageType(data)
@@ -39,16 +39,16 @@ export function translateImage(part: JsonObject, param: string): ImageBlockParam
   return { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64 } }
 }
 
-/** By its bytes, because clients often guess the media type from a file's name. */
+/** Detects an image's type by its bytes, because clients often guess the media type from a file's name. */
 function findImageType({ mediaType, base64 }: DataUrl): ImageType | undefined {
-  const begin = Buffer.from(base64.slice(0, SNIFFED_CHARS), 'base64').toString('latin1')
-  const found = IMAGE_BYTES.find(([pattern]) => pattern.test(begin))
-  const named = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
-  return found?.[1] ?? IMAGE_TYPES.find(type => type === named)
+  const firstBytes = Buffer.from(base64.slice(0, SNIFFED_CHARS), 'base64').toString('latin1')
+  const found = IMAGE_BYTES.find(([pattern]) => pattern.test(firstBytes))
+  const declared = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
+  return found?.[1] ?? IMAGE_TYPES.find(type => type === declared)
 }
 
-/** Anthropic fetches only https, and the proxy does not fetch for it. */
-function refuseHttp(url: string, param: string): void {
+/** Throws a 400 for an http:// address. Anthropic fetches only https:// addresses, and the proxy fetches none. */
+function rejectHttpUrl(url: string, param: string): void {
   if (!HTTP.test(url)) return
   throw invalidRequestError(
     `${param} is an http:// address, which Anthropic does not fetch; use https:// or a data URL.`,
@@ -73,7 +73,7 @@ function readSource(file: JsonObject, param: string): DocumentSource {
   const at = `${param}.file_data`
   const text = readString(file.file_data, at)
   if (HTTPS.test(text)) return { type: 'url', url: text }
-  refuseHttp(text, at)
+  rejectHttpUrl(text, at)
   if (PDF_BASE64.test(text)) return { type: 'base64', media_type: 'application/pdf', data: text }
   const data = parseDataUrl(text)
   if (data?.mediaType === 'application/pdf') return { type: 'base64', media_type: data.mediaType, data: data.base64 }

@@ -1,4 +1,4 @@
-/** Translates a conversation into Anthropic's form: system text separate, alternating turns, results right after their calls. */
+/** Translates a conversation into Anthropic's form: a separate system prompt, alternating turns, and results right after their calls. */
 import type { ContentBlockParam, TextBlockParam } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequestError } from '../../../errors/errors.ts'
 import type { JsonObject } from '../../../formats/json/canonical.ts'
@@ -11,24 +11,27 @@ import { translateContent, translateTextContent } from './translate-parts.ts'
 export interface Turn {
   role: 'user' | 'assistant'
   content: ContentBlockParam[]
-  /** Index of its first message in the request. */
+  /** The index of the turn's first message in the request. */
   startsAt: number
 }
 
 export interface Conversation {
   system: TextBlockParam[]
-  /** Alternate, beginning with the user's. */
+  /** The turns alternate, and the first is the user's. */
   turns: Turn[]
-  /** Names of the called functions. */
+  /** The names of the called functions. */
   calledNames: ReadonlySet<string>
-  /** Index of the last system message; -1 when there is none. */
+  /** The index of the last system message; -1 when there is none. */
   lastSystemAt: number
 }
 
-/** Anthropic's conversations begin with the user; OpenAI's may begin with a greeting, or contain only instructions. */
+/**
+ * The user turn that opens a conversation without one. Anthropic's conversations begin with the user; OpenAI's may begin with the assistant,
+ * or contain only instructions.
+ */
 const OPENING: TextBlockParam = { type: 'text', text: '(The conversation begins.)' }
 
-/** Throws a 400 that names the bad message. */
+/** Throws a 400 that names the invalid message. */
 export function translateMessages(messages: readonly unknown[]): Conversation {
   const system: TextBlockParam[] = []
   const turns: Turn[] = []
@@ -48,13 +51,13 @@ export function translateMessages(messages: readonly unknown[]): Conversation {
   }
   calls.checkAllResolved()
   if (turns.length + system.length === 0) {
-    throw invalidRequestError('messages must hold something that is said.', 'messages')
+    throw invalidRequestError('messages must contain at least one message with content.', 'messages')
   }
   if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [OPENING], startsAt: 0 })
   return { system, turns, calledNames: calls.names, lastSystemAt }
 }
 
-const SIDES = {
+const ROLES = {
   system: 'system',
   developer: 'system',
   user: 'user',
@@ -63,11 +66,11 @@ const SIDES = {
   assistant: 'assistant',
 } as const
 
-/** The message's role at Anthropic, where tool results come from the user. */
-function readRole(message: JsonObject, param: string): (typeof SIDES)[keyof typeof SIDES] {
+/** Returns the message's role at Anthropic, where tool results come from the user. */
+function readRole(message: JsonObject, param: string): (typeof ROLES)[keyof typeof ROLES] {
   const role = readString(message.role, `${param}.role`)
-  if (Object.hasOwn(SIDES, role)) return SIDES[role as keyof typeof SIDES]
-  throw invalidRequestError(`${param}.role must be one of: ${Object.keys(SIDES).join(', ')}.`, `${param}.role`)
+  if (Object.hasOwn(ROLES, role)) return ROLES[role as keyof typeof ROLES]
+  throw invalidRequestError(`${param}.role must be one of: ${Object.keys(ROLES).join(', ')}.`, `${param}.role`)
 }
 
 function readUser(message: JsonObject, param: string, calls: PendingToolCalls): ContentBlockParam[] {

@@ -9,12 +9,12 @@ import { translateFile, translateImage } from './translate-media.ts'
 
 export type ContentBlock = TextBlockParam | ImageBlockParam | DocumentBlockParam
 
-/** Content of a user or a tool. Blank text is left out, because Anthropic refuses it. */
+/** Translates the content of a user or tool message. Blank text is omitted, because Anthropic rejects it. */
 export function translateContent(message: JsonObject, param: string): ContentBlock[] {
   return mapParts(message, param, translatePart)
 }
 
-/** Content that may only be text: a system message's, and an assistant's with its refusals. */
+/** Translates content that may only be text: that of a system message, and that of an assistant message with its refusals. */
 export function translateTextContent(message: JsonObject, param: string): TextBlockParam[] {
   return mapParts(message, param, translateTextPart)
 }
@@ -45,5 +45,5 @@ function translatePart(part: JsonObject, param: string): ContentBlock {
 function translateTextPart(part: JsonObject, param: string): TextBlockParam {
   if (part.type === 'refusal') return { type: 'text', text: readString(part.refusal, `${param}.refusal`) }
   if (part.type === 'text') return { type: 'text', text: readString(part.text, param) }
-  throw invalidRequestError(`${param}.type is not one that can be sent to Anthropic here.`, `${param}.type`)
+  throw invalidRequestError(`${param}.type is not supported by Anthropic in this position.`, `${param}.type`)
 }

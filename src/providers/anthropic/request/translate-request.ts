@@ -16,74 +16,78 @@ import { translateToolChoice } from './translate-tool-choice.ts'
 import { declareCalledTools, translateTools } from './translate-tools.ts'
 
 export interface ModelLimits {
-  /** Most tokens that the model can write; null when unknown. */
+  /** The largest number of tokens that the model can write; null when unknown. */
   maxOutputTokens: number | null
-  /** Whether the prompt is marked for Anthropic's cache. */
+  /** Whether cache breakpoints are added to the prompt. */
   addsCacheBreakpoints?: boolean
 }
 
-/** Throws a 400 that names a field without a counterpart at Anthropic, or one that OpenAI would refuse. */
+/** Throws a 400 that names a field without a counterpart at Anthropic, or a field that OpenAI would reject. */
 export function translateRequest(body: JsonObject, limits: ModelLimits): MessagesRequest {
-  const own = pickAnthropicFields(body)
+  const anthropicFields = pickAnthropicFields(body)
   const model = readString(body.model, 'model')
   const traits = modelTraitsOf(model)
   const maxTokens = readMaxTokens(body, limits.maxOutputTokens)
   const conversation = translateMessages(readArray(body.messages, 'messages'))
-  const thought = translateThinking(body, own, traits, maxTokens, conversation)
+  const settings = translateThinking(body, anthropicFields, traits, maxTokens, conversation)
   const format = translateResponseFormat(body)
   const { upstream: stops } = translateStopSequences(body)
   const request: MessagesRequest = {
     model,
     max_tokens: maxTokens,
     ...translateSystem(conversation, format),
-    messages: thought.turns.map(({ role, content }) => ({ role, content })),
+    messages: settings.turns.map(({ role, content }) => ({ role, content })),
     ...(stops.length === 0 ? {} : { stop_sequences: stops }),
-    ...translateSampling(body, asksForThinking(thought.thinking)),
-    ...translateToolUse(body, conversation, thought.thinking),
-    ...(thought.thinking === undefined ? {} : { thinking: thought.thinking }),
-    ...translateOutput(thought, format),
+    ...translateSampling(body, isThinkingRequested(settings.thinking)),
+    ...translateToolUse(body, conversation, settings.thinking),
+    ...(settings.thinking === undefined ? {} : { thinking: settings.thinking }),
+    ...translateOutput(settings, format),
     ...translateMetadata(body),
     ...translateTier(body),
     ...(body.stream === true ? { stream: true } : {}),
   }
-  return addOwn(request, own)
+  return addAnthropicFields(request, anthropicFields)
 }
 
-/** Adds the fields that are Anthropic's own. Throws a 400 when the translation has set the same field. */
-function addOwn(request: MessagesRequest, own: JsonObject): MessagesRequest {
-  for (const field of Object.keys(own)) {
+/** Adds the fields that only Anthropic has. Throws a 400 when the translation has set the same field. */
+function addAnthropicFields(request: MessagesRequest, anthropicFields: JsonObject): MessagesRequest {
+  for (const field of Object.keys(anthropicFields)) {
     if (!Object.hasOwn(request, field)) continue
-    throw invalidRequestError(`${field} is already set by other fields of this request, in OpenAI’s form.`, field)
+    throw invalidRequestError(
+      `${field} is already set by other fields of this request, in OpenAI’s format. Omit one of them.`,
+      field,
+    )
   }
-  return { ...request, ...own }
+  return { ...request, ...anthropicFields }
 }
 
 function translateThinking(
   body: JsonObject,
-  own: JsonObject,
+  anthropicFields: JsonObject,
   traits: ModelTraits,
   maxTokens: number,
   conversation: Conversation,
 ): ThinkingSettings & { turns: Turn[] } {
-  const asked = translateEffort(body, traits, maxTokens)
-  const turns = keepCurrentThinkingBlocks(conversation, thinks(asked.thinking ?? own.thinking, traits))
-  // With a budget, Anthropic demands the thinking blocks before the calls. For a client that lost them, thinking is left off.
-  if (asked.thinking?.type !== 'enabled' || startsWithThinkingBlock(turns)) return { ...asked, turns }
+  const requested = translateEffort(body, traits, maxTokens)
+  const isThinking = isThinkingEnabled(requested.thinking ?? anthropicFields.thinking, traits)
+  const turns = keepCurrentThinkingBlocks(conversation, isThinking)
+  // With a budget, Anthropic requires the thinking blocks before the calls. For a client that omits them, thinking is turned off.
+  if (requested.thinking?.type !== 'enabled' || startsWithThinkingBlock(turns)) return { ...requested, turns }
   return { turns: keepCurrentThinkingBlocks(conversation, false) }
 }
 
-function asksForThinking(thinking: ThinkingConfigParam | undefined): boolean {
+function isThinkingRequested(thinking: ThinkingConfigParam | undefined): boolean {
   return thinking?.type === 'enabled' || thinking?.type === 'adaptive'
 }
 
-function thinks(thinking: unknown, { thinksByDefault }: ModelTraits): boolean {
+function isThinkingEnabled(thinking: unknown, { thinksByDefault }: ModelTraits): boolean {
   if (typeof thinking !== 'object' || thinking === null) return thinksByDefault
   return !('type' in thinking && thinking.type === 'disabled')
 }
 
 function translateSystem({ system }: Conversation, { instruction }: OutputFormat): Pick<MessagesRequest, 'system'> {
-  const all = instruction ? [...system, instruction] : system
-  return all.length === 0 ? {} : { system: all }
+  const blocks = instruction ? [...system, instruction] : system
+  return blocks.length === 0 ? {} : { system: blocks }
 }
 
 function translateToolUse(
@@ -98,7 +102,7 @@ function translateToolUse(
   const isForced = choice?.type === 'any' || choice?.type === 'tool'
   if (isForced && thinking?.type === 'enabled') {
     throw invalidRequestError(
-      'tool_choice cannot demand a call while this model thinks; leave reasoning_effort out.',
+      'tool_choice must not require a call while this model thinks. Omit reasoning_effort.',
       'tool_choice',
     )
   }
@@ -115,16 +119,16 @@ function translateOutput(
 
 function translateMetadata(body: JsonObject): { metadata?: Metadata } {
   for (const field of ['safety_identifier', 'user']) {
-    const given = readOptional(body, field)
-    if (given !== undefined) return { metadata: { user_id: hashPersonalId(readString(given, field)) } }
+    const id = readOptional(body, field)
+    if (id !== undefined) return { metadata: { user_id: hashPersonalId(readString(id, field)) } }
   }
-  const tagged = readOptional(readObject(readOptional(body, 'metadata') ?? {}, 'metadata'), 'user_id')
-  return tagged === undefined ? {} : { metadata: { user_id: hashPersonalId(readString(tagged, 'metadata.user_id')) } }
+  const userId = readOptional(readObject(readOptional(body, 'metadata') ?? {}, 'metadata'), 'user_id')
+  return userId === undefined ? {} : { metadata: { user_id: hashPersonalId(readString(userId, 'metadata.user_id')) } }
 }
 
 function translateTier(body: JsonObject): Pick<MessagesRequest, 'service_tier'> {
-  const given = readOptional(body, 'service_tier')
-  if (given === undefined) return {}
-  const tier = readEnum(given, 'service_tier', ['auto', 'default'])
+  const requested = readOptional(body, 'service_tier')
+  if (requested === undefined) return {}
+  const tier = readEnum(requested, 'service_tier', ['auto', 'default'])
   return { service_tier: tier === 'default' ? 'standard_only' : 'auto' }
 }

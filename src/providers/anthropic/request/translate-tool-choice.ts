@@ -1,4 +1,4 @@
-/** Translates which tools a model may or must use. */
+/** Translates `tool_choice` and `function_call`, which select the tools that a model may or must call. */
 import type { Tool, ToolChoice } from '@anthropic-ai/sdk/resources/messages'
 import { invalidRequestError } from '../../../errors/errors.ts'
 import { isJsonObject, type JsonObject } from '../../../formats/json/canonical.ts'
@@ -7,28 +7,28 @@ import { unsupportedFieldError } from './check-fields.ts'
 
 export interface ToolSelection {
   tools: Tool[]
-  /** Undefined when the model decides, and may call several at once. */
+  /** The choice; undefined when the model decides and may call several tools at once. */
   choice?: ToolChoice
 }
 
-const WORDS = { auto: 'auto', required: 'any', none: 'none' } as const
+const CHOICE_TYPES = { auto: 'auto', required: 'any', none: 'none' } as const
 
-/** Throws a 400 when the chosen tool is not offered. */
+/** Throws a 400 when the chosen tool is not among the tools. */
 export function translateToolChoice(body: JsonObject, tools: Tool[]): ToolSelection {
   const { field, value, isLegacy } = readChoiceField(body)
   if (tools.length === 0) {
     if (value === undefined || value === 'none' || value === 'auto') return { tools }
-    throw invalidRequestError(`${field} is only allowed when tools are given.`, field)
+    throw invalidRequestError(`${field} is only allowed together with tools.`, field)
   }
   const chosen = choose(value ?? 'auto', field, tools, isLegacy)
-  // A legacy function_call holds one call only.
+  // A legacy function_call contains one call only.
   const isSingle = body.parallel_tool_calls === false || isLegacy
   if (chosen.choice.type === 'none') return chosen
   if (isSingle) return { ...chosen, choice: { ...chosen.choice, disable_parallel_tool_use: true } }
   return chosen.choice.type === 'auto' ? { tools: chosen.tools } : chosen
 }
 
-/** Whether the request uses `functions`, the predecessor of `tools`. */
+/** Returns whether the request uses `functions`, the predecessor of `tools`. */
 export function usesLegacyFunctions(body: JsonObject): boolean {
   return readOptional(body, 'functions') !== undefined && readOptional(body, 'tools') === undefined
 }
@@ -41,8 +41,8 @@ function readChoiceField(body: JsonObject): { field: string; value: unknown; isL
 
 function choose(value: unknown, field: string, tools: Tool[], isLegacy: boolean): Required<ToolSelection> {
   if (typeof value === 'string') {
-    const word = readEnum(value, field, Object.keys(WORDS) as (keyof typeof WORDS)[])
-    return { tools, choice: { type: WORDS[word] } }
+    const word = readEnum(value, field, Object.keys(CHOICE_TYPES) as (keyof typeof CHOICE_TYPES)[])
+    return { tools, choice: { type: CHOICE_TYPES[word] } }
   }
   const choice = readObject(value, field)
   if (isLegacy) return { tools, choice: chooseNamed(choice, field, tools) }
@@ -54,7 +54,7 @@ function choose(value: unknown, field: string, tools: Tool[], isLegacy: boolean)
 function chooseNamed(named: JsonObject, param: string, tools: Tool[]): ToolChoice {
   const name = readString(named.name, `${param}.name`)
   if (tools.some(tool => tool.name === name)) return { type: 'tool', name }
-  throw invalidRequestError(`${param}.name is not the name of a tool that is offered.`, `${param}.name`)
+  throw invalidRequestError(`${param}.name must be the name of one of the request’s tools.`, `${param}.name`)
 }
 
 function chooseAllowed(value: unknown, param: string, tools: Tool[]): Required<ToolSelection> {
@@ -67,5 +67,5 @@ function chooseAllowed(value: unknown, param: string, tools: Tool[]): Required<T
     return chooseNamed(named, at, tools) as ToolChoice & { type: 'tool' }
   })
   const kept = tools.filter(tool => names.some(({ name }) => name === tool.name))
-  return { tools: kept, choice: { type: WORDS[mode] } }
+  return { tools: kept, choice: { type: CHOICE_TYPES[mode] } }
 }

@@ -14,7 +14,7 @@ import { unsupportedFieldError } from './check-fields.ts'
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
-/** From `tools` and the legacy `functions`. */
+/** Translates `tools` and the legacy `functions`. */
 export function translateTools(body: JsonObject): Tool[] {
   const tools = readArray(readOptional(body, 'tools') ?? [], 'tools')
   const functions = readArray(readOptional(body, 'functions') ?? [], 'functions')
@@ -24,7 +24,7 @@ export function translateTools(body: JsonObject): Tool[] {
   ]
 }
 
-/** Declares functions that the conversation calls but the request no longer offers, because Anthropic requires it. */
+/** Declares functions that the conversation calls but the request no longer declares. Anthropic requires a declaration. */
 export function declareCalledTools(names: ReadonlySet<string>): Tool[] {
   return Array.from(names, name => ({ name, input_schema: { type: 'object' } }))
 }
@@ -36,7 +36,7 @@ function translateTool(value: unknown, param: string): Tool {
   return { ...translateFunction(tool.function, `${param}.function`), ...readCacheBreakpoint(tool, param) }
 }
 
-/** Whether the tool is in Anthropic's form: a server tool with its own type, or one with an `input_schema`. */
+/** Returns whether the tool has Anthropic's format: a server tool with its own type, or a tool with an `input_schema`. */
 function isNative({ type, input_schema }: JsonObject): boolean {
   return input_schema !== undefined || (typeof type === 'string' && type !== 'function' && type !== 'custom')
 }

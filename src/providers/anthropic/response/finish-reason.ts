@@ -1,8 +1,8 @@
-/** Translates why a response ended. */
+/** Translates stop reasons into OpenAI's finish reasons. */
 import type { RefusalStopDetails, StopReason } from '@anthropic-ai/sdk/resources/messages'
 import type { AnthropicResponseContext } from './response-context.ts'
 
-/** OpenAI has no word for a paused turn. A refusal comes from a classifier, which OpenAI calls a content filter: it is never stored. */
+/** OpenAI has no finish reason for a paused turn. A refusal comes from a classifier, which OpenAI calls a content filter; it is never cached. */
 const FINISH_REASONS: Record<StopReason, string> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -20,7 +20,7 @@ export function translateStopReason(reason: string | null, context: AnthropicRes
   return Object.hasOwn(FINISH_REASONS, reason) ? FINISH_REASONS[reason as StopReason] : reason
 }
 
-/** OpenAI's `refusal`; null when the response is none. */
+/** Returns OpenAI's `refusal`; null when the response is not a refusal. */
 export function describeRefusal(reason: string | null, details: RefusalStopDetails | null | undefined): string | null {
   return reason === 'refusal' ? (details?.explanation ?? 'Anthropic’s safeguards ended this answer.') : null
 }

@@ -1,4 +1,4 @@
-/** Removes a code fence around a response that should be JSON only, however the text is split. Each character is looked at a few times at most. */
+/** Removes a code fence around a response that should be JSON only, however the text is split. Each character is read a constant number of times. */
 
 export interface CodeFenceRemover {
   /** Returns the text that is certainly not part of a fence. */
@@ -8,39 +8,39 @@ export interface CodeFenceRemover {
 }
 
 const OPENING = /^```(?:json|JSON)?[ \t]*\r?\n/
-/** Text that may still become an opening fence. */
-const OPENING_BEGUN = /^(?:`{0,2}|```(?:|j|js|jso|json|J|JS|JSO|JSON)[ \t]*\r?)$/
-/** A longer line opens no fence. */
-const LONGEST_OPENING_CHARS = 100
+/** Matches text that may still become an opening fence. */
+const PARTIAL_OPENING = /^(?:`{0,2}|```(?:|j|js|jso|json|J|JS|JSO|JSON)[ \t]*\r?)$/
+/** A longer first line is not an opening fence. */
+const MAX_OPENING_CHARS = 100
 const MAY_CLOSE = /[\s`]/
 
-/** Text that does not begin with a fence passes unchanged. */
+/** Text that does not begin with a fence is returned unchanged. */
 export function createCodeFenceRemover(): CodeFenceRemover {
   let state: 'unknown' | 'plain' | 'fenced' = 'unknown'
   let space = ''
-  let begun = ''
-  const closing = createClosing()
+  let beginning = ''
+  const closing = createClosingFenceRemover()
 
   function flush(): string {
-    const rest = space + begun
+    const rest = space + beginning
     space = ''
-    begun = ''
+    beginning = ''
     return rest
   }
 
-  /** Decides what the text is, once enough has come. */
+  /** Decides whether the text begins with a fence, once enough text has arrived. */
   function open(text: string): string {
-    const added = begun === '' ? text.trimStart() : text
+    const added = beginning === '' ? text.trimStart() : text
     space += text.slice(0, text.length - added.length)
-    begun += added
-    const line = begun.slice(0, LONGEST_OPENING_CHARS)
+    beginning += added
+    const line = beginning.slice(0, MAX_OPENING_CHARS)
     const opening = OPENING.exec(line)
-    if (!opening && begun === line && OPENING_BEGUN.test(line)) return ''
+    if (!opening && beginning === line && PARTIAL_OPENING.test(line)) return ''
     state = opening ? 'fenced' : 'plain'
     if (!opening) return flush()
-    const inside = begun.slice(opening[0].length)
+    const inside = beginning.slice(opening[0].length)
     space = ''
-    begun = ''
+    beginning = ''
     return closing.push(inside)
   }
 
@@ -53,52 +53,52 @@ export function createCodeFenceRemover(): CodeFenceRemover {
   }
 }
 
-/** The same for a whole text. */
+/** Does the same for a complete text. */
 export function removeCodeFence(text: string): string {
-  const unfencer = createCodeFenceRemover()
-  return unfencer.push(text) + unfencer.end()
+  const remover = createCodeFenceRemover()
+  return remover.push(text) + remover.end()
 }
 
-/** Holds back three backticks, and the space around them, as long as nothing follows. */
-function createClosing(): CodeFenceRemover {
+/** Removes a closing fence: holds back three backticks and the space around them as long as no other text follows. */
+function createClosingFenceRemover(): CodeFenceRemover {
   let before = ''
   let ticks = ''
-  let behind = ''
+  let after = ''
 
   function release(): string {
-    const held = before + ticks + behind
+    const held = before + ticks + after
     before = ''
     ticks = ''
-    behind = ''
+    after = ''
     return held
   }
 
-  /** Adds a character that may be part of a closing fence. Returns what is none any more. */
+  /** Adds a character that may be part of a closing fence. Returns the text that can no longer be part of one. */
   function add(character: string): string {
     if (character !== '`') {
       if (ticks === '') before += character
-      else behind += character
+      else after += character
       return ''
     }
-    if (behind === '' && ticks.length < 3) {
+    if (after === '' && ticks.length < 3) {
       ticks += character
       return ''
     }
-    // Of four backticks, the last three are held; of some with space between, the last ones with that space.
-    const passed = before + (behind === '' ? character : ticks)
-    ticks = behind === '' ? ticks : character
-    before = behind
-    behind = ''
-    return passed
+    // Of four backticks, the last three are held. Of backticks with space between them, the last ones are held with that space.
+    const released = before + (after === '' ? character : ticks)
+    ticks = after === '' ? ticks : character
+    before = after
+    after = ''
+    return released
   }
 
   return {
     push(text) {
       let end = text.length
       while (end > 0 && MAY_CLOSE.test(text.charAt(end - 1))) end--
-      let passed = end === 0 ? '' : release() + text.slice(0, end)
-      for (const character of text.slice(end)) passed += add(character)
-      return passed
+      let released = end === 0 ? '' : release() + text.slice(0, end)
+      for (const character of text.slice(end)) released += add(character)
+      return released
     },
     end: () => (ticks.length === 3 ? '' : release()),
   }

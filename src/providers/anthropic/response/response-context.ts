@@ -1,4 +1,4 @@
-/** What the translation of a response needs to know about its request. */
+/** The properties of a request that the translation of its response needs. */
 import type { JsonObject } from '../../../formats/json/canonical.ts'
 import type { ClientTools } from '../request/adapt-tools.ts'
 import { isJsonObjectRequested } from '../request/translate-format.ts'
@@ -6,17 +6,17 @@ import { translateStopSequences } from '../request/translate-sampling.ts'
 import { usesLegacyFunctions } from '../request/translate-tool-choice.ts'
 
 export interface AnthropicResponseContext {
-  /** Who answers, for errors; Anthropic by default. */
+  /** The provider's name in errors; "anthropic" by default. */
   provider?: string
-  /** For OpenAI's `created`: Anthropic's responses have no time. */
+  /** The value of OpenAI's `created`, because Anthropic's responses have no time. */
   createdSeconds: number
-  /** JSON was asked for by instruction: a code fence around it is removed. */
+  /** Whether the request asks for a JSON object. A code fence around the response is then removed. */
   isJsonObject: boolean
-  /** A call is returned as `function_call`. */
+  /** Whether a call is returned as `function_call`. */
   usesLegacyFunctions: boolean
-  /** Stop sequences that Anthropic does not accept; the response is cut at them here. */
+  /** Stop sequences that Anthropic does not accept. The proxy ends the response at them. */
   localStopSequences: readonly string[]
-  /** Tools that were sent under other names, or for another input. */
+  /** Tools that were sent with another name or a wrapped input. */
   clientTools?: ClientTools
 }
 

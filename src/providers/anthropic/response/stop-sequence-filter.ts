@@ -1,25 +1,26 @@
-/** Ends a text at stop sequences that Anthropic does not accept: those of white space only. */
+/** Ends a text at stop sequences that Anthropic does not accept: sequences of white space only. */
 
 export interface StopSequenceFilter {
   /** Returns the text that is certainly before a stop; empty after a stop. */
   push(text: string): string
   /** Returns the text that was held back. */
   end(): string
-  /** Whether a stop sequence was found: later text is not part of the response. */
+  /** Whether a stop sequence was found. Later text is not part of the response. */
   readonly isStopped: boolean
 }
 
-/** Without sequences, text passes unchanged. */
+/** Without sequences, text is returned unchanged. */
 export function createStopSequenceFilter(sequences: readonly string[]): StopSequenceFilter {
-  const seekers = sequences.map(createSeeker)
+  const matchers = sequences.map(createSequenceMatcher)
   let held = ''
   let isStopped = false
 
-  /** Reads up to the first sequence that is whole. Returns how many characters of `text` are behind what was held; null without one. */
+  /** Finds the first complete sequence. Returns its start relative to `text`, which is negative when it began in the held text; null without one. */
   function findStop(text: string): number | null {
     for (let at = 0; at < text.length; at++) {
       let longest = 0
-      for (const seeker of seekers) if (seeker.isFound(text.charCodeAt(at))) longest = Math.max(longest, seeker.length)
+      for (const matcher of matchers)
+        if (matcher.isCompletedBy(text.charCodeAt(at))) longest = Math.max(longest, matcher.length)
       if (longest > 0) return at + 1 - longest
     }
     return null
@@ -31,14 +32,14 @@ export function createStopSequenceFilter(sequences: readonly string[]): StopSequ
     },
     push(text) {
       if (isStopped) return ''
-      if (seekers.length === 0) return text
+      if (matchers.length === 0) return text
       const stop = findStop(text)
-      const known = held + text
+      const available = held + text
       isStopped = stop !== null
-      const begun = Math.max(...seekers.map(seeker => seeker.begun))
-      const end = stop === null ? known.length - begun : held.length + stop
-      held = isStopped ? '' : known.slice(end)
-      return known.slice(0, end)
+      const matched = Math.max(...matchers.map(matcher => matcher.matchedChars))
+      const end = stop === null ? available.length - matched : held.length + stop
+      held = isStopped ? '' : available.slice(end)
+      return available.slice(0, end)
     },
     end() {
       const rest = held
@@ -48,35 +49,35 @@ export function createStopSequenceFilter(sequences: readonly string[]): StopSequ
   }
 }
 
-interface Seeker {
+interface SequenceMatcher {
   readonly length: number
-  /** How many of the last characters may begin the sequence. */
-  readonly begun: number
-  /** Takes the next character. Whether it ends the sequence. */
-  isFound(character: number): boolean
+  /** The number of last characters that are the beginning of the sequence. */
+  readonly matchedChars: number
+  /** Adds the next character. Returns whether it completes the sequence. */
+  isCompletedBy(character: number): boolean
 }
 
-/** Knuth, Morris and Pratt's: no character is looked at again, however often the sequence almost comes. */
-function createSeeker(sequence: string): Seeker {
-  /** Where to go on after so many characters of the sequence, if the next one is another. */
+/** Matches a sequence with the Knuth-Morris-Pratt algorithm: no character is read again. */
+function createSequenceMatcher(sequence: string): SequenceMatcher {
+  /** By the number of matched characters: the number that remains matched when the next character differs. */
   const fallback = new Uint32Array(sequence.length + 1)
-  let begun = 0
+  let matchedChars = 0
 
-  function follow(from: number, character: number): number {
+  function matchNext(from: number, character: number): number {
     let length = from
     while (length > 0 && sequence.charCodeAt(length) !== character) length = fallback[length] ?? 0
     return sequence.charCodeAt(length) === character ? length + 1 : 0
   }
-  for (let at = 1; at < sequence.length; at++) fallback[at + 1] = follow(fallback[at] ?? 0, sequence.charCodeAt(at))
+  for (let at = 1; at < sequence.length; at++) fallback[at + 1] = matchNext(fallback[at] ?? 0, sequence.charCodeAt(at))
 
   return {
     length: sequence.length,
-    get begun() {
-      return begun
+    get matchedChars() {
+      return matchedChars
     },
-    isFound(character) {
-      begun = follow(begun, character)
-      return begun === sequence.length
+    isCompletedBy(character) {
+      matchedChars = matchNext(matchedChars, character)
+      return matchedChars === sequence.length
     },
   }
 }

@@ -21,10 +21,10 @@ export class StreamTranslator {
   readonly #context: AnthropicResponseContext
   readonly #text = createTextJoiner()
   readonly #thinking = createTextJoiner()
-  readonly #unfencer: ReturnType<typeof createCodeFenceRemover> | null
-  readonly #stopper: ReturnType<typeof createStopSequenceFilter>
+  readonly #fenceRemover: ReturnType<typeof createCodeFenceRemover> | null
+  readonly #stopFilter: ReturnType<typeof createStopSequenceFilter>
   readonly #calls: ToolCallTranslator
-  /** Unfinished thinking blocks, by block number. */
+  /** The unfinished thinking blocks by block index. */
   readonly #thoughts = new Map<number, IndexedThinkingBlock>()
   #envelope: ChunkEnvelope | null = null
   #usage: AnthropicUsage = {}
@@ -33,22 +33,25 @@ export class StreamTranslator {
 
   constructor(context: AnthropicResponseContext) {
     this.#context = context
-    this.#unfencer = context.isJsonObject ? createCodeFenceRemover() : null
-    this.#stopper = createStopSequenceFilter(context.localStopSequences)
+    this.#fenceRemover = context.isJsonObject ? createCodeFenceRemover() : null
+    this.#stopFilter = createStopSequenceFilter(context.localStopSequences)
     this.#calls = createToolCallTranslator(context)
   }
 
-  /** Whether `[DONE]` was among the payloads. */
+  /** Whether `[DONE]` was returned. */
   get isDone(): boolean {
     return this.#isDone
   }
 
-  /** The payloads for a stream that breaks off: what it had used by then, as far as that was reported. */
+  /** Returns the payloads for a stream that breaks off: the usage that was reported until then. */
   flushOnError(): string[] {
     return this.#isDone ? [] : this.#writeUsage().map(chunk => JSON.stringify(chunk))
   }
 
-  /** The payloads of the chunks for one event's data; `[DONE]` behind the last. Throws a ProxyError also for data that is no event. */
+  /**
+   * Returns the payloads of the chunks for one event's data, with `[DONE]` after the last. Throws a ProxyError for an error event and for
+   * invalid data.
+   */
   push(data: string, event?: string | null): string[] {
     if (this.#isDone) return []
     const frame = parseStreamFrame(data, event)
@@ -58,7 +61,10 @@ export class StreamTranslator {
     return this.#isDone ? [...payloads, '[DONE]'] : payloads
   }
 
-  /** Call when the stream has ended. It is complete with a reason for its end, even without its last event; else throws a ProxyError. */
+  /**
+   * Call it when the stream has ended. Returns the last payloads if a stop reason was received, even without the last event; else throws a
+   * ProxyError.
+   */
   end(): string[] {
     if (!this.#hasStopped)
       throw emptyResponseError(providerNameOf(this.#context), 'ended its answer before it was whole')
@@ -67,10 +73,13 @@ export class StreamTranslator {
     return [...usage, '[DONE]']
   }
 
-  /** Returns the event's chunks: none for pings and unknown events. The last one has the usage, if it was reported. Throws a ProxyError for an error event. */
+  /**
+   * Returns the event's chunks; none for pings and unknown events. The last chunk contains the usage if it was reported. Throws a ProxyError
+   * for an error event.
+   */
   translate(event: AnthropicEvent): JsonObject[] {
     // Output after the stop sequence is billed, but is not part of the response.
-    if (this.#stopper.isStopped && event.type.startsWith('content_block')) return []
+    if (this.#stopFilter.isStopped && event.type.startsWith('content_block')) return []
     switch (event.type) {
       case 'message_start':
         this.#envelope = createChunkEnvelope(event.message, this.#context)
@@ -89,33 +98,33 @@ export class StreamTranslator {
         return this.#writeUsage()
       case 'error':
         throw toProxyError(event)
-      // Pings, and events that Anthropic may add.
+      // Pings, and events that Anthropic may add later.
       default:
         return []
     }
   }
 
   #startBlock(index: number, block: ContentBlock): JsonObject[] {
-    // Anthropic splits text into blocks where a citation begins; each thinking block stands alone.
+    // Anthropic splits text into blocks where a citation begins, so only other blocks separate text. Each thinking block is separate.
     if (block.type !== 'text') this.#text.startBlock()
     this.#thinking.startBlock()
-    const thought = readThinkingBlock(block, index)
-    if (thought) this.#thoughts.set(index, thought)
+    const thinkingBlock = readThinkingBlock(block, index)
+    if (thinkingBlock) this.#thoughts.set(index, thinkingBlock)
     if (block.type === 'text') return this.#writeText(block.text)
-    if (block.type === 'thinking') return this.#think(block.thinking)
+    if (block.type === 'thinking') return this.#writeThinking(block.thinking)
     return block.type === 'tool_use' ? this.#writeChunks(this.#calls.start(index, block)) : []
   }
 
   #continueBlock(index: number, delta: RawContentBlockDelta): JsonObject[] {
-    const thought = this.#thoughts.get(index)
+    const thinkingBlock = this.#thoughts.get(index)
     switch (delta.type) {
       case 'text_delta':
         return this.#writeText(delta.text)
       case 'thinking_delta':
-        if (thought?.type === 'thinking') thought.thinking += delta.thinking
-        return this.#think(delta.thinking)
+        if (thinkingBlock?.type === 'thinking') thinkingBlock.thinking += delta.thinking
+        return this.#writeThinking(delta.thinking)
       case 'signature_delta':
-        if (thought?.type === 'thinking') thought.signature = delta.signature
+        if (thinkingBlock?.type === 'thinking') thinkingBlock.signature = delta.signature
         return []
       case 'input_json_delta':
         return this.#writeChunks(this.#calls.continue(index, delta.partial_json))
@@ -125,22 +134,22 @@ export class StreamTranslator {
     }
   }
 
-  /** Each block is sent whole, as soon as it is: what follows it in the response may need the proof before it. */
+  /** Returns each thinking block as soon as it is complete: later parts of the response may need its signature before them. */
   #stopThought(index: number): JsonObject[] {
-    const thought = this.#thoughts.get(index)
+    const thinkingBlock = this.#thoughts.get(index)
     this.#thoughts.delete(index)
-    return thought ? [{ thinking_blocks: [thought] }] : []
+    return thinkingBlock ? [{ thinking_blocks: [thinkingBlock] }] : []
   }
 
   #writeText(piece: string): JsonObject[] {
     const added = this.#text.add(piece)
-    const passed = this.#stopper.push(this.#unfencer ? this.#unfencer.push(added) : added)
-    return passed === '' ? [] : [this.#writeChunk({ content: passed })]
+    const text = this.#stopFilter.push(this.#fenceRemover ? this.#fenceRemover.push(added) : added)
+    return text === '' ? [] : [this.#writeChunk({ content: text })]
   }
 
-  #think(piece: string): JsonObject[] {
-    const passed = this.#thinking.add(piece)
-    return passed === '' ? [] : [this.#writeChunk({ reasoning_content: passed })]
+  #writeThinking(piece: string): JsonObject[] {
+    const text = this.#thinking.add(piece)
+    return text === '' ? [] : [this.#writeChunk({ reasoning_content: text })]
   }
 
   #endMessage({ delta, usage }: RawMessageStreamEvent & { type: 'message_delta' }): JsonObject[] {
@@ -149,12 +158,12 @@ export class StreamTranslator {
     if (finishReason === null) return []
     this.#hasStopped = true
     const refusal = describeRefusal(delta.stop_reason, delta.stop_details)
-    const held = this.#stopper.push(this.#unfencer?.end() ?? '') + this.#stopper.end()
+    const held = this.#stopFilter.push(this.#fenceRemover?.end() ?? '') + this.#stopFilter.end()
     const last: JsonObject[] = []
     if (held !== '') last.push({ content: held })
     if (refusal !== null) last.push({ refusal })
     for (const index of [...this.#thoughts.keys()]) last.push(...this.#stopThought(index))
-    return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopper.isStopped ? 'stop' : finishReason)]
+    return [...this.#writeChunks(last), this.#writeChunk({}, this.#stopFilter.isStopped ? 'stop' : finishReason)]
   }
 
   #addUsage(usage: unknown): void {

@@ -1,9 +1,9 @@
-/** Joins the texts of several blocks into OpenAI's single text, alike for plain responses and streams. */
+/** Joins the texts of several blocks into OpenAI's single text, for plain responses and streams. */
 
 export interface TextJoiner {
-  /** Starts a new block: its text is separated from earlier text. */
+  /** Starts a new block. Its text is separated from earlier text. */
   startBlock(): void
-  /** Returns the text to append to the joined one. */
+  /** Returns the text to append to the joined text. */
   add(text: string): string
 }
 
@@ -11,16 +11,16 @@ const GAP = '\n\n'
 
 export function createTextJoiner(): TextJoiner {
   let hasText = false
-  let isApart = false
+  let isNewBlock = false
   return {
     startBlock() {
-      isApart = true
+      isNewBlock = true
     },
     add(text) {
       if (text === '') return ''
-      const gap = hasText && isApart ? GAP : ''
+      const gap = hasText && isNewBlock ? GAP : ''
       hasText = true
-      isApart = false
+      isNewBlock = false
       return gap + text
     },
   }

@@ -1,7 +1,7 @@
-/** Keeps a model's thinking blocks in a response, so that a client that sends its messages back returns them too. */
+/** Reads a model's thinking blocks. They are part of the translated response, so that clients send them back with the conversation. */
 import type { ContentBlock, RedactedThinkingBlock, ThinkingBlock } from '@anthropic-ai/sdk/resources/messages'
 
-/** As Anthropic sent it, with its index among the response's blocks. */
+/** A thinking block as Anthropic sent it, with its index among the response's blocks. */
 export type IndexedThinkingBlock = (ThinkingBlock | RedactedThinkingBlock) & { index: number }
 
 /** Returns null for a block of another type. */

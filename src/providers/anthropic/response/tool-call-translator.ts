@@ -5,22 +5,22 @@ import { type ClientTool, restoreToolInput, restoreToolInputText } from '../requ
 import type { AnthropicResponseContext } from './response-context.ts'
 
 export interface ToolCallTranslator {
-  /** Starts a block that calls a tool. Like the others, returns the resulting deltas. */
+  /** Starts a block that calls a tool. All methods return the resulting deltas. */
   start(block: number, use: ToolUseBlock): JsonObject[]
-  /** Adds a fragment of its input's JSON text. */
+  /** Adds a fragment of the JSON text of the block's input. */
   continue(block: number, fragment: string): JsonObject[]
   /** Ends a block of any kind. */
   stop(block: number): JsonObject[]
 }
 
 interface OpenCall {
-  /** Index among the calls only, from 0. */
+  /** The index among the calls, from 0. */
   position: number
-  /** The input in the block's start: complete if no fragments follow. */
+  /** The input at the block's start. It is complete if no fragments follow. */
   input: unknown
   hasFragments: boolean
   tool: ClientTool | undefined
-  /** Fragments of an input that can only be given to the client once it is whole. */
+  /** The fragments of a wrapped input, which can be returned only when it is complete. */
   held: string
 }
 
@@ -34,7 +34,7 @@ export function createToolCallTranslator({
   function writeArguments({ position }: OpenCall, fragment: string): JsonObject[] {
     const called = { arguments: fragment }
     if (!usesLegacyFunctions) return [{ tool_calls: [{ index: position, function: called }] }]
-    // A `function_call` has room for one call only.
+    // A `function_call` contains one call only.
     return position === 0 ? [{ function_call: called }] : []
   }
 

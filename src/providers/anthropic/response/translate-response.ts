@@ -1,4 +1,4 @@
-/** Translates Anthropic's plain response: as a stream in which each block comes at once. */
+/** Translates Anthropic's plain response as a stream in which each block arrives at once. */
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import { ChoicesAssembler } from '../../../formats/chat/choices-assembler.ts'
 import { CHUNKS_FIELD } from '../../../formats/chat/part-reader.ts'
@@ -8,18 +8,18 @@ import { type AnthropicEvent, StreamTranslator } from './stream-translator.ts'
 import { readThinkingBlock } from './thinking-blocks.ts'
 
 /**
- * Returns a `chat.completion`. Blocks of Anthropic's server tools are left out: the text contains their results. `keepsOrder`: with its
- * chunks, where these have an order of the blocks that a chat message loses.
+ * Returns a `chat.completion`. Blocks of Anthropic's server tools are omitted, because the text contains their results. With `keepsOrder`, the
+ * completion also contains its chunks if they have an order of blocks that a chat message cannot represent.
  */
 export function translateResponse(message: Message, context: AnthropicResponseContext, keepsOrder = false): JsonObject {
-  const growing = new ChoicesAssembler(() => {})
+  const assembler = new ChoicesAssembler(() => {})
   const chunks = toChunks(message, context)
-  for (const { choices } of chunks) growing.merge(choices)
+  for (const { choices } of chunks) assembler.merge(choices)
   return {
     ...chunks.at(-1),
     object: 'chat.completion',
-    choices: growing.finish().choices,
-    ...(keepsOrder && thinksAgain(message) && { [CHUNKS_FIELD]: toChunks(message, context) }),
+    choices: assembler.finish().choices,
+    ...(keepsOrder && hasLaterThinking(message) && { [CHUNKS_FIELD]: toChunks(message, context) }),
   }
 }
 
@@ -39,8 +39,8 @@ function toChunks(message: Message, context: AnthropicResponseContext): JsonObje
   return events.flatMap(event => translator.translate(event))
 }
 
-/** Whether a thought follows something else than a thought: a chat message has all thoughts first. */
-function thinksAgain({ content }: Message): boolean {
-  const isThought = content.map(block => readThinkingBlock(block, 0) !== null)
-  return isThought.indexOf(false) >= 0 && isThought.lastIndexOf(true) > isThought.indexOf(false)
+/** Returns whether a thinking block follows another kind of block. In a chat message, all thinking comes first. */
+function hasLaterThinking({ content }: Message): boolean {
+  const isThinking = content.map(block => readThinkingBlock(block, 0) !== null)
+  return isThinking.indexOf(false) >= 0 && isThinking.lastIndexOf(true) > isThinking.indexOf(false)
 }

@@ -16,44 +16,44 @@ import { type AnthropicResponseContext, providerNameOf } from './response-contex
 import { StreamTranslator } from './stream-translator.ts'
 import { translateResponse } from './translate-response.ts'
 
-/** Keeps status and headers, including `Retry-After` and rate limits. `isTranslatableEndpoint`: a plain answer has its chunks as well. */
+/** Keeps the status and the headers, including `Retry-After` and rate limits. With `isTranslated`, a plain response also contains its chunks. */
 export async function translateUpstreamResponse(
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   context: AnthropicResponseContext,
   { stream, isTranslated = false, responseMemory }: Pick<UpstreamRequest, 'stream' | 'isTranslated' | 'responseMemory'>,
 ): Promise<UpstreamResponse> {
-  const { status } = answer
-  if (status === 200 && stream && isEventStream(answer)) return translateStreamed(answer, context)
-  const bytes = await readAllBytes(answer.body, providerNameOf(context), Number.POSITIVE_INFINITY, responseMemory)
+  const { status } = response
+  if (status === 200 && stream && isEventStream(response)) return translateStreamed(response, context)
+  const bytes = await readAllBytes(response.body, providerNameOf(context), Number.POSITIVE_INFINITY, responseMemory)
   if (status !== 200) {
     const error = readProviderError(new TextDecoder().decode(bytes), status)
     const { status: clientStatus, body } = writeOpenAiError(error)
-    return { ...writeAnswer(answer, status, body), clientStatus }
+    return { ...withJsonBody(response, status, body), clientStatus }
   }
   const { body = null, stream: assembled = null } =
     readPlainResponseBody(bytes, createMessageAssembler, tryParseLosslessJson) ?? {}
   const failure = assembled && isUpstreamFailure(assembled.completeness) ? assembled.error : null
   if (body?.type === 'error' || failure) throw toProxyError(failure ?? body)
-  if (!isMessage(body)) throw emptyResponseError(providerNameOf(context), 'gave an answer that is not a message')
-  return writeAnswer(answer, status, translateResponse(body, context, isTranslated))
+  if (!isMessage(body)) throw emptyResponseError(providerNameOf(context), 'sent a response that is not a message')
+  return withJsonBody(response, status, translateResponse(body, context, isTranslated))
 }
 
-/** A stream that begins with an error becomes an error response with its status, so that the client may retry. */
+/** Translates a stream. A stream that begins with an error becomes an error response with its status, so that the client can retry. */
 async function translateStreamed(
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   context: AnthropicResponseContext,
 ): Promise<UpstreamResponse> {
   try {
-    return { ...answer, body: await translateStream(answer.body, context) }
+    return { ...response, body: await translateStream(response.body, context) }
   } catch (error) {
     if (!(error instanceof ProxyError) || error instanceof UpstreamFailure) throw error
-    return writeAnswer(answer, error.status, error.toBody())
+    return withJsonBody(response, error.status, error.toBody())
   }
 }
 
 const encoder = new TextEncoder()
 
-/** As `translateEvents`. */
+/** Translates a stream. Rejects and throws as `translateEvents` does. */
 export function translateStream(
   upstream: ReadableStream<Uint8Array>,
   context: AnthropicResponseContext,
@@ -76,7 +76,7 @@ function isMessage(body: unknown): body is Message {
   return isJsonObject(body.usage) || body.content.length > 0
 }
 
-function writeAnswer(answer: UpstreamResponse, status: number, value: unknown): UpstreamResponse {
-  answer.headers.set('content-type', 'application/json')
-  return { ...answer, status, body: new Blob([JSON.stringify(value)]).stream() }
+function withJsonBody(response: UpstreamResponse, status: number, value: unknown): UpstreamResponse {
+  response.headers.set('content-type', 'application/json')
+  return { ...response, status, body: new Blob([JSON.stringify(value)]).stream() }
 }

@@ -26,10 +26,10 @@ function tryInstanceOf(schema: unknown): { instance: unknown } | null {
 /** Rare in earnest, and refused rather than answered wrongly, each with its reason. */
 const REFUSED: Record<string, string> = {
   'loose pattern and length': 'a pattern that the sandbox cannot satisfy',
-  'several patterns': 'demands more of one value',
+  'several patterns': 'combines keywords',
   'password pattern': 'a pattern that the sandbox cannot satisfy',
   'emoji pattern': 'a pattern that the sandbox cannot satisfy',
-  'two multiples': 'demands more of one value',
+  'two multiples': 'combines keywords',
   contains: "'contains'",
   'contains several': "'contains'",
   'one of overlapping': 'has no instance',
@@ -46,7 +46,7 @@ const REFUSED: Record<string, string> = {
   'dependent required': "'dependentRequired'",
   'dependent schemas': "'dependentSchemas'",
   'optional dependent': "'dependentSchemas'",
-  anchor: 'refers to what the sandbox cannot look up',
+  anchor: 'has a reference that the sandbox cannot resolve',
 }
 const SERVED = Object.entries({ ...STRICT_SCHEMAS, ...OTHER_SCHEMAS }).filter(([name]) => !(name in REFUSED))
 
