@@ -1,16 +1,17 @@
 /**
- * A hook of one page (docs/hooks.md): it refuses card numbers, IBANs, keys and mail addresses, by pattern and checksum, in requests and answers.
+ * An example of a hook (docs/hooks.md). It rejects card numbers, IBANs, keys and mail addresses in requests and responses, by pattern and
+ * checksum.
  *
- *   HOOK_SECRET=… PORT=8700 bun examples/hook.ts       the secret as the proxy has it; then HOOK_URL=http://127.0.0.1:8700 of the proxy
+ *   HOOK_SECRET=… PORT=8700 bun examples/hook.ts       with the proxy's secret; set HOOK_URL=http://127.0.0.1:8700 for the proxy
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Change it with the rules: stored answers are asked about again. */
+/** The version of the rules. Change both together: cached responses are then checked again. */
 const POLICY = 'personal-data-1'
 const { HOOK_SECRET = '', PORT = '8700' } = process.env
 const SECRET = Buffer.from(HOOK_SECRET.replace(/^whsec_/, ''), 'base64')
-const LONGEST_AGE_SECONDS = 300
-/** Lengths of IBANs, https://www.swift.com/standards/data-standards/iban. */
+const MAX_AGE_SECONDS = 300
+/** Lengths of IBANs by country, https://www.swift.com/standards/data-standards/iban. */
 const IBANS = new Map(
   'AD24AE23AL28AT20AZ28BA20BE16BG22BH22BR29BY28CH21CR22CY28CZ24DE22DK18DO28EE20EG29ES24FI18FO18FR27GB22GE22GI23GL18GR27GT28HR21HU28IE22IL23IQ23IS26IT27JO30KW30KZ20LB28LC32LI21LT20LU20LV21LY25MC27MD24ME22MK19MR27MT31MU30NL18NO15PK24PL28PS29PT25QA29RO24RS22SA24SC31SE24SI19SK24SM27ST25SV28TL23TN24TR26UA29VA22VG24XK20'
     .match(/.{4}/g)
@@ -19,7 +20,7 @@ const IBANS = new Map(
 const KEY =
   /\b(?:sk-[\w-]{16,}|lgw_\w{8,}|gh[opsur]_\w{30,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}\b|AIza[\w-]{35})|-----BEGIN [A-Z ]*PRIVATE KEY-----/
 
-/** Luhn: every second digit from the right counts twice. */
+/** Checks a card number with the Luhn algorithm: every second digit from the right counts twice. */
 function isCard(number: string): boolean {
   const digits = [...number.replace(/\D/g, '')].reverse().map(Number)
   const sum = digits.reduce(
@@ -29,7 +30,7 @@ function isCard(number: string): boolean {
   return sum % 10 === 0
 }
 
-/** ISO 7064, mod 97: letters are the numbers from 10 on, and the first four characters stand at the end. */
+/** Checks an IBAN by ISO 7064, mod 97: letters count from 10 on, and the first four characters move to the end. */
 function isIban(text: string): boolean {
   const given = text.replaceAll(' ', '').toUpperCase()
   const iban = given.slice(0, IBANS.get(given.slice(0, 2)) ?? Number.POSITIVE_INFINITY)
@@ -38,7 +39,7 @@ function isIban(text: string): boolean {
   return BigInt(number) % 97n === 1n
 }
 
-/** What must not pass. Digits of other scripts and invisible characters do not hide it. */
+/** Names the first kind of personal data in a text; null for none. Digits of other scripts and invisible characters do not hide it. */
 export function findPersonalData(text: string): string | null {
   const plain = text.normalize('NFKC').replace(/\p{Cf}/gu, '')
   const cards = plain.match(/(?<![\d.])[2-6](?:[ -]?\d){12,18}(?!\d)/g) ?? []
@@ -59,7 +60,7 @@ function isSigned({ headers }: Request, body: string): boolean {
   const signature = createHmac('sha256', SECRET).update(`${id}.${time}.${body}`).digest()
   const given = Buffer.from(headers.get('webhook-signature')?.replace(/^v1,/, '') ?? '', 'base64')
   const age = Math.abs(Date.now() / 1000 - Number(time))
-  return age < LONGEST_AGE_SECONDS && given.length === signature.length && timingSafeEqual(given, signature)
+  return age < MAX_AGE_SECONDS && given.length === signature.length && timingSafeEqual(given, signature)
 }
 
 export default {
@@ -68,8 +69,8 @@ export default {
   async fetch(request: Request): Promise<Response> {
     const body = await request.text()
     if (!isSigned(request, body)) return new Response(null, { status: 401 })
-    const { type, request: asked, answer } = JSON.parse(body)
-    const found = textsOf(type === 'before' ? asked : answer)
+    const { type, request: prompt, answer } = JSON.parse(body)
+    const found = textsOf(type === 'before' ? prompt : answer)
       .map(findPersonalData)
       .find(each => each !== null)
     const where = type === 'before' ? 'Your request' : 'The answer'

@@ -97,30 +97,30 @@ function writeEventList(): string {
   }).join('\n')
 }
 
-const UPSTREAM_ERRORS = `An upstream’s error has a form and words of its own, and clients act on codes and words of their vendor. Where a request was translated, its error is written in the client’s format, whatever form it came in, with the upstream’s text. What it means is recognised by its codes, its status and its words:
+const UPSTREAM_ERRORS = `Clients act on the codes and messages of their vendor. If a request was translated, an upstream’s error is written in the client’s format, with the upstream’s text. Its category is recognised by its codes, its status and its message:
 
-| Meaning | chat, Responses | Messages |
+| Category | chat, Responses | Messages |
 |---|---|---|
-| The prompt is too long for the model, or leaves too little for the output | 400 \`context_length_exceeded\` | 400 \`invalid_request_error\`, which begins with Anthropic’s words (\`prompt is too long: 150000 tokens > 128000 maximum\`, or \`\` input length and \`max_tokens\` exceed context limit: 230462 + 32000 > 262144 \`\`), with the counts that the upstream tells |
+| The prompt is too long for the model, or leaves too little for the output | 400 \`context_length_exceeded\` | 400 \`invalid_request_error\`, which begins with Anthropic’s message (\`prompt is too long: 150000 tokens > 128000 maximum\`, or \`\` input length and \`max_tokens\` exceed context limit: 230462 + 32000 > 262144 \`\`), with the counts that the upstream reports |
 | Moderation | \`content_policy_violation\`, 400 | \`invalid_request_error\`, 400 |
 | Credits or quota used up | \`insufficient_quota\`, 429 or 402 | \`billing_error\`, 402 |
 | Rate limit | \`rate_limit_exceeded\`, 429 | \`rate_limit_error\`, 429 |
 | Unknown model | \`model_not_found\`, 404 | \`not_found_error\`, 404 |
 | Overloaded | \`overloaded\`, 503 or 529 | \`overloaded_error\`, 503 or 529 |
 
-An upstream that has the endpoint itself answers in its own words: its error passes byte for byte, except that a prompt that is too long always carries what the table says. Retries and fallbacks act on the upstream’s own status.`
+An error of an upstream that has the endpoint itself is forwarded byte for byte, except that a prompt that is too long always has the code of the table. Retries and fallbacks act on the upstream’s own status.`
 
 function writeErrors(): string {
   return page([
     '# Errors',
-    'Errors carry OpenAI’s envelope, so its clients raise their own typed errors:',
+    'Errors have OpenAI’s envelope, so its clients raise their own typed errors:',
     '```json\n{ "error": { "message": "Invalid API key", "type": "authentication_error", "param": null, "code": "invalid_api_key" } }\n```',
-    'Under `/v1/messages` they carry Anthropic’s: `type`, `message` and `request_id`, with the same status.',
-    'Each line below has the `code` and when it comes; the message says what is wrong and what to change. `param` names the field or header at fault; `X-Request-Id` finds the request in the log. `x-should-retry: false` keeps OpenAI’s clients from trying again: it would not help soon, or the first attempt may still cost money.',
-    'An upstream’s own error keeps its status, body and `Retry-After`; a refused operator’s key is a 502. Below 500, the client can change what is wrong; from 500 on, the operator, a store or a provider must.',
+    'Under `/v1/messages` they have Anthropic’s: `type`, `message` and `request_id`, with the same status.',
+    'Each line below has a `code` and its cause; the message says what is wrong and what to change. `param` names the field or header at fault; `X-Request-Id` identifies the request in the log. With `x-should-retry: false`, OpenAI’s clients do not retry: a retry would not help soon, or the first attempt may still cost money.',
+    'An upstream’s own error keeps its status, body and `Retry-After`; a rejected operator’s key is a 502. Below 500, the client can change what is wrong; from 500 on, the operator, a store or a provider must.',
     UPSTREAM_ERRORS,
     writeErrorLists({ ...CLIENT_ERRORS, ...PATH_ERRORS, ...SERVER_ERRORS }),
-    '## What the admin API and the dashboard add',
+    '## Errors of the admin API and the dashboard',
     writeErrorLists(ADMIN_ERRORS),
   ])
 }
@@ -145,11 +145,11 @@ function errorLine({ code, description, param, headers = {} }: ErrorDefinition):
 function writeRequestFields(): string {
   return page([
     '# Request fields',
-    '[Clients](clients.md) lists which endpoint is translated for which provider. What cannot be is refused with a 400 that names the field, or dropped where that does not change the answer.',
+    '[Clients](clients.md) lists which endpoint is translated for which provider. A field that cannot be translated is rejected with a 400 that names it, or omitted where that does not change the response.',
     '## `/v1/chat/completions`, at Anthropic',
-    'OpenAI, Groq and the aggregator get each field as sent, but `stream_options` with `include_usage` on; the aggregator also the limit of the response under [its name](providers.md) and, under a [budget](budgets.md), `provider.max_price`. Usage goes to clients that ask for it, there or by OpenRouter’s `usage: {include: true}`, or use its packages or `/api/v1`. At Anthropic:',
+    'OpenAI, Groq and the aggregator get each field as sent, except that `include_usage` of `stream_options` is on. The aggregator also gets the limit of the response under [its name](providers.md) and, under a [budget](budgets.md), `provider.max_price`. Usage is sent to clients that request it there or by OpenRouter’s `usage: {include: true}`, or that use its packages or `/api/v1`. At Anthropic:',
     writeFieldLists(FIELD_RULES),
-    'Anthropic’s own fields are sent; any other is refused by name.',
+    'Anthropic’s own fields are sent; any other field is rejected with its name.',
     '## `/v1/responses`, where it is translated',
     'To chat completions first; for Anthropic’s models, the list above then applies. Any other field is sent as it is.',
     writeFieldLists(RESPONSE_FIELD_RULES),
@@ -185,7 +185,7 @@ function writeOperationTable(): string {
         defaultModel === null ? 'needed' : `\`${defaultModel}\``,
         isCacheable ? 'exactly' : 'no',
         ...some.map(({ passes }) => (passes?.some(known => path.startsWith(known)) ? 'yes' : '–')),
-        SANDBOX_PASS_THROUGH_PATHS.includes(path) ? 'sandbox' : 'refused',
+        SANDBOX_PASS_THROUGH_PATHS.includes(path) ? 'sandbox' : 'rejected',
       ]
     },
   )
@@ -203,7 +203,7 @@ function writeOperationTable(): string {
 /** What is recorded of a request; part of docs/requests.md. */
 function writeRecordTable(): string {
   const rows = Object.entries(USAGE_RECORD_COLUMNS).map(([name, { description }]) => `| \`${name}\` | ${description} |`)
-  return ['| column | what it is |', '| --- | --- |', ...rows].join('\n')
+  return ['| column | description |', '| --- | --- |', ...rows].join('\n')
 }
 
 function page(parts: readonly string[]): string {

@@ -14,7 +14,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.image.repository }}{{ with .Values.image.digest }}@{{ . }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
 
-{{/* What pods and the migration have in common: who they run as. */}}
+{{/* The user and rights that pods and the migration share. */}}
 {{- define "model-proxy.podSecurity" -}}
 automountServiceAccountToken: false
 securityContext:
@@ -36,7 +36,7 @@ securityContext:
   capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* Settings, and the files that hold the secret ones. */}}
+{{/* Settings, and the files of the secret ones. */}}
 {{- define "model-proxy.environment" -}}
 env:
   - { name: OPERATOR_COMMAND, value: {{ printf "kubectl exec -n %s deploy/%s -- model-proxy" .Release.Namespace .Release.Name | quote }} }
