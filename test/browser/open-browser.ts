@@ -49,7 +49,7 @@ export async function logIn(page: Page, root: string, email = EMAIL, password = 
 
 /** The table of pages; its screens are another TypeScript project's. */
 const { href } = new URL('../../src/dashboard/pages/pages.ts', import.meta.url)
-const { PAGES }: { PAGES: readonly { path: string; link?: unknown }[] } = await import(href)
+const { PAGE_ENTRIES }: { PAGE_ENTRIES: readonly { path: string; link?: unknown }[] } = await import(href)
 
 /** By path: what is opened of a page, by another name than its path's last part, or with a query. */
 const VIEWS: Record<string, [name: string, query: string][]> = {
@@ -68,7 +68,7 @@ const VIEWS: Record<string, [name: string, query: string][]> = {
 
 /** Every page that the menu links to. */
 export function pagesOf(project: string): [name: string, path: string][] {
-  return PAGES.filter(({ link }) => link).flatMap(({ path }) => {
+  return PAGE_ENTRIES.filter(({ link }) => link).flatMap(({ path }) => {
     const views = VIEWS[path] ?? [[basename(path), '']]
     return views.map(([name, query]): [string, string] => [name, `${path.replace('$project', project)}${query}`])
   })

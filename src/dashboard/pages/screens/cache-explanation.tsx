@@ -20,8 +20,8 @@ export function CacheExplanationCard({ explanation, question }: { explanation: C
         </p>
         {semantic && (
           <p className="text-xs text-muted">
-            Normalized to <q className="text-ink [overflow-wrap:anywhere]">{isolateDirection(semantic.normalized)}</q>;
-            policy {semantic.policy}, similarity threshold {semantic.threshold}.
+            Normalized to <q className="text-ink [overflow-wrap:anywhere]">{isolateDirection(semantic.normalized)}</q>.
+            Policy: {semantic.policy}, similarity threshold {semantic.threshold}.
           </p>
         )}
       </div>

@@ -183,7 +183,7 @@ function Composer({ threads, error, onSend, onClear }: ComposerProps) {
             </Button>
           )}
           <Button disabled={isBusy || text === ''} onClick={() => send(false)}>
-            Explain without sending
+            Preview cache decision
           </Button>
           {isBusy ? (
             // The keys differ, so that a click on Stop cannot end on Send and submit the form.
