@@ -75,9 +75,9 @@ function TurnView({ turn, isLast, isBusy, baseUrl }: TurnViewProps) {
       {response && (
         <output className="block break-words whitespace-pre-wrap" aria-busy={isLast && isBusy}>
           {escapeControlCharacters(output.text)}
-          {output.toolCalls.map(({ id, function: { name, arguments: given } }) => (
+          {output.toolCalls.map(({ id, function: { name, arguments: args } }) => (
             <code key={id} className="block font-mono text-xs [overflow-wrap:anywhere]">
-              {isolateDirection(name)}({isolateDirection(given)})
+              {isolateDirection(name)}({isolateDirection(args)})
             </code>
           ))}
         </output>

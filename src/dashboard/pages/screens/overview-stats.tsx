@@ -16,7 +16,7 @@ const MEASURES = { requests: 'Requests', money: 'Cost', tokens: 'Tokens', errors
 type Measure = keyof typeof MEASURES
 
 interface OverviewStatsProps {
-  answer: UsageOverview
+  overview: UsageOverview
   /** Number of requests in the previous time range. Undefined while loading. */
   previousRequests: number | undefined
   span: TimeRange
@@ -26,8 +26,8 @@ interface OverviewStatsProps {
   change(changes: Filters): void
 }
 
-export function OverviewStats({ answer, previousRequests, span, rows, withTests, change }: OverviewStatsProps) {
-  const { totals } = answer
+export function OverviewStats({ overview, previousRequests, span, rows, withTests, change }: OverviewStatsProps) {
+  const { totals } = overview
   const { tag } = rows.filters
   const keys = useAllKeys(rows.projectId)
   if (totals.requests === 0) {
@@ -81,7 +81,7 @@ export function OverviewStats({ answer, previousRequests, span, rows, withTests,
           note={
             <>
               {formatUsd(totals.cost_usd)} spent
-              <Estimated answer={answer} rows={rows} />
+              <Estimated overview={overview} rows={rows} />
             </>
           }
         />
@@ -91,23 +91,23 @@ export function OverviewStats({ answer, previousRequests, span, rows, withTests,
           note={totals.saved_seconds === null ? 'not available by tag' : `over ${formatPlural(totals.hits, 'hit')}`}
         />
       </dl>
-      <Chart answer={answer} span={span} />
+      <Chart overview={overview} span={span} />
       <div className="grid gap-5 lg:grid-cols-2">
         <Card title="By model">
           <UsageShares
-            rows={answer.by_model}
+            rows={overview.by_model}
             what="Model"
             onPick={model => change({ model })}
             rowsOf={model => (model === '' ? null : narrowSelection(rows, { model_name: model }))}
           />
         </Card>
         <Card title="By API key">
-          <UsageShares rows={answer.by_api_key} what="API key" rowsOf={name => selectRequestsOfKey(rows, keys, name)} />
+          <UsageShares rows={overview.by_api_key} what="API key" rowsOf={name => selectRequestsOfKey(rows, keys, name)} />
         </Card>
-        {answer.by_tag.length > 0 && (
+        {overview.by_tag.length > 0 && (
           <Card title="By tag">
             <UsageShares
-              rows={answer.by_tag}
+              rows={overview.by_tag}
               what="Tag"
               onPick={tag => change({ tag })}
               // The request list filters by one tag, and treats a comma as a separator.
@@ -118,13 +118,13 @@ export function OverviewStats({ answer, previousRequests, span, rows, withTests,
           </Card>
         )}
       </div>
-      <Latency measured={answer.latency} rows={narrowSelection(rows, { type: '' })} />
+      <Latency measured={overview.latency} rows={narrowSelection(rows, { type: '' })} />
     </div>
   )
 }
 
 /** The share of the cost that is estimated, and how much more the providers may have charged. */
-function Estimated({ answer: { estimated }, rows }: { answer: UsageOverview; rows: RequestSelection }) {
+function Estimated({ overview: { estimated }, rows }: { overview: UsageOverview; rows: RequestSelection }) {
   const sum = (field: 'requests' | 'cost_usd' | 'doubtful_usd') =>
     estimated.reduce((total, row) => total + row[field], 0)
   if (estimated.length === 0) return null
@@ -190,11 +190,11 @@ const TAG_SERIES: Record<Measure, Series[]> = {
   errors: [{ title: 'Failed', color: '--danger', of: counts => counts.failed }],
 }
 
-function Chart({ answer, span }: { answer: UsageOverview; span: TimeRange }) {
+function Chart({ overview, span }: { overview: UsageOverview; span: TimeRange }) {
   const [measure, setMeasure] = useState<Measure>('requests')
   const times = span.bucketStarts
-  const byStart = new Map(answer.buckets.map(bucket => [bucket.start_time, bucket]))
-  const definitions = typeof answer.totals.misses === 'number' ? SERIES : TAG_SERIES
+  const byStart = new Map(overview.buckets.map(bucket => [bucket.start_time, bucket]))
+  const definitions = typeof overview.totals.misses === 'number' ? SERIES : TAG_SERIES
   const series = definitions[measure].map(({ title, color, of }) => ({
     title,
     color,

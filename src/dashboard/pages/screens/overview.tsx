@@ -54,7 +54,7 @@ export default function Overview() {
       {project && overview.data && <FirstSteps key={project.id} projectId={project.id} hasRequests={hasRequests} />}
       {overview.data ? (
         <OverviewStats
-          answer={overview.data}
+          overview={overview.data}
           previousRequests={before.data?.totals.requests}
           span={span}
           rows={selectRequests(project?.id ?? '', filters, span, keyType)}
@@ -111,7 +111,7 @@ function useTestKeysOnly(projectId: string | undefined): boolean | undefined {
   const others = useQuery<ApiPage<RequestLogEntry>>({
     queryKey: ['/v1/requests', { project_id: projectId, key_type: 'project', start_time: 0, limit: 1 }],
     enabled: projectId !== undefined,
-    // A positive answer does not change.
+    // Once a project key has been used, the result does not change.
     staleTime: ({ state }) => (state.data?.data.length ? Number.POSITIVE_INFINITY : 0),
     refetchInterval: ({ state }) => (state.data?.data.length === 0 ? REFRESH_MS : false),
   })

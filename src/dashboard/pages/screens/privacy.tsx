@@ -121,8 +121,8 @@ function createDeleteAction(base: string, user: string): Action<null> {
       text: 'Text, cached responses and embeddings are deleted. Records and totals are kept without the name, so costs do not change. Data stored by providers must be deleted there.',
       toBody: () => body,
     }),
-    async onDone(answer: EndUserErasure) {
-      let { has_more } = answer
+    async onDone(erasure: EndUserErasure) {
+      let { has_more } = erasure
       while (has_more) ({ has_more } = await sendRequest<EndUserErasure>('POST', `${base}/forget`, body))
     },
   }
