@@ -270,7 +270,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await waitForPage(page)
       expect(await page.locator('dt').allTextContents()).toEqual(WEBHOOK_EVENT_TYPES.map(({ kind }) => kind))
       const told = await page.locator('dd').allTextContents()
-      expect(told).toContain('When a key is made.')
+      expect(told).toContain('When an API key is created.')
       expect(told.filter(text => /[`[\]]|\(\w+\.md\)/.test(text))).toEqual([])
       await page.context().close()
     })

@@ -62,19 +62,19 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         empty={<EmptyState title="No plans">Operators create plans in the SQL table plans.</EmptyState>}
         columns={[
           { title: 'Plan', look: 'strong', cell: plan => plan.name },
-          { title: 'Requests/min per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
+          { title: 'RPM per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
           {
-            title: 'Tokens/min per key',
+            title: 'TPM per key',
             numeric: true,
             cell: ({ tokens_per_minute_per_key: tokens }) => (tokens === null ? 'Unlimited' : formatCount(tokens)),
           },
           {
-            title: 'Requests/min per address',
+            title: 'RPM per address',
             numeric: true,
             cell: plan => formatCount(plan.requests_per_minute_per_address),
           },
           { title: 'Requests/month', numeric: true, cell: plan => formatCount(plan.requests_per_month) },
-          { title: 'Test requests/min', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },
+          { title: 'Test RPM', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },
           { title: 'Test requests/month', numeric: true, cell: plan => formatCount(plan.test_requests_per_month) },
         ]}
       />
