@@ -1,4 +1,5 @@
--- What a webhook can be told of. A new kind is a row here, and raise_event() where it happens; where time alone causes it, in raise_due_events().
+-- The types of webhook events. A new type needs a row here and a call of raise_event(): where the event happens, or in raise_due_events() if
+-- it depends on time only.
 insert into webhook_event_types (kind, happens, payload)
 values
     ('api_key.created', 'an API key is created', '{key_id,name,type,prefix,expires_at}'),
