@@ -44,7 +44,7 @@ export async function parseError(response: Response, fallback: string): Promise<
   return new ApiError(response.status, error?.code ?? 'unknown', error?.message ?? fallback)
 }
 
-/** Includes the question mark; '' without parameters. Empty values are omitted; a list repeats its parameter for each item. */
+/** Formats a query string with its question mark; '' without parameters. Empty values are omitted; a list repeats its parameter for each item. */
 export function formatQueryString(query: QueryParameters): string {
   const pairs = Object.entries(query).flatMap(([name, value]) => {
     if (value === undefined || value === '') return []

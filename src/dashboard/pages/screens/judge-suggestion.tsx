@@ -42,8 +42,8 @@ export function JudgeSuggestion({ project, settings }: { project: Project; setti
     <Card title="Learn from near misses" className="mb-5">
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
         <p className="max-w-2xl min-w-0 text-muted">
-          <UserText className="!inline font-mono">{judge.id}</UserText> can compare the questions of near misses after each
-          request; confirmed pairs are then served from the cache. Based on last week’s near misses, that is about{' '}
+          <UserText className="!inline font-mono">{judge.id}</UserText> can compare the questions of near misses after
+          each request; confirmed pairs are then served from the cache. Based on last week’s near misses, that is about{' '}
           {formatCount(Math.ceil(pairs))} pairs a day, for an estimated{' '}
           <b className="font-medium text-ink">{formatUsd(Math.min(budget, pairs * estimatePairCost(judge)))} a day</b>{' '}
           at {formatCount(JUDGE_PROMPT_TOKENS)} tokens per comparison, limited to the daily budget of{' '}

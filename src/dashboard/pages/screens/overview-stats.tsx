@@ -102,7 +102,11 @@ export function OverviewStats({ overview, previousRequests, span, rows, withTest
           />
         </Card>
         <Card title="By API key">
-          <UsageShares rows={overview.by_api_key} what="API key" rowsOf={name => selectRequestsOfKey(rows, keys, name)} />
+          <UsageShares
+            rows={overview.by_api_key}
+            what="API key"
+            rowsOf={name => selectRequestsOfKey(rows, keys, name)}
+          />
         </Card>
         {overview.by_tag.length > 0 && (
           <Card title="By tag">
