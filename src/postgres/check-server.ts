@@ -92,7 +92,7 @@ function checkSettings({ role, database, settings, shadows, is_standby }: Server
   const refusals: SetupProblem[] = wrong.map(({ name, value, required }) => ({
     cause: `the setting ${name} is "${value}" in sessions of ${role}; "${required}" is needed`,
     remedy,
-    run: [line(name, name === 'DateStyle' ? required : `'${required}'`)],
+    commands: [line(name, name === 'DateStyle' ? required : `'${required}'`)],
   }))
   if (shadows)
     refusals.push({

@@ -7,7 +7,7 @@ interface Command {
   /** Resolves to the exit code. Rejects with an error whose message is for the operator. */
   run(args: readonly string[]): Promise<number>
   /** The exit code where it rejects; 1 by default. */
-  failureCode?: number
+  failureExitCode?: number
 }
 
 /** Imported when they are called: a process loads no more than it needs. */
@@ -61,11 +61,11 @@ const RUNTIME = {
 
 const [name, ...args] = process.argv.slice(2)
 const command = COMMANDS.get(name ?? '')
-let failureCode = 1
+let failureExitCode = 1
 try {
   if (command) {
     const loaded = await command()
-    failureCode = loaded.failureCode ?? 1
+    failureExitCode = loaded.failureExitCode ?? 1
     process.exitCode = await loaded.run(args)
   } else if (name === '--help') process.stdout.write(`${HELP}\n${await readSettings()}`)
   else if (name === '--version') process.stdout.write(`${version}\n`)
@@ -74,7 +74,7 @@ try {
   else await serve(name)
 } catch (error) {
   process.stderr.write(`${error instanceof ConfigError ? error.message : explain(error)}\n`)
-  process.exit(failureCode)
+  process.exit(failureExitCode)
 }
 
 async function readSettings(): Promise<string> {

@@ -47,7 +47,7 @@ export default function Users() {
 
 /** The same kind of link sets the first password and resets it. */
 const INVITATION = {
-  at: '/invitation',
+  path: '/invitation',
   look: 'plain',
   showOnce: ({ invitation }: { invitation: string }, { email }: User) => describeInvitation({ email, invitation }),
 } as const
