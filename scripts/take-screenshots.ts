@@ -67,16 +67,16 @@ async function askInPlayground(page: Page): Promise<void> {
 
 async function shootRequest(page: Page, shoot: (name: string) => Promise<unknown>): Promise<void> {
   await page.locator('tbody a').nth(7).click()
-  await page.getByRole('heading', { level: 1, name: 'One request' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Request details' }).waitFor()
   await page.getByText('Request ID').waitFor()
   await shoot('request')
 }
 
 async function shootNewKey(page: Page, look: string, shoot: (name: string) => Promise<unknown>): Promise<void> {
-  await page.getByRole('button', { name: 'Generate new key' }).click()
+  await page.getByRole('button', { name: 'Create API key' }).click()
   await page.getByLabel('Name').fill(`for the ${look} picture`)
   await page.getByLabel('Type').selectOption('test')
-  await page.getByRole('button', { name: 'Generate key' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByTestId('shown-once').waitFor()
   await shoot('new-key')
 }

@@ -1,79 +1,80 @@
--- Settings of projects. A new one is a row here: its column, its type in TypeScript and its place on the pages, in this order, follow.
+-- The settings of projects. To add a setting, add a row. Its column, its TypeScript type and its field in the dashboard are derived from the
+-- row. The dashboard shows the fields in this order.
 insert into setting_kinds (name, type, preset, least, most, words, area, title, help, choices, place)
 select v.*, row_number() over ()
 from (values
-    ('cache_mode', 'choice', 'all', null, null, '{all,deterministic,off}', 'Stored answers', 'Answered from the cache', 'Which requests may be answered from the cache at all.', array[
-        'Every request: Unless the request forbids it.',
-        'Deterministic requests: Those with temperature 0 or a seed. All others go to the provider.',
-        'None: Nothing is looked up or stored.'
+    ('cache_mode', 'choice', 'all', null, null, '{all,deterministic,off}', 'Cached responses', 'Cache mode', 'Which requests may be answered from the cache.', array[
+        'All requests: Unless a request forbids it.',
+        'Deterministic requests: With temperature 0 or a seed. All others are forwarded to the provider.',
+        'Off: Responses are neither looked up nor cached.'
     ]),
-    ('cache_scope', 'choice', 'project', null, null, '{project,key,user}', 'Stored answers', 'Who shares answers', 'Who may be given an answer that another request got: word for word, in other words, or while it is being given. What was stored under another choice is not served.', array[
-        'All in the project: Whoever asks the same. A question about the asker (my, I) that names its user is matched in other words with the same user’s alone.',
-        'Those with the same key: Nothing is shared between keys.',
-        'The same end user: Named by safety_identifier, user or metadata.user_id. Requests that name none share within their key.'
+    ('cache_scope', 'choice', 'project', null, null, '{project,key,user}', 'Cached responses', 'Sharing scope', 'Which callers may receive cached responses to requests of others. This applies to exact hits, semantic hits and coalesced requests. Responses that were cached in another scope are not served.', array[
+        'Whole project: All callers share. A question about its author (my, I) that names an end user has semantic hits for the same end user only.',
+        'Same API key: Nothing is shared between keys.',
+        'Same end user: Named by safety_identifier, user or metadata.user_id. Requests without an end user share within their key.'
     ]),
-    ('cache_refresh', 'choice', 'any', null, null, '{any,none}', 'Stored answers', 'Who may refresh answers', 'Whether a request that refuses stored answers (Cache-Control: no-cache or max-age) puts its own in their place.', array[
-        'Any request: Others get its answer from then on.',
-        'None: It gets an answer of its own, which is not stored.'
+    ('cache_refresh', 'choice', 'any', null, null, '{any,none}', 'Cached responses', 'Cache refresh', 'Whether the response to a request that bypasses the cache (Cache-Control: no-cache or max-age) replaces the cached response.', array[
+        'Allowed: Later requests get the new response.',
+        'Not allowed: The new response is not cached.'
     ]),
-    ('cache_feedback', 'choice', 'members', null, null, '{any,members,none}', 'Stored answers', 'Who may judge matches', 'Who may call a semantic hit or near miss wrong or right. A verdict holds within the sharing scope of the request that it concerns.', array[
-        'Any caller: Members, and every API key, for requests of its own sharing scope.',
-        'Members: Members and owners of the project, on these pages or with an admin key.',
-        'Nobody: Nobody on these pages or through the API. Operators may, with psql.'
+    ('cache_feedback', 'choice', 'members', null, null, '{any,members,none}', 'Cached responses', 'Feedback on matches', 'Who may mark semantic hits and near misses as right or wrong. A verdict applies within the sharing scope of its request.', array[
+        'All callers: Members, and every API key for requests of its own sharing scope.',
+        'Members: Members and owners of the project, in the dashboard or with an admin key.',
+        'Nobody: Only operators, with psql.'
     ]),
-    ('cache_ttl_seconds', 'whole', '604800', 0, 315360000, array['whole seconds'], 'Stored answers', 'Time to live', 'How long an answer is kept, unless the request says otherwise. The plan sets an upper limit.', '{}'),
-    ('cache_bytes', 'whole', '1073741824', 0, null, array['whole bytes'], 'Stored answers', 'Maximum size', 'Above it, the answers that would expire first are deleted. Checked once a minute.', '{}'),
-    ('seal_answers', 'choice', 'off', null, null, '{off,on}', 'Stored answers', 'Encryption of what is stored', 'Whether stored answers, questions and responses are encrypted with the installation’s key. It applies to what is stored from then on.', array[
+    ('cache_ttl_seconds', 'whole', '604800', 0, 315360000, array['whole seconds'], 'Cached responses', 'Time to live', 'How long a response is cached, unless the request sets another time. The plan sets the maximum.', '{}'),
+    ('cache_bytes', 'whole', '1073741824', 0, null, array['whole bytes'], 'Cached responses', 'Maximum cache size', 'When the cache is larger, the responses that expire first are deleted. Checked once a minute.', '{}'),
+    ('seal_answers', 'choice', 'off', null, null, '{off,on}', 'Cached responses', 'Encryption at rest', 'Whether cached responses, questions and stored responses are encrypted with the installation’s key. Applies to data stored from now on.', array[
         'Off: Plain text in the database and in Redis.',
-        'On: Whoever has a copy of the database without ENCRYPTION_KEY reads none. Vectors stay as they are.'
+        'On: Unreadable in a copy of the database without ENCRYPTION_KEY. Embeddings are not encrypted.'
     ]),
-    ('semantic_mode', 'choice', 'on', null, null, '{on,shadow,off}', 'Questions in other words', 'Semantic hits', 'Whether a differently worded question may be answered from the cache.', array[
-        'On: A question in other words may be answered from the cache, as the policy allows.',
-        'Shadow: The provider answers; Matches shows what the cache would have served.',
-        'Off: Only an identical request is answered from the cache.'
+    ('semantic_mode', 'choice', 'on', null, null, '{on,shadow,off}', 'Semantic cache', 'Semantic hits', 'Whether a differently worded question may be answered from the cache.', array[
+        'On: Served if the match policy accepts the match.',
+        'Shadow: Requests are forwarded to the provider. Matches shows what the cache would have served.',
+        'Off: Only identical requests are answered from the cache.'
     ]),
-    ('semantic_policy', 'choice', 'verified', null, null, '{verified,proved,judged,threshold}', 'Questions in other words', 'What may be served', 'Which matches are served.', array[
-        'Verified: If nothing in the two questions speaks against it.',
-        'Proved: Only if both questions normalize to the same text. Nothing is compared by similarity.',
-        'Judged: Also pairs that the judge has confirmed.',
-        'Similar enough: By similarity alone. Sooner or later this serves wrong answers: look at Similarity first.'
+    ('semantic_policy', 'choice', 'verified', null, null, '{verified,proved,judged,threshold}', 'Semantic cache', 'Match policy', 'Which matches are served.', array[
+        'Verified: Similar questions without a difference in meaning, as far as the checks can tell.',
+        'Proved: Only questions with the same text after normalization. Similarity is not used.',
+        'Judged: Verified matches, and pairs that the judge has confirmed.',
+        'Similarity only: Every match above the threshold. Expect wrong responses: see Similarity on the cache page first.'
     ]),
-    ('semantic_risk', 'choice', 'balanced', null, null, '{careful,balanced,generous}', 'Questions in other words', 'How boldly words are explained', 'Under the policy verified, how little must speak for a match.', array[
-        'Careful: The same words, but for number and place.',
-        'Balanced: Also synonyms, and other words that an embedder of meaning finds close.',
-        'Generous: Also words that it finds less close.'
+    ('semantic_risk', 'choice', 'balanced', null, null, '{careful,balanced,generous}', 'Semantic cache', 'Synonym matching', 'How different the words of a verified match may be.', array[
+        'Careful: The same words. Grammatical number and position may differ.',
+        'Balanced: Also synonyms, and words that a semantic embedding model rates as close.',
+        'Generous: Also other forms of a word, such as another tense.'
     ]),
-    ('semantic_threshold', 'number', '0.95', 0, 1, array['a number'], 'Questions in other words', 'Similarity threshold', 'Cosine similarity, 0 to 1, above which a stored question may be served. Pairs that a person has confirmed need not reach it.', '{}'),
-    ('log_content', 'choice', 'off', null, null, '{off,sealed}', 'Questions in other words', 'Text of requests and matches', 'Whether what requests say and get is kept, and the wordings of semantic hits and near misses.', array[
-        'Not kept: Requests show no text; matches show the similarity and the kinds of difference.',
-        'Kept for a week: Encrypted. This project’s members see it under Requests, Matches and Near misses.'
+    ('semantic_threshold', 'number', '0.95', 0, 1, array['a number'], 'Semantic cache', 'Similarity threshold', 'Minimum cosine similarity of a match, from 0 to 1. Pairs that a person has confirmed may be below it.', '{}'),
+    ('log_content', 'choice', 'off', null, null, '{off,sealed}', 'Semantic cache', 'Storage of request text', 'Whether the text of requests and responses is stored, and the questions of semantic hits and near misses.', array[
+        'Not stored: Requests show no text. Matches show the similarity and the kinds of difference.',
+        'Stored for a week: Encrypted. Members of the project can read it under Requests, Matches and Near misses.'
     ]),
-    ('semantic_judge', 'choice', 'off', null, null, '{off,learn,inline}', 'Undecided pairs, under the policy Judged', 'The judge', 'Whether a model is asked about what proof cannot decide.', array[
+    ('semantic_judge', 'choice', 'off', null, null, '{off,learn,inline}', 'Judge (match policy Judged)', 'Judge', 'Whether a model compares pairs of questions that the checks leave undecided.', array[
         'Off: Only people give verdicts, under Matches and Near misses.',
-        'After the request: No request waits. The model’s verdicts apply to later requests.',
-        'During the request: A model compares the two questions before the provider is asked. The request waits for its verdict.'
+        'After the request: Requests do not wait. Verdicts apply to later requests.',
+        'During the request: The request waits for the verdict before it is forwarded to a provider.'
     ]),
-    ('semantic_judge_model', 'text', '', 0, 256, array['a model''s name of at most 256 characters, or nothing'], 'Undecided pairs, under the policy Judged', 'Judge’s model', 'Any model that the project can use, such as openai/gpt-4.1-mini. It gets both questions as data, and answers in a strict schema.', '{}'),
-    ('semantic_judge_daily_usd', 'number', '1', 0, 1000000, array['US dollars'], 'Undecided pairs, under the policy Judged', 'Daily budget, in US dollars', 'Per UTC day. When it is spent, the judge is not asked.', '{}'),
-    ('semantic_judge_timeout_ms', 'whole', '800', 1, 60000, array['whole milliseconds'], 'Undecided pairs, under the policy Judged', 'Time limit, in milliseconds', 'How long a request waits for the judge. A verdict that arrives later applies to the next request.', '{}'),
-    ('semantic_judge_floor', 'number', '0.8', 0, 1, array['a number'], 'Undecided pairs, under the policy Judged', 'Minimum similarity', 'Less similar pairs are never sent to the judge, and not served even if they were confirmed.', '{}'),
-    ('semantic_verify_ratio', 'number', '0', 0, 1, array['a number'], 'Undecided pairs, under the policy Judged', 'Share of hits to verify', '0 to 1. The judge checks this share of the semantic hits afterwards. A pair that it calls different is not served again.', '{}'),
-    ('aliases', 'aliases', '{}', 0, 100, array['up to 100 names with commas between them, each with the model that it stands for, name=model, and up to five fallbacks, name=model|fallback, of at most 256 characters, or nothing'], 'Models and tools', 'Aliases', 'Names that clients may ask for in place of a model, such as fast=gpt-5.4-mini, with commas between them. After the model, fallbacks of its own may follow: smart=gpt-5.4|claude-opus-4-8.', '{}'),
-    ('fallbacks', 'models', '{}', 0, 5, array['up to 5 different model names with commas between them, or nothing'], 'Models and tools', 'Fallback models', 'Up to five, with commas between them. They are asked in this order when a model cannot be reached.', '{}'),
-    ('allowed_models', 'models', '{}', 0, 100, array['up to 100 different model names with commas between them, * in them for any characters, or nothing'], 'Models and tools', 'Allowed models', 'Patterns of model names, such as openai/*, with commas between them. Empty allows every model.', '{}'),
-    ('unsupported_tools', 'choice', 'drop', null, null, '{drop,refuse}', 'Models and tools', 'Tools that a provider would have to run and cannot', 'What becomes of them where the model may choose.', array[
-        'Leave out: The model is not told of them, and a header names them.',
-        'Refuse: The request gets a 400.'
+    ('semantic_judge_model', 'text', '', 0, 256, array['a model''s name of at most 256 characters, or nothing'], 'Judge (match policy Judged)', 'Judge model', 'Any model that the project can use, such as openai/gpt-4.1-mini. It receives both questions as data and responds in a strict schema.', '{}'),
+    ('semantic_judge_daily_usd', 'number', '1', 0, 1000000, array['US dollars'], 'Judge (match policy Judged)', 'Daily budget, in US dollars', 'Per UTC day. When it is spent, the judge is not called.', '{}'),
+    ('semantic_judge_timeout_ms', 'whole', '800', 1, 60000, array['whole milliseconds'], 'Judge (match policy Judged)', 'Timeout, in milliseconds', 'How long a request waits for the judge. A later verdict applies to the next request.', '{}'),
+    ('semantic_judge_floor', 'number', '0.8', 0, 1, array['a number'], 'Judge (match policy Judged)', 'Minimum similarity', 'Less similar pairs are never sent to the judge, and are not served even if confirmed.', '{}'),
+    ('semantic_verify_ratio', 'number', '0', 0, 1, array['a number'], 'Judge (match policy Judged)', 'Share of hits to verify', 'From 0 to 1. The judge checks this share of semantic hits afterwards. A pair that it finds different is not served again.', '{}'),
+    ('aliases', 'aliases', '{}', 0, 100, array['up to 100 names with commas between them, each with the model that it stands for, name=model, and up to five fallbacks, name=model|fallback, of at most 256 characters, or nothing'], 'Models, tools and budgets', 'Aliases', 'Alternative model names for clients, such as fast=gpt-5.4-mini, separated by commas. An alias may have its own fallbacks: smart=gpt-5.4|claude-opus-4-8.', '{}'),
+    ('fallbacks', 'models', '{}', 0, 5, array['up to 5 different model names with commas between them, or nothing'], 'Models, tools and budgets', 'Fallback models', 'Up to five models, separated by commas. They are called in this order when a model is unavailable.', '{}'),
+    ('allowed_models', 'models', '{}', 0, 100, array['up to 100 different model names with commas between them, * in them for any characters, or nothing'], 'Models, tools and budgets', 'Allowed models', 'Patterns of model names, such as openai/*, separated by commas. Leave empty to allow all models.', '{}'),
+    ('unsupported_tools', 'choice', 'drop', null, null, '{drop,refuse}', 'Models, tools and budgets', 'Unsupported server tools', 'How to handle tools that the provider would have to run but does not support, if the model may choose its tools.', array[
+        'Omit: The tools are omitted from the request, and a response header lists them.',
+        'Reject: The request is rejected with 400.'
     ]),
-    ('anthropic_cache_marks', 'choice', 'off', null, null, '{off,on}', 'Models and tools', 'Anthropic’s cache of prompts', 'Whether chat requests to Anthropic, under the project’s own key, are marked for its cache.', array[
-        'Off: Only marks that clients set themselves.',
-        'On: After tools, system prompt and last turn, where a request has no mark of its own. Writing costs a quarter more than input, reading a tenth.'
+    ('anthropic_cache_marks', 'choice', 'off', null, null, '{off,on}', 'Models, tools and budgets', 'Anthropic prompt caching', 'Whether chat requests to Anthropic with the project’s own key are marked for prompt caching.', array[
+        'Off: Only marks set by clients.',
+        'On: Tools, system prompt and last turn are marked, unless the request has marks. Cache writes cost 25% more than input, reads cost 10% of it.'
     ]),
-    ('when_exhausted', 'choice', 'serve_cache', null, null, '{serve_cache,refuse}', 'Models and tools', 'Once the quota or a budget is used up', 'Whether hits are still answered, or nothing is.', array[
-        'Serve the cache: Hits are answered; what would need a provider gets a 429.',
-        'Refuse: Every request gets a 429.'
+    ('when_exhausted', 'choice', 'serve_cache', null, null, '{serve_cache,refuse}', 'Models, tools and budgets', 'When a quota or budget is exhausted', 'Whether cache hits are still served.', array[
+        'Serve cache hits: Requests that need a provider are rejected with 429.',
+        'Reject: All requests are rejected with 429.'
     ]),
-    ('budget_key_share', 'whole', '80', 1, 100, array['a whole percentage'], 'Models and tools', 'Share of a budget that one key may reserve', 'In percent. While other keys are active, the requests in flight of one key reserve at most this share of what is not spent of the project’s budgets. A key’s only request in flight may reserve all of it. 100: no limit.', '{}')
+    ('budget_key_share', 'whole', '80', 1, 100, array['a whole percentage'], 'Models, tools and budgets', 'Budget share per key', 'In percent. While other keys are active, the requests in flight of one key can reserve at most this share of the unspent budget. A key’s only request in flight can reserve all of it. 100 means no limit.', '{}')
 ) as v (name, type, preset, least, most, words, area, title, help, choices)
 on conflict (name) do update
 set type = excluded.type,
@@ -87,7 +88,7 @@ set type = excluded.type,
     choices = excluded.choices,
     place = excluded.place;
 
--- A setting is a column of projects, so that every query reads it with its type, and no project is without it.
+-- Each setting is a column of projects, so that queries read it with its type and every project has a value.
 do $$
 declare
     missing record;
@@ -120,12 +121,12 @@ begin
         execute format('comment on column projects.%I is %L', missing.name, missing.meaning);
     end loop;
 
-    -- Readable names for two of the choices: see set_setting().
+    -- Readable names for two of the settings. See set_setting().
     if not exists (select from pg_attribute a where a.attrelid = 'projects'::regclass and a.attname = 'semantic_enabled') then
         alter table projects
             add column semantic_enabled boolean not null generated always as (semantic_mode = 'on') stored,
             add column semantic_guards boolean not null generated always as (semantic_policy <> 'threshold') stored;
-        comment on column projects.semantic_enabled is 'Whether semantic_mode is on.';
-        comment on column projects.semantic_guards is 'Whether semantic_policy asks for more than similarity.';
+        comment on column projects.semantic_enabled is 'True if semantic_mode is on.';
+        comment on column projects.semantic_guards is 'True if semantic_policy requires more than similarity.';
     end if;
 end $$;

@@ -1,20 +1,20 @@
-/** The pages' files, compressed: as they were built when the program was installed, or bundled on first use where the sources are others. */
+/** The compressed files of the pages. They are built at installation, and bundled on first use if the sources have changed since. */
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Asset, ContentEncoding } from './bundle.ts'
 
-/** Where `bun run build-dashboard` puts them. */
+/** The output directory of `bun run build-dashboard`. */
 export const BUILD_DIRECTORY = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url))
-const PAGES_FOLDER = fileURLToPath(new URL('pages/', import.meta.url))
-/** How the files of each encoding end. */
+const PAGES_DIRECTORY = fileURLToPath(new URL('pages/', import.meta.url))
+/** The file name suffix of each encoding. */
 export const ENCODING_SUFFIXES: Record<ContentEncoding, string> = { identity: '', gzip: '.gz', br: '.br' }
-/** Begins the name of the file that says what was built: an empty one. */
+/** The name prefix of an empty file that identifies the sources of a build by their hash. */
 export const SOURCE_HASH_PREFIX = 'sources-'
 
-/** Finds a file by name; index.html is the page. */
+/** Looks up a file by name. The document is index.html. Returns null if there is no such file. */
 export type AssetLookup = (name: string) => Promise<Asset | null>
 
-/** Shared by all controllers of this process: they serve the same files. */
+/** All controllers of the process share the files. */
 let loading: Promise<Map<string, Asset>> | null = null
 
 export function createAssetLookup(): AssetLookup {
@@ -29,14 +29,14 @@ export function createAssetLookup(): AssetLookup {
   }
 }
 
-/** A hash of the pages' sources; null where they are not, as in a packed program. */
+/** Hashes the sources of the pages. Returns null if there are none, as in a compiled program. */
 export async function hashSources(): Promise<string | null> {
-  const names = await readdir(PAGES_FOLDER, { recursive: true }).catch((): string[] => [])
+  const names = await readdir(PAGES_DIRECTORY, { recursive: true }).catch((): string[] => [])
   if (names.length === 0) return null
   const hash = new Bun.CryptoHasher('sha256')
   for (const name of names.filter(each => /\.\w+$/.test(each)).sort()) {
     hash.update(`${name}\n`)
-    hash.update(await Bun.file(`${PAGES_FOLDER}${name}`).bytes())
+    hash.update(await Bun.file(`${PAGES_DIRECTORY}${name}`).bytes())
   }
   return hash.digest('hex').slice(0, 16)
 }

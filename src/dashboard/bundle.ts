@@ -1,11 +1,11 @@
-/** Builds the pages' files with Bun's bundler, and compresses them. Nothing is fetched from the network. */
+/** Bundles the pages with Bun's bundler and compresses the files. It does not access the network. */
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 
 export type ContentEncoding = 'identity' | 'gzip' | 'br'
 
-/** A file as it is served. Its name ends in a content hash, except for index.html. */
+/** A file of the pages. Its name has a content hash, except for index.html. */
 export interface Asset {
   name: string
   type: string
@@ -15,7 +15,7 @@ export interface Asset {
 const PAGE = fileURLToPath(new URL('pages/index.html', import.meta.url))
 const compressors = { gzip: promisify(gzip), br: promisify(brotliCompress) }
 
-/** Throws when a page does not compile. The code of each page is in files of its own. */
+/** Bundles the pages. The code of each page is in separate files. Throws when a page does not compile. */
 export async function bundlePages(): Promise<Asset[]> {
   const { default: tailwind } = await import('bun-plugin-tailwind')
   const built = await Bun.build({

@@ -1,4 +1,4 @@
-/** The dashboard: its pages, and the admin API that the pages and OpenAI's clients call. */
+/** The dashboard: the pages, and the admin API that the pages and OpenAI's clients call. */
 import { Elysia } from 'elysia'
 import { type AdminSetup, createAdmin } from '../admin/admin.ts'
 import { hasValidUrl } from '../http/paths.ts'
@@ -11,20 +11,20 @@ export function createDashboard(setup: AdminSetup) {
   return new Elysia({ normalize: false }).use(createAdmin(setup)).use(createPagesController(createAssetLookup(), setup))
 }
 
-/** For a port of its own, separate from the proxy's. */
+/** Creates the dashboard's server for a separate port. */
 export function createDashboardServer(setup: AdminSetup) {
   return new Elysia({ normalize: false, handler: { standardHostname: false }, serve: { development: false } })
     .onRequest(({ request }) => (hasValidUrl(request) ? undefined : respondWithBadHost()))
     .use(createDashboard(setup))
-    .get('/', ({ request }) => answerHome(request), { detail: { hide: true } })
-    .onError(({ code }) => (code === 'NOT_FOUND' ? notFound() : undefined))
+    .get('/', ({ request }) => respondToRoot(request), { detail: { hide: true } })
+    .onError(({ code }) => (code === 'NOT_FOUND' ? respondNotFound() : undefined))
 }
 
-function answerHome(request: Request): Response {
+function respondToRoot(request: Request): Response {
   const headers = createDashboardRedirect(request)
-  return headers === null ? notFound() : new Response(null, { status: 302, headers })
+  return headers === null ? respondNotFound() : new Response(null, { status: 302, headers })
 }
 
-function notFound(): Response {
+function respondNotFound(): Response {
   return new Response('Not found', { status: 404 })
 }

@@ -1,4 +1,4 @@
-/** Serves the pages: one document for every path under /dashboard, and the files it loads. */
+/** Serves the pages: one document for every path below /dashboard, and the files that it loads. */
 
 import { Elysia } from 'elysia'
 import { type AddressConfig, proxyBaseUrlOf } from '../admin/addresses.ts'
@@ -12,21 +12,24 @@ import type { Asset, ContentEncoding } from './bundle.ts'
 
 const PREFIX = '/dashboard'
 
-const SECURITY: Record<string, string> = {
+const SECURITY_HEADERS: Record<string, string> = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
-  // The pages use none of them.
+  // The pages use none of these features.
   'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
 
-/** Allows files from this origin only, and no inline script or style. `proxy`: the origin that the playground asks. */
-function contentPolicy(proxy: string): string {
+/**
+ * Returns a content security policy that allows files from this origin only, and no inline scripts or styles. `proxyOrigin` is the origin
+ * that the playground sends requests to.
+ */
+function contentSecurityPolicy(proxyOrigin: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    `connect-src 'self' ${proxy}`,
+    `connect-src 'self' ${proxyOrigin}`,
     "img-src 'self' data:",
     "form-action 'self'",
     "frame-ancestors 'none'",
@@ -39,20 +42,20 @@ export function createPagesController(
   findAsset: AssetLookup,
   { config: addresses, memory }: { config: AddressConfig; memory: StreamMemory },
 ) {
-  async function answer(request: Request): Promise<Response> {
+  async function respond(request: Request): Promise<Response> {
     const name = parseUrl(request).pathname.slice(PREFIX.length + 1)
-    if (name.startsWith('api/')) return new Response('Not found', { status: 404, headers: SECURITY })
+    if (name.startsWith('api/')) return new Response('Not found', { status: 404, headers: SECURITY_HEADERS })
     // Any other path is a route inside the page.
     const asset = /^[\w-]+\.\w+$/.test(name) ? await findAsset(name) : await findAsset('index.html')
-    if (asset === null) return new Response('Not found', { status: 404, headers: SECURITY })
-    const policy = contentPolicy(new URL(proxyBaseUrlOf(request, addresses)).origin)
+    if (asset === null) return new Response('Not found', { status: 404, headers: SECURITY_HEADERS })
+    const policy = contentSecurityPolicy(new URL(proxyBaseUrlOf(request, addresses)).origin)
     const response = respondWithAsset(request, asset, policy, memory)
     if (isHttps(request, addresses.trustedProxies)) response.headers.set('strict-transport-security', HSTS)
     return response
   }
   return new Elysia({ normalize: false })
-    .get(PREFIX, async ({ request }) => closeIfBodyUnread(request, await answer(request)), { detail: { hide: true } })
-    .get(`${PREFIX}/*`, async ({ request }) => closeIfBodyUnread(request, await answer(request)), {
+    .get(PREFIX, async ({ request }) => closeIfBodyUnread(request, await respond(request)), { detail: { hide: true } })
+    .get(`${PREFIX}/*`, async ({ request }) => closeIfBodyUnread(request, await respond(request)), {
       detail: { hide: true },
     })
 }
@@ -63,9 +66,9 @@ function respondWithAsset(
   policy: string,
   memory: StreamMemory,
 ): Response {
-  const encoding = encodingFor(request.headers.get('accept-encoding') ?? '')
+  const encoding = chooseEncoding(request.headers.get('accept-encoding') ?? '')
   const headers = {
-    ...SECURITY,
+    ...SECURITY_HEADERS,
     'content-security-policy': policy,
     'content-type': type,
     vary: 'accept-encoding',
@@ -75,8 +78,8 @@ function respondWithAsset(
   return new Response(toBoundedBody(encoded[encoding], memory), { headers })
 }
 
-/** The smallest that the browser takes. */
-function encodingFor(accepted: string): ContentEncoding {
+/** Returns the encoding with the smallest files that the browser accepts. */
+function chooseEncoding(accepted: string): ContentEncoding {
   if (/\bbr\b/.test(accepted)) return 'br'
   return /\bgzip\b/.test(accepted) ? 'gzip' : 'identity'
 }

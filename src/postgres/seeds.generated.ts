@@ -71,14 +71,14 @@ export const AUDIT_KINDS = [
 ] as const
 
 export const WEBHOOK_EVENT_TYPES = [
-  {"kind":"api_key.created","happens":"a key is made","payload":["key_id","name","type","prefix","expires_at"]},
-  {"kind":"api_key.deactivated","happens":"a key is deactivated","payload":["key_id","name","prefix"]},
-  {"kind":"api_key.expiring","happens":"a key expires in a week, or a tenth of its shorter life is left","payload":["key_id","name","prefix","expires_at"]},
-  {"kind":"budget.threshold","happens":"a [budget](budgets.md) is spent to 80 or 100 %, once a period each; or an alert’s amount, once a month: then without `budget_id`, with what stands last","payload":["percent","unit","used","limit","per","budget_id","spend_alert_id","notification_channel"]},
-  {"kind":"cache.wrong_hit","happens":"somebody calls a semantic hit wrong","payload":["request_id","reason","similarity"]},
-  {"kind":"circuit.opened","happens":"a provider keeps failing and is left alone: once in ten minutes","payload":["provider","wait_ms"]},
-  {"kind":"quota.threshold","happens":"the month’s quota is used up to 80 or 100 %, once each","payload":["percent","requests","limit","key_type","month"]},
-  {"kind":"webhook.test","happens":"somebody asks for it","payload":[]},
+  {"kind":"api_key.created","happens":"an API key is created","payload":["key_id","name","type","prefix","expires_at"]},
+  {"kind":"api_key.deactivated","happens":"an API key is revoked","payload":["key_id","name","prefix"]},
+  {"kind":"api_key.expiring","happens":"an API key expires in a week, or in a tenth of its lifetime if that is shorter","payload":["key_id","name","prefix","expires_at"]},
+  {"kind":"budget.threshold","happens":"a [budget](budgets.md) reaches 80 or 100 %, once per period each; or a spend alert reaches its amount, once per month, without `budget_id` and with the last two fields","payload":["percent","unit","used","limit","per","budget_id","spend_alert_id","notification_channel"]},
+  {"kind":"cache.wrong_hit","happens":"a semantic hit is marked as wrong","payload":["request_id","reason","similarity"]},
+  {"kind":"circuit.opened","happens":"the circuit breaker of a failing provider opens, at most once in ten minutes","payload":["provider","wait_ms"]},
+  {"kind":"quota.threshold","happens":"the monthly quota reaches 80 or 100 %, once each","payload":["percent","requests","limit","key_type","month"]},
+  {"kind":"webhook.test","happens":"a test event is requested","payload":[]},
 ] as const
 
 export const VENDORS = [

@@ -72,54 +72,54 @@ export interface DB {
 
 /** A project's settings: the rows of setting_kinds. */
 export interface ProjectSettings {
-  /** Aliases: Names that clients may ask for in place of a model, such as fast=gpt-5.4-mini, with commas between them. After the model, fallbacks of its own may follow: smart=gpt-5.4|claude-opus-4-8. */
+  /** Aliases: Alternative model names for clients, such as fast=gpt-5.4-mini, separated by commas. An alias may have its own fallbacks: smart=gpt-5.4|claude-opus-4-8. */
   aliases: string[];
-  /** Allowed models: Patterns of model names, such as openai/*, with commas between them. Empty allows every model. */
+  /** Allowed models: Patterns of model names, such as openai/*, separated by commas. Leave empty to allow all models. */
   allowed_models: string[];
-  /** Anthropic’s cache of prompts: Whether chat requests to Anthropic, under the project’s own key, are marked for its cache. */
+  /** Anthropic prompt caching: Whether chat requests to Anthropic with the project’s own key are marked for prompt caching. */
   anthropic_cache_marks: 'off' | 'on';
-  /** Share of a budget that one key may reserve: In percent. While other keys are active, the requests in flight of one key reserve at most this share of what is not spent of the project’s budgets. A key’s only request in flight may reserve all of it. 100: no limit. */
+  /** Budget share per key: In percent. While other keys are active, the requests in flight of one key can reserve at most this share of the unspent budget. A key’s only request in flight can reserve all of it. 100 means no limit. */
   budget_key_share: number;
-  /** Maximum size: Above it, the answers that would expire first are deleted. Checked once a minute. */
+  /** Maximum cache size: When the cache is larger, the responses that expire first are deleted. Checked once a minute. */
   cache_bytes: number;
-  /** Who may judge matches: Who may call a semantic hit or near miss wrong or right. A verdict holds within the sharing scope of the request that it concerns. */
+  /** Feedback on matches: Who may mark semantic hits and near misses as right or wrong. A verdict applies within the sharing scope of its request. */
   cache_feedback: 'any' | 'members' | 'none';
-  /** Answered from the cache: Which requests may be answered from the cache at all. */
+  /** Cache mode: Which requests may be answered from the cache. */
   cache_mode: 'all' | 'deterministic' | 'off';
-  /** Who may refresh answers: Whether a request that refuses stored answers (Cache-Control: no-cache or max-age) puts its own in their place. */
+  /** Cache refresh: Whether the response to a request that bypasses the cache (Cache-Control: no-cache or max-age) replaces the cached response. */
   cache_refresh: 'any' | 'none';
-  /** Who shares answers: Who may be given an answer that another request got: word for word, in other words, or while it is being given. What was stored under another choice is not served. */
+  /** Sharing scope: Which callers may receive cached responses to requests of others. This applies to exact hits, semantic hits and coalesced requests. Responses that were cached in another scope are not served. */
   cache_scope: 'project' | 'key' | 'user';
-  /** Time to live: How long an answer is kept, unless the request says otherwise. The plan sets an upper limit. */
+  /** Time to live: How long a response is cached, unless the request sets another time. The plan sets the maximum. */
   cache_ttl_seconds: number;
-  /** Fallback models: Up to five, with commas between them. They are asked in this order when a model cannot be reached. */
+  /** Fallback models: Up to five models, separated by commas. They are called in this order when a model is unavailable. */
   fallbacks: string[];
-  /** Text of requests and matches: Whether what requests say and get is kept, and the wordings of semantic hits and near misses. */
+  /** Storage of request text: Whether the text of requests and responses is stored, and the questions of semantic hits and near misses. */
   log_content: 'off' | 'sealed';
-  /** Encryption of what is stored: Whether stored answers, questions and responses are encrypted with the installation’s key. It applies to what is stored from then on. */
+  /** Encryption at rest: Whether cached responses, questions and stored responses are encrypted with the installation’s key. Applies to data stored from now on. */
   seal_answers: 'off' | 'on';
-  /** The judge: Whether a model is asked about what proof cannot decide. */
+  /** Judge: Whether a model compares pairs of questions that the checks leave undecided. */
   semantic_judge: 'off' | 'learn' | 'inline';
-  /** Daily budget, in US dollars: Per UTC day. When it is spent, the judge is not asked. */
+  /** Daily budget, in US dollars: Per UTC day. When it is spent, the judge is not called. */
   semantic_judge_daily_usd: number;
-  /** Minimum similarity: Less similar pairs are never sent to the judge, and not served even if they were confirmed. */
+  /** Minimum similarity: Less similar pairs are never sent to the judge, and are not served even if confirmed. */
   semantic_judge_floor: number;
-  /** Judge’s model: Any model that the project can use, such as openai/gpt-4.1-mini. It gets both questions as data, and answers in a strict schema. */
+  /** Judge model: Any model that the project can use, such as openai/gpt-4.1-mini. It receives both questions as data and responds in a strict schema. */
   semantic_judge_model: string;
-  /** Time limit, in milliseconds: How long a request waits for the judge. A verdict that arrives later applies to the next request. */
+  /** Timeout, in milliseconds: How long a request waits for the judge. A later verdict applies to the next request. */
   semantic_judge_timeout_ms: number;
   /** Semantic hits: Whether a differently worded question may be answered from the cache. */
   semantic_mode: 'on' | 'shadow' | 'off';
-  /** What may be served: Which matches are served. */
+  /** Match policy: Which matches are served. */
   semantic_policy: 'verified' | 'proved' | 'judged' | 'threshold';
-  /** How boldly words are explained: Under the policy verified, how little must speak for a match. */
+  /** Synonym matching: How different the words of a verified match may be. */
   semantic_risk: 'careful' | 'balanced' | 'generous';
-  /** Similarity threshold: Cosine similarity, 0 to 1, above which a stored question may be served. Pairs that a person has confirmed need not reach it. */
+  /** Similarity threshold: Minimum cosine similarity of a match, from 0 to 1. Pairs that a person has confirmed may be below it. */
   semantic_threshold: number;
-  /** Share of hits to verify: 0 to 1. The judge checks this share of the semantic hits afterwards. A pair that it calls different is not served again. */
+  /** Share of hits to verify: From 0 to 1. The judge checks this share of semantic hits afterwards. A pair that it finds different is not served again. */
   semantic_verify_ratio: number;
-  /** Tools that a provider would have to run and cannot: What becomes of them where the model may choose. */
+  /** Unsupported server tools: How to handle tools that the provider would have to run but does not support, if the model may choose its tools. */
   unsupported_tools: 'drop' | 'refuse';
-  /** Once the quota or a budget is used up: Whether hits are still answered, or nothing is. */
+  /** When a quota or budget is exhausted: Whether cache hits are still served. */
   when_exhausted: 'serve_cache' | 'refuse';
 }

@@ -53,9 +53,9 @@ describe.skipIf(!chromiumPath)(title, () => {
       await expect.poll(states).toEqual(['done', 'to do', 'to do'])
       await steps.nth(1).getByRole('link').click()
 
-      await page.getByRole('button', { name: 'Generate new key' }).first().click()
+      await page.getByRole('button', { name: 'Create API key' }).first().click()
       await page.getByLabel('Name').fill('first')
-      await page.getByRole('button', { name: 'Generate key' }).click()
+      await page.getByRole('button', { name: 'Create key' }).click()
       const key = (await page.getByTestId('shown-once').textContent()) ?? ''
       const dialog = page.getByRole('dialog')
       await dialog.getByText('Goes to openrouter.').waitFor()
@@ -66,20 +66,20 @@ describe.skipIf(!chromiumPath)(title, () => {
 
       await proxy.settle()
       await page.getByRole('link', { name: 'Overview' }).click()
-      await page.getByText('Answered from the cache').waitFor()
+      await page.getByText('Cache hit rate').waitFor()
       await expect.poll(() => steps.count()).toBe(0)
     })
 
     test('provider keys and playground say which way a model takes', async () => {
       await page.getByRole('link', { name: 'Provider keys' }).click()
       const groq = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Groq' }) })
-      await groq.getByText('are refused with 404').waitFor()
-      await groq.getByRole('button', { name: 'Store key' }).click()
+      await groq.getByText('are rejected with 404').waitFor()
+      await groq.getByRole('button', { name: 'Add key' }).click()
       await page.getByLabel('Key', { exact: true }).fill('gsk_a_secret_of_groq')
-      await page.getByRole('dialog').getByRole('button', { name: 'Store key' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Save key' }).click()
       await groq.getByText(/go to groq$/).waitFor()
-      await groq.getByRole('button', { name: 'Remove' }).click()
-      await page.getByRole('dialog').getByText('are refused with 404').waitFor()
+      await groq.getByRole('button', { name: 'Delete' }).click()
+      await page.getByRole('dialog').getByText('are rejected with 404').waitFor()
       await page.getByRole('button', { name: 'Cancel' }).click()
 
       await page.getByRole('link', { name: 'Playground' }).click()

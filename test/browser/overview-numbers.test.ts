@@ -64,9 +64,9 @@ describe.skipIf(!chromiumPath)(title, () => {
       const key = await proxy.createKey({ project: 'fresh', type: 'test' })
       const [{ id } = { id: '' }] = await proxy.query<{ id: string }>(`select find_project('fresh')::text as id`)
       await page.goto(`${root}/dashboard/proj_${id}/overview`)
-      await page.getByText('No requests in this time').waitFor()
-      await page.getByText('A first request: to do').waitFor()
-      expect(await page.getByText('With test keys').count()).toBe(0)
+      await page.getByText('No requests in this period').waitFor()
+      await page.getByText('Send a request: to do').waitFor()
+      expect(await page.getByText(/Include test keys$|Test keys included/).count()).toBe(0)
       for (const words of [
         'What is the capital of Peru?',
         'What is the capital of Peru?',
@@ -76,9 +76,9 @@ describe.skipIf(!chromiumPath)(title, () => {
       await ask(proxy, key, { model: 'openai/gpt-4o-mini', messages: 'none' })
       await proxy.settle()
       // By itself: the page stays open.
-      await page.getByText('With test keys: no other key of this project has asked yet.').waitFor()
+      await page.getByText('Test keys included: no project key has been used yet.').waitFor()
       await page.getByText('1 exact, 1 semantic').waitFor()
-      await page.getByText('A first request: to do').waitFor({ state: 'detached' })
+      await page.getByText('Send a request: to do').waitFor({ state: 'detached' })
       expect(await followAll(`proj_${id}/overview`, '1 exact, 1 semantic')).toBeGreaterThanOrEqual(8)
 
       const other = await proxy.createKey({ project: 'fresh', type: 'project' })
@@ -86,11 +86,11 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByText('1 exact, 1 semantic').waitFor()
       await ask(proxy, other, { model: 'openai/gpt-4o-mini', messages: 'none' })
       await proxy.settle()
-      await page.getByText('With test keys: no other').waitFor({ state: 'detached' })
+      await page.getByText('Test keys included').waitFor({ state: 'detached' })
       await page.getByText('0 exact, 0 semantic').waitFor()
       await followAll(`proj_${id}/overview`, '0 exact, 0 semantic')
       await page.goto(`${root}/dashboard/proj_${id}/overview`)
-      await page.getByLabel('With test keys').check()
+      await page.getByLabel('Include test keys').check()
       await page.getByText('1 exact, 1 semantic').waitFor()
     })
 

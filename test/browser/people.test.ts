@@ -43,16 +43,16 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByTestId('shown-once').waitFor()
       await page.getByRole('button', { name: 'Done' }).click()
       const row = page.getByRole('row').filter({ hasText: EMAIL })
-      await row.getByText(/^invited, until/).waitFor()
+      await row.getByText(/^Invited until/).waitFor()
       const invite = async (name: string) => {
         await row.getByRole('button', { name }).click()
         const link = (await page.getByTestId('shown-once').textContent()) ?? ''
         await page.getByRole('button', { name: 'Done' }).click()
         return link
       }
-      const guest = await takeUp(await invite('Invite again'), 'a long enough password')
+      const guest = await takeUp(await invite('Resend invitation'), 'a long enough password')
       await page.reload()
-      await row.getByText('seen just now').waitFor()
+      await row.getByText('Last seen just now').waitFor()
       const changed = page.waitForResponse(response => response.request().method() === 'POST')
       await row.getByRole('combobox').selectOption('Administrator')
       expect((await changed).status()).toBe(200)
@@ -63,8 +63,8 @@ describe.skipIf(!chromiumPath)(title, () => {
       const again = await takeUp(await invite('Reset password'), 'another long password')
       await guest.reload()
       await guest.getByLabel('Password').waitFor()
-      await row.getByRole('button', { name: 'Remove' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Remove user' }).click()
+      await row.getByRole('button', { name: 'Delete' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete user' }).click()
       await row.waitFor({ state: 'detached' })
       await again.reload()
       await again.getByLabel('Password').waitFor()
@@ -92,7 +92,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await tab.getByRole('button', { name: 'Save policy' }).click()
       await logInAgain(ADMINISTRATOR, PASSWORD)
       await tab.getByRole('button', { name: 'Save policy' }).click()
-      await tab.getByText('Saved:', { exact: false }).waitFor()
+      await tab.getByText('Saved.', { exact: false }).waitFor()
       const [saved] = await proxy.query<{ models: string[] }>(
         `select allowed_models as models from projects where name = 'drafts'`,
       )
@@ -151,9 +151,9 @@ describe.skipIf(!chromiumPath)(title, () => {
       await logIn(other, root)
       await page.getByRole('link', { name: 'Account' }).click()
       const row = page.getByRole('row').filter({ hasText: 'The other browser' })
-      await row.getByRole('button', { name: /^End/ }).click()
+      await row.getByRole('button', { name: /^Revoke/ }).click()
       await row.waitFor({ state: 'detached' })
-      expect(await page.getByRole('row').filter({ hasText: 'this one' }).count()).toBe(1)
+      expect(await page.getByRole('row').filter({ hasText: 'Current session' }).count()).toBe(1)
       await other.reload()
       await other.getByLabel('Password').waitFor()
     })
@@ -162,7 +162,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       const [current, next] = [page.getByLabel('Current password'), page.getByLabel('New password')]
       for (const [password, message] of [
         ['not this one', 'Wrong'],
-        [PASSWORD, 'Changed.'],
+        [PASSWORD, 'Password changed.'],
       ]) {
         await current.fill(password ?? '')
         await next.fill('another long password')

@@ -72,7 +72,7 @@ describe.skipIf(!chromiumPath)(title, () => {
           ],
         },
       ])
-      await page.getByRole('button', { name: 'Start again' }).click()
+      await page.getByRole('button', { name: 'Clear conversation' }).click()
       await send('Capital of France?')
       await page.getByText('Exactly this request is stored.').waitFor()
       await answers().toEqual(['Paris.'])
@@ -82,7 +82,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     test.each(Object.keys(RUNNERS))('what was sent is code for %s, which gets the same answer', async language => {
       const key = await proxy.query<{ key: string }>(`select issue_key('play', 'project', 'for ${language}') as key`)
       const turn = page.locator('ol > li').last()
-      if (!(await turn.locator('pre').isVisible())) await turn.getByText('As code').click()
+      if (!(await turn.locator('pre').isVisible())) await turn.getByText('Code', { exact: true }).click()
       await turn.getByRole('button', { name: language, exact: true }).click()
       const snippet = (await turn.locator('pre').textContent()) ?? ''
       const answer = await runSnippet(language, snippet, { OPENAI_API_KEY: key[0]?.key ?? '' })
@@ -91,11 +91,11 @@ describe.skipIf(!chromiumPath)(title, () => {
     })
 
     test('two models stand side by side, and one of them uses a tool', async () => {
-      await page.getByRole('button', { name: 'Start again' }).click()
-      await page.getByLabel('Tools, as JSON').fill('{}')
+      await page.getByRole('button', { name: 'Clear conversation' }).click()
+      await page.getByLabel('Tools (JSON)').fill('{}')
       await send('Weather in Vienna?')
-      await page.getByText('Tools must be a JSON list').waitFor()
-      await page.getByLabel('Tools, as JSON').fill(JSON.stringify(WEATHER))
+      await page.getByText('Tools must be a JSON array').waitFor()
+      await page.getByLabel('Tools (JSON)').fill(JSON.stringify(WEATHER))
       await page.getByRole('button', { name: 'Compare with another model' }).click()
       await page
         .getByLabel('Model')

@@ -87,36 +87,36 @@ describe.skipIf(!chromiumPath)(title, () => {
       await go('Members', administrator)
       page = await takeUp(await invite(administrator, 'owner@example.org', 'owner'))
       await administrator.context().close()
-      await page.getByText('A first request').waitFor()
+      await page.getByText('Send a request').waitFor()
       await go('Members')
       const guest = await takeUp(await invite(page, 'viewer@example.org', 'viewer'))
       await go('Playground', guest)
-      await guest.getByText('Members of the project may ask.').waitFor()
+      await guest.getByText('Only members of the project can send requests.').waitFor()
       await go('Limits and budgets', guest)
-      await guest.getByText('No budget').waitFor()
+      await guest.getByText('No budgets').waitFor()
       expect(await guest.getByRole('button', { name: 'Set budget' }).count()).toBe(0)
       await guest.context().close()
       await page.getByRole('button', { name: 'Menu' }).click()
       expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
       for (const path of ['users', 'projects', 'audit']) {
         await page.goto(`${root}/dashboard/${path}`)
-        await page.getByText('This page is the administrators’').waitFor()
+        await page.getByText('Administrators only').waitFor()
       }
       await page.goto(`${root}/dashboard`)
     })
 
     test('makes a key, and its snippet runs as it is shown', async () => {
       await go('API keys')
-      await page.getByRole('button', { name: 'Generate new key' }).first().click()
+      await page.getByRole('button', { name: 'Create API key' }).first().click()
       await page.getByLabel('Name').fill('phone')
-      await page.getByRole('button', { name: 'Generate key' }).click()
+      await page.getByRole('button', { name: 'Create key' }).click()
       key = (await page.getByTestId('shown-once').textContent()) ?? ''
       snippet = (await page.getByRole('dialog').locator('pre').textContent()) ?? ''
       expect(await runSnippet('curl', snippet, {})).toContain('"choices"')
       await page.getByRole('button', { name: 'Done' }).click()
       await proxy.settle()
       await go('Overview')
-      await page.getByText('Answered from the cache').waitFor()
+      await page.getByText('Cache hit rate').waitFor()
     })
 
     test('finds out why an upstream failed', async () => {
@@ -127,16 +127,16 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('link', { name: '1 failed' }).click()
       await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
       await page.getByRole('row').nth(1).getByRole('link').click()
-      await page.getByText('The upstream said 503: Overloaded for now').waitFor()
+      await page.getByText('The provider responded with 503: Overloaded for now').waitFor()
       expect(await page.evaluate(OVERFLOW)).toBe(0)
     })
 
     test('has a model learn from near misses, and is told what that costs first', async () => {
       await go('Policy')
-      await page.getByText('gpt-4.1-mini can be asked, after the request').waitFor()
-      await page.getByText('$1.00, its daily budget').waitFor()
-      await page.getByRole('button', { name: 'Learn from them' }).click()
-      await page.getByRole('button', { name: 'Learn from them' }).waitFor({ state: 'detached' })
+      await page.getByText('gpt-4.1-mini can compare the questions').waitFor()
+      await page.getByText('the daily budget of $1.00').waitFor()
+      await page.getByRole('button', { name: 'Enable learning' }).click()
+      await page.getByRole('button', { name: 'Enable learning' }).waitFor({ state: 'detached' })
       const [learning] = await proxy.query(
         `select semantic_policy, semantic_judge, semantic_judge_model from projects where name = 'walk'`,
       )
@@ -149,9 +149,9 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     test('marks a wrong match', async () => {
       await go('Policy')
-      await page.getByLabel(/^Kept for a week/).check()
+      await page.getByLabel(/^Stored for a week/).check()
       await page.getByRole('button', { name: 'Save policy' }).click()
-      await page.getByText('Saved: it holds from the next request on.').waitFor()
+      await page.getByText('Saved. Changes apply to the next request.').waitFor()
       await go('Playground')
       await page.getByRole('button', { name: 'Providers', exact: true }).click()
       for (const [words, result] of [
@@ -164,7 +164,7 @@ describe.skipIf(!chromiumPath)(title, () => {
           .locator('dd')
           .filter({ hasText: new RegExp(`^${result}$`) })
           .waitFor()
-        await page.getByRole('button', { name: 'Start again' }).click()
+        await page.getByRole('button', { name: 'Clear conversation' }).click()
         await proxy.settle()
       }
       expect(await page.evaluate(OVERFLOW)).toBe(0)
@@ -175,15 +175,15 @@ describe.skipIf(!chromiumPath)(title, () => {
     })
 
     test('finds a stored answer by its question, and reads it', async () => {
-      await page.getByRole('button', { name: 'Answers', exact: true }).click()
-      await page.getByLabel('Part of the question').fill('CAPITAL of')
-      await page.getByLabel('Part of the question').press('Enter')
+      await page.getByRole('button', { name: 'Cached responses', exact: true }).click()
+      await page.getByLabel('Search questions').fill('CAPITAL of')
+      await page.getByLabel('Search questions').press('Enter')
       await page.getByRole('button', { name: QUESTION }).click()
-      await page.getByRole('dialog').getByText('Answer', { exact: true }).waitFor()
+      await page.getByRole('dialog').getByText('Response', { exact: true }).waitFor()
       expect(await page.evaluate(OVERFLOW)).toBe(0)
       await page.getByRole('button', { name: 'Close' }).click()
       await page.goBack()
-      await page.getByRole('button', { name: 'Read' }).first().waitFor()
+      await page.getByRole('button', { name: 'View', exact: true }).first().waitFor()
     })
 
     test('sets a budget, hits it, and finds the refused request', async () => {
@@ -197,7 +197,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await go('Requests')
       await page.getByLabel('Outcome').selectOption('Failed')
       await page.getByRole('row').filter({ hasText: '429' }).getByRole('link').click()
-      await page.getByText('It was refused with 429, and no upstream was asked.').waitFor()
+      await page.getByText('Rejected with 429 before any provider was called.').waitFor()
       await page.goBack()
       await page.getByRole('row').filter({ hasText: '503' }).waitFor()
       expect(await page.getByLabel('Outcome').inputValue()).toBe('failed')

@@ -12,20 +12,20 @@ export class ApiError extends Error {
 }
 
 export function throwUnreachable(): never {
-  throw new ApiError(0, 'unreachable', 'The proxy cannot be reached. Check that it runs, and try again.')
+  throw new ApiError(0, 'unreachable', 'The proxy cannot be reached. Check that it is running, and try again.')
 }
 
 export type QueryParameters = Record<string, string | number | boolean | readonly string[] | undefined>
 
 let csrfToken = ''
 
-/** Stores the CSRF token that the session returns. Every request but GET sends it. */
+/** Stores the session's CSRF token. Every request except GET sends it. */
 export function setCsrfToken(token: string | null): void {
   csrfToken = token ?? ''
 }
 
-/** Throws an ApiError. Its message says what to change. */
-export async function sendRequest<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+/** Sends a request to the admin API. Throws an `ApiError` whose message can be shown to the user. */
+export async function sendRequest<Result>(method: string, path: string, body?: unknown): Promise<Result> {
   const response = await fetch(path, {
     method,
     headers: {
@@ -34,26 +34,26 @@ export async function sendRequest<Answer>(method: string, path: string, body?: u
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(throwUnreachable)
-  if (!response.ok) throw await parseError(response, `The proxy answered with status ${response.status}.`)
+  if (!response.ok) throw await parseError(response, `The proxy responded with status ${response.status}.`)
   return response.json().catch(() => null)
 }
 
-/** `unsaid`: the message, where the answer has none. */
-export async function parseError(response: Response, unsaid: string): Promise<ApiError> {
-  const reported = (await response.json().catch(() => null))?.error
-  return new ApiError(response.status, reported?.code ?? 'unknown', reported?.message ?? unsaid)
+/** `fallback` is the message if the response has none. */
+export async function parseError(response: Response, fallback: string): Promise<ApiError> {
+  const error = (await response.json().catch(() => null))?.error
+  return new ApiError(response.status, error?.code ?? 'unknown', error?.message ?? fallback)
 }
 
-/** With its question mark; '' for no parameters. Empty ones are left out; a list is written once for each of its items. */
+/** Formats a query string with its question mark; '' without parameters. Empty values are omitted; a list repeats its parameter for each item. */
 export function formatQueryString(query: QueryParameters): string {
-  const given = Object.entries(query).flatMap(([name, value]) => {
+  const pairs = Object.entries(query).flatMap(([name, value]) => {
     if (value === undefined || value === '') return []
     return (Array.isArray(value) ? value : [value]).map(each => [name, String(each)])
   })
-  const search = new URLSearchParams(given).toString()
+  const search = new URLSearchParams(pairs).toString()
   return search === '' ? '' : `?${search}`
 }
 
-export function fetchJson<Answer>(path: string, query: QueryParameters = {}): Promise<Answer> {
+export function fetchJson<Result>(path: string, query: QueryParameters = {}): Promise<Result> {
   return sendRequest('GET', `${path}${formatQueryString(query)}`)
 }

@@ -1,4 +1,4 @@
-/** A page's filters, kept in the URL so that it can be shared and the back button works. */
+/** The filters of a page. They are stored in the URL, so that links can be shared and the back button works. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
 export type Filters = Record<string, string | undefined>

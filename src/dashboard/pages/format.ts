@@ -1,6 +1,6 @@
-/** Formats numbers, money and times, in the pages' own language and the viewer's time zone; and text that others wrote. */
+/** Formats numbers, money and times in English and in the viewer's time zone, and makes text of other people safe to show. */
 
-/** The pages are in English, and so is all that stands in them. */
+/** The pages are in English, so numbers and dates are formatted for it. */
 export const LOCALE = 'en'
 
 const whole = new Intl.NumberFormat(LOCALE)
@@ -24,7 +24,12 @@ export function formatCount(count: number): string {
   return Math.abs(count) < 10_000 ? whole.format(count) : compact.format(count)
 }
 
-/** `formatPlural(1, 'hit')`: 1 hit; two: 2 hits. */
+/** Capitalizes the first letter, for values of the API that are shown as labels. */
+export function capitalize(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
+
+/** `formatPlural(1, 'hit')` returns `1 hit`, and `formatPlural(2, 'hit')` returns `2 hits`. */
 export function formatPlural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
 }
@@ -65,7 +70,7 @@ export function formatTime(at: number | string): string {
   return dateTime.format(new Date(typeof at === 'number' ? at * 1000 : at))
 }
 
-/** Without the year, for lists of recent events. */
+/** Formats a time without the year, for lists of recent events. */
 export function formatShortTime(at: number | string): string {
   return shortTime.format(new Date(typeof at === 'number' ? at * 1000 : at))
 }
@@ -74,21 +79,21 @@ export function formatDate(seconds: number | null): string {
   return seconds === null ? 'Never' : date.format(new Date(seconds * 1000))
 }
 
-/** Controls but for line breaks and tabs, and what turns the direction of the text around it. */
-const ACTING = /(?![\t\n\r])[\p{Cc}\u2028-\u202e\u2066-\u2069\ufeff]/gu
+/** Matches control characters except line breaks and tabs, and characters that change the direction of text. */
+const UNSAFE = /(?![\t\n\r])[\p{Cc}\u2028-\u202e\u2066-\u2069\ufeff]/gu
 
-/** Text that others wrote, with nothing in it that acts on what stands around it: such a character is shown by its number. */
+/** Escapes characters that could affect the text around them, such as controls and direction marks, as \uXXXX. */
 export function escapeControlCharacters(text: string): string {
-  return text.replace(ACTING, sign => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.replace(UNSAFE, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** `plain` text for the middle of a sentence, whose order it leaves alone whatever its own direction is. */
+/** Prepares text for the middle of a sentence: a right-to-left name does not reorder the words around it. */
 export function isolateDirection(text: string): string {
-  const shown = escapeControlCharacters(text)
-  return /^[ -~]*$/.test(shown) ? shown : `\u2068${shown}\u2069`
+  const escaped = escapeControlCharacters(text)
+  return /^[ -~]*$/.test(escaped) ? escaped : `\u2068${escaped}\u2069`
 }
 
-const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
   ['month', 2_592_000],
   ['day', 86_400],
@@ -98,9 +103,9 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 
 export function formatAgo(seconds: number | null): string {
   if (seconds === null) return 'Never'
-  const past = Date.now() / 1000 - seconds
-  for (const [unit, length] of STEPS) {
-    if (Math.abs(past) >= length) return relative.format(-Math.round(past / length), unit)
+  const age = Date.now() / 1000 - seconds
+  for (const [unit, length] of UNITS) {
+    if (Math.abs(age) >= length) return relative.format(-Math.round(age / length), unit)
   }
   return 'just now'
 }

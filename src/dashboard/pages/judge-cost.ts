@@ -1,20 +1,20 @@
-/** What it would cost a day to have a model learn from near misses, by those of the last week. */
+/** Estimates the daily cost of judging near misses with a model, based on the near misses of the last week. */
 import { LOOKUP_SAMPLE_RATE, MIN_SAMPLED_SIMILARITY } from '../../cache/lookup-sampling.ts'
 import type { Calibration, Project, Route } from './types.ts'
 
-/** What the judge is told, a short context and two questions; it answers with one word in JSON. */
+/** Tokens of the judge's prompt: instructions, a short context and two questions. The judge returns one word in JSON. */
 export const JUDGE_PROMPT_TOKENS = 500
 const COMPLETION_TOKENS = 10
-/** Each pair is asked about in both orders. */
-const CALLS = 2
+/** The judge compares each pair in both orders. */
+const CALLS_PER_PAIR = 2
 const DAY_SECONDS = 86_400
 
-/** Tried in this order, where the project names no model: they answer in a schema, and cost little. */
+/** Candidates in order of preference, if the project configures no model. They support JSON schemas and are inexpensive. */
 export const DEFAULT_JUDGE_MODELS = ['gpt-4.1-mini', 'openai/gpt-4.1-mini', 'claude-haiku-4-5']
 
 type Judge = Route & Record<'input_usd_per_million' | 'output_usd_per_million', number>
 
-/** The first whose price is known, of those that somebody would answer. */
+/** Returns the first chat model that has a provider and a known price. */
 export function chooseJudgeModel(routes: readonly Route[]): Judge | undefined {
   return routes.find(
     (route): route is Judge =>
@@ -27,11 +27,11 @@ export function chooseJudgeModel(routes: readonly Route[]): Judge | undefined {
 
 interface Bounds {
   threshold: number
-  /** Less similar pairs are not asked about. */
+  /** The minimum similarity. Less similar pairs are not judged. */
   floor: number
 }
 
-/** Below the threshold, each near miss that was seen stands for those that were not looked at. */
+/** Estimates the pairs to judge per day. Below the threshold, near misses are a sample, so each counts several times. */
 export function estimateDailyPairs(
   histogram: Calibration['histogram'],
   { threshold, floor }: Bounds,
@@ -45,9 +45,10 @@ export function estimateDailyPairs(
   return pairs.reduce((sum, each) => sum + each, 0) / days
 }
 
-/** In US dollars. */
+/** Returns the cost of judging one pair, in US dollars. */
 export function estimatePairCost({ input_usd_per_million, output_usd_per_million }: Judge): number {
   return (
-    (CALLS * (JUDGE_PROMPT_TOKENS * input_usd_per_million + COMPLETION_TOKENS * output_usd_per_million)) / 1_000_000
+    (CALLS_PER_PAIR * (JUDGE_PROMPT_TOKENS * input_usd_per_million + COMPLETION_TOKENS * output_usd_per_million)) /
+    1_000_000
   )
 }

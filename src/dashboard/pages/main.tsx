@@ -11,19 +11,19 @@ applyTheme(readTheme())
 
 const queries = new QueryClient({
   defaultOptions: {
-    // The proxy may be on this machine: whether there is a network says nothing of it.
+    // The proxy may run on this machine, so it can be reachable without a network.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
-      // A query is named by the address that it reads, and its parameters.
+      // A query key consists of a URL path and its parameters.
       queryFn: ({ queryKey: [path, query] }) => fetchJson(String(path), query as QueryParameters | undefined),
-      // A 4xx does not change on a retry.
+      // A request with a 4xx status is not retried.
       retry: (failures, error) =>
         failures < 2 && !(error instanceof ApiError && error.status > 0 && error.status < 500),
     },
   },
 })
-// Whatever is refused for want of a session ends it, and so shows the login.
+// A request that is rejected without a valid session clears the session, which shows the login form.
 for (const cache of [queries.getQueryCache(), queries.getMutationCache()]) {
   cache.subscribe(event => {
     const error = event.type === 'updated' && event.action.type === 'error' ? event.action.error : null

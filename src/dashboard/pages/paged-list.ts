@@ -1,18 +1,18 @@
-/** Loads a list one page at a time, and keeps its newest page fresh. */
+/** Loads a list page by page, and refetches its newest page. */
 import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { fetchJson, type QueryParameters } from './api.ts'
 import type { ApiPage } from './types.ts'
 
-/** Asks again for all whose addresses begin so. */
-export function useInvalidateQueries(starts: readonly string[]): () => Promise<void> {
+/** Returns a function that refetches all queries whose path has one of the prefixes. */
+export function useInvalidateQueries(prefixes: readonly string[]): () => Promise<void> {
   const queries = useQueryClient()
   return () =>
     queries.invalidateQueries({
-      predicate: ({ queryKey }) => starts.some(start => String(queryKey[0]).startsWith(start)),
+      predicate: ({ queryKey }) => prefixes.some(prefix => String(queryKey[0]).startsWith(prefix)),
     })
 }
 
-/** `refetchMs`: for lists whose newest items come first, or which are one page. */
+/** `refetchMs` is the interval between refetches of the newest page. Only for lists with one page, or with the newest items first. */
 export function usePagedList<Item extends { id: string }>(
   path: string,
   query: QueryParameters = {},
@@ -32,7 +32,7 @@ export function usePagedList<Item extends { id: string }>(
     queryKey: [...queryKey, 'newest'],
     queryFn: async () => {
       const fresh = await fetchJson<ApiPage<Item>>(path, query)
-      queries.setQueryData<InfiniteData<ApiPage<Item>>>(queryKey, known => known && withNewest(known, fresh))
+      queries.setQueryData<InfiniteData<ApiPage<Item>>>(queryKey, loaded => loaded && mergeNewest(loaded, fresh))
       return null
     },
     enabled: enabled && refetchMs !== undefined && list.isSuccess,
@@ -46,18 +46,18 @@ export function usePagedList<Item extends { id: string }>(
 }
 
 /**
- * Puts the newest page before what is known of it already. If so much is new that the two do not meet, or if it is the whole list, only the
- * newest page is kept.
+ * Merges the newest page into the loaded pages. If the two do not overlap, or if the newest page is the whole list, all other pages are
+ * discarded.
  */
-function withNewest<Item extends { id: string }>(
-  known: InfiniteData<ApiPage<Item>>,
+function mergeNewest<Item extends { id: string }>(
+  loaded: InfiniteData<ApiPage<Item>>,
   fresh: ApiPage<Item>,
 ): InfiniteData<ApiPage<Item>> {
-  const [first, ...rest] = known.pages
+  const [first, ...rest] = loaded.pages
   const ids = new Set(fresh.data.map(({ id }) => id))
   const older = first?.data.filter(({ id }) => !ids.has(id)) ?? []
   if (!first || !fresh.has_more || older.length === first.data.length) {
-    return { pages: [fresh], pageParams: known.pageParams.slice(0, 1) }
+    return { pages: [fresh], pageParams: loaded.pageParams.slice(0, 1) }
   }
-  return { ...known, pages: [{ ...first, data: [...fresh.data, ...older] }, ...rest] }
+  return { ...loaded, pages: [{ ...first, data: [...fresh.data, ...older] }, ...rest] }
 }

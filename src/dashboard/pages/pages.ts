@@ -1,12 +1,12 @@
-/** All pages below /dashboard: where each is, what it is made of, and its link in the menu. */
+/** All pages below /dashboard: path, component, and link in the menu. */
 import type { ComponentType } from 'react'
 
 export interface PageEntry {
-  /** `$name` stands for one part of a path. */
+  /** A path pattern. `$name` matches one segment. */
   path: string
-  /** Its code, when it is first opened. */
+  /** Loads the code of the page when it is first opened. */
   load(): Promise<{ default: ComponentType }>
-  /** The part of the menu that has its link, and what the link says. Links stand in the order of this table. */
+  /** The section of the menu and the text of the link. Links have the order of this table. */
   link?: readonly [menu: 'project' | 'settings' | 'administrators' | 'own', title: string]
 }
 
@@ -39,6 +39,10 @@ export const PAGE_ENTRIES: readonly PageEntry[] = [
 
   { path: '/projects', load: () => import('./screens/projects.tsx'), link: ['administrators', 'Projects and plans'] },
   { path: '/users', load: () => import('./screens/users.tsx'), link: ['administrators', 'Users'] },
-  { path: '/audit', load: () => import('./screens/audit-log.tsx'), link: ['administrators', 'Whole audit log'] },
+  {
+    path: '/audit',
+    load: () => import('./screens/audit-log.tsx'),
+    link: ['administrators', 'Audit log, all projects'],
+  },
   { path: '/account', load: () => import('./screens/account.tsx'), link: ['own', 'Account'] },
 ]

@@ -1,14 +1,14 @@
-/** Who would answer a project's models, as the proxy itself plans it. */
+/** The routes of a project's models: the provider of each, as the proxy itself resolves it. */
 import { useQuery } from '@tanstack/react-query'
 import type { ApiPage, Route } from './types.ts'
 
 export interface RouteQuery {
   key_type?: 'project' | 'test'
-  /** These models, instead of all that the project can use. */
+  /** Limits the routes to these models. By default, all models that the project can use are listed. */
   'models[]'?: readonly string[]
-  /** The models that this provider has, under their native names. */
+  /** Lists the models of this provider under their native names. */
   native_to?: string
-  /** As if the project had keys for these providers; one empty name stands for none. */
+  /** Resolves the routes as if the project had keys for these providers only. One empty name means no keys. */
   'provider_keys[]'?: readonly string[]
 }
 
@@ -17,10 +17,10 @@ export function useRoutes(projectId: string, query: RouteQuery, enabled = true) 
   return useQuery<ApiPage<Route>, Error, Route[]>({ queryKey: [path, query], select: page => page.data, enabled })
 }
 
-/** Shown first, where they can be reached: they cost little. */
+/** Inexpensive models, preselected if they are available. */
 const PREFERRED = ['openai/gpt-4o-mini', 'gpt-4o-mini']
 
-/** The chat models that somebody would answer, and the chosen one among them, or one to begin with: another than `beside`, if there is one. */
+/** Returns the chat models that have a provider, and the chosen or a default one. The default differs from `beside` if possible. */
 export function chooseRoute(
   routes: readonly Route[],
   chosen: string | null,

@@ -1,4 +1,4 @@
-/** Sends one chat request with an API key, as any client would, streamed or not, and asks the cache to explain itself. */
+/** Sends chat requests with an API key, streamed or not, and requests explanations of cache decisions. */
 import { createParser } from 'eventsource-parser'
 import { ApiError, parseError } from './api.ts'
 import type { WordingDifference } from './types.ts'
@@ -17,7 +17,7 @@ export type ChatMessage =
   | { role: 'assistant'; content: string | null; tool_calls?: ToolCall[] }
   | { role: 'tool'; content: string; tool_call_id: string }
 
-/** The body of a chat request; any other field is a parameter. */
+/** The body of a chat request. All other fields are parameters of the model. */
 export interface ChatBody {
   model: string
   messages: ChatMessage[]
@@ -26,7 +26,7 @@ export interface ChatBody {
 }
 
 export interface ChatRequest {
-  /** The proxy's; ends in /v1. */
+  /** The base URL of the proxy, which ends in /v1. */
   baseUrl: string
   apiKey: string
   body: ChatBody
@@ -64,29 +64,30 @@ export interface CacheExplanation {
   decision: { cache: 'HIT' | 'HIT-SEMANTIC' | 'MISS'; reason: string }
 }
 
-/** Calls `onSaid` with all that was said so far, each time it grows. Throws an ApiError. */
+/** Calls `onOutput` with the whole output so far, each time it grows. Throws an `ApiError`. */
 export async function sendChat(
   chat: ChatRequest,
   {
     onHeaders,
-    onSaid,
+    onOutput,
     signal,
-  }: { onHeaders(answered: ResponseStatus): void; onSaid(said: ModelOutput): void; signal: AbortSignal },
+  }: { onHeaders(response: ResponseStatus): void; onOutput(output: ModelOutput): void; signal: AbortSignal },
 ): Promise<void> {
   const response = await post('/chat/completions', chat, signal)
   onHeaders({ status: response.status, headers: proxyHeaders(response.headers) })
   if (!chat.body.stream) {
     const message = (await response.json()).choices?.[0]?.message
-    return onSaid({ text: message?.content ?? message?.refusal ?? '', toolCalls: message?.tool_calls ?? [] })
+    return onOutput({ text: message?.content ?? message?.refusal ?? '', toolCalls: message?.tool_calls ?? [] })
   }
-  let said: ModelOutput = { text: '', toolCalls: [] }
+  let output: ModelOutput = { text: '', toolCalls: [] }
   const parser = createParser({
     onEvent({ data }) {
       if (data === '[DONE]') return
       const { choices, error } = JSON.parse(data)
-      if (error) throw new ApiError(response.status, error.code ?? 'unknown', error.message ?? 'The answer broke off.')
-      said = extend(said, choices?.[0]?.delta ?? {})
-      onSaid(said)
+      if (error)
+        throw new ApiError(response.status, error.code ?? 'unknown', error.message ?? 'The response was interrupted.')
+      output = appendDelta(output, choices?.[0]?.delta ?? {})
+      onOutput(output)
     },
   })
   const decoder = new TextDecoder()
@@ -102,16 +103,16 @@ interface Delta {
   tool_calls?: { index: number; id?: string; function?: { name?: string; arguments?: string } }[]
 }
 
-/** A tool's call comes in parts: its name first, then its arguments. */
-function extend({ text, toolCalls }: ModelOutput, delta: Delta): ModelOutput {
+/** Appends a chunk of a stream. A tool call arrives in parts: first its name, then its arguments. */
+function appendDelta({ text, toolCalls }: ModelOutput, delta: Delta): ModelOutput {
   const calls = [...toolCalls]
   for (const { index, id, function: part } of delta.tool_calls ?? []) {
     const before = calls[index] ?? { id: '', type: 'function', function: { name: '', arguments: '' } }
-    const { name, arguments: given } = before.function
+    const { name, arguments: previous } = before.function
     calls[index] = {
       ...before,
       id: id || before.id,
-      function: { name: part?.name || name, arguments: given + (part?.arguments ?? '') },
+      function: { name: part?.name || name, arguments: previous + (part?.arguments ?? '') },
     }
   }
   return { text: text + (delta.content ?? delta.refusal ?? ''), toolCalls: calls }
@@ -151,17 +152,17 @@ async function post(
     signal,
   }).catch(error => {
     if (signal.aborted) throw error
-    const hint = 'It must run there (PUBLIC_URL), and take requests of this page (CORS_ORIGINS).'
+    const hint = 'Check that it is running, that PUBLIC_URL is correct, and that CORS_ORIGINS allows this page.'
     throw new ApiError(0, 'unreachable', `The proxy cannot be reached at ${baseUrl}. ${hint}`)
   })
   if (response.ok) return response
-  throw await parseError(response, `The proxy at ${baseUrl} answered with status ${response.status}.`)
+  throw await parseError(response, `The proxy at ${baseUrl} responded with status ${response.status}.`)
 }
 
-/** Headers that tell how the request was answered, the proxy's own first. */
+/** Selects the response headers that describe how the request was handled. The proxy's own headers come first. */
 function proxyHeaders(headers: Headers): [string, string][] {
-  const isOfProxy = (name: string) => /^(x-proxy-|x-request-id|x-ratelimit-|cache-status|age$|retry-after)/.test(name)
-  return [...headers].filter(([name]) => isOfProxy(name)).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b))
+  const isRelevant = (name: string) => /^(x-proxy-|x-request-id|x-ratelimit-|cache-status|age$|retry-after)/.test(name)
+  return [...headers].filter(([name]) => isRelevant(name)).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b))
 }
 
 function rank(name: string): number {

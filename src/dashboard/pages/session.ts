@@ -1,4 +1,4 @@
-/** The session: the user, and the projects they can see. */
+/** The session of the logged-in user, and the projects that the user can see. */
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, fetchJson, sendRequest, setCsrfToken } from './api.ts'
@@ -21,7 +21,7 @@ export function useSession() {
       }
     },
     staleTime: 60_000,
-    // Another window may have logged out, or in again.
+    // The user may have logged out, or in again, in another window.
     refetchOnWindowFocus: 'always',
     retry: 2,
   })
@@ -39,12 +39,12 @@ export function useProjects() {
   })
 }
 
-/** The project in the URL; null while it is not known, or when it does not exist or the user cannot see it. */
+/** Returns the project in the URL; null while it is loading, if it does not exist, or if the user may not see it. */
 export function useProject(): Project | null {
   return useProjectQuery().data ?? null
 }
 
-/** The project in the URL: of the list, or asked for when it is not there, as archived ones are. */
+/** Looks up the project in the URL. A project that is not in the list, such as an archived one, is fetched by itself. */
 export function useProjectQuery() {
   const { project: id } = useParams({ strict: false })
   const { data: projects } = useProjects()
@@ -53,21 +53,21 @@ export function useProjectQuery() {
     queryKey: [`${PROJECTS_PATH}/${id}`],
     enabled: id !== undefined && projects !== undefined && !listed,
     staleTime: 30_000,
-    // What says that there is none asks for it, too, and would ask without end.
+    // The error page uses this query too. A retry on mount would repeat the request without end.
     retryOnMount: false,
   })
   return { data: listed ?? unlisted.data, isUnknown: !listed && unlisted.isError }
 }
 
-/** An address of the API below the project's own; null while that is not known. */
-export function useProjectPath(below: string): string | null {
+/** Returns an API path below the project's path; null while the project is loading. */
+export function useProjectPath(subpath: string): string | null {
   const project = useProject()
-  return project && `${PROJECTS_PATH}/${project.id}/${below}`
+  return project && `${PROJECTS_PATH}/${project.id}/${subpath}`
 }
 
 export const MAX_LISTED_KEYS = 100
 
-/** A project's keys for a choice, those that are no longer valid too: the first hundred; undefined while they are not known. */
+/** Returns the first hundred keys of a project, including inactive ones; undefined while they are loading. */
 export function useAllKeys(projectId: string | undefined): readonly ApiKey[] | undefined {
   const { data } = useQuery<ApiPage<ApiKey>>({
     queryKey: [`${PROJECTS_PATH}/${projectId}/api_keys`, { include_inactive: true, limit: MAX_LISTED_KEYS }],
@@ -78,9 +78,9 @@ export function useAllKeys(projectId: string | undefined): readonly ApiKey[] | u
 
 const RANKS = ['viewer', 'member', 'owner']
 
-/** Whether the role suffices. This only hides controls: the server checks again. */
-export function hasRole(project: Project | null, needed: Project['your_role']): boolean {
-  return project !== null && RANKS.indexOf(project.your_role) >= RANKS.indexOf(needed)
+/** Reports whether the user's role is sufficient. This only hides controls; the server enforces roles. */
+export function hasRole(project: Project | null, required: Project['your_role']): boolean {
+  return project !== null && RANKS.indexOf(project.your_role) >= RANKS.indexOf(required)
 }
 
 export function rememberProject(id: string): void {
@@ -88,8 +88,8 @@ export function rememberProject(id: string): void {
 }
 
 export function readLastProject(projects: readonly Project[]): Project | undefined {
-  const kept = localStorage.getItem(LAST_PROJECT)
-  return projects.find(project => project.id === kept) ?? projects[0]
+  const id = localStorage.getItem(LAST_PROJECT)
+  return projects.find(project => project.id === id) ?? projects[0]
 }
 
 export async function logOut(everywhere: boolean): Promise<void> {

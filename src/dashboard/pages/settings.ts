@@ -1,4 +1,4 @@
-/** A project's settings, as all pages read and change them. */
+/** Queries and updates the settings of a project. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { sendRequest } from './api.ts'
 import type { Settings } from './types.ts'
@@ -9,12 +9,12 @@ export function useSettings(projectId: string) {
   return useQuery<Settings>({ queryKey: [settingsPath(projectId)] })
 }
 
-/** Changes settings by name. */
+/** Updates settings by name. */
 export function useUpdateSettings(projectId: string) {
   const path = settingsPath(projectId)
   const queries = useQueryClient()
   return useMutation({
     mutationFn: (changes: Record<string, string>) => sendRequest<Settings>('POST', path, changes),
-    onSuccess: answer => queries.setQueryData([path], answer),
+    onSuccess: settings => queries.setQueryData([path], settings),
   })
 }

@@ -1,58 +1,58 @@
-/** A chat request, ready to be copied: for a shell, for Python and Node with OpenAI's own packages, and as settings of any client. */
+/** Writes a chat request as code: for curl, for Python and Node with OpenAI's packages, and as environment variables of any client. */
 import type { ChatBody } from './send-chat.ts'
 
 export interface SnippetOptions {
-  /** Ends in /v1. */
+  /** The base URL of the proxy, which ends in /v1. */
   baseUrl: string
   body: ChatBody
-  /** Beside what every request has. */
+  /** Headers in addition to those of every request. */
   headers?: Record<string, string>
-  /** Null: the snippet reads it from the environment, as OPENAI_API_KEY. */
+  /** If null, the code reads the key from the environment variable OPENAI_API_KEY. */
   apiKey: string | null
 }
 
-/** By the name of what runs it. */
+/** The writers by language. */
 export const SNIPPET_WRITERS: Record<string, (use: SnippetOptions) => string> = {
-  // From standard input: an image is longer than an argument may be.
+  // The body is read from standard input, because images exceed the maximum length of an argument.
   curl: ({ baseUrl, body, headers = {}, apiKey }) =>
-    `curl ${quoted(`${baseUrl}/chat/completions`)} \\
-  -H ${apiKey === null ? '"Authorization: Bearer $OPENAI_API_KEY"' : quoted(`Authorization: Bearer ${apiKey}`)} \\
+    `curl ${quote(`${baseUrl}/chat/completions`)} \\
+  -H ${apiKey === null ? '"Authorization: Bearer $OPENAI_API_KEY"' : quote(`Authorization: Bearer ${apiKey}`)} \\
   -H 'Content-Type: application/json' \\
 ${Object.entries(headers)
-  .map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)} \\\n`)
+  .map(([name, value]) => `  -H ${quote(`${name}: ${value}`)} \\\n`)
   .join('')}  --data-binary @- <<'END'
 ${JSON.stringify(body, null, 2)}
 END`,
   Python: use => `from openai import OpenAI
 
-client = OpenAI(${given('base_url=', 'api_key=', use)})
-answer = client.chat.completions.create(
+client = OpenAI(${clientArguments('base_url=', 'api_key=', use)})
+response = client.chat.completions.create(
 ${[...Object.entries(use.body), ...(use.headers ? [['extra_headers', use.headers]] : [])]
   .map(([name, value]) => `    ${name}=${toPython(value)},\n`)
   .join('')})
-${use.body.stream ? PYTHON_STREAM : 'print(answer.choices[0].message.content)'}`,
+${use.body.stream ? PYTHON_STREAM : 'print(response.choices[0].message.content)'}`,
   Node: use => `import OpenAI from 'openai'
 
-const client = new OpenAI({ ${given('baseURL: ', 'apiKey: ', use)} })
-const answer = await client.chat.completions.create(
+const client = new OpenAI({ ${clientArguments('baseURL: ', 'apiKey: ', use)} })
+const response = await client.chat.completions.create(
   ${JSON.stringify(use.body, null, 2).replaceAll('\n', '\n  ')},${use.headers ? `\n  { headers: ${JSON.stringify(use.headers)} },` : ''}
 )
-${use.body.stream ? NODE_STREAM : 'console.log(answer.choices[0].message.content)'}`,
+${use.body.stream ? NODE_STREAM : 'console.log(response.choices[0].message.content)'}`,
   'Any client': ({ baseUrl, apiKey }) =>
-    `export OPENAI_BASE_URL=${quoted(baseUrl)}${apiKey === null ? '' : `\nexport OPENAI_API_KEY=${quoted(apiKey)}`}`,
+    `export OPENAI_BASE_URL=${quote(baseUrl)}${apiKey === null ? '' : `\nexport OPENAI_API_KEY=${quote(apiKey)}`}`,
 }
 
-const PYTHON_STREAM = `for chunk in answer:
+const PYTHON_STREAM = `for chunk in response:
     if chunk.choices:
         print(chunk.choices[0].delta.content or "", end="", flush=True)`
-const NODE_STREAM = `for await (const chunk of answer) process.stdout.write(chunk.choices[0]?.delta.content ?? '')`
+const NODE_STREAM = `for await (const chunk of response) process.stdout.write(chunk.choices[0]?.delta.content ?? '')`
 
-/** The arguments of a client. */
-function given(base: string, key: string, { baseUrl, apiKey }: SnippetOptions): string {
+/** Writes the arguments of a client's constructor. */
+function clientArguments(base: string, key: string, { baseUrl, apiKey }: SnippetOptions): string {
   return `${base}${JSON.stringify(baseUrl)}${apiKey === null ? '' : `, ${key}${JSON.stringify(apiKey)}`}`
 }
 
-/** A JSON text is Python, but for three words. */
+/** Writes a JSON value as Python. Only true, false and null differ. */
 function toPython(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toPython).join(', ')}]`
   if (typeof value === 'object' && value !== null) {
@@ -64,7 +64,7 @@ function toPython(value: unknown): string {
   return value === null ? 'None' : JSON.stringify(value)
 }
 
-/** One word for a POSIX shell. */
-function quoted(text: string): string {
+/** Quotes text as one word for a POSIX shell. */
+function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

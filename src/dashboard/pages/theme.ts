@@ -1,11 +1,11 @@
-/** The theme: light, dark, or the system's. Kept in this browser. */
+/** The color theme: light, dark, or the system's. It is stored in the browser. */
 
 export type Theme = 'system' | 'light' | 'dark'
 const KEY = 'model-proxy-theme'
 
 export function readTheme(): Theme {
-  const kept = localStorage.getItem(KEY)
-  return kept === 'light' || kept === 'dark' ? kept : 'system'
+  const stored = localStorage.getItem(KEY)
+  return stored === 'light' || stored === 'dark' ? stored : 'system'
 }
 
 export function applyTheme(theme: Theme): void {

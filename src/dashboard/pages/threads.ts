@@ -1,4 +1,4 @@
-/** Conversations of the Playground: what was asked, what the cache said of it, and what was answered. */
+/** Conversations of the playground: messages, cache explanations and responses. */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { ApiError, sendRequest } from './api.ts'
@@ -13,22 +13,22 @@ import {
 } from './send-chat.ts'
 import type { ApiKey } from './types.ts'
 
-/** What all turns have in common, whatever the model. */
+/** The options of all turns, independent of the model. */
 export interface ThreadOptions {
   projectId: string
-  /** The proxy's; ends in /v1. */
+  /** The base URL of the proxy, which ends in /v1. */
   baseUrl: string
   keyType: ApiKey['type']
   system: string
-  /** Fields of the body, such as temperature and tools. */
+  /** Fields of the request body, such as temperature and tools. */
   parameters: Record<string, unknown>
   headers: Record<string, string>
 }
 
 export interface ThreadTurn {
-  /** One message of the user, or the results of tools. */
+  /** A message of the user, or the results of tool calls. */
   messages: readonly ChatMessage[]
-  /** As it was sent. */
+  /** The request body as sent. */
   body: ChatBody
   headers: Record<string, string>
   explanation: CacheExplanation | null
@@ -40,8 +40,8 @@ export interface ThreadTurn {
 export interface ChatThread {
   turns: readonly ThreadTurn[]
   isBusy: boolean
-  /** `isSent`: whether the model is asked too, not the cache alone. */
-  send(model: string, asked: readonly ChatMessage[], frame: ThreadOptions, isSent: boolean): Promise<void>
+  /** Requests the cache explanation, and with `isSent` also sends the chat request. */
+  send(model: string, messages: readonly ChatMessage[], options: ThreadOptions, isSent: boolean): Promise<void>
   stop(): void
   clear(): void
 }
@@ -52,19 +52,19 @@ export function useThread(): ChatThread {
   const [isBusy, setBusy] = useState(false)
   const running = useRef<AbortController | null>(null)
 
-  async function ask(
+  async function send(
     model: string,
-    asked: readonly ChatMessage[],
-    frame: ThreadOptions,
+    messages: readonly ChatMessage[],
+    options: ThreadOptions,
     isSent: boolean,
   ): Promise<void> {
     running.current?.abort()
     running.current = new AbortController()
     const { signal } = running.current
-    const body: ChatBody = { model, messages: writeMessages(frame.system, turns, asked), ...frame.parameters }
-    const { baseUrl, headers } = frame
+    const body: ChatBody = { model, messages: buildMessages(options.system, turns, messages), ...options.parameters }
+    const { baseUrl, headers } = options
     const turn: ThreadTurn = {
-      messages: asked,
+      messages,
       body,
       headers,
       explanation: null,
@@ -74,22 +74,22 @@ export function useThread(): ChatThread {
     }
     setTurns([...turns, turn])
     setBusy(true)
-    const note = (change: Partial<ThreadTurn>) => {
+    const update = (change: Partial<ThreadTurn>) => {
       if (!signal.aborted) setTurns(all => all.with(-1, { ...(all.at(-1) ?? turn), ...change }))
     }
     try {
-      const chat = { baseUrl, headers, body, apiKey: await readKey(queries, frame) }
+      const chat = { baseUrl, headers, body, apiKey: await readKey(queries, options) }
       // The explanation comes first: after the request is sent, the question is an exact hit.
-      note({ explanation: await explainChat(chat, signal) })
+      update({ explanation: await explainChat(chat, signal) })
       if (isSent)
         await sendChat(chat, {
-          onHeaders: answered => note({ response: answered }),
-          onSaid: said => note({ output: said }),
+          onHeaders: response => update({ response }),
+          onOutput: output => update({ output }),
           signal,
         })
     } catch (error) {
-      if (error instanceof ApiError && [401, 403].includes(error.status)) forgetKey(queries, frame)
-      note({ error: error instanceof Error ? error : new Error(String(error)) })
+      if (error instanceof ApiError && [401, 403].includes(error.status)) discardKey(queries, options)
+      update({ error: error instanceof Error ? error : new Error(String(error)) })
     } finally {
       if (running.current?.signal === signal) setBusy(false)
     }
@@ -97,7 +97,7 @@ export function useThread(): ChatThread {
   return {
     turns,
     isBusy,
-    send: ask,
+    send,
     stop() {
       running.current?.abort()
       setBusy(false)
@@ -110,11 +110,11 @@ export function useThread(): ChatThread {
   }
 }
 
-/** Turns without an answer are left out, and so are calls of tools whose results were never given. */
-function writeMessages(system: string, turns: readonly ThreadTurn[], asked: readonly ChatMessage[]): ChatMessage[] {
+/** Builds the messages of a request from the conversation. Turns without a response, and tool calls without results, are omitted. */
+function buildMessages(system: string, turns: readonly ThreadTurn[], messages: readonly ChatMessage[]): ChatMessage[] {
   const answered = turns.filter(turn => turn.response !== null && turn.error === null)
   const before = answered.flatMap(({ messages: question, output }, at): ChatMessage[] => {
-    const next = answered[at + 1]?.messages ?? asked
+    const next = answered[at + 1]?.messages ?? messages
     const hasResults = next[0]?.role === 'tool'
     return [
       ...question,
@@ -125,27 +125,27 @@ function writeMessages(system: string, turns: readonly ThreadTurn[], asked: read
       },
     ]
   })
-  return [...(system ? [{ role: 'system' as const, content: system }] : []), ...before, ...asked]
+  return [...(system ? [{ role: 'system' as const, content: system }] : []), ...before, ...messages]
 }
 
-/** A key lives for an hour, in this page's memory alone. */
-const KEPT_MS = 50 * 60_000
+/** A playground key is valid for an hour. It is stored in the memory of the page only. */
+const KEY_CACHE_MS = 50 * 60_000
 
-const nameKey = ({ projectId, keyType }: ThreadOptions) => ['playground key', projectId, keyType]
+const keyQuery = ({ projectId, keyType }: ThreadOptions) => ['playground key', projectId, keyType]
 
-function readKey(queries: QueryClient, frame: ThreadOptions): Promise<string> {
+function readKey(queries: QueryClient, options: ThreadOptions): Promise<string> {
   return queries.fetchQuery({
-    queryKey: nameKey(frame),
+    queryKey: keyQuery(options),
     queryFn: () =>
       sendRequest<{ value: string }>('POST', '/dashboard/api/playground-key', {
-        project_id: frame.projectId,
-        type: frame.keyType,
+        project_id: options.projectId,
+        type: options.keyType,
       }).then(({ value }) => value),
-    staleTime: KEPT_MS,
-    gcTime: KEPT_MS,
+    staleTime: KEY_CACHE_MS,
+    gcTime: KEY_CACHE_MS,
   })
 }
 
-function forgetKey(queries: QueryClient, frame: ThreadOptions): void {
-  queries.removeQueries({ queryKey: nameKey(frame) })
+function discardKey(queries: QueryClient, options: ThreadOptions): void {
+  queries.removeQueries({ queryKey: keyQuery(options) })
 }

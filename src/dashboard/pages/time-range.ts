@@ -1,4 +1,4 @@
-/** The time spans an overview can show, and the buckets that cover them without a gap. */
+/** The time ranges of the overview, and the consecutive buckets that cover them. */
 import type { Filters } from './filters.ts'
 import { LOCALE } from './format.ts'
 
@@ -18,9 +18,9 @@ export const TIME_RANGES: Record<TimeRangeName, Span> = {
   year: { title: '12 months', width: 'month', buckets: 12 },
 }
 
-/** A span with its ends and the starts of its buckets, in Unix seconds. */
+/** A time range with its ends and the start of each bucket, in Unix seconds. */
 export interface TimeRange {
-  /** `own`: between two times that the user gave. */
+  /** `own` is a custom range between two times. */
   name: TimeRangeName | 'own'
   title: string
   bucketWidth: Span['width']
@@ -31,9 +31,9 @@ export interface TimeRange {
 
 const DAY_SECONDS = 86_400
 
-/** What the filters `span`, `from` and `until` ask for: the last day, unless they say something else. */
+/** Reads the filters `span`, `from` and `until`. Defaults to the last day. */
 export function readTimeRange({ span = 'day', from, until }: Filters, now = new Date()): TimeRange {
-  if (span === 'own') return ownSpan(parseLocalTime(from), parseLocalTime(until), now)
+  if (span === 'own') return customRange(parseLocalTime(from), parseLocalTime(until), now)
   const name = span in TIME_RANGES ? (span as TimeRangeName) : 'day'
   const { title, width, buckets } = TIME_RANGES[name]
   const starts = bucketStarts(width, buckets, now)
@@ -47,23 +47,23 @@ export function readTimeRange({ span = 'day', from, until }: Filters, now = new 
   }
 }
 
-/** A week that ends now, as far as the ends are not given. */
-function ownSpan(given: number | undefined, end: number | undefined, now: Date): TimeRange {
+/** Builds a custom range. A missing end defaults to now, a missing start to a week before the end. */
+function customRange(start: number | undefined, end: number | undefined, now: Date): TimeRange {
   const until = end ?? Math.floor(now.getTime() / 1000)
-  const from = Math.min(given ?? until - 7 * DAY_SECONDS, until - 60)
+  const from = Math.min(start ?? until - 7 * DAY_SECONDS, until - 60)
   const days = (until - from) / DAY_SECONDS
-  const [width, most] =
+  const [width, maxBuckets] =
     days <= 3
       ? (['hour', days * 24] as const)
       : days <= 100
         ? (['day', days] as const)
         : (['month', days / 28] as const)
-  // A bucket more at each end, of which what lies outside goes again.
-  const all = bucketStarts(width, Math.ceil(most) + 2, new Date((until - 1) * 1000))
-  const first = all.findLastIndex(start => start <= from)
+  // One extra bucket at each end covers partial buckets. Those outside the range are removed below.
+  const all = bucketStarts(width, Math.ceil(maxBuckets) + 2, new Date((until - 1) * 1000))
+  const first = all.findLastIndex(bucketStart => bucketStart <= from)
   return {
     name: 'own',
-    title: 'same time',
+    title: 'period',
     bucketWidth: width,
     bucketStarts: all.slice(Math.max(0, first)),
     from,
@@ -71,13 +71,13 @@ function ownSpan(given: number | undefined, end: number | undefined, now: Date):
   }
 }
 
-/** Local time, as `datetime-local` writes it, or that of a zone that it names; undefined where it is neither. */
+/** Parses a local time in the format of `datetime-local`, or a time with a time zone. Returns undefined if it is neither. */
 export function parseLocalTime(end: string | undefined): number | undefined {
   const at = Date.parse(end ?? '')
   return Number.isNaN(at) ? undefined : Math.floor(at / 1000)
 }
 
-/** As `datetime-local` takes it; empty where it is no time. */
+/** Formats a time for a `datetime-local` field. Returns '' if it is not a time. */
 export function formatLocalTime(end: string | undefined): string {
   const seconds = parseLocalTime(end)
   if (seconds === undefined) return ''
@@ -88,7 +88,7 @@ export function formatLocalTime(end: string | undefined): string {
   return `${day}T${time}${at.getSeconds() === 0 ? '' : `:${two(at.getSeconds())}`}`
 }
 
-/** The last one holds `end`; in the viewer's time zone. */
+/** Returns the start of each bucket in the viewer's time zone. The last bucket contains `end`. */
 function bucketStarts(width: Span['width'], buckets: number, end: Date): number[] {
   return Array.from({ length: buckets }, (_, at) => {
     const back = buckets - 1 - at
@@ -125,9 +125,9 @@ const TICKS: Record<TimeRangeName, Intl.DateTimeFormat> = {
   year: new Intl.DateTimeFormat(LOCALE, { month: 'short', year: '2-digit' }),
 }
 
-/** Labels that suit the width of a span's buckets, where the user gave its ends. */
-const OWN_TICKS: Record<Span['width'], TimeRangeName> = { hour: 'week', day: 'month', month: 'year' }
+/** The tick labels of custom ranges, by bucket width. */
+const CUSTOM_TICKS: Record<Span['width'], TimeRangeName> = { hour: 'week', day: 'month', month: 'year' }
 
 export function formatTick({ name, bucketWidth }: TimeRange, seconds: number): string {
-  return TICKS[name === 'own' ? OWN_TICKS[bucketWidth] : name].format(new Date(seconds * 1000))
+  return TICKS[name === 'own' ? CUSTOM_TICKS[bucketWidth] : name].format(new Date(seconds * 1000))
 }

@@ -1,4 +1,4 @@
-/** What buttons do: at once, or after a question; what is asked for again afterwards, and what is shown only then. */
+/** Actions of buttons: the request, an optional confirmation dialog, the lists to refetch, and a secret to show once. */
 import { useMutation } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { sendRequest } from '../api.ts'
@@ -12,84 +12,84 @@ import { SecretDialog } from './secret-dialog.tsx'
 export interface Action<Subject> {
   /** The button's label. */
   title: string
-  /** What screen readers say before the subject's name, where it is not the title. */
+  /** The label for screen readers, before the subject's name. Defaults to `title`. */
   label?: string
   look?: 'plain' | 'danger'
-  /** The least role in the project that may do it; none: whoever sees the page. */
+  /** The minimum project role. Without it, everyone who can see the page may run the action. */
   requiredRole?: Role
   isAvailable?(subject: Subject): boolean
-  /** POST, unless it is said. */
+  /** Defaults to POST. */
   method?: 'DELETE'
-  /** Where it is sent, below the subject's own address. */
+  /** A path below the subject's own URL. */
   path?: string
-  /** The question's title is the action's, unless it is said. */
+  /** The confirmation dialog. Its title defaults to the title of the action. */
   confirmation?(subject: Subject): Omit<DialogContent, 'title'> & { title?: string }
-  /** A secret in the answer; null where it has none. */
-  showOnce?(answer: unknown, subject: Subject): Omit<ComponentProps<typeof SecretDialog>, 'onClose'> | null
-  /** Called before anything is asked for again. */
-  onDone?(answer: unknown): Promise<unknown>
+  /** Describes the dialog for a secret in the response. Returns null when the response has none. */
+  showOnce?(response: unknown, subject: Subject): Omit<ComponentProps<typeof SecretDialog>, 'onClose'> | null
+  /** Called after the request succeeded, before lists are refetched. */
+  onDone?(response: unknown): Promise<unknown>
 }
 
 export function isActionAllowed({ requiredRole }: Action<never>, project: Project | null): boolean {
   return requiredRole === undefined || hasRole(project, requiredRole)
 }
 
-/** Without a question, `body` is what is sent. */
+/** Runs an action. Without a confirmation dialog, `body` is the request body. */
 export type RunAction<Subject> = (action: Action<Subject>, subject: Subject, body?: unknown) => void
 
 interface Actions<Subject> {
   act: RunAction<Subject>
-  /** Of what is done without a question. */
+  /** The error of an action without a confirmation dialog. */
   error: Error | null
-  /** To be put anywhere on the page. */
+  /** The open dialog. It can be rendered anywhere on the page. */
   dialog: ReactNode
 }
 
-interface Asked<Subject> {
+interface PendingAction<Subject> {
   action: Action<Subject>
   subject: Subject
 }
 
-/** `refreshes`: how the addresses begin whose answers are asked for again after each action. */
+/** `refreshes` are URL prefixes. Queries of matching URLs are refetched after each action. */
 export function useActions<Subject>(
-  addressOf: (subject: Subject) => string,
+  urlOf: (subject: Subject) => string,
   refreshes: readonly string[],
 ): Actions<Subject> {
-  const [asked, setAsked] = useState<Asked<Subject> | null>(null)
+  const [pending, setPending] = useState<PendingAction<Subject> | null>(null)
   const sending = useMutation({
-    mutationFn: ({ action, subject, body }: Asked<Subject> & { body: unknown }) => {
-      const path = `${addressOf(subject)}${action.path ?? ''}`
+    mutationFn: ({ action, subject, body }: PendingAction<Subject> & { body: unknown }) => {
+      const path = `${urlOf(subject)}${action.path ?? ''}`
       return action.method ? sendRequest(action.method, path) : sendRequest('POST', path, body)
     },
-    onSuccess: async (answer, { action, subject }) => {
-      await action.onDone?.(answer)
-      if (!action.showOnce?.(answer, subject)) setAsked(null)
+    onSuccess: async (response, { action, subject }) => {
+      await action.onDone?.(response)
+      if (!action.showOnce?.(response, subject)) setPending(null)
     },
     onSettled: useInvalidateQueries(refreshes),
   })
   function close() {
-    setAsked(null)
+    setPending(null)
     sending.reset()
   }
   const { data, variables: done } = sending
   const secret = data !== undefined && done?.action.showOnce?.(data, done.subject)
-  const question = asked?.action.confirmation?.(asked.subject)
+  const confirmation = pending?.action.confirmation?.(pending.subject)
   return {
     act(action, subject, body = {}) {
       sending.reset()
-      if (action.confirmation) setAsked({ action, subject })
+      if (action.confirmation) setPending({ action, subject })
       else sending.mutate({ action, subject, body })
     },
-    error: asked ? null : sending.error,
+    error: pending ? null : sending.error,
     dialog: secret ? (
       <SecretDialog {...secret} onClose={close} />
     ) : (
-      asked &&
-      question && (
+      pending &&
+      confirmation && (
         <FormDialog
-          title={asked.action.title}
-          {...question}
-          sending={{ ...sending, mutate: body => sending.mutate({ ...asked, body }) }}
+          title={pending.action.title}
+          {...confirmation}
+          sending={{ ...sending, mutate: body => sending.mutate({ ...pending, body }) }}
           onClose={close}
         />
       )
@@ -97,15 +97,15 @@ export function useActions<Subject>(
   }
 }
 
-interface ActionButtonProps<Subject> extends Asked<Subject> {
-  address: string
+interface ActionButtonProps<Subject> extends PendingAction<Subject> {
+  url: string
   refreshes: readonly string[]
   look: 'primary' | 'plain' | 'danger'
 }
 
-/** A button with what it asks, outside of any list. */
-export function ActionButton<Subject>({ action, subject, address, refreshes, look }: ActionButtonProps<Subject>) {
-  const { act, dialog } = useActions<Subject>(() => address, refreshes)
+/** A button that runs an action outside of a list, with its dialogs. */
+export function ActionButton<Subject>({ action, subject, url, refreshes, look }: ActionButtonProps<Subject>) {
+  const { act, dialog } = useActions<Subject>(() => url, refreshes)
   return (
     <>
       <Button look={look} onClick={() => act(action, subject)}>

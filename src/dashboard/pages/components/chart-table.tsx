@@ -1,15 +1,15 @@
-/** A chart's numbers as a table, for screen readers and whoever wants them. */
+/** The numbers of a chart as a collapsible table, which also serves screen readers. */
 
-interface NumbersProps {
+interface ChartTableProps {
   titles: readonly string[]
-  /** The first cell of a row is its title. */
+  /** The first cell of each row is its heading. */
   rows: readonly (readonly (string | number)[])[]
 }
 
-export function ChartTable({ titles, rows }: NumbersProps) {
+export function ChartTable({ titles, rows }: ChartTableProps) {
   return (
     <details className="border-t border-line px-4 py-2 text-xs text-muted">
-      <summary>As numbers</summary>
+      <summary>Show as table</summary>
       <div className="mt-2 max-h-60 overflow-auto">
         <table className="w-full text-left tabular-nums">
           <thead>

@@ -22,23 +22,23 @@ interface ChartProps {
 }
 
 const HEIGHT = 180
-/** Of a bar's place. */
+/** Share of a bucket's width. */
 const BAR_WIDTH = 0.72
-const MOST_TICKS = 6
+const MAX_TICKS = 6
 
-/** The next round number: the axis ends there, and has a line at its half. */
-function roundUp(most: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(most, 1e-6)))
+/** Rounds up to the end of the axis, which has a line at half its length. */
+function roundUp(max: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(max, 1e-6)))
   const steps = power < 10 ? [2, 4, 6, 8] : [1, 1.2, 1.6, 2, 3, 4, 6, 8]
-  return power * (steps.find(step => step * power >= most) ?? 10)
+  return power * (steps.find(step => step * power >= max) ?? 10)
 }
 
 export function StackedBars({ label, times, series, format, formatTime, formatTick }: ChartProps) {
   const [at, setAt] = useState<number | null>(null)
   const sums = times.map((_, bar) => series.reduce((sum, { values }) => sum + (values[bar] ?? 0), 0))
   const top = roundUp(Math.max(...sums))
-  const every = Math.ceil(times.length / MOST_TICKS)
-  const shown = at === null ? undefined : times[at]
+  const tickInterval = Math.ceil(times.length / MAX_TICKS)
+  const hoveredTime = at === null ? undefined : times[at]
   return (
     <figure aria-label={label}>
       <figcaption className="flex min-h-6 flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-3 text-xs text-muted">
@@ -49,7 +49,7 @@ export function StackedBars({ label, times, series, format, formatTime, formatTi
             {at !== null && <b className="font-medium text-ink tabular-nums">{format(values[at] ?? 0)}</b>}
           </span>
         ))}
-        {shown !== undefined && <span className="ml-auto">{formatTime(shown)}</span>}
+        {hoveredTime !== undefined && <span className="ml-auto">{formatTime(hoveredTime)}</span>}
       </figcaption>
       <div aria-hidden="true" className="flex gap-2 px-4 py-3 text-xs text-muted tabular-nums">
         <div className="flex flex-col justify-between text-right" style={{ height: HEIGHT }}>
@@ -82,7 +82,7 @@ export function StackedBars({ label, times, series, format, formatTime, formatTi
             {times.map((time, bar) => (
               <span
                 key={time}
-                hidden={bar % every !== 0}
+                hidden={bar % tickInterval !== 0}
                 className="absolute -translate-x-1/2 whitespace-nowrap"
                 style={{ left: `${((bar + 0.5) / times.length) * 100}%` }}
               >
@@ -100,7 +100,7 @@ export function StackedBars({ label, times, series, format, formatTime, formatTi
   )
 }
 
-/** `scale`: pixels for one. */
+/** `scale` is the height of the value 1 in pixels. */
 function Bar({ at, series, scale }: { at: number; series: readonly ChartSeries[]; scale: number }) {
   let y = HEIGHT
   return series.map(({ title, color, values }) => {

@@ -1,4 +1,4 @@
-/** A chat request in the language that is chosen, ready to be copied. */
+/** A chat request as code in a selectable language, with a copy button. */
 import { useState } from 'react'
 import { SNIPPET_WRITERS, type SnippetOptions } from '../snippet-writers.ts'
 import { CopyButton } from './elements.tsx'

@@ -1,4 +1,4 @@
-/** A modal dialog: the browser's own element, which traps the focus and closes on Escape, unless it must be answered. */
+/** A modal dialog, based on the browser's `dialog` element. It traps the focus, and closes on Escape unless `mustBeAnswered` is set. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 
 export function Dialog({
@@ -12,13 +12,13 @@ export function Dialog({
   onClose(): void
   children: ReactNode
   wide?: boolean
-  /** Whether only its own buttons close it. */
+  /** Only buttons inside the dialog close it. */
   mustBeAnswered?: boolean
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   const isShown = useRef(false)
-  // Before it leaves the page, so that the browser gives the focus back to what opened it.
+  // A layout effect closes the dialog before it is removed, so that the browser returns the focus to the button that opened it.
   useLayoutEffect(() => {
     const opened = dialog.current
     opened?.showModal()
@@ -34,7 +34,7 @@ export function Dialog({
       ref={dialog}
       aria-labelledby={id}
       onCancel={event => mustBeAnswered && event.preventDefault()}
-      // A browser closes on a second Escape, whatever the page says.
+      // Browsers close a dialog on a second Escape even if the first was prevented.
       onClose={() => isShown.current && (mustBeAnswered ? dialog.current?.showModal() : onClose())}
       className={`m-auto w-[calc(100vw-2rem)] rounded-xl border border-line bg-surface p-0 text-ink shadow-xl ${wide ? 'max-w-2xl' : 'max-w-md'}`}
     >

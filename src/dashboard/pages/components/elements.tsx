@@ -1,4 +1,4 @@
-/** The small components that every page is built from. */
+/** The basic components of all pages. */
 import { type ButtonHTMLAttributes, type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react'
 import { escapeControlCharacters } from '../format.ts'
 import { useProject } from '../session.ts'
@@ -37,7 +37,7 @@ export function Card({
   className = '',
 }: {
   title?: string
-  /** For links to it. */
+  /** The target of links to this card. */
   id?: string
   action?: ReactNode
   children: ReactNode
@@ -56,10 +56,10 @@ export function Card({
   )
 }
 
-/** Whether a page has been shown yet: the first keeps the focus where the browser puts it. */
+/** False until the first page is shown. The first page does not move the focus. */
 let hasShownPage = false
 
-/** The page's heading: it names the browser's tab, and gets the focus when somebody comes from another page. */
+/** The page's heading. It sets the title of the browser tab, and receives the focus after navigation from another page. */
 export function PageHeader({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null)
   const project = useProject()?.name
@@ -107,7 +107,7 @@ export function ErrorMessage({ error }: { error: Error | null }) {
   )
 }
 
-/** What the server warns of in something that it accepted. */
+/** Warnings of the server about values that it accepted. */
 export function Warnings({ warnings }: { warnings: readonly string[] }) {
   return warnings.map(warning => (
     <p
@@ -141,25 +141,25 @@ export function Loading() {
   )
 }
 
-/** Confirms the copy on screen and to screen readers. */
+/** Copies text to the clipboard. The result is announced to screen readers. */
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
   async function copy() {
-    const copied = await navigator.clipboard.writeText(text).then(
+    const result = await navigator.clipboard.writeText(text).then(
       () => 'copied' as const,
       () => 'failed' as const,
     )
-    setState(copied)
+    setState(result)
     setTimeout(() => setState('idle'), 2000)
   }
   return (
     <Button onClick={copy} aria-live="polite">
-      {state === 'copied' ? 'Copied' : state === 'failed' ? 'Select and copy it by hand' : label}
+      {state === 'copied' ? 'Copied' : state === 'failed' ? 'Copy failed' : label}
     </Button>
   )
 }
 
-/** A name that somebody chose: of any length, in any script, and without effect on the text around it. */
+/** Text chosen by a user, of any length and script. It does not affect the text around it. */
 export function UserText({ children, className = '' }: { children: string; className?: string }) {
   return (
     <bdi className={`block max-w-72 min-w-32 [overflow-wrap:anywhere] ${className}`}>
@@ -168,7 +168,7 @@ export function UserText({ children, className = '' }: { children: string; class
   )
 }
 
-/** One large figure. Belongs in a `dl`. */
+/** One large number with a title and a note. Its parent must be a `dl`. */
 export function StatTile({ title, value, note }: { title: string; value: ReactNode; note: ReactNode }) {
   return (
     <div className="rounded-xl border border-line bg-surface px-4 py-3.5">

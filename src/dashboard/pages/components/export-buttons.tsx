@@ -1,4 +1,4 @@
-/** Saves what an address of the admin API writes to a file, and says how far it is. */
+/** Downloads an export of the admin API as a file, and shows the progress. */
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { ApiError, formatQueryString, parseError, type QueryParameters } from '../api.ts'
@@ -13,8 +13,8 @@ export function ExportButtons({ path, query, name }: { path: string; query: Quer
       const abort = new AbortController()
       aborting.current = abort
       setBytes(0)
-      const address = `${path}${formatQueryString({ ...query, format })}`
-      save(await download(address, abort.signal, setBytes), `${name}.${format}`)
+      const url = `${path}${formatQueryString({ ...query, format })}`
+      save(await download(url, abort.signal, setBytes), `${name}.${format}`)
     },
   })
   const { error } = saving
@@ -23,7 +23,7 @@ export function ExportButtons({ path, query, name }: { path: string; query: Quer
       {saving.isPending ? (
         <>
           <span role="status" className="text-xs text-muted">
-            {formatBytes(bytes)} so far
+            {formatBytes(bytes)} downloaded
           </span>
           <Button onClick={() => aborting.current?.abort()}>Cancel</Button>
         </>
@@ -41,14 +41,18 @@ export function ExportButtons({ path, query, name }: { path: string; query: Quer
 
 async function download(path: string, signal: AbortSignal, onBytes: (bytes: number) => void): Promise<Blob> {
   const response = await fetch(path, { signal })
-  if (!response.ok || !response.body) throw await parseError(response, 'The export could not be read.')
+  if (!response.ok || !response.body) throw await parseError(response, 'The export failed.')
   const parts: Uint8Array<ArrayBuffer>[] = []
   let bytes = 0
   const reader = response.body.getReader()
   for (;;) {
     const { done, value } = await reader.read().catch(error => {
       if (signal.aborted) throw error
-      throw new ApiError(0, 'export', 'The export broke off; nothing was saved. Try again, with less if it can be.')
+      throw new ApiError(
+        0,
+        'export',
+        'The export was interrupted and nothing was saved. Try again, or narrow the filters.',
+      )
     })
     if (done) break
     parts.push(value)

@@ -24,7 +24,9 @@ type TextFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, keyof FieldPro
 export function TextField({ label, hint, className, onChange, ...input }: TextFieldProps) {
   return (
     <LabeledField label={label} hint={hint} className={className}>
-      {named => <input className={FIELD} onChange={event => onChange(event.target.value)} {...named} {...input} />}
+      {attributes => (
+        <input className={FIELD} onChange={event => onChange(event.target.value)} {...attributes} {...input} />
+      )}
     </LabeledField>
   )
 }
@@ -34,11 +36,11 @@ type TextAreaProps = Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, keyof Fie
 export function TextArea({ label, hint, className = '', onChange, ...area }: TextAreaProps) {
   return (
     <LabeledField label={label} hint={hint}>
-      {named => (
+      {attributes => (
         <textarea
           className={`${FIELD} ${className}`}
           onChange={event => onChange(event.target.value)}
-          {...named}
+          {...attributes}
           {...area}
         />
       )}
@@ -51,17 +53,17 @@ type SelectFieldProps = Omit<ComponentProps<typeof Select>, keyof FieldProps> & 
 export function SelectField({ label, hint, className, ...select }: SelectFieldProps) {
   return (
     <LabeledField label={label} hint={hint} className={className}>
-      {named => <Select className={FIELD} {...named} {...select} />}
+      {attributes => <Select className={FIELD} {...attributes} {...select} />}
     </LabeledField>
   )
 }
 
-interface LabelledProps extends Omit<FieldProps, 'onChange'> {
-  children(named: { id: string; 'aria-describedby': string | undefined }): ReactNode
+interface LabeledFieldProps extends Omit<FieldProps, 'onChange'> {
+  children(attributes: { id: string; 'aria-describedby': string | undefined }): ReactNode
 }
 
-/** `children` get what ties them to the label and the hint. */
-export function LabeledField({ label, hint, className, children }: LabelledProps) {
+/** `children` receives the attributes that connect the input to its label and hint. */
+export function LabeledField({ label, hint, className, children }: LabeledFieldProps) {
   const id = useId()
   const hintId = hint ? `${id}-hint` : undefined
   return (

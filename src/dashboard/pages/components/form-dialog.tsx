@@ -1,21 +1,21 @@
-/** Asking: a form for what is to be sent, and a dialog with one, or with a question, before something is done. */
+/** A form, and a dialog that confirms an action or asks for its input. */
 import { type ComponentProps, type FormEvent, type ReactNode, useState } from 'react'
 import { Dialog } from './dialog.tsx'
 import { Button, ErrorMessage } from './elements.tsx'
 import { SelectField, TextField } from './fields.tsx'
 import type { SelectOption } from './select.tsx'
 
-/** What the fields hold, by their names. */
+/** The text of each field, by field name. */
 export type FormValues = Record<string, string>
 
-/** A field of a form: a text, which must be given unless it is said, or a choice of one among a few. */
+/** A field of a form: a text field, which is required by default, or a selection. */
 export interface FormField extends Omit<ComponentProps<typeof TextField>, 'value' | 'onChange'> {
-  /** As the API calls it. */
+  /** The name of the field in the API. */
   name: string
   choices?: readonly SelectOption[]
-  /** What it holds at first: nothing, or the first choice, unless it is said. */
+  /** The initial value. Defaults to the first choice, or to empty text. */
   initial?: string | undefined
-  /** What is sent for its text; undefined is not sent. */
+  /** Converts the text to the value that is sent. Undefined omits the field. */
   read?(text: string): unknown
   isShown?(values: FormValues): boolean
 }
@@ -26,7 +26,7 @@ export const PASSWORD_FIELD = {
   type: 'password',
   autoComplete: 'current-password',
 } satisfies FormField
-/** One that is being set: password managers offer to generate and save it. */
+/** A new password. Password managers offer to generate and save it. */
 export const NEW_PASSWORD_FIELD = {
   label: 'New password',
   type: 'password',
@@ -38,7 +38,7 @@ interface FormProps {
   /** Above the fields. */
   text?: ReactNode
   fields?: readonly FormField[]
-  /** What is sent, where it is more than each field under its name. */
+  /** Builds the request body. By default, it has the value of each field under its name. */
   toBody?(read: Record<string, unknown>): unknown
   sending: { mutate(body: unknown, then: { onSuccess(): void }): void; isPending: boolean; error: Error | null }
   className?: string
@@ -46,15 +46,15 @@ interface FormProps {
   children: ReactNode
 }
 
-/** Shows the error if sending fails; is as it was at first, once it was sent. */
+/** Shows the error when sending fails, and resets its fields after success. */
 export function Form({ text, fields = [], toBody = read => read, sending, className = '', children }: FormProps) {
-  const first = (): FormValues => Object.fromEntries(fields.map(field => [field.name, initialOf(field)]))
-  const [values, setValues] = useState(first)
+  const initialValues = (): FormValues => Object.fromEntries(fields.map(field => [field.name, initialOf(field)]))
+  const [values, setValues] = useState(initialValues)
   const shown = fields.filter(({ isShown }) => isShown?.(values) ?? true)
   function submit(event: FormEvent) {
     event.preventDefault()
     const read = shown.map(({ name, read = text => text }) => [name, read(values[name] ?? '')])
-    sending.mutate(toBody(Object.fromEntries(read)), { onSuccess: () => setValues(first()) })
+    sending.mutate(toBody(Object.fromEntries(read)), { onSuccess: () => setValues(initialValues()) })
   }
   return (
     <form onSubmit={submit} className={`space-y-4 ${className}`}>
@@ -73,29 +73,29 @@ export function Form({ text, fields = [], toBody = read => read, sending, classN
   )
 }
 
-function initialOf({ initial, choices: [first = ''] = [] }: FormField): string {
-  return initial ?? (typeof first === 'string' ? first : first[0])
+function initialOf({ initial, choices: [firstChoice = ''] = [] }: FormField): string {
+  return initial ?? (typeof firstChoice === 'string' ? firstChoice : firstChoice[0])
 }
 
-function FormField({ field, ...now }: { field: FormField; value: string; onChange(value: string): void }) {
+function FormField({ field, ...state }: { field: FormField; value: string; onChange(value: string): void }) {
   const { name, choices, initial, read, isShown, ...input } = field
-  if (choices) return <SelectField label={input.label} hint={input.hint} choices={choices} {...now} />
-  return <TextField required autoComplete="off" {...input} {...now} />
+  if (choices) return <SelectField label={input.label} hint={input.hint} choices={choices} {...state} />
+  return <TextField required autoComplete="off" {...input} {...state} />
 }
 
-/** What a dialog asks. Without fields, it is about something that cannot be undone. */
+/** The content of a dialog. Without fields, it confirms an action that cannot be undone. */
 export interface DialogContent extends Pick<FormProps, 'text' | 'fields' | 'toBody'> {
-  /** The button's label is the title, unless it is said. */
   title: string
+  /** The label of the submit button. Defaults to the title. */
   action?: string
 }
 
-interface AskProps extends DialogContent {
+interface FormDialogProps extends DialogContent {
   sending: FormProps['sending']
   onClose(): void
 }
 
-export function FormDialog({ title, action = title, onClose, ...form }: AskProps) {
+export function FormDialog({ title, action = title, onClose, ...form }: FormDialogProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <Form {...form}>

@@ -1,4 +1,4 @@
-/** A list whose rows are more than a table shows. */
+/** A paged list whose rows need more space than a table row. */
 import type { ReactNode } from 'react'
 import type { usePagedList } from '../paged-list.ts'
 import { EmptyState, ErrorMessage, Loading } from './elements.tsx'
@@ -6,7 +6,7 @@ import { ShowMore } from './show-more.tsx'
 
 interface ListProps<Row extends { id: string }> extends ReturnType<typeof usePagedList<Row>> {
   empty: { title: string; help: ReactNode }
-  /** Of a row. */
+  /** The class of each row. */
   className: string
   item(row: Row): ReactNode
 }

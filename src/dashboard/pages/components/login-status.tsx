@@ -1,4 +1,4 @@
-/** Whether a person can log in yet. */
+/** Shows whether a user can log in, or has been invited. */
 import { formatAgo, formatDate } from '../format.ts'
 import type { LoginDetails } from '../types.ts'
 import { Badge } from './elements.tsx'
@@ -8,11 +8,11 @@ export function LoginStatus({ person: { can_log_in, invited_until, last_seen_at 
   return (
     <span className="whitespace-nowrap">
       {can_log_in ? (
-        <Badge look="good">{last_seen_at === null ? 'active' : `seen ${formatAgo(last_seen_at)}`}</Badge>
+        <Badge look="good">{last_seen_at === null ? 'Active' : `Last seen ${formatAgo(last_seen_at)}`}</Badge>
       ) : isInvited ? (
-        <Badge look="warn">invited, until {formatDate(invited_until)}</Badge>
+        <Badge look="warn">Invited until {formatDate(invited_until)}</Badge>
       ) : (
-        <Badge look="bad">{invited_until === null ? 'not invited' : 'invitation expired'}</Badge>
+        <Badge look="bad">{invited_until === null ? 'Not invited' : 'Invitation expired'}</Badge>
       )}
     </span>
   )

@@ -1,39 +1,39 @@
-/** Which way models take: who answers them, or what they are refused with. */
+/** Shows the providers that requests for models are routed to, or the status that they are rejected with. */
 import { formatCount, isolateDirection } from '../format.ts'
 import type { Route } from '../types.ts'
 
-const NAMED = 3
+const MAX_NAMES = 3
 
 export function ModelRoutes({ routes }: { routes: readonly Route[] }) {
   const groups = Map.groupBy(routes, ({ provider, problem }) => provider ?? String(problem?.status))
   return (
     <ul className="space-y-1 text-xs text-muted">
-      {[...groups].map(([way, taking]) => (
-        <li key={way}>
-          <NamedModels names={taking.map(({ id }) => id)} /> {verbOf(taking)}{' '}
-          <b className="font-medium text-ink">{way}</b>
+      {[...groups].map(([target, group]) => (
+        <li key={target}>
+          <NamedModels names={group.map(({ id }) => id)} /> {describeRouting(group)}{' '}
+          <b className="font-medium text-ink">{target}</b>
         </li>
       ))}
     </ul>
   )
 }
 
-function verbOf([first, ...more]: readonly Route[]): string {
-  if (first?.provider === null) return more.length === 0 ? 'is refused with' : 'are refused with'
+function describeRouting([first, ...more]: readonly Route[]): string {
+  if (first?.provider === null) return more.length === 0 ? 'is rejected with' : 'are rejected with'
   return more.length === 0 ? 'goes to' : 'go to'
 }
 
 function NamedModels({ names }: { names: readonly string[] }) {
-  const rest = names.length - NAMED
+  const rest = names.length - MAX_NAMES
   return (
     <>
-      <code className="font-mono break-words">{names.slice(0, NAMED).join(', ')}</code>
+      <code className="font-mono break-words">{names.slice(0, MAX_NAMES).join(', ')}</code>
       {rest > 0 && ` and ${formatCount(rest)} more`}
     </>
   )
 }
 
-/** Of one model. */
+/** Shows the route of one model. */
 export function ModelRoute({ route: { id, model, provider, problem } }: { route: Route }) {
   if (problem === null) {
     return (
@@ -45,7 +45,7 @@ export function ModelRoute({ route: { id, model, provider, problem } }: { route:
   }
   return (
     <p className="text-xs text-danger">
-      Answers {problem.status}: {problem.message}
+      Rejected with {problem.status}: {problem.message}
     </p>
   )
 }

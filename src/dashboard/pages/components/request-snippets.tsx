@@ -1,4 +1,4 @@
-/** How to send a first request: in several languages, for a model that the project can reach, with the way that the model takes. */
+/** Code examples of a first request, in several languages, for a selectable model that the project can reach. */
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { chooseRoute, useRoutes } from '../routes.ts'
@@ -9,14 +9,14 @@ import { ErrorMessage, Loading } from './elements.tsx'
 import { SelectField } from './fields.tsx'
 import { ModelRoute } from './model-routes.tsx'
 
-interface SnippetsProps {
+interface RequestSnippetsProps {
   projectId: string
   keyType: ApiKey['type']
-  /** Null where it is not known any more: snippets read it from the environment then. */
+  /** Null when the value is no longer known. The code then reads it from the environment. */
   apiKey: string | null
 }
 
-export function RequestSnippets({ projectId, keyType, apiKey }: SnippetsProps) {
+export function RequestSnippets({ projectId, keyType, apiKey }: RequestSnippetsProps) {
   const session = useSession()
   const [chosen, setChosen] = useState<string | null>(null)
   const routes = useRoutes(projectId, { key_type: keyType })
@@ -39,11 +39,11 @@ export function RequestSnippets({ projectId, keyType, apiKey }: SnippetsProps) {
 export function NoModelNotice({ projectId }: { projectId: string }) {
   return (
     <p className="text-muted">
-      Project keys reach no model yet: have the operator set AGGREGATOR_API_KEY, or{' '}
+      No models are available to project keys. Ask the operator to set AGGREGATOR_API_KEY, or{' '}
       <Link to={`/${projectId}/settings/provider-keys` as never} className="text-accent underline">
-        store a key of a provider
+        add a provider key
       </Link>
-      . Test keys are answered by the built-in sandbox.
+      . Test keys use the built-in sandbox.
     </p>
   )
 }

@@ -1,4 +1,4 @@
-/** The columns of a resource that do something: a field that is changed in its place, and a row's buttons. */
+/** Interactive columns of a resource table: fields that are edited in place, and the action buttons of each row. */
 import { isolateDirection } from '../format.ts'
 import { hasRole } from '../session.ts'
 import type { Project, Role } from '../types.ts'
@@ -8,31 +8,31 @@ import { Select, type SelectOption } from './select.tsx'
 import type { Column } from './table.tsx'
 
 export interface ResourceColumn<Row> extends Column<Row> {
-  /** Offered in place of the cell, to whoever may change it. */
+  /** Replaces the cell by a selection, for users who may change the field. */
   change?: { field: keyof Row & string; choices: readonly SelectOption[]; needs?: Role }
 }
 
 export interface ResourceColumnOptions<Row> {
   columns: readonly ResourceColumn<Row>[]
   actions?: readonly Action<Row>[]
-  /** What a row is called, for screen readers. */
+  /** The name of a row, for screen readers. */
   nameOf?(row: Row): string
 }
 
-/** Those of the buttons that the user may use in this project. */
+/** Builds the columns, with the fields and buttons that the user's role in the project allows. */
 export function buildColumns<Row>(
   { columns, actions = [], nameOf = () => '' }: ResourceColumnOptions<Row>,
   project: Project | null,
   act: RunAction<Row>,
 ): Column<Row>[] {
-  const nameIn = (row: Row) => isolateDirection(nameOf(row))
+  const displayName = (row: Row) => isolateDirection(nameOf(row))
   const shown = columns.map(column => {
     const { change, title } = column
     if (change === undefined || (change.needs && !hasRole(project, change.needs))) return column
     const { field, choices } = change
     const cell = (row: Row) => (
       <Select
-        aria-label={`${title} of ${nameIn(row)}`}
+        aria-label={`${title} of ${displayName(row)}`}
         choices={choices}
         value={String(row[field])}
         onChange={value => act({ title }, row, { [field]: value })}
@@ -50,7 +50,7 @@ export function buildColumns<Row>(
           <RowButton
             key={action.title}
             look={action.look ?? 'danger'}
-            aria-label={`${action.label ?? action.title} ${nameIn(row)}`}
+            aria-label={`${action.label ?? action.title} ${displayName(row)}`}
             onClick={() => act(action, row)}
           >
             {action.title}

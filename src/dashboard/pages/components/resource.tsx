@@ -1,4 +1,4 @@
-/** A list of the admin API as people see it: its rows as a table, what may be done with each, and making another. */
+/** A list of the admin API as a table, with actions on each row and an action that creates a row. */
 import type { ReactNode } from 'react'
 import type { QueryParameters } from '../api.ts'
 import { usePagedList } from '../paged-list.ts'
@@ -9,26 +9,27 @@ import { buildColumns, type ResourceColumnOptions } from './resource-columns.tsx
 import { Table } from './table.tsx'
 
 interface ResourceProps<Row> extends ResourceColumnOptions<Row> {
-  /** The heading, and what it is about, of a page that is this list; without it, it is a card among others. */
+  /** The heading and description, if the list is a page of its own. Without it, the list is one card of a page. */
   page?: { title: string; help: ReactNode }
-  /** The card's title, and the table's name, if that is another. */
+  /** The title of the card. */
   title?: string
+  /** The name of the table for screen readers. Defaults to the title. */
   label?: string
-  /** Null while it is not known. */
+  /** The URL path of the list. Null while the project is loading. */
   path: string | null
-  /** Fifty rows to a page, unless it is said. */
+  /** Defaults to 50 rows per page. */
   query?: QueryParameters
-  /** How often it is asked for again: for lists in one page, or with the newest first. */
+  /** The interval between refetches, in milliseconds. Only for lists with one page, or with the newest rows first. */
   refreshMs?: number | undefined
-  /** Where a row is, if not below `path` under its id. */
-  addressOf?(row: Row): string
-  /** What is asked for again after a change, by how its address begins; the list alone, unless it is said. */
+  /** The URL of a row. Defaults to its ID below `path`. */
+  urlOf?(row: Row): string
+  /** URL prefixes of the queries to refetch after a change. Defaults to the list itself. */
   refreshes?: readonly string[]
-  /** Makes another; its subject is nothing. */
-  make?: Action<null> | false | undefined
-  /** Beside the card's title, in place of the button that makes another: what narrows the list down. */
-  side?: ReactNode
-  /** Between the card's head and the table. */
+  /** Creates a row. */
+  create?: Action<null> | false | undefined
+  /** Content beside the card's title, such as filters. It replaces the create button of a card. */
+  toolbar?: ReactNode
+  /** Content between the card's header and the table. */
   note?: ReactNode
   empty: { title: string; help: ReactNode }
   /** More cards of the same page. */
@@ -36,18 +37,18 @@ interface ResourceProps<Row> extends ResourceColumnOptions<Row> {
 }
 
 export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) {
-  const { page, path, query, refreshMs, title, label = title ?? page?.title ?? '', make, empty, children } = props
+  const { page, path, query, refreshMs, title, label = title ?? page?.title ?? '', create, empty, children } = props
   const project = useProject()
   const list = usePagedList<Row>(path ?? '', query ?? { limit: 50 }, { refetchMs: refreshMs, enabled: path !== null })
-  const addressOf = (row: Row | null) => (row === null ? `${path}` : (props.addressOf?.(row) ?? `${path}/${row.id}`))
-  const { act, error, dialog } = useActions<Row | null>(addressOf, props.refreshes ?? [`${path}`])
-  const maker = make && path !== null && isActionAllowed(make, project) && (
-    <Button look={page ? 'primary' : 'plain'} onClick={() => act(make, null)}>
-      {make.title}
+  const urlOf = (row: Row | null) => (row === null ? `${path}` : (props.urlOf?.(row) ?? `${path}/${row.id}`))
+  const { act, error, dialog } = useActions<Row | null>(urlOf, props.refreshes ?? [`${path}`])
+  const createButton = create && path !== null && isActionAllowed(create, project) && (
+    <Button look={page ? 'primary' : 'plain'} onClick={() => act(create, null)}>
+      {create.title}
     </Button>
   )
   const card = (
-    <Card {...(title !== undefined && { title })} action={props.side ?? (!page && maker)}>
+    <Card {...(title !== undefined && { title })} action={props.toolbar ?? (!page && createButton)}>
       {props.note}
       {error && (
         <div className="p-4">
@@ -59,7 +60,7 @@ export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) 
         {...list}
         keyOf={row => row.id}
         empty={
-          <EmptyState title={empty.title} action={page && maker}>
+          <EmptyState title={empty.title} action={page && createButton}>
             {empty.help}
           </EmptyState>
         }
@@ -71,7 +72,7 @@ export function Resource<Row extends { id: string }>(props: ResourceProps<Row>) 
   if (!page) return card
   return (
     <>
-      <PageHeader title={page.title} action={maker}>
+      <PageHeader title={page.title} action={createButton}>
         {page.help}
       </PageHeader>
       <div className="space-y-5">

@@ -1,12 +1,12 @@
-/** A dialog that shows a secret once: only its own button closes it. */
+/** A dialog that shows a secret once. Only its own button closes it. */
 import { useBlocker } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Dialog } from './dialog.tsx'
 import { Button, CopyButton } from './elements.tsx'
 
-interface ShownOnceProps {
+interface SecretDialogProps {
   title: string
-  /** Tells the user what to do with the secret; of a key, unless it is said. */
+  /** Tells the user what to do with the secret. Defaults to a notice about keys. */
   notice?: string
   value: string
   /** The copy button's label. */
@@ -16,7 +16,7 @@ interface ShownOnceProps {
   children?: ReactNode
 }
 
-const KEY_NOTICE = 'Copy it now: it is shown only once and not stored.'
+const KEY_NOTICE = 'Copy this key now. It is shown only once and cannot be recovered.'
 
 export function SecretDialog({
   title,
@@ -25,8 +25,8 @@ export function SecretDialog({
   copy = 'Copy key',
   onClose,
   children,
-}: ShownOnceProps) {
-  // Neither Back nor another address takes it away; before the page itself goes, the browser asks.
+}: SecretDialogProps) {
+  // Navigation inside the dashboard is blocked, and the browser asks before the page is closed.
   useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true })
   return (
     <Dialog title={title} onClose={onClose} wide={children !== undefined} mustBeAnswered>

@@ -1,12 +1,12 @@
-/** A choice of one among a few, side by side. */
-interface SegmentsProps {
+/** A row of buttons that selects one of a few choices. */
+interface SegmentedControlProps {
   label: string
   value: string
   choices: readonly (readonly [value: string, title: string])[]
   onChange(value: string): void
 }
 
-export function SegmentedControl({ label, value, choices, onChange }: SegmentsProps) {
+export function SegmentedControl({ label, value, choices, onChange }: SegmentedControlProps) {
   return (
     <fieldset className="inline-flex min-w-0 max-w-full flex-wrap rounded-lg border border-line bg-sunken p-0.5">
       <legend className="sr-only">{label}</legend>

@@ -2,7 +2,7 @@
 import type { SelectHTMLAttributes } from 'react'
 import { escapeControlCharacters } from '../format.ts'
 
-/** The value sent to the server and the title shown; a string alone is both. */
+/** An option's value and title. A single string is both. */
 export type SelectOption = string | readonly [value: string, title: string]
 
 interface SelectProps extends Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> {

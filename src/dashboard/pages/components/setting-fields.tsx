@@ -1,4 +1,4 @@
-/** A field for one setting, as the server describes it: a choice with a hint on each option, an amount in a readable unit, or text. */
+/** The field of one project setting, as the server describes it: a choice with hints, an amount with a unit, or text. */
 import { useId, useState } from 'react'
 import type { SettingKind } from '../types.ts'
 import { FIELD_CLASS, LabeledField, TextField } from './fields.tsx'
@@ -11,7 +11,7 @@ interface SettingFieldProps {
   onChange(value: string): void
 }
 
-/** Units from the smallest to the largest, by the end of a setting's name. */
+/** Units in ascending size, by the last word of a setting's name. */
 const UNITS: Record<string, readonly (readonly [title: string, size: number])[]> = {
   seconds: [
     ['seconds', 1],
@@ -27,7 +27,7 @@ const UNITS: Record<string, readonly (readonly [title: string, size: number])[]>
   ],
 }
 
-/** The last word of a setting's name. */
+/** Returns the last word of a setting's name. */
 function unitOf(name: string): string {
   return name.slice(name.lastIndexOf('_') + 1)
 }
@@ -55,8 +55,8 @@ function ChoiceField({ kind: { title, words, choices }, value, disabled, onChang
     <fieldset disabled={disabled} className="sm:col-span-2">
       <legend className="mb-1.5 font-medium">{title}</legend>
       <div className={`grid gap-2 ${words.length > 2 ? 'sm:grid-cols-3' : 'sm:grid-cols-2'}`}>
-        {words.map((word, at) => {
-          const [label = word, hint = ''] = choices[at]?.split(/: (.*)/) ?? []
+        {words.map((word, index) => {
+          const [label = word, hint = ''] = choices[index]?.split(/: (.*)/) ?? []
           return (
             <label
               key={word}
@@ -85,19 +85,19 @@ function ChoiceField({ kind: { title, words, choices }, value, disabled, onChang
 function AmountField({ kind: { name, title, help, most }, value, disabled, onChange }: SettingFieldProps) {
   const units = UNITS[unitOf(name)] ?? []
   const [chosen, setChosen] = useState<number | null>(null)
-  // The largest unit that divides the amount.
-  const fitting = units.findLastIndex(([, size]) => Number(value) > 0 && Number(value) % size === 0)
-  const at = chosen ?? Math.max(0, fitting)
+  // The largest unit that divides the amount without a remainder.
+  const largestUnit = units.findLastIndex(([, size]) => Number(value) > 0 && Number(value) % size === 0)
+  const at = chosen ?? Math.max(0, largestUnit)
   const size = units[at]?.[1] ?? 1
-  const keep = (text: string, unitSize: number) =>
+  const update = (text: string, unitSize: number) =>
     onChange(text === '' ? '' : String(Math.round(Number(text) * unitSize)))
   const shown = value === '' ? '' : String(Number(value) / size)
   return (
     <LabeledField label={title} hint={help}>
-      {named => (
+      {attributes => (
         <div className="flex gap-2">
           <input
-            {...named}
+            {...attributes}
             type="number"
             required
             min={0}
@@ -105,7 +105,7 @@ function AmountField({ kind: { name, title, help, most }, value, disabled, onCha
             step="any"
             disabled={disabled}
             value={shown}
-            onChange={event => keep(event.target.value, size)}
+            onChange={event => update(event.target.value, size)}
             className={`min-w-0 flex-1 ${FIELD_CLASS}`}
           />
           <Select
@@ -116,7 +116,7 @@ function AmountField({ kind: { name, title, help, most }, value, disabled, onCha
             onChange={index => {
               const next = Number(index)
               setChosen(next)
-              keep(shown, units[next]?.[1] ?? 1)
+              update(shown, units[next]?.[1] ?? 1)
             }}
             className={FIELD_CLASS}
           />

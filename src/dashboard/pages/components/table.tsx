@@ -1,4 +1,4 @@
-/** A table that scrolls sideways on narrow screens, and says what to do when it is empty. */
+/** A table that scrolls horizontally on narrow screens, with states for loading, errors and no rows. */
 import type { ReactNode } from 'react'
 import { escapeControlCharacters } from '../format.ts'
 import { ErrorMessage, Loading, UserText } from './elements.tsx'
@@ -9,7 +9,7 @@ export interface Column<Row> {
   cell(row: Row): ReactNode
   /** Aligns the column right. */
   numeric?: boolean
-  /** `strong` for what names the row, `code` for what a machine reads, `line` for what stays in one line. */
+  /** `strong` for the name of a row, `code` for identifiers, `line` for text that must not wrap. */
   look?: keyof typeof LOOKS
 }
 
@@ -19,8 +19,8 @@ const LOOKS = {
   line: 'whitespace-nowrap',
 }
 
-/** A cell's content. Text may be what somebody else wrote, whichever column it stands in. */
-function Shown({ look, children }: { look: keyof typeof LOOKS | undefined; children: ReactNode }) {
+/** The content of a cell. Text in any column may come from other people, so it is escaped. */
+function CellContent({ look, children }: { look: keyof typeof LOOKS | undefined; children: ReactNode }) {
   if (typeof children !== 'string') return children
   return look === 'line' || look === 'code' ? (
     <bdi>{escapeControlCharacters(children)}</bdi>
@@ -75,7 +75,7 @@ export function Table<Row>({ label, columns, rows, keyOf, error = null, empty, m
                     key={title}
                     className={`px-3 py-2.5 first:pl-4 last:pr-4 align-middle ${numeric ? 'text-right tabular-nums' : ''} ${look ? LOOKS[look] : ''}`}
                   >
-                    <Shown look={numeric ? 'line' : look}>{cell(row)}</Shown>
+                    <CellContent look={numeric ? 'line' : look}>{cell(row)}</CellContent>
                   </td>
                 ))}
               </tr>

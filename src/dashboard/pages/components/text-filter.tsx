@@ -1,6 +1,6 @@
-/** A filter of free text. */
+/** A text filter. */
 
-/** The look of a filter. */
+/** The class of all filter fields. */
 export const FILTER_CLASS = 'min-h-9 min-w-0 max-w-[min(14rem,100%)] rounded-lg border border-line bg-surface px-2.5'
 
 interface TextFilterProps {
@@ -9,7 +9,7 @@ interface TextFilterProps {
   onChange(value: string): void
 }
 
-/** Queries on blur or Enter, not on every keystroke. */
+/** Applies the filter on blur or Enter, not on every keystroke. */
 export function TextFilter({ label, value, onChange }: TextFilterProps) {
   return (
     <input

@@ -1,4 +1,4 @@
-/** The user's own account: password, sessions and admin API keys. */
+/** The account page: password, sessions and admin API keys of the logged-in user. */
 import { useMutation } from '@tanstack/react-query'
 import { sendRequest } from '../api.ts'
 import { Button, Card, PageHeader } from '../components/elements.tsx'
@@ -22,23 +22,23 @@ export default function Account() {
   )
 }
 
-const PASSWORDS = [
+const PASSWORD_FIELDS = [
   { ...PASSWORD_FIELD, name: 'password', label: 'Current password' },
   { ...NEW_PASSWORD_FIELD, name: 'new_password', hint: 'At least 12 characters.' },
 ]
 
 function Password() {
-  const changing = useMutation({
+  const saving = useMutation({
     mutationFn: (passwords: unknown) => sendRequest('POST', '/dashboard/api/password', passwords),
   })
   return (
     <Card title="Password">
-      <Form fields={PASSWORDS} sending={changing} className="p-4">
+      <Form fields={PASSWORD_FIELDS} sending={saving} className="p-4">
         <div className="flex items-center justify-end gap-3">
           <span role="status" className="text-xs text-muted">
-            {changing.isSuccess ? 'Changed.' : ''}
+            {saving.isSuccess ? 'Password changed.' : ''}
           </span>
-          <Button type="submit" look="primary" disabled={changing.isPending}>
+          <Button type="submit" look="primary" disabled={saving.isPending}>
             Change password
           </Button>
         </div>

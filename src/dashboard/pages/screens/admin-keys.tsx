@@ -1,4 +1,4 @@
-/** Admin API keys, for scripts that call the same API as these pages. */
+/** The admin API keys of the installation. Scripts use them to call the API that these pages call. */
 import type { Action } from '../components/actions.tsx'
 import { Resource } from '../components/resource.tsx'
 import { formatAgo, formatDate, isolateDirection } from '../format.ts'
@@ -12,41 +12,41 @@ export function AdminKeys() {
       path="/v1/organization/admin_api_keys"
       title="Admin API keys"
       empty={{
-        title: 'No admin keys',
-        help: 'With an admin key, OpenAI’s client libraries can manage projects, keys and usage here.',
+        title: 'No admin keys yet',
+        help: 'Scripts and OpenAI’s client libraries use admin keys to manage projects, keys and usage.',
       }}
       nameOf={key => key.name}
       columns={[
         { title: 'Name', look: 'strong', cell: key => key.name },
         { title: 'Key', look: 'code', cell: key => key.redacted_value },
-        { title: 'Acts for', cell: key => key.owner.name },
+        { title: 'Owner', cell: key => key.owner.name },
         { title: 'Last used', look: 'line', cell: key => formatAgo(key.last_used_at) },
         { title: 'Expires', look: 'line', cell: key => formatDate(key.expires_at) },
       ]}
-      make={MAKE}
-      actions={[DELETE]}
+      create={CREATE}
+      actions={[REVOKE]}
     />
   )
 }
 
-const MAKE: Action<null> = {
-  title: 'New admin key',
+const CREATE: Action<null> = {
+  title: 'Create admin key',
   confirmation: () => ({
     action: 'Create key',
     fields: [
-      { name: 'name', label: 'Name', maxLength: 100, hint: 'It has all your permissions, and expires in 90 days.' },
+      { name: 'name', label: 'Name', maxLength: 100, hint: 'The key has all your permissions and expires in 90 days.' },
     ],
     toBody: read => ({ ...read, expires_in_seconds: 90 * 86_400 }),
   }),
   showOnce: ({ value }: { value: string }) => ({ title: 'Your new admin key', value }),
 }
 
-const DELETE: Action<AdminKey> = {
-  title: 'Delete',
+const REVOKE: Action<AdminKey> = {
+  title: 'Revoke',
   method: 'DELETE',
   confirmation: key => ({
-    title: `Delete “${isolateDirection(key.name)}”?`,
-    action: 'Delete key',
-    text: 'Its requests are refused from the next one on.',
+    title: `Revoke “${isolateDirection(key.name)}”?`,
+    action: 'Revoke key',
+    text: 'Requests with this key are rejected immediately.',
   }),
 }

@@ -1,4 +1,4 @@
-/** API keys: generates them, shows each once, limits, rotates and deactivates them. */
+/** The API keys page: creates, limits, rotates and revokes keys. A key's value is shown once. */
 import { useState } from 'react'
 import { Badge, Card, UserText, Warnings } from '../components/elements.tsx'
 import { RequestSnippets } from '../components/request-snippets.tsx'
@@ -15,7 +15,11 @@ const KEY_TYPES = [
   ['project', 'Project key'],
   ['test', 'Test key'],
 ] as const
-const STATES = { active: 'good', expired: 'warn', deactivated: 'neutral' } as const
+const STATES = {
+  active: ['good', 'Active'],
+  expired: ['warn', 'Expired'],
+  deactivated: ['neutral', 'Revoked'],
+} as const
 
 export default function ApiKeys() {
   const project = useProject()
@@ -27,42 +31,42 @@ export default function ApiKeys() {
         title: 'API keys',
         help: (
           <>
-            Clients send one as <code className="font-mono">Authorization: Bearer …</code>. Rotating gives a key another
-            value: its present one can go on working for a while.
+            Clients send a key as <code className="font-mono">Authorization: Bearer …</code>. Rotate a key to replace
+            its value; the current value can stay valid for a while.
           </>
         ),
       }}
       path={useProjectPath('api_keys')}
       query={{ include_inactive: all, limit: 50 }}
-      title={all ? 'All keys' : 'Keys in use'}
+      title={all ? 'All keys' : 'Active keys'}
       label="API keys"
-      side={<ShowAll all={all} onChange={shows => change({ all: shows ? 'true' : '' })} />}
+      toolbar={<ShowAll all={all} onChange={isChecked => change({ all: isChecked ? 'true' : '' })} />}
       empty={{
-        title: 'No keys yet',
-        help: 'A test key is answered by the built-in sandbox, at no cost; a project key reaches real models.',
+        title: 'No API keys yet',
+        help: 'A test key uses the built-in sandbox at no cost. A project key uses the project’s providers.',
       }}
       nameOf={key => key.name}
       columns={COLUMNS}
-      make={project?.status === 'active' && createKeyAction(project.id)}
+      create={project?.status === 'active' && createKeyAction(project.id)}
       actions={listKeyActions(project?.id ?? '')}
     >
-      {project && <UseKey key={project.id} projectId={project.id} />}
+      {project && <CodeExamples key={project.id} projectId={project.id} />}
     </Resource>
   )
 }
 
-/** The snippets for a key that was made earlier. */
-function UseKey({ projectId }: { projectId: string }) {
+/** Code examples that read an existing key from the environment. */
+function CodeExamples({ projectId }: { projectId: string }) {
   const [type, setType] = useState('project')
   return (
     <Card
-      title="Use a key"
+      title="Code examples"
       id="use"
-      action={<SegmentedControl label="Type of key" value={type} choices={KEY_TYPES} onChange={setType} />}
+      action={<SegmentedControl label="Key type" value={type} choices={KEY_TYPES} onChange={setType} />}
     >
       <div className="space-y-3 p-4">
         <p className="text-muted">
-          With the key in the environment as <code className="font-mono">OPENAI_API_KEY</code>:
+          Set <code className="font-mono">OPENAI_API_KEY</code> to an API key of this project.
         </p>
         <RequestSnippets projectId={projectId} keyType={type === 'test' ? 'test' : 'project'} apiKey={null} />
       </div>
@@ -70,7 +74,7 @@ function UseKey({ projectId }: { projectId: string }) {
   )
 }
 
-function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): void }) {
+function ShowAll({ all, onChange }: { all: boolean; onChange(isChecked: boolean): void }) {
   return (
     <label className="flex items-center gap-2 text-xs text-muted">
       <input
@@ -79,25 +83,25 @@ function ShowAll({ all, onChange }: { all: boolean; onChange(shows: boolean): vo
         checked={all}
         onChange={event => onChange(event.target.checked)}
       />
-      Show expired and deactivated
+      Show expired and revoked
     </label>
   )
 }
 
-/** What narrows a key, for people: '' for nothing. */
-function limitsOf({
+/** Describes the limits of a key in one line; '' when it has none. */
+function describeLimits({
   requests_per_minute: requests,
   tokens_per_minute: tokens,
   allowed_models,
   allowed_addresses,
 }: ApiKey): string {
-  const stated = [
-    requests === null ? [] : `${formatCount(requests)} a minute`,
-    tokens === null ? [] : `${formatCount(tokens)} tokens a minute`,
+  const parts = [
+    requests === null ? [] : `${formatCount(requests)} requests/min`,
+    tokens === null ? [] : `${formatCount(tokens)} tokens/min`,
     allowed_models ?? [],
     allowed_addresses ?? [],
   ]
-  return stated.flat().join(', ')
+  return parts.flat().join(', ')
 }
 
 const COLUMNS: ResourceColumn<ApiKey>[] = [
@@ -115,13 +119,19 @@ const COLUMNS: ResourceColumn<ApiKey>[] = [
     title: 'Limits',
     cell: key => (
       <>
-        {limitsOf(key) || <span className="text-muted">None</span>}
+        {describeLimits(key) || <span className="text-muted">None</span>}
         <Warnings warnings={key.warnings} />
       </>
     ),
   },
   { title: 'Type', cell: key => <Badge>{key.type === 'test' ? 'Test' : 'Project'}</Badge> },
-  { title: 'State', cell: key => <Badge look={STATES[key.state]}>{key.state}</Badge> },
+  {
+    title: 'Status',
+    cell: ({ state }) => {
+      const [look, label] = STATES[state]
+      return <Badge look={look}>{label}</Badge>
+    },
+  },
   {
     title: 'Last used',
     look: 'line',

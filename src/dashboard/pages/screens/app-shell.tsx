@@ -1,4 +1,4 @@
-/** The frame around every page: the project, the navigation, and the user. */
+/** The frame around every page: project selection, navigation, and the logged-in user. */
 
 import {
   type ErrorComponentProps,
@@ -28,15 +28,18 @@ import { applyTheme, readTheme, type Theme } from '../theme.ts'
 import type { Session } from '../types.ts'
 import { LoginForm, Logo } from './login.tsx'
 
-/** Where a session ends, its page waits out of sight, with all that was typed, until the same person has logged in again. */
+/**
+ * Shows the page to a logged-in user, and the login form to anybody else. When a session ends, its page stays mounted but hidden, with all
+ * unsaved input, until the same user logs in again.
+ */
 export function AppShell() {
   const { data: session, error } = useSession()
   const [shown, setShown] = useState<Session | null>(null)
   if (session && session !== shown && (shown === null || session.user.id === shown.user.id)) setShown(session)
-  const isAnother = session && shown && session.user.id !== shown.user.id
+  const isOtherUser = session && shown && session.user.id !== shown.user.id
   useEffect(() => {
-    if (isAnother) window.location.reload()
-  }, [isAnother])
+    if (isOtherUser) window.location.reload()
+  }, [isOtherUser])
   if (session === null && shown === null) return <LoginForm />
   if (shown === null) {
     if (!error) return <Loading />
@@ -48,8 +51,8 @@ export function AppShell() {
   }
   return (
     <>
-      {session === null && <LoginForm ended={shown.user.email} />}
-      <Activity mode={session && !isAnother ? 'visible' : 'hidden'}>
+      {session === null && <LoginForm endedSessionOf={shown.user.email} />}
+      <Activity mode={session && !isOtherUser ? 'visible' : 'hidden'}>
         <Frame session={shown} />
       </Activity>
     </>
@@ -61,11 +64,11 @@ function Frame({ session }: { session: Session }) {
   const { pathname } = useLocation()
   const { data: project, isUnknown } = useProjectQuery()
   const { project: id } = useParams({ strict: false })
-  const isRefused =
+  const isForbidden =
     id === undefined &&
     !isAdministrator(session) &&
-    linksOf('administrators').some(({ path }) => pathname.endsWith(path))
-  // Navigation closes the menu, so that it does not cover the new page; choosing the page that is shown closes it, too.
+    listLinks('administrators').some(({ path }) => pathname.endsWith(path))
+  // Navigation closes the menu, so that it does not cover the new page. A click on the current page's link closes it too (onChosen).
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
     if (project) rememberProject(project.id)
@@ -94,23 +97,23 @@ function Frame({ session }: { session: Session }) {
           </Link>
           <ProjectSwitch />
           <Navigation session={session} onChosen={() => setOpen(false)} />
-          <Foot session={session} />
+          <SidebarFooter session={session} />
         </div>
       </aside>
       <main id="content" tabIndex={-1} className="min-w-0 px-4 py-6 outline-none sm:px-6 lg:py-8">
         <div className="mx-auto max-w-6xl">
           {project?.status === 'archived' && (
             <p role="note" className="mb-5 rounded-lg bg-warn-soft px-3 py-2 text-warn">
-              This project is archived: its keys are refused, and its records are kept.
+              This project is archived. Requests with its keys are rejected; its records are kept.
             </p>
           )}
-          {isRefused ? (
-            <PageHeader title="This page is the administrators’">
-              What you may see and change is in the menu, by project.
+          {isForbidden ? (
+            <PageHeader title="Administrators only">
+              You do not have access to this page. Choose another page from the menu.
             </PageHeader>
           ) : isUnknown ? (
-            <PageHeader title="There is no such project">
-              It does not exist, or you are not a member of it. Choose another from the menu.
+            <PageHeader title="Project not found">
+              The project does not exist, or you are not a member of it. Choose another project from the menu.
             </PageHeader>
           ) : (
             <Outlet />
@@ -128,8 +131,9 @@ function ProjectSwitch() {
   const navigate = useNavigate()
   const { pathname } = useLocation()
   if (data === undefined || data.length === 0) return null
-  const shown = current === null || data.some(project => project.id === current.id) ? data : [...data, current]
-  const projects = shown.map(project => [project.id, project.name] as const)
+  // An archived project is not in the list; it is added while it is shown.
+  const listed = current === null || data.some(project => project.id === current.id) ? data : [...data, current]
+  const projects = listed.map(project => [project.id, project.name] as const)
   return (
     <label className="block">
       <span className="mb-1 block px-1 text-xs font-medium text-muted">Project</span>
@@ -137,10 +141,10 @@ function ProjectSwitch() {
         className="min-h-9 w-full rounded-lg border border-line bg-surface px-2.5 font-medium"
         choices={id === undefined ? [['', 'Choose a project'], ...projects] : projects}
         value={id ?? ''}
-        onChange={chosen => {
-          const [page = 'overview', ofSettings = ''] =
+        onChange={value => {
+          const [page = 'overview', section = ''] =
             id === undefined ? [] : (pathname.split(`/${id}/`)[1]?.split('/') ?? [])
-          void navigate({ to: `/${chosen}/${page === 'settings' ? `${page}/${ofSettings}` : page}` as never })
+          void navigate({ to: `/${value}/${page === 'settings' ? `${page}/${section}` : page}` as never })
         }}
       />
     </label>
@@ -152,29 +156,29 @@ const ACTIVE = { className: '!bg-accent-soft !text-accent-strong font-medium', '
 
 function Navigation({ session, onChosen }: { session: Session; onChosen: () => void }) {
   const { data } = useProjects()
-  const { project: inAddress } = useParams({ strict: false })
-  const id = inAddress ?? readLastProject(data ?? [])?.id
+  const { project: urlProject } = useParams({ strict: false })
+  const id = urlProject ?? readLastProject(data ?? [])?.id
   return (
     <nav aria-label="Pages" className="flex-1 space-y-5">
       {id !== undefined &&
         (['project', 'settings'] as const).map(menu => (
-          <PageLinks key={menu} pages={linksOf(menu, id)} onChosen={onChosen} />
+          <PageLinks key={menu} pages={listLinks(menu, id)} onChosen={onChosen} />
         ))}
       <PageLinks
-        pages={[...(isAdministrator(session) ? linksOf('administrators') : []), ...linksOf('own')]}
+        pages={[...(isAdministrator(session) ? listLinks('administrators') : []), ...listLinks('own')]}
         onChosen={onChosen}
       />
     </nav>
   )
 }
 
-function linksOf(menu: string, projectId = ''): { path: string; title: string }[] {
-  return PAGE_ENTRIES.flatMap(({ path, link: [of, title] = ['', ''] }) =>
-    of === menu ? [{ path: path.replace('$project', projectId), title }] : [],
+function listLinks(menu: string, projectId = ''): { path: string; title: string }[] {
+  return PAGE_ENTRIES.flatMap(({ path, link: [group, title] = ['', ''] }) =>
+    group === menu ? [{ path: path.replace('$project', projectId), title }] : [],
   )
 }
 
-function PageLinks({ pages, onChosen }: { pages: ReturnType<typeof linksOf>; onChosen: () => void }) {
+function PageLinks({ pages, onChosen }: { pages: ReturnType<typeof listLinks>; onChosen: () => void }) {
   return (
     <ul className="space-y-0.5 border-line not-first:border-t not-first:pt-4">
       {pages.map(({ path, title }) => (
@@ -200,7 +204,7 @@ const THEMES: readonly SelectOption[] = [
   ['dark', 'Dark'],
 ]
 
-function Foot({ session }: { session: Session }) {
+function SidebarFooter({ session }: { session: Session }) {
   const [theme, setTheme] = useState(readTheme)
   return (
     <div className="space-y-3 border-t border-line pt-4">
@@ -233,7 +237,7 @@ export function LoadError({ error }: ErrorComponentProps) {
   return (
     <>
       <PageHeader
-        title="This page did not load"
+        title="This page failed to load"
         action={
           <Button look="primary" onClick={() => void router.invalidate()}>
             Try again
@@ -246,5 +250,5 @@ export function LoadError({ error }: ErrorComponentProps) {
 }
 
 export function NotFound() {
-  return <PageHeader title="This page does not exist">Choose one from the menu.</PageHeader>
+  return <PageHeader title="Page not found">Choose a page from the menu.</PageHeader>
 }

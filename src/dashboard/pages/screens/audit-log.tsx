@@ -1,4 +1,4 @@
-/** The audit log of one project, or of the whole installation. */
+/** The audit log of one project, or of the installation when the URL names no project. */
 import { useParams } from '@tanstack/react-router'
 import { AUDIT_ACTIONS } from '../../../postgres/seeds.generated.ts'
 import { Badge, UserText } from '../components/elements.tsx'
@@ -20,34 +20,34 @@ export default function AuditLog() {
     <Resource<AuditEvent>
       page={{
         title: 'Audit log',
-        help: 'Every change, made here, with an admin API key, or by an operator with psql.',
+        help: 'Every change made in the dashboard, with an admin API key, or by an operator with psql.',
       }}
       path="/v1/organization/audit_logs"
       query={{ limit: 50, 'project_ids[]': project, 'event_types[]': type }}
       refreshMs={10_000}
-      title={project === undefined ? 'Whole installation' : 'This project'}
+      title={project === undefined ? 'All projects' : 'This project'}
       label="Audit log"
-      side={
+      toolbar={
         <Select
-          aria-label="Kind of event"
+          aria-label="Event type"
           choices={[['', 'All events'], ...ACTIONS]}
           value={type}
           onChange={chosen => change({ type: chosen })}
         />
       }
-      empty={{ title: 'Nothing of this kind', help: 'Choose another kind of event to see more.' }}
+      empty={{ title: 'No matching events', help: 'Choose another event type to see more.' }}
       columns={project === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Project')}
     />
   )
 }
 
 const COLUMNS: Column<AuditEvent>[] = [
-  { title: 'When', look: 'line', cell: event => formatShortTime(event.effective_at) },
+  { title: 'Time', look: 'line', cell: event => formatShortTime(event.effective_at) },
   {
-    title: 'What',
+    title: 'Event',
     cell: event => <Badge look={event.type.endsWith('failed') ? 'bad' : 'neutral'}>{event.type}</Badge>,
   },
-  { title: 'Who', cell: event => <Actor actor={event.actor} /> },
+  { title: 'Actor', cell: event => <Actor actor={event.actor} /> },
   { title: 'Project', cell: event => event.project?.name ?? '' },
   { title: 'Details', cell: event => <Details event={event} /> },
 ]
@@ -55,10 +55,10 @@ const COLUMNS: Column<AuditEvent>[] = [
 function Actor({ actor }: { actor: AuditEvent['actor'] }) {
   const { session, api_key: key } = actor
   const user = session?.user ?? key?.user
-  const how = key ? `admin key ${key.id}` : user?.id === 'operator' ? 'operator' : (session?.ip_address ?? '')
+  const origin = key ? `admin key ${key.id}` : user?.id === 'operator' ? 'operator' : (session?.ip_address ?? '')
   return (
     <span className="block min-w-40">
-      <UserText>{user?.email ?? ''}</UserText> <span className="text-xs text-muted">{how}</span>
+      <UserText>{user?.email ?? ''}</UserText> <span className="text-xs text-muted">{origin}</span>
     </span>
   )
 }
@@ -67,11 +67,11 @@ function Details({ event }: { event: AuditEvent }) {
   const subject = (event as unknown as Record<string, { id: string; data: Record<string, unknown> } | undefined>)[
     event.type
   ]
-  const given = Object.entries(subject?.data ?? {})
+  const fields = Object.entries(subject?.data ?? {})
   return (
     <span className="block min-w-64 font-mono text-xs">
       <span className="break-all text-muted">{subject?.id}</span>
-      {given.map(([name, value]) => (
+      {fields.map(([name, value]) => (
         <span key={name} className="ml-2 inline-block break-all">
           <span className="text-muted">{name}=</span>
           <bdi>{escapeControlCharacters(typeof value === 'object' ? JSON.stringify(value) : String(value))}</bdi>

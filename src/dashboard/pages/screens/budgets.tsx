@@ -1,4 +1,4 @@
-/** A project's budgets: what is set, what is left, and setting and removing one. */
+/** The budgets of a project: amounts, spending, and the actions to set and delete a budget. */
 import type { Action } from '../components/actions.tsx'
 import { Badge, Warnings } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
@@ -9,20 +9,21 @@ import type { ViewRow } from '../types.ts'
 type Budget = ViewRow<'project_budgets'>
 
 const PERIODS = [
-  ['month', 'A month'],
-  ['week', 'A week, from Monday'],
-  ['day', 'A day'],
-  ['total', 'In all'],
+  ['month', 'Monthly'],
+  ['week', 'Weekly, from Monday'],
+  ['day', 'Daily'],
+  ['total', 'Total'],
 ] as const
+const PERIOD_TITLES = new Map<string, string>(PERIODS)
 const UNITS = [
   ['usd', 'US dollars'],
   ['tokens', 'Tokens'],
 ] as const
 const SCOPES = [
-  ['project', 'The whole project'],
-  ['model', 'One model'],
-  ['tag', 'One tag'],
-  ['api_key_id', 'One API key'],
+  ['project', 'Whole project'],
+  ['model', 'Model'],
+  ['tag', 'Tag'],
+  ['api_key_id', 'API key'],
 ] as const
 
 export function Budgets() {
@@ -32,34 +33,34 @@ export function Budgets() {
       query={{}}
       refreshMs={5_000}
       title="Budgets"
-      empty={{ title: 'No budget', help: 'Nothing limits what this project may spend.' }}
-      nameOf={budget => `the budget of ${scopeOf(budget)}`}
+      empty={{ title: 'No budgets', help: 'Spending of this project is not limited by a budget.' }}
+      nameOf={budget => `budget for ${describeScope(budget)}`}
       columns={[
         {
-          title: 'For',
+          title: 'Applies to',
           look: 'strong',
           cell: budget => (
             <>
-              {isolateDirection(scopeOf(budget))}
+              {isolateDirection(describeScope(budget))}
               <Warnings warnings={budget.warnings} />
             </>
           ),
         },
-        { title: 'Per', cell: budget => <Badge>{budget.per}</Badge> },
+        { title: 'Period', cell: ({ per }) => <Badge>{PERIOD_TITLES.get(per) ?? per}</Badge> },
         { title: 'Budget', numeric: true, cell: budget => format(budget, budget.amount) },
         { title: 'Spent', numeric: true, cell: budget => format(budget, budget.spent) },
-        { title: 'Left', numeric: true, cell: budget => format(budget, budget.remaining) },
+        { title: 'Remaining', numeric: true, cell: budget => format(budget, budget.remaining) },
         { title: 'Resets', cell: ({ resets_at }) => (resets_at === null ? 'Never' : formatTime(resets_at)) },
       ]}
-      make={SET}
-      actions={[REMOVE]}
+      create={SET}
+      actions={[DELETE]}
     />
   )
 }
 
-function scopeOf({ api_key_name, api_key_id, tag, model }: Budget): string {
-  const named = [api_key_name ?? api_key_id, tag, model].filter(part => part !== null)
-  return named.length === 0 ? 'The whole project' : named.join(', ')
+function describeScope({ api_key_name, api_key_id, tag, model }: Budget): string {
+  const parts = [api_key_name ?? api_key_id, tag, model].filter(part => part !== null)
+  return parts.length === 0 ? 'Whole project' : parts.join(', ')
 }
 
 function format({ unit }: Budget, amount: number): string {
@@ -72,13 +73,13 @@ const SET: Action<null> = {
   confirmation: () => ({
     fields: [
       { name: 'amount', label: 'Amount', inputMode: 'decimal', read: Number },
-      { name: 'unit', label: 'Of', choices: UNITS },
-      { name: 'per', label: 'Per', choices: PERIODS },
-      { name: 'scope', label: 'For', choices: SCOPES },
+      { name: 'unit', label: 'Unit', choices: UNITS },
+      { name: 'per', label: 'Period', choices: PERIODS },
+      { name: 'scope', label: 'Applies to', choices: SCOPES },
       {
         name: 'named',
         label: 'Name',
-        hint: 'A model’s name, a tag such as team=search, or a key’s id.',
+        hint: 'A model name, a tag such as team=search, or an API key ID.',
         isShown: ({ scope }) => scope !== 'project',
       },
     ],
@@ -86,13 +87,13 @@ const SET: Action<null> = {
   }),
 }
 
-const REMOVE: Action<Budget> = {
-  title: 'Remove',
+const DELETE: Action<Budget> = {
+  title: 'Delete',
   requiredRole: 'owner',
   method: 'DELETE',
   confirmation: budget => ({
-    title: 'Remove budget',
-    action: 'Remove',
-    text: `${isolateDirection(scopeOf(budget))} may then spend any amount, as far as other budgets allow.`,
+    title: 'Delete budget?',
+    action: 'Delete budget',
+    text: `This budget (${isolateDirection(describeScope(budget))}) no longer limits spending. Other budgets still apply.`,
   }),
 }

@@ -1,4 +1,4 @@
-/** Lists the cache's entries, finds them by their question, and shows what they answer. */
+/** Lists the cached responses of a project, searches them by question, shows their text and deletes them. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -14,7 +14,7 @@ import { hasRole } from '../session.ts'
 import { useSettings } from '../settings.ts'
 import type { Project, ViewRow } from '../types.ts'
 
-/** `question`: its beginning, where entries are found by it. */
+/** `question` is the beginning of the question. The API returns it only for a search by question. */
 type CacheEntry = ViewRow<'cached_responses'> & { question?: string }
 
 const PATH = '/v1/cache/entries'
@@ -28,95 +28,98 @@ const COLUMNS: Column<CacheEntry>[] = [
       <>
         <UserText className="!min-w-44 font-mono text-xs">{entry.model}</UserText>
         <UserText className="text-xs text-muted">
-          {entry.namespace === '' ? entry.provider : `${entry.provider}, in ${entry.namespace}`}
+          {entry.namespace === '' ? entry.provider : `${entry.provider}, namespace ${entry.namespace}`}
         </UserText>
       </>
     ),
   },
   {
-    title: 'Found by',
+    title: 'Matched by',
     look: 'line',
     cell: entry => <Badge look={entry.found_by === 'similar' ? 'good' : 'neutral'}>{FOUND_BY[entry.found_by]}</Badge>,
   },
   { title: 'Size', numeric: true, look: 'line', cell: entry => formatBytes(entry.bytes) },
-  { title: 'A hit saves', numeric: true, look: 'line', cell: entry => formatPlural(entry.prompt_tokens, 'token') },
+  { title: 'Saved per hit', numeric: true, look: 'line', cell: entry => formatPlural(entry.prompt_tokens, 'token') },
   { title: 'Stored', look: 'line', cell: entry => formatAgo(entry.created_at) },
   { title: 'Expires', look: 'line', cell: entry => formatAgo(entry.expires_at) },
 ]
 
-const NOTHING_FOUND = {
-  title: 'No such question',
-  help: 'Among the newest 50,000 answers, none that is found by its wording has this in its question.',
+const NO_MATCHES = {
+  title: 'No matching questions',
+  help: 'The search covers the newest 50,000 cached responses that can be matched by wording.',
 }
-const NOTHING_STORED = {
-  title: 'Nothing is stored yet',
-  help: 'The project’s first complete answer will be stored, unless the request forbids it.',
+const NO_ENTRIES = {
+  title: 'No cached responses yet',
+  help: 'The first complete response of this project is cached, unless the request forbids it.',
 }
 
-const FORGET: Action<CacheEntry> = {
-  title: 'Forget',
+const DELETE: Action<CacheEntry> = {
+  title: 'Delete',
   requiredRole: 'member',
   method: 'DELETE',
   confirmation: () => ({
-    title: 'Forget this answer?',
-    action: 'Forget answer',
-    text: 'The next request for it goes to the provider, and its answer is stored again.',
+    title: 'Delete this cached response?',
+    action: 'Delete response',
+    text: 'The next matching request is forwarded to the provider, and its response is cached again.',
   }),
 }
 
 export function CacheEntries({ project }: { project: Project }) {
-  const [read, setRead] = useState<CacheEntry | null>(null)
+  const [opened, setOpened] = useState<CacheEntry | null>(null)
   const [filters, change] = useFilters()
   const { data } = useSettings(project.id)
-  const mayRead = hasRole(project, 'member') && data?.settings.log_content === 'sealed'
-  const question = mayRead ? filters.question : undefined
-  const questions = { title: 'Question', cell: (entry: CacheEntry) => <Read entry={entry} onRead={setRead} /> }
+  const canRead = hasRole(project, 'member') && data?.settings.log_content === 'sealed'
+  const question = canRead ? filters.question : undefined
+  const questionColumn = {
+    title: 'Question',
+    cell: (entry: CacheEntry) => <OpenButton entry={entry} onOpen={setOpened} />,
+  }
   return (
     <>
       <Resource<CacheEntry>
         path={PATH}
         query={{ project_id: project.id, question, limit: 50 }}
-        addressOf={({ id }) => `${PATH}/${id}?project_id=${project.id}`}
+        urlOf={({ id }) => `${PATH}/${id}?project_id=${project.id}`}
         refreshes={['/v1/cache']}
-        title="Stored answers"
-        side={
-          mayRead && (
+        title="Cached responses"
+        toolbar={
+          canRead && (
             <search>
               <TextFilter
-                label="Part of the question"
+                label="Search questions"
                 value={filters.question}
-                onChange={asked => change({ question: asked })}
+                onChange={text => change({ question: text })}
               />
             </search>
           )
         }
-        note={hasRole(project, 'member') && data && !mayRead && <HowToRead project={project} />}
-        empty={question ? NOTHING_FOUND : NOTHING_STORED}
+        note={hasRole(project, 'member') && data && !canRead && <ContentStorageHint project={project} />}
+        empty={question ? NO_MATCHES : NO_ENTRIES}
         nameOf={({ id }) => id}
-        columns={mayRead ? [questions, ...COLUMNS] : COLUMNS}
-        actions={[FORGET]}
+        columns={canRead ? [questionColumn, ...COLUMNS] : COLUMNS}
+        actions={[DELETE]}
       />
-      {read && <EntryContent projectId={project.id} entry={read} onClose={() => setRead(null)} />}
+      {opened && <EntryContent projectId={project.id} entry={opened} onClose={() => setOpened(null)} />}
     </>
   )
 }
 
-function HowToRead({ project }: { project: Project }) {
+function ContentStorageHint({ project }: { project: Project }) {
   return (
     <p className="border-b border-line px-4 py-2.5 text-xs text-muted">
-      Questions and answers can be read here once the project keeps the text of requests:{' '}
+      To read questions and responses here, turn on storage of request text in the{' '}
       <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
-        Policy
+        policy
       </Link>
       .
     </p>
   )
 }
 
-function Read({ entry, onRead }: { entry: CacheEntry; onRead(entry: CacheEntry): void }) {
+function OpenButton({ entry, onOpen }: { entry: CacheEntry; onOpen(entry: CacheEntry): void }) {
   return (
-    <button type="button" className="text-left text-accent underline" onClick={() => onRead(entry)}>
-      {entry.question === undefined ? 'Read' : <UserText className="line-clamp-3">{entry.question}</UserText>}
+    <button type="button" className="text-left text-accent underline" onClick={() => onOpen(entry)}>
+      {entry.question === undefined ? 'View' : <UserText className="line-clamp-3">{entry.question}</UserText>}
     </button>
   )
 }
@@ -127,13 +130,13 @@ function EntryContent({ projectId, entry, onClose }: { projectId: string; entry:
     gcTime: 0,
   })
   return (
-    <Dialog title="A stored answer" wide onClose={onClose}>
+    <Dialog title="Cached response" wide onClose={onClose}>
       <ErrorMessage error={error} />
       {!data && !error && <Loading />}
       {data && (
         <div className="space-y-4">
           {data.question !== null && <Text title="Question">{data.question}</Text>}
-          <Text title="Answer">{readAnswer(data.response)}</Text>
+          <Text title="Response">{readResponseText(data.response)}</Text>
         </div>
       )}
     </Dialog>
@@ -151,9 +154,9 @@ function Text({ title, children }: { title: string; children: string }) {
   )
 }
 
-/** A chat answer's text; of others, and of calls of tools, the whole. */
-function readAnswer(response: string): string {
+/** Returns the text of a chat response. Other responses, and those without text, are returned as JSON. */
+function readResponseText(response: string): string {
   const body = JSON.parse(response)
-  const said = body.choices?.[0]?.message?.content
-  return typeof said === 'string' && said !== '' ? said : JSON.stringify(body, null, 2)
+  const content = body.choices?.[0]?.message?.content
+  return typeof content === 'string' && content !== '' ? content : JSON.stringify(body, null, 2)
 }

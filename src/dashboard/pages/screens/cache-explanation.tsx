@@ -1,4 +1,4 @@
-/** What the cache would do with a question and why: the decision, and the nearest stored questions for comparison. */
+/** Shows the cache decision for a question, its reason, and the nearest cached questions for comparison. */
 import { describeMismatch, describeReason } from '../../../cache/reasons.ts'
 import { Badge, Card } from '../components/elements.tsx'
 import { isolateDirection } from '../format.ts'
@@ -6,13 +6,13 @@ import { type CacheExplanation, listWordingDifferences } from '../send-chat.ts'
 import { QuestionComparison } from './question-comparison.tsx'
 import { ResultBadge } from './result-badge.tsx'
 
-const PROOFS: Record<string, string> = { normalized: 'Equal but for how it is written', verified: 'Verified' }
-const serves = (proof: string) => proof in PROOFS
+const PROOFS: Record<string, string> = { normalized: 'Same text after normalization', verified: 'Verified' }
+const isServable = (proof: string) => proof in PROOFS
 
-export function CacheExplanationCard({ explanation, asked }: { explanation: CacheExplanation; asked: string }) {
+export function CacheExplanationCard({ explanation, question }: { explanation: CacheExplanation; question: string }) {
   const { decision, nearest, semantic } = explanation
   return (
-    <Card title="How the cache decides">
+    <Card title="Cache decision">
       <div className="space-y-2 p-4">
         <p className="flex flex-wrap items-center gap-2">
           <ResultBadge result={decision.cache} />
@@ -20,8 +20,8 @@ export function CacheExplanationCard({ explanation, asked }: { explanation: Cach
         </p>
         {semantic && (
           <p className="text-xs text-muted">
-            Normalized to <q className="text-ink [overflow-wrap:anywhere]">{isolateDirection(semantic.normalized)}</q>;
-            policy {semantic.policy}, similarity threshold {semantic.threshold}.
+            Normalized to <q className="text-ink [overflow-wrap:anywhere]">{isolateDirection(semantic.normalized)}</q>.
+            Policy: {semantic.policy}, similarity threshold {semantic.threshold}.
           </p>
         )}
       </div>
@@ -31,19 +31,21 @@ export function CacheExplanationCard({ explanation, asked }: { explanation: Cach
             <li key={row.id} className="space-y-2.5 px-4 py-3">
               <p className="flex flex-wrap items-center gap-2">
                 <span className="font-semibold tabular-nums">{row.similarity.toFixed(4)}</span>
-                <Badge look={serves(row.proof) ? 'good' : 'warn'}>
+                <Badge look={isServable(row.proof) ? 'good' : 'warn'}>
                   {PROOFS[row.proof] ?? describeMismatch(row.proof)}
                 </Badge>
                 {row.verdict && (
                   <Badge look={row.verdict.verdict === 'same' ? 'good' : 'bad'}>
-                    {row.verdict.source === 'person' ? 'A person' : 'The judge'}: {row.verdict.verdict}
+                    {row.verdict.source === 'person' ? 'Person' : 'Judge'}: {row.verdict.verdict}
                   </Badge>
                 )}
               </p>
               {row.text === null ? (
-                <p className="text-xs text-muted">Another key’s question, whose text is not shown.</p>
+                <p className="text-xs text-muted">The text is not shown because the question belongs to another key.</p>
               ) : (
-                <QuestionComparison wordings={{ asked, cached: row.text, differences: listWordingDifferences(row) }} />
+                <QuestionComparison
+                  wordings={{ asked: question, cached: row.text, differences: listWordingDifferences(row) }}
+                />
               )}
             </li>
           ))}

@@ -1,4 +1,4 @@
-/** What a project's cache may serve, and which models it may use: a field for each of the settings that the server knows. */
+/** The policy page: one field for each project setting that the server describes. */
 import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Button, Card, ErrorMessage, Loading, PageHeader, Warnings } from '../components/elements.tsx'
@@ -14,7 +14,7 @@ export default function CachePolicy() {
   return (
     <>
       <PageHeader title="Policy">
-        What the cache may serve, and which models may be asked. Changes apply from the next request on.
+        Which cached responses may be served, and which models may be called. Changes apply to the next request.
       </PageHeader>
       {project && <PolicyForm key={project.id} project={project} />}
     </>
@@ -23,14 +23,14 @@ export default function CachePolicy() {
 
 function PolicyForm({ project }: { project: Project }) {
   const projectId = project.id
-  const mayChange = hasRole(project, 'member')
+  const canEdit = hasRole(project, 'member')
   const current = useSettings(projectId)
   const saving = useUpdateSettings(projectId)
   const [draft, setDraft] = useState<Record<string, string>>({})
   if (current.error) return <ErrorMessage error={current.error} />
   if (current.data === undefined) return <Loading />
   const { settings, kinds, warnings } = current.data
-  const isChanged = Object.entries(draft).some(([name, value]) => value !== asText(settings[name]))
+  const isChanged = Object.entries(draft).some(([name, value]) => value !== formatValue(settings[name]))
   function submit(event: FormEvent) {
     event.preventDefault()
     saving.mutate(draft, { onSuccess: () => setDraft({}) })
@@ -40,17 +40,17 @@ function PolicyForm({ project }: { project: Project }) {
       <div className="mb-5 empty:hidden">
         <Warnings warnings={warnings} />
       </div>
-      {mayChange && <JudgeSuggestion project={project} settings={settings} />}
+      {canEdit && <JudgeSuggestion project={project} settings={settings} />}
       <form onSubmit={submit} className="space-y-5">
-        {[...Map.groupBy(kinds, kind => kind.area)].map(([area, ofArea]) => (
+        {[...Map.groupBy(kinds, kind => kind.area)].map(([area, kindsInArea]) => (
           <Card key={area} title={area}>
             <div className="grid gap-x-6 gap-y-5 p-4 *:min-w-0 sm:grid-cols-2">
-              {ofArea.map(kind => (
+              {kindsInArea.map(kind => (
                 <SettingField
                   key={kind.name}
                   kind={kind}
-                  value={draft[kind.name] ?? asText(settings[kind.name])}
-                  disabled={!mayChange}
+                  value={draft[kind.name] ?? formatValue(settings[kind.name])}
+                  disabled={!canEdit}
                   onChange={value => setDraft(before => ({ ...before, [kind.name]: value }))}
                 />
               ))}
@@ -58,10 +58,10 @@ function PolicyForm({ project }: { project: Project }) {
           </Card>
         ))}
         <ErrorMessage error={saving.error} />
-        {mayChange && (
+        {canEdit && (
           <div className="sticky bottom-0 flex flex-wrap items-center justify-end gap-3 border-t border-line bg-canvas py-3">
             <span role="status" className="text-xs text-muted">
-              {saving.isSuccess && !isChanged ? 'Saved: it holds from the next request on.' : ''}
+              {saving.isSuccess && !isChanged ? 'Saved. Changes apply to the next request.' : ''}
             </span>
             {isChanged && <Button onClick={() => setDraft({})}>Discard</Button>}
             <Button type="submit" look="primary" disabled={!isChanged || saving.isPending}>
@@ -70,14 +70,14 @@ function PolicyForm({ project }: { project: Project }) {
           </div>
         )}
       </form>
-      {/* Beside the form: its question is a form of its own. */}
-      <KeepDraft isChanged={isChanged} />
+      {/* Outside the form, because the dialog has a form of its own. */}
+      <UnsavedChangesGuard isChanged={isChanged} />
     </>
   )
 }
 
-/** Asks before changes that are not saved are left, by a link or by closing the page. */
-function KeepDraft({ isChanged }: { isChanged: boolean }) {
+/** Asks for confirmation before a link or closing the page discards unsaved changes. */
+function UnsavedChangesGuard({ isChanged }: { isChanged: boolean }) {
   const leaving = useBlocker({
     shouldBlockFn: () => isChanged,
     enableBeforeUnload: isChanged,
@@ -86,16 +86,16 @@ function KeepDraft({ isChanged }: { isChanged: boolean }) {
   if (leaving.status !== 'blocked') return null
   return (
     <FormDialog
-      title="Leave without saving?"
-      action="Leave"
-      text="Your changes to the policy are not saved."
+      title="Discard unsaved changes?"
+      action="Discard changes"
+      text="Your changes to the policy have not been saved."
       sending={{ mutate: leaving.proceed, isPending: false, error: null }}
       onClose={leaving.reset}
     />
   )
 }
 
-/** Lists are edited as comma-separated text. */
-function asText(value: unknown): string {
+/** Formats a setting for its field. Lists become comma-separated text. */
+function formatValue(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : String(value ?? '')
 }

@@ -1,4 +1,4 @@
-/** Who shares answers, and what the cache would have answered last week, had others shared them. */
+/** Compares the sharing scopes: how many of last week's requests would have been exact hits in each scope. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Badge, Card, EmptyState } from '../components/elements.tsx'
@@ -8,9 +8,9 @@ import { useSettings } from '../settings.ts'
 import type { CacheScopes, Project } from '../types.ts'
 
 const TITLES: Record<string, string> = {
-  project: 'All in the project',
-  key: 'Those with the same key',
-  user: 'The same end user',
+  project: 'Whole project',
+  key: 'Same API key',
+  user: 'Same end user',
 }
 
 type Row = CacheScopes['scopes'][number]
@@ -21,47 +21,47 @@ export function CacheScopeCard({ project }: { project: Project }) {
   const current = settings.data?.settings.cache_scope
   return (
     <Card
-      title="Who shares answers"
+      title="Sharing scope"
       action={
         <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
-          Change it
+          Change
         </Link>
       }
     >
       <Table
-        label="Who shares answers"
+        label="Sharing scope"
         rows={compared.data?.scopes}
         error={compared.error}
         keyOf={row => row.scope}
         columns={[
-          { title: 'Answers are shared by', look: 'strong', cell: row => TITLES[row.scope] ?? row.scope },
-          { title: '', cell: row => row.scope === current && <Badge look="good">now</Badge> },
-          { title: 'Asked before, word for word', numeric: true, cell: row => formatCount(row.answered) },
-          { title: 'Of all requests', numeric: true, cell: row => formatPercent(row.answered / row.requests) },
+          { title: 'Scope', look: 'strong', cell: row => TITLES[row.scope] ?? row.scope },
+          { title: '', cell: row => row.scope === current && <Badge look="good">Current</Badge> },
+          { title: 'Exact repeats', numeric: true, cell: row => formatCount(row.answered) },
+          { title: 'Share of requests', numeric: true, cell: row => formatPercent(row.answered / row.requests) },
         ]}
         empty={
           <EmptyState title="No requests in the last week">
-            Once there are some, this compares what the cache would have answered, had answers been shared with more or
-            fewer.
+            With requests, this compares how many would have been answered from the cache in each sharing scope.
           </EmptyState>
         }
       />
-      <Basis row={compared.data?.scopes[0]} />
+      <SampleSize row={compared.data?.scopes[0]} />
     </Card>
   )
 }
 
-/** What the comparison rests on. */
-function Basis({ row }: { row: Row | undefined }) {
+/** Describes the requests that the comparison is based on. */
+function SampleSize({ row }: { row: Row | undefined }) {
   if (!row) return null
   const { requests, named, users, since } = row
   const naming =
     named === 0
-      ? 'None of them names a user, so that the same end user cannot be told from the same key.'
-      : `${formatCount(named)} of them name ${formatPlural(users, 'user')}.`
+      ? 'None names an end user, so the scopes “Same end user” and “Same API key” have the same result.'
+      : `${formatCount(named)} name an end user, ${formatPlural(users, 'user')} in total.`
   return (
     <p className="px-4 pt-3 pb-4 text-xs text-muted">
-      {formatPlural(requests, 'request')} since {since === null ? 'then' : formatTime(since)}. {naming}
+      {formatPlural(requests, 'request')}
+      {since !== null && ` since ${formatTime(since)}`}. {naming}
     </p>
   )
 }

@@ -1,4 +1,4 @@
-/** The cache page: its matches, its verdicts, its entries, and purging it. */
+/** The cache page: statistics, semantic matches, verdicts, cached responses, and the purge dialog. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -21,7 +21,7 @@ const VIEWS = [
   ['near-misses', 'Near misses'],
   ['verdicts', 'Verdicts'],
   ['similarity', 'Similarity'],
-  ['answers', 'Answers'],
+  ['answers', 'Cached responses'],
   ['sharing', 'Sharing'],
 ] as const
 
@@ -44,16 +44,16 @@ export default function Cache() {
         action={
           hasRole(project, 'member') && (
             <Button look="danger" onClick={() => setPurging(true)}>
-              Purge…
+              Purge cache…
             </Button>
           )
         }
       >
-        Complete answers, never shared with other projects. A differently worded question is answered from the cache
-        only if nothing that matters differs.{' '}
+        Cached responses are never shared between projects. A differently worded question is answered from the cache
+        only if the policy accepts the match.{' '}
         {project && (
           <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
-            Its policy
+            View policy
           </Link>
         )}
       </PageHeader>
@@ -64,9 +64,9 @@ export default function Cache() {
           label="View"
           value={view}
           choices={VIEWS}
-          onChange={chosen => change({ view: chosen === 'matches' ? '' : chosen, request: '', question: '' })}
+          onChange={next => change({ view: next === 'matches' ? '' : next, request: '', question: '' })}
         />
-        {project && <Shown key={`${project.id} ${view}`} project={project} view={view} />}
+        {project && <ViewContent key={`${project.id} ${view}`} project={project} view={view} />}
       </div>
       {isPurging && project && (
         <PurgeCache
@@ -82,7 +82,7 @@ export default function Cache() {
   )
 }
 
-function Shown({ project, view }: { project: Project; view: (typeof VIEWS)[number][0] }) {
+function ViewContent({ project, view }: { project: Project; view: (typeof VIEWS)[number][0] }) {
   switch (view) {
     case 'verdicts':
       return <Verdicts project={project} />
@@ -101,21 +101,17 @@ function Stats({ stats }: { stats: CacheStats | undefined }) {
   return (
     <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <StatTile
-        title="Answers"
+        title="Cached responses"
         value={stats && formatCount(stats.entries)}
-        note={stats && `${formatCount(stats.expired)} expired, deleted soon`}
+        note={stats && `${formatCount(stats.expired)} expired, awaiting deletion`}
       />
       <StatTile title="Stored size" value={stats && formatBytes(stats.bytes)} note="in PostgreSQL" />
       <StatTile
-        title="Found in other words"
+        title="Available for semantic hits"
         value={stats && formatCount(stats.prompts)}
-        note={stats && `the rest by the same request alone; ${formatCount(stats.with_vector)} by similarity too`}
+        note={stats && `by normalized text; ${formatCount(stats.with_vector)} also by similarity`}
       />
-      <StatTile
-        title="Kept embeddings"
-        value={stats && formatCount(stats.vectors)}
-        note="asked for again, they cost nothing"
-      />
+      <StatTile title="Cached embeddings" value={stats && formatCount(stats.vectors)} note="reused at no cost" />
     </dl>
   )
 }

@@ -1,4 +1,4 @@
-/** One conversation of the Playground: its model, and its turns, each with what the cache said of it and how it would be sent by a program. */
+/** One conversation of the playground: its model, and its turns. Each turn has the cache decision, the response headers and the request as code. */
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { CodeSample } from '../components/code-sample.tsx'
 import { Button, Card, ErrorMessage } from '../components/elements.tsx'
@@ -13,13 +13,14 @@ import { CacheExplanationCard } from './cache-explanation.tsx'
 interface ConversationProps {
   title: string
   thread: ChatThread
-  /** Those that can be chosen, and the one that is. */
+  /** The models to choose from. */
   usable: readonly Route[]
+  /** The chosen model. */
   route: Route
   baseUrl: string
   action?: ReactNode
   onModel(id: string): void
-  /** Gives the model what its tools found. */
+  /** Sends the results of tool calls to the model. */
   onResults(results: ChatMessage[]): void
 }
 
@@ -42,8 +43,7 @@ export function Conversation({
       </div>
       {turns.length === 0 && (
         <p className="p-4 text-muted">
-          Answers appear here as they arrive, each with what the cache made of the question, the response’s headers, and
-          the same request as code.
+          Responses appear here with the cache decision, the response headers, and the same request as code.
         </p>
       )}
       <ol className="divide-y divide-line">
@@ -66,30 +66,30 @@ interface TurnViewProps {
 }
 
 function TurnView({ turn, isLast, isBusy, baseUrl }: TurnViewProps) {
-  const { messages, output: said, response, explanation, error } = turn
+  const { messages, output, response, explanation, error } = turn
   return (
     <>
       {messages.map((message, at) => (
-        <Asked key={at} message={message} />
+        <MessageView key={at} message={message} />
       ))}
       {response && (
         <output className="block break-words whitespace-pre-wrap" aria-busy={isLast && isBusy}>
-          {escapeControlCharacters(said.text)}
-          {said.toolCalls.map(({ id, function: { name, arguments: given } }) => (
+          {escapeControlCharacters(output.text)}
+          {output.toolCalls.map(({ id, function: { name, arguments: args } }) => (
             <code key={id} className="block font-mono text-xs [overflow-wrap:anywhere]">
-              {isolateDirection(name)}({isolateDirection(given)})
+              {isolateDirection(name)}({isolateDirection(args)})
             </code>
           ))}
         </output>
       )}
       <ErrorMessage error={error} />
       {explanation && (
-        <Fold title="What the cache made of it" isOpen={isLast}>
-          <CacheExplanationCard explanation={explanation} asked={textOf(messages.at(-1))} />
-        </Fold>
+        <Disclosure title="Cache" isOpen={isLast}>
+          <CacheExplanationCard explanation={explanation} question={textOf(messages.at(-1))} />
+        </Disclosure>
       )}
       {response && (
-        <Fold title="Response headers" isOpen={isLast}>
+        <Disclosure title="Response headers" isOpen={isLast}>
           <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 font-mono text-xs">
             <dt className="text-muted">status</dt>
             <dd>{response.status}</dd>
@@ -100,10 +100,10 @@ function TurnView({ turn, isLast, isBusy, baseUrl }: TurnViewProps) {
               </div>
             ))}
           </dl>
-        </Fold>
+        </Disclosure>
       )}
-      <Fold title="As code" isOpen={false}>
-        <p className="mb-2 text-xs text-muted">It takes a key of the project from OPENAI_API_KEY.</p>
+      <Disclosure title="Code" isOpen={false}>
+        <p className="mb-2 text-xs text-muted">Set OPENAI_API_KEY to an API key of this project.</p>
         <CodeSample
           use={{
             baseUrl,
@@ -112,13 +112,13 @@ function TurnView({ turn, isLast, isBusy, baseUrl }: TurnViewProps) {
             ...(Object.keys(turn.headers).length > 0 && { headers: turn.headers }),
           }}
         />
-      </Fold>
+      </Disclosure>
     </>
   )
 }
 
-/** Its content is made when it is opened. */
-function Fold({ title, isOpen, children }: { title: string; isOpen: boolean; children: ReactNode }) {
+/** A collapsible section. Its content is rendered only while it is open. */
+function Disclosure({ title, isOpen, children }: { title: string; isOpen: boolean; children: ReactNode }) {
   const [chosen, setChosen] = useState<boolean | null>(null)
   const open = chosen ?? isOpen
   return (
@@ -129,11 +129,11 @@ function Fold({ title, isOpen, children }: { title: string; isOpen: boolean; chi
   )
 }
 
-function Asked({ message }: { message: ChatMessage }) {
+function MessageView({ message }: { message: ChatMessage }) {
   const images = Array.isArray(message.content) ? message.content.filter(part => part.type === 'image_url') : []
   return (
     <div className="rounded-lg bg-sunken px-3 py-2">
-      <p className="text-xs text-muted">{message.role === 'tool' ? 'Result of a tool' : 'You'}</p>
+      <p className="text-xs text-muted">{message.role === 'tool' ? 'Tool result' : 'You'}</p>
       <p className="break-words whitespace-pre-wrap">{escapeControlCharacters(textOf(message))}</p>
       {images.map(({ image_url: { url } }) => (
         <img key={url} src={url} alt="Attached" className="mt-2 max-h-40 max-w-full rounded-md" />
@@ -147,7 +147,7 @@ function textOf(message: ChatMessage | undefined): string {
   return Array.isArray(content) ? content.map(part => (part.type === 'text' ? part.text : '')).join('') : content
 }
 
-/** The model waits for what its tools found. */
+/** The form for the results of the model's tool calls. */
 function ToolResults({ calls, onResults }: { calls: readonly ToolCall[]; onResults(results: ChatMessage[]): void }) {
   const [results, setResults] = useState<Record<string, string>>({})
   function submit(event: FormEvent) {

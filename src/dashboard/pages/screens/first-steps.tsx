@@ -1,4 +1,4 @@
-/** What is left to do until a project's first request: a way to models, a key, the request itself. Nothing, once all is done. */
+/** Lists the steps to a project's first request: provider, API key, request. Renders nothing when all steps are done. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Card } from '../components/elements.tsx'
@@ -14,22 +14,22 @@ export function FirstSteps({ projectId, hasRequests }: { projectId: string; hasR
   const isUsed = hasRequests || keys.some(({ last_used_at }) => last_used_at !== null)
   if (hasModels && hasKey && isUsed) return null
   return (
-    <Card title="First steps" className="mb-5">
+    <Card title="Get started" className="mb-5">
       <ol className="divide-y divide-line">
         <Step
           isDone={hasModels}
-          title="A way to models"
+          title="Connect a provider"
           to={`/${projectId}/settings/provider-keys`}
           action="Provider keys"
         >
-          Store a key of a provider, or have the operator set AGGREGATOR_API_KEY. Test keys need neither: the built-in
-          sandbox answers them.
+          Add a provider key, or ask the operator to set AGGREGATOR_API_KEY. Test keys need neither: they use the
+          built-in sandbox.
         </Step>
-        <Step isDone={hasKey} title="An API key" to={`/${projectId}/settings/keys`} action="API keys">
-          Clients send it with every request. Make one for each application.
+        <Step isDone={hasKey} title="Create an API key" to={`/${projectId}/settings/keys`} action="API keys">
+          Clients send the key with every request. Create one key for each application.
         </Step>
-        <Step isDone={isUsed} title="A first request" to={`/${projectId}/settings/keys#use`} action="Snippets to copy">
-          It appears here within two seconds of its answer.
+        <Step isDone={isUsed} title="Send a request" to={`/${projectId}/settings/keys#use`} action="Code examples">
+          The request appears here within two seconds of its response.
         </Step>
       </ol>
     </Card>

@@ -1,4 +1,4 @@
-/** The start page: opens a project, or asks for the first one to be created. */
+/** The start page: redirects to the last opened project, or offers to create the first one. */
 import { Navigate } from '@tanstack/react-router'
 import { ActionButton } from '../components/actions.tsx'
 import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
@@ -13,13 +13,12 @@ export default function HomePage() {
   const project = readLastProject(data)
   if (project) return <Navigate to={`/${project.id}/overview` as never} replace />
   return isAdministrator(session.data) ? (
-    <PageHeader title="No project yet" action={<NewProject />}>
-      A project has keys, limits and a cache of its own. Create one for each application that should share nothing with
-      the others.
+    <PageHeader title="No projects yet" action={<NewProject />}>
+      A project has its own API keys, limits and cache. Create one project for each application.
     </PageHeader>
   ) : (
     <PageHeader title="You are not a member of any project">
-      Ask an owner of a project, or an administrator, to add your e-mail address.
+      Ask a project owner or an administrator to add you.
     </PageHeader>
   )
 }
@@ -29,7 +28,7 @@ function NewProject() {
     <ActionButton
       action={useCreateProjectAction()}
       subject={null}
-      address={PROJECTS_PATH}
+      url={PROJECTS_PATH}
       refreshes={[PROJECTS_PATH]}
       look="primary"
     />

@@ -1,4 +1,4 @@
-/** Accepts an invitation: takes its token and a new password. */
+/** The invitation page: accepts an invitation and sets a password. */
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { sendRequest } from '../api.ts'
@@ -13,23 +13,23 @@ const INVITATION: FormField = {
   placeholder: 'lgw_invite_…',
   read: text => text.trim(),
 }
-const CHOSEN_PASSWORD: FormField = {
+const PASSWORD: FormField = {
   ...NEW_PASSWORD_FIELD,
   name: 'password',
-  hint: 'At least 12 characters. A few unrelated words do well.',
+  hint: 'At least 12 characters. Several unrelated words make a good password.',
 }
 
 export default function Invitation() {
   // The fragment after # is not sent to the server, so the token reaches no access log.
   const [token] = useState(() => window.location.hash.slice(1))
-  const taking = useMutation({
-    mutationFn: (chosen: unknown) => sendRequest('POST', '/dashboard/api/invitation', chosen),
+  const accepting = useMutation({
+    mutationFn: (body: unknown) => sendRequest('POST', '/dashboard/api/invitation', body),
     onSuccess: () => window.location.assign('/dashboard'),
   })
   return (
     <LoginLayout title="Choose a password">
-      <Form fields={[{ ...INVITATION, initial: token }, CHOSEN_PASSWORD]} sending={taking}>
-        <Button type="submit" look="primary" className="w-full" disabled={taking.isPending}>
+      <Form fields={[{ ...INVITATION, initial: token }, PASSWORD]} sending={accepting}>
+        <Button type="submit" look="primary" className="w-full" disabled={accepting.isPending}>
           Set password and log in
         </Button>
       </Form>

@@ -1,9 +1,9 @@
-/** Adding a person by their e-mail address, and the link with which they set a password, if they need one. */
+/** The action that adds a user by e-mail address, and the invitation link with which a new user sets a password. */
 import type { Action } from '../components/actions.tsx'
 import type { SelectOption } from '../components/select.tsx'
 import { isolateDirection } from '../format.ts'
 
-/** `title`: what the dialog is called, and its buttons. The first of the roles is chosen at first. */
+/** `title` labels the button and the dialog. The first role is preselected. */
 export function createInviteAction(title: string, roles: readonly SelectOption[]): Action<null> {
   return {
     title,
@@ -17,13 +17,13 @@ export function createInviteAction(title: string, roles: readonly SelectOption[]
   }
 }
 
-/** Null for whoever can log in already. */
+/** Describes the dialog with the invitation link. Returns null for a user who can already log in. */
 export function describeInvitation({ email, invitation }: { email: string; invitation?: string }) {
   if (invitation === undefined) return null
   return {
     title: `Invitation for ${isolateDirection(email)}`,
     notice:
-      'Send them this link to set their password. It is shown only now, works once, and expires after seven days.',
+      'Send this link to the user to set a password. The link is shown only once, works once, and expires after seven days.',
     value: `${window.location.origin}/dashboard/invitation#${invitation}`,
     copy: 'Copy link',
   }

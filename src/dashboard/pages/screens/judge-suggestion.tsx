@@ -1,4 +1,7 @@
-/** Offers to have a model learn from near misses, with what that would cost a day; nothing where none can be reached, or one is asked already. */
+/**
+ * Suggests that a model judges near misses, with the estimated cost per day. Renders nothing when no judge model is available, or when a
+ * judge is already turned on.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { Button, Card, ErrorMessage, UserText } from '../components/elements.tsx'
 import { formatCount, formatUsd } from '../format.ts'
@@ -14,36 +17,40 @@ import { useUpdateSettings } from '../settings.ts'
 import type { Calibration, Project, Settings } from '../types.ts'
 
 export function JudgeSuggestion({ project, settings }: { project: Project; settings: Settings['settings'] }) {
-  const isOpen =
+  const isEligible =
     settings.semantic_mode === 'on' &&
     settings.semantic_judge === 'off' &&
     ['verified', 'judged'].includes(String(settings.semantic_policy))
-  const named = String(settings.semantic_judge_model)
-  const routes = useRoutes(project.id, { 'models[]': named === '' ? DEFAULT_JUDGE_MODELS : [named] }, isOpen)
+  const configuredModel = String(settings.semantic_judge_model)
+  const routes = useRoutes(
+    project.id,
+    { 'models[]': configuredModel === '' ? DEFAULT_JUDGE_MODELS : [configuredModel] },
+    isEligible,
+  )
   const judge = chooseJudgeModel(routes.data ?? [])
-  const { data: seen } = useQuery<Calibration>({
+  const { data: calibration } = useQuery<Calibration>({
     queryKey: ['/v1/cache/calibration', { project_id: project.id }],
-    enabled: isOpen && judge !== undefined,
+    enabled: isEligible && judge !== undefined,
   })
   const saving = useUpdateSettings(project.id)
-  if (!isOpen || !judge || !seen) return null
+  if (!isEligible || !judge || !calibration) return null
   const bounds = { threshold: Number(settings.semantic_threshold), floor: Number(settings.semantic_judge_floor) }
-  const pairs = estimateDailyPairs(seen.histogram, bounds, project.created_at, Date.now() / 1_000)
-  const most = Number(settings.semantic_judge_daily_usd)
-  const learn = { semantic_policy: 'judged', semantic_judge: 'learn', semantic_judge_model: judge.id }
+  const pairs = estimateDailyPairs(calibration.histogram, bounds, project.created_at, Date.now() / 1_000)
+  const budget = Number(settings.semantic_judge_daily_usd)
+  const learnSettings = { semantic_policy: 'judged', semantic_judge: 'learn', semantic_judge_model: judge.id }
   return (
     <Card title="Learn from near misses" className="mb-5">
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
         <p className="max-w-2xl min-w-0 text-muted">
-          <UserText className="font-mono">{judge.id}</UserText> can be asked, after the request, whether the questions
-          of a near miss ask the same; if it says so, later ones are served. By last week’s near misses, that is about{' '}
-          {formatCount(Math.ceil(pairs))} pairs a day, for{' '}
-          <b className="font-medium text-ink">{formatUsd(Math.min(most, pairs * estimatePairCost(judge)))} a day</b> at{' '}
-          {formatCount(JUDGE_PROMPT_TOKENS)} tokens a question to it, and never for more than {formatUsd(most)}, its
-          daily budget.
+          <UserText className="!inline font-mono">{judge.id}</UserText> can compare the questions of near misses after
+          each request; confirmed pairs are then served from the cache. Based on last week’s near misses, that is about{' '}
+          {formatCount(Math.ceil(pairs))} pairs a day, for an estimated{' '}
+          <b className="font-medium text-ink">{formatUsd(Math.min(budget, pairs * estimatePairCost(judge)))} a day</b>{' '}
+          at {formatCount(JUDGE_PROMPT_TOKENS)} tokens per comparison, limited to the daily budget of{' '}
+          {formatUsd(budget)}.
         </p>
-        <Button disabled={saving.isPending} onClick={() => saving.mutate(learn)}>
-          Learn from them
+        <Button disabled={saving.isPending} onClick={() => saving.mutate(learnSettings)}>
+          Enable learning
         </Button>
       </div>
       <ErrorMessage error={saving.error} />

@@ -1,4 +1,4 @@
-/** What is done with API keys: generated, limited, given another value, deactivated. */
+/** The actions on API keys: create, limit, rotate and revoke. */
 import type { Action } from '../components/actions.tsx'
 import { RequestSnippets } from '../components/request-snippets.tsx'
 import { isolateDirection } from '../format.ts'
@@ -6,10 +6,10 @@ import type { ApiKey } from '../types.ts'
 
 const DAY = 86_400
 
-/** The new value, once, with usage examples. */
+/** Describes the dialog that shows a new key once, with code examples. */
 function showKey(projectId: string) {
   return ({ value, type }: { value: string; type: ApiKey['type'] }) => ({
-    title: 'Your new key',
+    title: 'Your new API key',
     value,
     children: <RequestSnippets projectId={projectId} keyType={type} apiKey={value} />,
   })
@@ -17,24 +17,24 @@ function showKey(projectId: string) {
 
 export function createKeyAction(projectId: string): Action<null> {
   return {
-    title: 'Generate new key',
+    title: 'Create API key',
     requiredRole: 'member',
     confirmation: () => ({
-      action: 'Generate key',
+      action: 'Create key',
       fields: [
         {
           name: 'name',
           label: 'Name',
           maxLength: 100,
           placeholder: 'production',
-          hint: 'What the key is for. Use one for each person or environment.',
+          hint: 'Use one key for each person or environment.',
         },
         {
           name: 'type',
           label: 'Type',
           choices: [
-            ['project', 'Project key – real models, counted against the plan'],
-            ['test', 'Test key – the built-in sandbox, free and limited'],
+            ['project', 'Project key – uses providers, counts towards the plan'],
+            ['test', 'Test key – uses the built-in sandbox, free and limited'],
           ],
         },
         {
@@ -44,7 +44,7 @@ export function createKeyAction(projectId: string): Action<null> {
             ['', 'Never'],
             [String(30 * DAY), 'In 30 days'],
             [String(90 * DAY), 'In 90 days'],
-            [String(365 * DAY), 'In a year'],
+            [String(365 * DAY), 'In 1 year'],
           ],
           read: text => (text === '' ? undefined : Number(text)),
         },
@@ -54,18 +54,18 @@ export function createKeyAction(projectId: string): Action<null> {
   }
 }
 
-/** A former value ends by itself or is deactivated; it has the limits of its key. */
+/** Reports whether the row is an active key, and not a former value of a rotated key. A former value shares the limits of its key. */
 function isCurrent({ state, former_value_of }: ApiKey): boolean {
   return state === 'active' && former_value_of === null
 }
 
-/** Null for none. */
+/** Returns null for an empty field. */
 function readNumber(text: string): number | null {
   return text.trim() === '' ? null : Number(text)
 }
 
-/** Null for none. */
-function split(text: string): string[] | null {
+/** Reads comma-separated text. Returns null for an empty field. */
+function readList(text: string): string[] | null {
   return text.trim() === '' ? null : text.split(',').map(part => part.trim())
 }
 
@@ -75,24 +75,24 @@ const LIMIT: Action<ApiKey> = {
   requiredRole: 'owner',
   isAvailable: isCurrent,
   confirmation: key => ({
-    title: `Limit “${isolateDirection(key.name)}”`,
-    action: 'Set limits',
+    title: `Limits of “${isolateDirection(key.name)}”`,
+    action: 'Save limits',
     fields: [
       {
         name: 'requests_per_minute',
-        label: 'Requests a minute',
+        label: 'Requests per minute',
         inputMode: 'numeric',
         required: false,
-        hint: 'Empty: what the plan allows.',
+        hint: 'Leave empty for the plan’s limit.',
         initial: key.requests_per_minute?.toString(),
         read: readNumber,
       },
       {
         name: 'tokens_per_minute',
-        label: 'Tokens a minute',
+        label: 'Tokens per minute',
         inputMode: 'numeric',
         required: false,
-        hint: 'Empty: what the plan allows. A request counts as many as it may take at most, and in the end as many as it took.',
+        hint: 'Leave empty for the plan’s limit. A request reserves its estimated maximum, and counts its actual tokens when it finishes.',
         initial: key.tokens_per_minute?.toString(),
         read: readNumber,
       },
@@ -101,24 +101,24 @@ const LIMIT: Action<ApiKey> = {
         label: 'Models',
         placeholder: 'gpt-4o*, anthropic/*',
         required: false,
-        hint: 'Patterns with commas between them. Empty: what the project allows.',
+        hint: 'Patterns, separated by commas. Leave empty for the project’s allowed models.',
         initial: key.allowed_models?.join(', '),
-        read: split,
+        read: readList,
       },
       {
         name: 'allowed_addresses',
         label: 'Addresses',
         placeholder: '10.0.0.0/8, 2001:db8::/32',
         required: false,
-        hint: 'Networks that requests may come from, with commas between them. Empty: any.',
+        hint: 'IP networks that requests may come from, separated by commas. Leave empty for any.',
         initial: key.allowed_addresses?.join(', '),
-        read: split,
+        read: readList,
       },
     ],
   }),
 }
 
-function rotateIn(projectId: string): Action<ApiKey> {
+function createRotateAction(projectId: string): Action<ApiKey> {
   return {
     title: 'Rotate',
     look: 'plain',
@@ -128,18 +128,18 @@ function rotateIn(projectId: string): Action<ApiKey> {
     confirmation: key => ({
       title: `Rotate “${isolateDirection(key.name)}”`,
       action: 'Rotate key',
-      text: <p>The key gets another value, and keeps its id, name, limits, budgets and counters.</p>,
+      text: <p>The key gets a new value and keeps its ID, name, limits, budgets and counters.</p>,
       fields: [
         {
           name: 'grace_seconds',
-          label: 'Its present value may',
+          label: 'Current value',
           initial: '86400',
           choices: [
-            ['0', 'End now'],
-            ['3600', 'Work for an hour more'],
-            ['86400', 'Work for a day more'],
-            ['604800', 'Work for a week more'],
-            ['2592000', 'Work for 30 days more'],
+            ['0', 'Expires now'],
+            ['3600', 'Expires in 1 hour'],
+            ['86400', 'Expires in 1 day'],
+            ['604800', 'Expires in 1 week'],
+            ['2592000', 'Expires in 30 days'],
           ],
           read: Number,
         },
@@ -149,23 +149,23 @@ function rotateIn(projectId: string): Action<ApiKey> {
   }
 }
 
-const DEACTIVATE: Action<ApiKey> = {
-  title: 'Deactivate',
+const REVOKE: Action<ApiKey> = {
+  title: 'Revoke',
   requiredRole: 'member',
   method: 'DELETE',
   isAvailable: ({ state }) => state !== 'deactivated',
   confirmation: key => ({
-    title: `Deactivate “${isolateDirection(key.name)}”?`,
-    action: 'Deactivate key',
+    title: `Revoke “${isolateDirection(key.name)}”?`,
+    action: 'Revoke key',
     text: (
       <>
-        Requests with <code className="font-mono text-ink">{key.redacted_value}</code> are refused from the next one on.
-        A key cannot be made active again.
+        Requests with <code className="font-mono text-ink">{key.redacted_value}</code> are rejected immediately. This
+        cannot be undone.
       </>
     ),
   }),
 }
 
 export function listKeyActions(projectId: string): Action<ApiKey>[] {
-  return [LIMIT, rotateIn(projectId), DEACTIVATE]
+  return [LIMIT, createRotateAction(projectId), REVOKE]
 }

@@ -1,4 +1,4 @@
-/** A project's limits, and how much of each is used: this minute, this month. */
+/** The limits page: monthly quotas, the plan's rate limits, budgets, and current usage by key. */
 import { useQuery } from '@tanstack/react-query'
 import { Badge, Card, EmptyState, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
 import { Table } from '../components/table.tsx'
@@ -23,8 +23,8 @@ export default function LimitsPage() {
   return (
     <>
       <PageHeader title="Limits and budgets">
-        Limits belong to the plan. A request over a limit is answered with 429 and is not counted; no interval of 60
-        seconds lets more requests pass than the limit.
+        The plan sets the limits. Requests over a limit are rejected with 429 and are not counted. A rate limit applies
+        to every interval of 60 seconds.
       </PageHeader>
       <ErrorMessage error={limits.error} />
       {limits.isPending && <Loading />}
@@ -36,24 +36,24 @@ export default function LimitsPage() {
                 key={quota.keys}
                 title={quota.keys === 'project' ? 'Project keys, this month' : 'Test keys, this month'}
                 used={quota.used}
-                most={quota.quota}
+                limit={quota.quota}
               />
             ))}
           </div>
           <Card title="Plan" action={<Badge look="good">{limits.data.plan}</Badge>}>
             <dl className="grid gap-4 p-4 sm:grid-cols-3">
-              <Figure title="A minute, for each project key" value={plan?.requests_per_minute_per_key} />
-              <Figure title="A minute, for each client address" value={plan?.requests_per_minute_per_address} />
-              <Figure title="A minute, for each test key" value={plan?.test_requests_per_minute} />
+              <Figure title="Requests per minute, per project key" value={plan?.requests_per_minute_per_key} />
+              <Figure title="Requests per minute, per client address" value={plan?.requests_per_minute_per_address} />
+              <Figure title="Requests per minute, per test key" value={plan?.test_requests_per_minute} />
             </dl>
           </Card>
           <Budgets />
-          <Card title="This minute, by key">
+          <Card title="Requests in the last minute, by key">
             <Table
-              label="Requests of the last minute by key"
+              label="Requests in the last minute by key"
               rows={limits.data.keys}
               keyOf={key => key.id}
-              empty={<EmptyState title="No active keys">Generate one under API keys.</EmptyState>}
+              empty={<EmptyState title="No active keys">Create one under API keys.</EmptyState>}
               columns={[
                 { title: 'Name', look: 'strong', cell: key => key.name },
                 { title: 'Key', look: 'code', cell: key => key.redacted_value },
@@ -70,8 +70,8 @@ export default function LimitsPage() {
   )
 }
 
-function Meter({ title, used, most }: { title: string; used: number; most: number }) {
-  const share = most === 0 ? 1 : used / most
+function Meter({ title, used, limit }: { title: string; used: number; limit: number }) {
+  const share = limit === 0 ? 1 : used / limit
   const color = share >= 1 ? 'bg-danger' : share >= 0.8 ? 'bg-warn' : 'bg-exact'
   return (
     <Card className="p-4">
@@ -79,9 +79,9 @@ function Meter({ title, used, most }: { title: string; used: number; most: numbe
         <h2 className="font-medium">{title}</h2>
         <span className="text-xs text-muted">{formatPercent(Math.min(1, share))}</span>
       </div>
-      <meter className="sr-only" aria-label={title} min={0} max={most} value={Math.min(used, most)} />
+      <meter className="sr-only" aria-label={title} min={0} max={limit} value={Math.min(used, limit)} />
       <p className="mt-1 text-2xl font-semibold tracking-tight tabular-nums">
-        {formatCount(used)} <span className="text-sm font-normal text-muted">of {formatCount(most)}</span>
+        {formatCount(used)} <span className="text-sm font-normal text-muted">of {formatCount(limit)}</span>
       </p>
       <div aria-hidden="true" className="mt-3 h-2 overflow-hidden rounded-full bg-sunken">
         <div className={`h-full rounded-full ${color}`} style={{ width: `${Math.min(100, share * 100)}%` }} />

@@ -1,4 +1,4 @@
-/** The login page. */
+/** The login form, and the layout that it shares with the invitation page. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { sendRequest } from '../api.ts'
@@ -41,12 +41,12 @@ export function Logo() {
 }
 
 /** Messages for the error codes that a failed login with the OpenID provider puts in the URL. */
-const PROBLEMS: Record<string, string> = {
-  unverified: 'Your provider has not verified your e-mail address. Have it verified there, then try again.',
-  outside: 'Your provider’s account may not log in here. Ask an administrator.',
-  refused: 'Your provider did not confirm the login. Try again.',
+const LOGIN_ERRORS: Record<string, string> = {
+  unverified: 'Your login provider has not verified your e-mail address. Verify it there, then try again.',
+  outside: 'Your account at the login provider is not allowed to log in here. Ask an administrator.',
+  refused: 'Your login provider did not confirm the login. Try again.',
   expired: 'The login took too long, or was started in another browser. Try again.',
-  throttled: 'There were too many logins from your address. Try again in a quarter of an hour.',
+  throttled: 'Too many login attempts from your address. Try again in 15 minutes.',
   unreachable: 'Your login provider cannot be reached. Try again, or log in with your password.',
 }
 
@@ -56,12 +56,12 @@ function ProviderLogin() {
     staleTime: Number.POSITIVE_INFINITY,
   })
   const outcome = new URLSearchParams(window.location.search).get('login')
-  const problem = outcome === null ? undefined : PROBLEMS[outcome]
+  const message = outcome === null ? undefined : LOGIN_ERRORS[outcome]
   const issuer = options.data?.oidc?.issuer
   if (!issuer) return null
   return (
     <div className="mt-4 space-y-3 border-t border-line pt-4">
-      {problem && <ErrorMessage error={new Error(problem)} />}
+      {message && <ErrorMessage error={new Error(message)} />}
       <a
         href="/dashboard/api/oidc"
         className="flex min-h-9 w-full items-center justify-center rounded-lg border border-line px-3 py-1.5 font-medium hover:bg-sunken"
@@ -80,28 +80,28 @@ const EMAIL: FormField = {
   autoComplete: 'username',
 }
 
-/** `ended`: whose session has ended while a page was open. */
-export function LoginForm({ ended }: { ended?: string }) {
+/** `endedSessionOf` is the e-mail address of the user whose session ended while a page was open. */
+export function LoginForm({ endedSessionOf }: { endedSessionOf?: string }) {
   const queries = useQueryClient()
   const login = useMutation({
-    mutationFn: (person: unknown) => sendRequest('POST', '/dashboard/api/login', person),
-    onSuccess: () => (ended === undefined ? queries.resetQueries() : queries.invalidateQueries()),
+    mutationFn: (credentials: unknown) => sendRequest('POST', '/dashboard/api/login', credentials),
+    onSuccess: () => (endedSessionOf === undefined ? queries.resetQueries() : queries.invalidateQueries()),
   })
   return (
     <LoginLayout title="Log in">
-      {ended !== undefined && (
+      {endedSessionOf !== undefined && (
         <p role="status" className="mb-4 text-muted">
-          Your session has ended. Log in again, and the page is as you left it.
+          Your session has ended. Log in again to continue where you left off.
         </p>
       )}
-      <Form fields={[{ ...EMAIL, initial: ended }, PASSWORD_FIELD]} sending={login}>
+      <Form fields={[{ ...EMAIL, initial: endedSessionOf }, PASSWORD_FIELD]} sending={login}>
         <Button type="submit" look="primary" className="w-full" disabled={login.isPending}>
           {login.isPending ? 'Logging in…' : 'Log in'}
         </Button>
       </Form>
       <ProviderLogin />
       <p className="mt-5 border-t border-line pt-4 text-xs text-muted">
-        Lost your password? Ask an administrator to reset your password.
+        Lost your password? Ask an administrator to reset it.
       </p>
     </LoginLayout>
   )

@@ -3,7 +3,7 @@ import type { Action } from '../components/actions.tsx'
 import { Badge, UserText } from '../components/elements.tsx'
 import { LoginStatus } from '../components/login-status.tsx'
 import { Resource } from '../components/resource.tsx'
-import { formatDate, isolateDirection } from '../format.ts'
+import { capitalize, formatDate, isolateDirection } from '../format.ts'
 import { useProjectPath } from '../session.ts'
 import type { Role, ViewRow } from '../types.ts'
 import { createInviteAction } from './invite-action.tsx'
@@ -11,9 +11,9 @@ import { createInviteAction } from './invite-action.tsx'
 type Member = ViewRow<'project_users'>
 
 const ROLES: [Role, string][] = [
-  ['viewer', 'Viewer – looks'],
-  ['member', 'Member – also keys, settings and the cache'],
-  ['owner', 'Owner – also provider keys and members'],
+  ['viewer', 'Viewer – read only'],
+  ['member', 'Member – also manages keys, settings and the cache'],
+  ['owner', 'Owner – also manages provider keys and members'],
 ]
 
 export default function Members() {
@@ -21,12 +21,12 @@ export default function Members() {
     <Resource<Member>
       page={{
         title: 'Members',
-        help: 'Administrators see every project without being members of it. Whoever has no account yet gets a link to set a password; another one is an administrator’s to give. The last owner who can log in stays one.',
+        help: 'Administrators can see every project without being members. A new user gets a link to set a password; only administrators can reset passwords. The last owner who can log in cannot be removed.',
       }}
       path={useProjectPath('users')}
       empty={{
         title: 'No members yet',
-        help: 'Only administrators see this project. Add people by their e-mail address.',
+        help: 'Only administrators can see this project. Add members by e-mail address.',
       }}
       nameOf={member => member.email}
       columns={[
@@ -35,15 +35,15 @@ export default function Members() {
           look: 'strong',
           cell: member => <UserText className="!min-w-44">{member.email}</UserText>,
         },
-        { title: 'State', cell: member => <LoginStatus person={member} /> },
+        { title: 'Status', cell: member => <LoginStatus person={member} /> },
         {
           title: 'Role',
-          cell: member => <Badge>{member.role}</Badge>,
-          change: { field: 'role', choices: ROLES.map(([role]) => role), needs: 'owner' },
+          cell: member => <Badge>{capitalize(member.role)}</Badge>,
+          change: { field: 'role', choices: ROLES.map(([role]) => [role, capitalize(role)] as const), needs: 'owner' },
         },
         { title: 'Added', look: 'line', cell: member => formatDate(member.added_at) },
       ]}
-      make={{ ...createInviteAction('Add member', ROLES), requiredRole: 'owner' }}
+      create={{ ...createInviteAction('Add member', ROLES), requiredRole: 'owner' }}
       actions={[REMOVE]}
     />
   )
@@ -56,6 +56,6 @@ const REMOVE: Action<Member> = {
   confirmation: member => ({
     title: `Remove ${isolateDirection(member.email)}?`,
     action: 'Remove member',
-    text: 'They stop seeing this project at once. Keys they made keep working; deactivate those under API keys.',
+    text: 'The user loses access to this project immediately. API keys that the user created keep working; revoke them under API keys.',
   }),
 }

@@ -1,4 +1,4 @@
-/** What narrows the overview down: a span of one's own, a key, a model, a tag; and whether test keys count. */
+/** The filters of the overview: a custom time range, API key, model, tag, and whether requests with test keys count. */
 import { Select } from '../components/select.tsx'
 import { FILTER_CLASS } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
@@ -10,11 +10,11 @@ interface OverviewFiltersProps {
   filters: Filters
   change(changes: Filters): void
   projectId: string | undefined
-  /** Whether only test keys have asked: `shown` here, or at another time. */
-  testsAlone: 'shown' | 'elsewhere' | null
+  /** Null if project keys have been used. Otherwise, whether the time range has requests with test keys. */
+  testKeysOnly: 'shown' | 'elsewhere' | null
 }
 
-export function OverviewFilters({ filters, change, projectId, testsAlone }: OverviewFiltersProps) {
+export function OverviewFilters({ filters, change, projectId, testKeysOnly }: OverviewFiltersProps) {
   const keys = useAllKeys(projectId) ?? []
   return (
     <search className="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -26,10 +26,8 @@ export function OverviewFilters({ filters, change, projectId, testsAlone }: Over
         value={filters.key ?? ''}
         onChange={key => change({ key })}
       />
-      {testsAlone === 'shown' && (
-        <p className="text-muted">With test keys: no other key of this project has asked yet.</p>
-      )}
-      {!filters.key && !testsAlone && (
+      {testKeysOnly === 'shown' && <p className="text-muted">Test keys included: no project key has been used yet.</p>}
+      {!filters.key && !testKeysOnly && (
         <label className="flex min-h-9 items-center gap-2 text-muted">
           <input
             type="checkbox"
@@ -37,7 +35,7 @@ export function OverviewFilters({ filters, change, projectId, testsAlone }: Over
             checked={filters.tests === 'true'}
             onChange={event => change({ tests: event.target.checked ? 'true' : '' })}
           />
-          With test keys
+          Include test keys
         </label>
       )}
       {(['model', 'tag'] as const).map(

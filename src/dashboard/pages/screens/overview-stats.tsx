@@ -1,4 +1,4 @@
-/** An overview's figures: each number of requests leads to those that it counts. */
+/** The figures of the overview. Each number of requests links to the requests that it counts. */
 import { useState } from 'react'
 import { StackedBars } from '../components/chart.tsx'
 import { Card, EmptyState, StatTile } from '../components/elements.tsx'
@@ -8,34 +8,34 @@ import type { Filters } from '../filters.ts'
 import { formatCount, formatDuration, formatMs, formatPercent, formatPlural, formatUsd } from '../format.ts'
 import { MAX_LISTED_KEYS, useAllKeys } from '../session.ts'
 import { formatBucket, formatTick, type TimeRange } from '../time-range.ts'
-import type { Overview as Answer, ApiKey, UsageCounts } from '../types.ts'
+import type { ApiKey, UsageCounts, Overview as UsageOverview } from '../types.ts'
 import { RequestCountLink, type RequestSelection } from './request-count-link.tsx'
 import { UsageShares } from './usage-shares.tsx'
 
-const MEASURES = { requests: 'Requests', money: 'Money', tokens: 'Tokens', errors: 'Errors' }
+const MEASURES = { requests: 'Requests', money: 'Cost', tokens: 'Tokens', errors: 'Errors' }
 type Measure = keyof typeof MEASURES
 
-interface FiguresProps {
-  answer: Answer
-  /** Requests in the span before; undefined while they are not known. */
-  before: number | undefined
+interface OverviewStatsProps {
+  overview: UsageOverview
+  /** Number of requests in the previous time range. Undefined while loading. */
+  previousRequests: number | undefined
   span: TimeRange
-  /** What it counts. */
+  /** The requests that the figures count. */
   rows: RequestSelection
   withTests: boolean
   change(changes: Filters): void
 }
 
-export function OverviewStats({ answer, before, span, rows, withTests, change }: FiguresProps) {
-  const { totals } = answer
+export function OverviewStats({ overview, previousRequests, span, rows, withTests, change }: OverviewStatsProps) {
+  const { totals } = overview
   const { tag } = rows.filters
   const keys = useAllKeys(rows.projectId)
   if (totals.requests === 0) {
     return (
       <Card>
-        <EmptyState title="No requests in this time">
-          Requests appear here within two seconds of their answer
-          {withTests ? '.' : '; those with test keys if you ask for them.'}
+        <EmptyState title="No requests in this period">
+          Requests appear here within two seconds of their response.
+          {!withTests && ' Select “Include test keys” to show requests with test keys.'}
         </EmptyState>
       </Card>
     )
@@ -51,12 +51,13 @@ export function OverviewStats({ answer, before, span, rows, withTests, change }:
               <RequestCountLink rows={rows} only={{ outcome: 'failed' }}>
                 {formatCount(totals.failed)} failed
               </RequestCountLink>
-              {before !== undefined && `; ${formatPlural(before, 'request')} in the ${span.title} before`}
+              {previousRequests !== undefined &&
+                `; ${formatPlural(previousRequests, 'request')} in the previous ${span.title}`}
             </>
           }
         />
         <StatTile
-          title="Answered from the cache"
+          title="Cache hit rate"
           value={formatPercent(totals.hit_rate)}
           note={
             typeof totals.exact_hits === 'number' && typeof totals.semantic_hits === 'number' ? (
@@ -80,50 +81,54 @@ export function OverviewStats({ answer, before, span, rows, withTests, change }:
           note={
             <>
               {formatUsd(totals.cost_usd)} spent
-              <Estimated answer={answer} rows={rows} />
+              <Estimated overview={overview} rows={rows} />
             </>
           }
         />
         <StatTile
           title="Time saved"
           value={totals.saved_seconds === null ? undefined : formatDuration(totals.saved_seconds)}
-          note={totals.saved_seconds === null ? 'not counted by tag' : `over ${formatPlural(totals.hits, 'hit')}`}
+          note={totals.saved_seconds === null ? 'not available by tag' : `over ${formatPlural(totals.hits, 'hit')}`}
         />
       </dl>
-      <Chart answer={answer} span={span} />
+      <Chart overview={overview} span={span} />
       <div className="grid gap-5 lg:grid-cols-2">
         <Card title="By model">
           <UsageShares
-            rows={answer.by_model}
+            rows={overview.by_model}
             what="Model"
             onPick={model => change({ model })}
-            rowsOf={model => (model === '' ? null : narrowed(rows, { model_name: model }))}
+            rowsOf={model => (model === '' ? null : narrowSelection(rows, { model_name: model }))}
           />
         </Card>
         <Card title="By API key">
-          <UsageShares rows={answer.by_api_key} what="API key" rowsOf={name => rowsOfKey(rows, keys, name)} />
+          <UsageShares
+            rows={overview.by_api_key}
+            what="API key"
+            rowsOf={name => selectRequestsOfKey(rows, keys, name)}
+          />
         </Card>
-        {answer.by_tag.length > 0 && (
+        {overview.by_tag.length > 0 && (
           <Card title="By tag">
             <UsageShares
-              rows={answer.by_tag}
+              rows={overview.by_tag}
               what="Tag"
               onPick={tag => change({ tag })}
-              // The list takes one tag, and a comma for its end.
+              // The request list filters by one tag, and treats a comma as a separator.
               rowsOf={name =>
-                (tag === undefined || tag === name) && !name.includes(',') ? narrowed(rows, { tag: name }) : null
+                (tag === undefined || tag === name) && !name.includes(',') ? narrowSelection(rows, { tag: name }) : null
               }
             />
           </Card>
         )}
       </div>
-      <Latency measured={answer.latency} rows={narrowed(rows, { type: '' })} />
+      <Latency measured={overview.latency} rows={narrowSelection(rows, { type: '' })} />
     </div>
   )
 }
 
-/** How much of the cost nobody reported, and how much more it may be. */
-function Estimated({ answer: { estimated }, rows }: { answer: Answer; rows: RequestSelection }) {
+/** The share of the cost that is estimated, and how much more the providers may have charged. */
+function Estimated({ overview: { estimated }, rows }: { overview: UsageOverview; rows: RequestSelection }) {
   const sum = (field: 'requests' | 'cost_usd' | 'doubtful_usd') =>
     estimated.reduce((total, row) => total + row[field], 0)
   if (estimated.length === 0) return null
@@ -138,24 +143,28 @@ function Estimated({ answer: { estimated }, rows }: { answer: Answer; rows: Requ
   )
 }
 
-function narrowed({ projectId, filters }: RequestSelection, more: Filters): RequestSelection {
+function narrowSelection({ projectId, filters }: RequestSelection, more: Filters): RequestSelection {
   return { projectId, filters: { ...filters, ...more } }
 }
 
-/** Null where no key of the list has the name, or several: a name is free again when its key is deactivated. */
-function rowsOfKey(rows: RequestSelection, keys: readonly ApiKey[] | undefined, name: string): RequestSelection | null {
-  const named = keys?.filter(key => key.name === name) ?? []
-  const isWhole = keys !== undefined && keys.length < MAX_LISTED_KEYS
-  return isWhole && named.length === 1 ? narrowed(rows, { key: named[0]?.id, type: '' }) : null
+/** Returns null when no listed key has the name, or several do: the name of a revoked key can be reused. */
+function selectRequestsOfKey(
+  rows: RequestSelection,
+  keys: readonly ApiKey[] | undefined,
+  name: string,
+): RequestSelection | null {
+  const matching = keys?.filter(key => key.name === name) ?? []
+  const isComplete = keys !== undefined && keys.length < MAX_LISTED_KEYS
+  return isComplete && matching.length === 1 ? narrowSelection(rows, { key: matching[0]?.id, type: '' }) : null
 }
 
-interface Kind {
+interface Series {
   title: string
   color: string
   of(counts: UsageCounts): number
 }
 
-const KINDS: Record<Measure, Kind[]> = {
+const SERIES: Record<Measure, Series[]> = {
   requests: [
     { title: 'Exact hit', color: '--exact', of: counts => counts.exact_hits ?? 0 },
     { title: 'Semantic hit', color: '--semantic', of: counts => counts.semantic_hits ?? 0 },
@@ -175,22 +184,22 @@ const KINDS: Record<Measure, Kind[]> = {
     { title: 'Server or upstream (5xx)', color: '--danger', of: counts => counts.server_errors ?? 0 },
   ],
 }
-/** Where a tag is chosen: its sums do not tell more. */
-const KINDS_OF_TAG: Record<Measure, Kind[]> = {
-  ...KINDS,
+/** The series when a tag is selected: totals by tag are less detailed. */
+const TAG_SERIES: Record<Measure, Series[]> = {
+  ...SERIES,
   requests: [
     { title: 'Hit', color: '--exact', of: counts => counts.hits },
-    { title: 'Not from the cache', color: '--miss', of: counts => counts.requests - counts.hits },
+    { title: 'Not cached', color: '--miss', of: counts => counts.requests - counts.hits },
   ],
   errors: [{ title: 'Failed', color: '--danger', of: counts => counts.failed }],
 }
 
-function Chart({ answer, span }: { answer: Answer; span: TimeRange }) {
+function Chart({ overview, span }: { overview: UsageOverview; span: TimeRange }) {
   const [measure, setMeasure] = useState<Measure>('requests')
   const times = span.bucketStarts
-  const byStart = new Map(answer.buckets.map(bucket => [bucket.start_time, bucket]))
-  const kinds = typeof answer.totals.misses === 'number' ? KINDS : KINDS_OF_TAG
-  const series = kinds[measure].map(({ title, color, of }) => ({
+  const byStart = new Map(overview.buckets.map(bucket => [bucket.start_time, bucket]))
+  const definitions = typeof overview.totals.misses === 'number' ? SERIES : TAG_SERIES
+  const series = definitions[measure].map(({ title, color, of }) => ({
     title,
     color,
     values: times.map(start => {
@@ -224,18 +233,20 @@ function Chart({ answer, span }: { answer: Answer; span: TimeRange }) {
 
 const RESULTS: Record<string, string> = { HIT: 'Exact hit', 'HIT-SEMANTIC': 'Semantic hit', MISS: 'Miss' }
 
-function Latency({ measured, rows }: { measured: Answer['latency']; rows: RequestSelection }) {
+function Latency({ measured, rows }: { measured: UsageOverview['latency']; rows: RequestSelection }) {
   return (
-    <Card title="Time to first byte, test keys included">
+    <Card title="Time to first byte, including test keys">
       <Table
         label="Latency percentiles"
         rows={measured}
         keyOf={row => row.cache_result}
         empty={
-          <EmptyState title="Not counted here">Times are counted for all keys, models and tags together.</EmptyState>
+          <EmptyState title="Not available with filters">
+            Latency is recorded for all keys, models and tags together.
+          </EmptyState>
         }
         columns={[
-          { title: 'Answered by', look: 'line', cell: row => RESULTS[row.cache_result] ?? row.cache_result },
+          { title: 'Result', look: 'line', cell: row => RESULTS[row.cache_result] ?? row.cache_result },
           {
             title: 'Requests',
             numeric: true,

@@ -1,4 +1,4 @@
-/** What the cache did, what it saved, and which errors occurred. */
+/** The overview page: requests, cache hits, savings and errors of a project. */
 import { useQuery } from '@tanstack/react-query'
 import { fetchJson } from '../api.ts'
 import { ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
@@ -7,24 +7,23 @@ import { type Filters, useFilters } from '../filters.ts'
 import { localTimeZone } from '../format.ts'
 import { useProject } from '../session.ts'
 import { readTimeRange, TIME_RANGES } from '../time-range.ts'
-import type { Overview as Answer, ApiPage, Project, RequestLogEntry } from '../types.ts'
+import type { ApiPage, Project, RequestLogEntry, Overview as UsageOverview } from '../types.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { OverviewFilters } from './overview-filters.tsx'
 import { OverviewStats } from './overview-stats.tsx'
 import { selectRequests } from './request-count-link.tsx'
 
-/** A request appears within two seconds of its record. */
 const REFRESH_MS = 2_000
 
 export default function Overview() {
   const project = useProject()
   const [filters, change] = useFilters()
   const span = readTimeRange(filters)
-  const testsAlone = useTestsAlone(project?.id)
-  const withTests = filters.tests === 'true' || testsAlone === true
-  // Test keys are the sandbox's. One that is chosen is asked for.
+  const testKeysOnly = useTestKeysOnly(project?.id)
+  const withTests = filters.tests === 'true' || testKeysOnly === true
+  // Requests with test keys are excluded, unless a key is selected: they go to the sandbox.
   const keyType = withTests || filters.key ? undefined : 'project'
-  const { overview, before } = useUsage(testsAlone === undefined ? null : project, filters, keyType)
+  const { overview, before } = useUsage(testKeysOnly === undefined ? null : project, filters, keyType)
   const hasRequests = (overview.data?.totals.requests ?? 0) > 0
 
   return (
@@ -37,26 +36,26 @@ export default function Overview() {
             value={span.name}
             choices={[
               ...Object.entries(TIME_RANGES).map(([value, { title }]) => [value, title] as const),
-              ['own', 'From … to …'],
+              ['own', 'Custom range'],
             ]}
             onChange={value => change({ span: value === 'day' ? '' : value, from: '', until: '' })}
           />
         }
       >
-        What {project?.name ?? 'the project'} was asked, what its cache answered, and what that saved.
+        Requests of {project?.name ?? 'the project'}, cache hits, and savings.
       </PageHeader>
       <OverviewFilters
         filters={filters}
         change={change}
         projectId={project?.id}
-        testsAlone={testsAlone ? (hasRequests ? 'shown' : 'elsewhere') : null}
+        testKeysOnly={testKeysOnly ? (hasRequests ? 'shown' : 'elsewhere') : null}
       />
       <ErrorMessage error={overview.error} />
       {project && overview.data && <FirstSteps key={project.id} projectId={project.id} hasRequests={hasRequests} />}
       {overview.data ? (
         <OverviewStats
-          answer={overview.data}
-          before={before.data?.totals.requests}
+          overview={overview.data}
+          previousRequests={before.data?.totals.requests}
           span={span}
           rows={selectRequests(project?.id ?? '', filters, span, keyType)}
           withTests={withTests}
@@ -69,7 +68,7 @@ export default function Overview() {
   )
 }
 
-/** What is counted, and what was in the span before. */
+/** Queries the usage of the selected time range, and of the range of equal length before it. */
 function useUsage(project: Project | null, filters: Filters, keyType: string | undefined) {
   const span = readTimeRange(filters)
   const only = {
@@ -79,11 +78,17 @@ function useUsage(project: Project | null, filters: Filters, keyType: string | u
     'tags[]': filters.tag ? [filters.tag] : undefined,
     key_type: keyType,
   }
-  const asked = [span.name, filters.from, filters.until, only]
+  const selection = [span.name, filters.from, filters.until, only]
   const readUsage = (start_time: number, end_time: number) =>
-    fetchJson<Answer>('/v1/usage', { ...only, start_time, end_time, width: span.bucketWidth, time_zone: localTimeZone })
+    fetchJson<UsageOverview>('/v1/usage', {
+      ...only,
+      start_time,
+      end_time,
+      width: span.bucketWidth,
+      time_zone: localTimeZone,
+    })
   const overview = useQuery({
-    queryKey: ['usage', ...asked],
+    queryKey: ['usage', ...selection],
     queryFn: () => {
       const { from, until } = readTimeRange(filters)
       return readUsage(from, until)
@@ -93,7 +98,7 @@ function useUsage(project: Project | null, filters: Filters, keyType: string | u
     placeholderData: previous => previous,
   })
   const before = useQuery({
-    queryKey: ['usage before', ...asked],
+    queryKey: ['usage before', ...selection],
     queryFn: () => readUsage(2 * span.from - span.until, span.from),
     enabled: project !== null,
     staleTime: 60_000,
@@ -101,12 +106,12 @@ function useUsage(project: Project | null, filters: Filters, keyType: string | u
   return { overview, before }
 }
 
-/** Whether none but test keys have asked, so that leaving them out would show nothing; undefined while that is not known. */
-function useTestsAlone(projectId: string | undefined): boolean | undefined {
+/** Reports whether only test keys have sent requests, so that excluding them would show nothing. Undefined while loading. */
+function useTestKeysOnly(projectId: string | undefined): boolean | undefined {
   const others = useQuery<ApiPage<RequestLogEntry>>({
     queryKey: ['/v1/requests', { project_id: projectId, key_type: 'project', start_time: 0, limit: 1 }],
     enabled: projectId !== undefined,
-    // Once there is another, there is one.
+    // Once a project key has been used, the result does not change.
     staleTime: ({ state }) => (state.data?.data.length ? Number.POSITIVE_INFINITY : 0),
     refetchInterval: ({ state }) => (state.data?.data.length === 0 ? REFRESH_MS : false),
   })

@@ -1,19 +1,19 @@
-/** What all questions of the Playground have in common: system prompt, parameters, tools, and what the cache may do. */
+/** The settings of all playground requests: system prompt, parameters, tools and cache control. */
 import { SelectField, TextArea, TextField } from '../components/fields.tsx'
 import type { ThreadOptions } from '../threads.ts'
 
 const CACHE_CONTROLS = [
-  ['', 'As the project’s policy says'],
-  ['no-cache', 'Ask the provider and store the answer (no-cache)'],
-  ['no-store', 'Ask the provider and store nothing (no-store)'],
-  ['only-if-cached', 'Only from the cache (only-if-cached)'],
+  ['', 'Project policy'],
+  ['no-cache', 'Skip the cache, store the response (no-cache)'],
+  ['no-store', 'Skip the cache, store nothing (no-store)'],
+  ['only-if-cached', 'Cache only (only-if-cached)'],
 ] as const
 
-/** Numbers that are sent if they are given. */
+/** Numeric parameters. Empty ones are not sent. */
 const PARAMETERS = [
   { name: 'temperature', title: 'Temperature', min: 0, max: 2, step: 0.1 },
   { name: 'top_p', title: 'Top p', min: 0, max: 1, step: 0.05 },
-  { name: 'max_completion_tokens', title: 'Most tokens', min: 1, step: 1 },
+  { name: 'max_completion_tokens', title: 'Max tokens', min: 1, step: 1 },
   { name: 'seed', title: 'Seed', step: 1 },
 ] as const
 
@@ -24,9 +24,9 @@ const TOOLS_EXAMPLE = `[{"type": "function", "function": {
 
 export interface PlaygroundSettings {
   system: string
-  /** As they stand in their fields, by name. */
+  /** The text of each parameter's field, by parameter name. */
   parameters: Record<string, string>
-  /** A JSON list. */
+  /** A JSON array. */
   tools: string
   cacheControl: string
   isStreamed: boolean
@@ -40,7 +40,7 @@ export const DEFAULT_PLAYGROUND_SETTINGS: PlaygroundSettings = {
   isStreamed: true,
 }
 
-/** Throws when the tools are no list. */
+/** Converts the settings to request options. Throws when `tools` is not a JSON array. */
 export function toThreadOptions({
   system,
   parameters,
@@ -48,11 +48,11 @@ export function toThreadOptions({
   cacheControl,
   isStreamed,
 }: PlaygroundSettings): Pick<ThreadOptions, 'system' | 'parameters' | 'headers'> {
-  const given = Object.entries(parameters).filter(([, value]) => value !== '')
+  const filled = Object.entries(parameters).filter(([, value]) => value !== '')
   return {
     system,
     parameters: {
-      ...Object.fromEntries(given.map(([name, value]) => [name, Number(value)])),
+      ...Object.fromEntries(filled.map(([name, value]) => [name, Number(value)])),
       ...(tools.trim() && { tools: readTools(tools) }),
       ...(isStreamed && { stream: true }),
     },
@@ -65,9 +65,9 @@ function readTools(text: string): unknown[] {
     const tools = JSON.parse(text)
     if (Array.isArray(tools)) return tools
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
-  throw new Error('Tools must be a JSON list, as the API takes it.')
+  throw new Error('Tools must be a JSON array of tool definitions, as in the API.')
 }
 
 interface SettingsFormProps {
@@ -94,7 +94,7 @@ export function PlaygroundSettingsForm({ settings, onChange }: SettingsFormProps
         ))}
       </div>
       <TextArea
-        label="Tools, as JSON"
+        label="Tools (JSON)"
         rows={4}
         placeholder={TOOLS_EXAMPLE}
         className="font-mono text-xs"
@@ -114,7 +114,7 @@ export function PlaygroundSettingsForm({ settings, onChange }: SettingsFormProps
           onChange={event => set({ isStreamed: event.target.checked })}
           className="size-4 accent-(--accent)"
         />
-        Stream the answer
+        Stream the response
       </label>
     </>
   )

@@ -1,4 +1,4 @@
-/** Talks to one model, or to two side by side, as a client of the project would, with what the cache makes of each question. */
+/** The playground: sends requests to one model, or to two side by side, like a client of the project, and shows the cache decisions. */
 import { type FormEvent, useState } from 'react'
 import { Button, Card, ErrorMessage, Loading, PageHeader } from '../components/elements.tsx'
 import { TextArea } from '../components/fields.tsx'
@@ -12,8 +12,8 @@ import type { ApiKey, Project } from '../types.ts'
 import { Conversation } from './conversation.tsx'
 import { DEFAULT_PLAYGROUND_SETTINGS, PlaygroundSettingsForm, toThreadOptions } from './playground-settings.tsx'
 
-/** What a browser keeps, sends and repeats in each turn without effort. */
-const MOST_IMAGE_BYTES = 4 * 1024 * 1024
+/** Images are part of every later turn of a conversation, so their size is limited. */
+const MAX_IMAGE_BYTES = 4 * 1024 * 1024
 
 export default function Playground() {
   const project = useProject()
@@ -21,18 +21,18 @@ export default function Playground() {
   return (
     <>
       <PageHeader title="Playground">
-        Asks as your clients do, with a key that ends with your login: the built-in sandbox, free of charge, or the
-        project’s providers, at their price.
+        Sends requests like your clients, with a key that is revoked when you log out. The built-in sandbox is free;
+        providers charge their usual prices.
       </PageHeader>
       {project &&
         session.data &&
         (project.status === 'active' && hasRole(project, 'member') ? (
-          <Trial key={project.id} project={project} baseUrl={session.data.base_url} />
+          <Workspace key={project.id} project={project} baseUrl={session.data.base_url} />
         ) : (
           <p className="text-muted">
             {project.status === 'archived'
-              ? 'The keys of an archived project are refused.'
-              : `Members of the project may ask. You are ${project.your_role} of it.`}
+              ? 'Requests with the keys of an archived project are rejected.'
+              : `Only members of the project can send requests. Your role is ${project.your_role}.`}
           </p>
         ))}
     </>
@@ -44,7 +44,7 @@ const TYPES = [
   ['project', 'Providers'],
 ] as const
 
-function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
+function Workspace({ project, baseUrl }: { project: Project; baseUrl: string }) {
   const [keyType, setKeyType] = useState<ApiKey['type']>('test')
   const [settings, setSettings] = useState(DEFAULT_PLAYGROUND_SETTINGS)
   const [isCompared, setCompared] = useState(false)
@@ -57,14 +57,14 @@ function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
   const first = chooseRoute(routes.data, models[0] ?? null)
   const chosen = [first, chooseRoute(routes.data, models[1] ?? null, first.route?.id)]
 
-  /** Asks all threads that are shown, or one of them. */
-  function ask(asked: ChatMessage[], isSent: boolean, which: readonly ChatThread[] = shown): void {
+  /** Sends messages to all visible threads, or to the given ones. With `isSent` false, only the cache decision is requested. */
+  function send(messages: ChatMessage[], isSent: boolean, targets: readonly ChatThread[] = shown): void {
     try {
-      const frame: ThreadOptions = { projectId: project.id, baseUrl, keyType, ...toThreadOptions(settings) }
+      const options: ThreadOptions = { projectId: project.id, baseUrl, keyType, ...toThreadOptions(settings) }
       setError(null)
-      for (const thread of which) {
+      for (const thread of targets) {
         const { route } = chosen[threads.indexOf(thread)] ?? {}
-        if (route) void thread.send(route.id, asked, frame, isSent)
+        if (route) void thread.send(route.id, messages, options, isSent)
       }
     } catch (problem) {
       setError(problem as Error)
@@ -75,7 +75,7 @@ function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
       <Card title="Request">
         <div className="space-y-4 p-4">
           <SegmentedControl
-            label="Answered by"
+            label="Send to"
             value={keyType}
             choices={TYPES}
             onChange={type => setKeyType(type as ApiKey['type'])}
@@ -90,7 +90,7 @@ function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
             return route ? (
               <Conversation
                 key={at}
-                title={at === 0 ? 'Conversation' : 'Beside it'}
+                title={at === 0 ? 'Conversation' : 'Comparison'}
                 thread={thread}
                 usable={usable}
                 route={route}
@@ -98,12 +98,12 @@ function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
                 action={
                   at === shown.length - 1 && (
                     <Button look="quiet" onClick={() => setCompared(!isCompared)}>
-                      {isCompared ? 'Close' : 'Compare with another model'}
+                      {isCompared ? 'Close comparison' : 'Compare with another model'}
                     </Button>
                   )
                 }
                 onModel={model => setModels(before => before.with(at, model))}
-                onResults={results => ask(results, true, [thread])}
+                onResults={results => send(results, true, [thread])}
               />
             ) : (
               <Card key="none" className="p-4">
@@ -115,7 +115,7 @@ function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
         <Composer
           threads={shown}
           error={error}
-          onAsk={ask}
+          onSend={send}
           onClear={() => {
             for (const thread of threads) thread.clear()
           }}
@@ -128,22 +128,22 @@ function Trial({ project, baseUrl }: { project: Project; baseUrl: string }) {
 interface ComposerProps {
   threads: readonly ChatThread[]
   error: Error | null
-  onAsk(asked: ChatMessage[], isSent: boolean): void
+  onSend(messages: ChatMessage[], isSent: boolean): void
   onClear(): void
 }
 
-/** Writes the next question, and attaches images to it. */
-function Composer({ threads, error, onAsk, onClear }: ComposerProps) {
+/** The form for the next message, with images. */
+function Composer({ threads, error, onSend, onClear }: ComposerProps) {
   const [text, setText] = useState('What is the capital of France?')
   const [images, setImages] = useState<readonly string[]>([])
-  /** Counts what was sent: each message has a field for images of its own. */
+  /** The number of sent messages. It is the key of the file input, so that each message starts with an empty one. */
   const [sent, setSent] = useState(0)
   const [problem, setProblem] = useState<Error | null>(null)
   const isBusy = threads.some(thread => thread.isBusy)
-  function ask(isSent: boolean): void {
+  function send(isSent: boolean): void {
     const parts = images.map(url => ({ type: 'image_url' as const, image_url: { url } }))
     const content = images.length === 0 ? text : [{ type: 'text' as const, text }, ...parts]
-    onAsk([{ role: 'user', content }], isSent)
+    onSend([{ role: 'user', content }], isSent)
     if (!isSent) return
     setImages([])
     setSent(sent + 1)
@@ -152,13 +152,13 @@ function Composer({ threads, error, onAsk, onClear }: ComposerProps) {
     for (const thread of threads) thread.stop()
   }
   async function attach(files: readonly File[]): Promise<void> {
-    const isTooMuch = files.reduce((bytes, { size }) => bytes + size, 0) > MOST_IMAGE_BYTES
-    setProblem(isTooMuch ? new Error('Attach at most 4 MiB of images at once.') : null)
-    setImages(isTooMuch ? [] : await Promise.all(files.map(readAsUrl)))
+    const isTooLarge = files.reduce((bytes, { size }) => bytes + size, 0) > MAX_IMAGE_BYTES
+    setProblem(isTooLarge ? new Error('Attach at most 4 MiB of images at once.') : null)
+    setImages(isTooLarge ? [] : await Promise.all(files.map(readAsDataUrl)))
   }
   function submit(event: FormEvent) {
     event.preventDefault()
-    ask(true)
+    send(true)
   }
   return (
     <Card className="lg:sticky lg:bottom-3 lg:shadow-lg">
@@ -179,14 +179,14 @@ function Composer({ threads, error, onAsk, onClear }: ComposerProps) {
         <div className="flex flex-wrap justify-end gap-2">
           {threads.some(({ turns }) => turns.length > 0) && (
             <Button look="quiet" onClick={onClear}>
-              Start again
+              Clear conversation
             </Button>
           )}
-          <Button disabled={isBusy || text === ''} onClick={() => ask(false)}>
-            Explain only
+          <Button disabled={isBusy || text === ''} onClick={() => send(false)}>
+            Preview cache decision
           </Button>
           {isBusy ? (
-            // Another element than the one below: a click on it must not end as one that submits.
+            // The keys differ, so that a click on Stop cannot end on Send and submit the form.
             <Button key="stop" look="danger" onClick={stop}>
               Stop
             </Button>
@@ -201,7 +201,7 @@ function Composer({ threads, error, onAsk, onClear }: ComposerProps) {
   )
 }
 
-function readAsUrl(file: File): Promise<string> {
+function readAsDataUrl(file: File): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const reader = new FileReader()
   reader.onload = () => resolve(String(reader.result))

@@ -1,4 +1,4 @@
-/** What is kept of one end user: counted, written to a file, and forgotten. */
+/** The privacy page: counts, exports and deletes the data stored for one end user. */
 import { type FormEvent, useState } from 'react'
 import { sendRequest } from '../api.ts'
 import { type Action, ActionButton } from '../components/actions.tsx'
@@ -11,14 +11,14 @@ import { hasRole, useProject, useProjectPath } from '../session.ts'
 import type { EndUserData, EndUserErasure } from '../types.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
-  answer: 'Stored answers that they asked for first',
-  content: 'What requests said and got',
-  match: 'Matches in other words',
+  answer: 'Cached responses that they requested first',
+  content: 'Request and response text',
+  match: 'Semantic matches',
   object: 'Batches',
-  question: 'Questions that wait for the judge',
-  record: 'Records of requests',
-  response: 'Responses that can be continued',
-  tag: 'Records and sums with the tag user_id',
+  question: 'Questions queued for the judge',
+  record: 'Request records',
+  response: 'Stored responses (Responses API)',
+  tag: 'Records and totals with the tag user_id',
   vector: 'Embeddings',
 }
 
@@ -29,26 +29,28 @@ export default function Privacy() {
   return (
     <>
       <PageHeader title="Privacy">
-        All that is kept of one end user, for those who ask what it is, or want it gone. Give the whole name, as
-        requests say it: safety_identifier, else user, else metadata.user_id.
+        View, export or delete the data stored for one end user. Enter the full name from requests: safety_identifier,
+        else user, else metadata.user_id.
       </PageHeader>
       {project && base && hasRole(project, 'owner') && (
         <div key={base} className="space-y-5">
-          <Find onFind={setUser} />
-          {user !== '' && <Kept key={user} base={base} user={user} />}
+          <SearchForm onSearch={setUser} />
+          {user !== '' && <StoredData key={user} base={base} user={user} />}
         </div>
       )}
-      {project && !hasRole(project, 'owner') && <p className="text-muted">This is for owners of the project.</p>}
+      {project && !hasRole(project, 'owner') && (
+        <p className="text-muted">Only owners of the project can use this page.</p>
+      )}
     </>
   )
 }
 
-/** The name is in no address of a page: those are kept in histories. */
-function Find({ onFind }: { onFind(user: string): void }) {
+/** The name is not put in the URL, because browsers keep URLs in their history. */
+function SearchForm({ onSearch }: { onSearch(user: string): void }) {
   const [name, setName] = useState('')
   function submit(event: FormEvent) {
     event.preventDefault()
-    onFind(name)
+    onSearch(name)
   }
   return (
     <Card>
@@ -62,59 +64,65 @@ function Find({ onFind }: { onFind(user: string): void }) {
           onChange={setName}
         />
         <Button type="submit" look="primary">
-          Show what is kept
+          Show stored data
         </Button>
       </form>
     </Card>
   )
 }
 
-function Kept({ base, user }: { base: string; user: string }) {
+function StoredData({ base, user }: { base: string; user: string }) {
   const path = `${base}/data`
   return (
     <Resource<EndUserData>
       path={path}
       query={{ end_user: user }}
-      title="What is kept"
-      side={
+      title="Stored data"
+      toolbar={
         <div className="flex flex-wrap gap-2">
           <ExportButtons path={`${base}/export`} query={{ end_user: user }} name="end-user" />
-          <ActionButton action={forget(base, user)} subject={null} address={base} refreshes={[path]} look="danger" />
+          <ActionButton
+            action={createDeleteAction(base, user)}
+            subject={null}
+            url={base}
+            refreshes={[path]}
+            look="danger"
+          />
         </div>
       }
       note={
         <p className="border-b border-line px-4 py-2.5 text-xs text-muted [overflow-wrap:anywhere]">
-          Of <bdi>{escapeControlCharacters(user)}</bdi>
+          End user: <bdi>{escapeControlCharacters(user)}</bdi>
         </p>
       }
       empty={{
-        title: 'Nothing is kept of this user',
-        help: 'Requests under way are recorded when they end. A long name is listed cut, with a hash: here the whole is needed.',
+        title: 'No data stored for this end user',
+        help: 'Requests in flight are recorded when they finish. Lists shorten a long name and add a hash; enter the full name here.',
       }}
       columns={[
-        { title: 'What', cell: ({ id }) => KINDS[id] ?? id },
-        { title: 'How many', numeric: true, cell: ({ items }) => formatCount(items) },
+        { title: 'Data', cell: ({ id }) => KINDS[id] ?? id },
+        { title: 'Items', numeric: true, cell: ({ items }) => formatCount(items) },
         { title: 'Size', numeric: true, look: 'line', cell: ({ bytes }) => formatBytes(bytes) },
-        { title: 'From', look: 'line', cell: ({ oldest_at: at }) => (at === null ? '–' : formatDate(at)) },
-        { title: 'Until', look: 'line', cell: ({ newest_at: at }) => (at === null ? '–' : formatDate(at)) },
+        { title: 'Oldest', look: 'line', cell: ({ oldest_at: at }) => (at === null ? '–' : formatDate(at)) },
+        { title: 'Newest', look: 'line', cell: ({ newest_at: at }) => (at === null ? '–' : formatDate(at)) },
       ]}
     />
   )
 }
 
-function forget(base: string, user: string): Action<null> {
+function createDeleteAction(base: string, user: string): Action<null> {
   const body = { end_user: user, dry_run: false }
   return {
-    title: 'Forget…',
+    title: 'Delete data…',
     path: '/forget',
     confirmation: () => ({
-      title: `Forget ${isolateDirection(user)}?`,
-      action: 'Forget for good',
-      text: 'Texts, stored answers and embeddings are deleted. Records stay without the name, and so do sums: what was spent stays spent. What providers keep has to be deleted there.',
+      title: `Delete the data of ${isolateDirection(user)}?`,
+      action: 'Delete permanently',
+      text: 'Text, cached responses and embeddings are deleted. Records and totals are kept without the name, so costs do not change. Data stored by providers must be deleted there.',
       toBody: () => body,
     }),
-    async onDone(answer: EndUserErasure) {
-      let { has_more } = answer
+    async onDone(erasure: EndUserErasure) {
+      let { has_more } = erasure
       while (has_more) ({ has_more } = await sendRequest<EndUserErasure>('POST', `${base}/forget`, body))
     },
   }

@@ -1,4 +1,4 @@
-/** Making a project, and archiving one. */
+/** The actions that create and archive a project. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { Action } from '../components/actions.tsx'
@@ -23,13 +23,13 @@ export function useCreateProjectAction(): Action<null> {
           label: 'Plan',
           initial: 'free',
           choices: plans.map(
-            ({ name, requests_per_month: most }) =>
-              [name, `${name} – ${formatPlural(most, 'request')} a month`] as const,
+            ({ name, requests_per_month: quota }) =>
+              [name, `${name} – ${formatPlural(quota, 'request')} per month`] as const,
           ),
         },
       ],
     }),
-    // Before the list is read again: the start page leads to the overview as soon as there is a project.
+    // Navigates before the list of projects is refetched: the start page redirects to the overview once there is a project.
     onDone: ({ id }: Project) => navigate({ to: `/${id}/settings/keys` as never }),
   }
 }
@@ -41,6 +41,6 @@ export const ARCHIVE_PROJECT_ACTION: Action<Project> = {
   confirmation: project => ({
     title: `Archive ${isolateDirection(project.name)}?`,
     action: 'Archive project',
-    text: 'All its keys are deactivated immediately and permanently. Its records are kept.',
+    text: 'All keys of the project are revoked immediately and permanently. Its records are kept.',
   }),
 }

@@ -1,4 +1,4 @@
-/** A project's name and plan, and archiving it. */
+/** The settings page: renames and archives a project, and shows its ID and plan. */
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { sendRequest } from '../api.ts'
@@ -15,8 +15,7 @@ export default function ProjectSettings() {
   return (
     <>
       <PageHeader title="Settings">
-        Of this project alone. Its keys, provider keys, policy, limits and members have pages of their own below
-        Settings.
+        Name, ID and plan of this project. Keys, policy, limits and members have their own pages in the menu.
       </PageHeader>
       {project && (
         <div key={project.id} className="space-y-5">
@@ -34,36 +33,36 @@ function NameAndPlan({ project }: { project: Project }) {
     mutationFn: () => sendRequest('POST', `${PROJECTS_PATH}/${project.id}`, { name }),
     onSuccess: useInvalidateQueries([PROJECTS_PATH]),
   })
-  const mayChange = hasRole(project, 'owner')
+  const canEdit = hasRole(project, 'owner')
   function submit(event: FormEvent) {
     event.preventDefault()
     renaming.mutate()
   }
   return (
-    <Card title="Project" action={project.status === 'archived' && <Badge look="warn">archived</Badge>}>
+    <Card title="Project" action={project.status === 'archived' && <Badge look="warn">Archived</Badge>}>
       <form onSubmit={submit} className="space-y-4 p-4">
         <TextField
           label="Name"
           required
           maxLength={63}
           autoComplete="off"
-          disabled={!mayChange}
+          disabled={!canEdit}
           hint="Letters, digits, dots, dashes and underscores."
           value={name}
           onChange={setName}
         />
         <dl className="grid gap-4 sm:grid-cols-2">
           <div>
-            <dt className="text-xs text-muted">Id, for the admin API</dt>
+            <dt className="text-xs text-muted">Project ID</dt>
             <dd className="font-mono text-xs">{project.id}</dd>
           </div>
           <div>
-            <dt className="text-xs text-muted">Plan, which administrators change</dt>
+            <dt className="text-xs text-muted">Plan (set by administrators)</dt>
             <dd>{project.plan}</dd>
           </div>
         </dl>
         <ErrorMessage error={renaming.error} />
-        {mayChange && (
+        {canEdit && (
           <div className="flex items-center justify-end gap-3">
             <span role="status" className="text-xs text-muted">
               {renaming.isSuccess && name === project.name ? 'Renamed.' : ''}
@@ -82,11 +81,11 @@ function Archive({ project }: { project: Project }) {
   return (
     <Card title="Archive">
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
-        <p className="text-muted">Ends all use of this project for good, and keeps its records.</p>
+        <p className="text-muted">Revokes all keys of this project permanently. Its records are kept.</p>
         <ActionButton
           action={{ ...ARCHIVE_PROJECT_ACTION, title: 'Archive project…' }}
           subject={project}
-          address={`${PROJECTS_PATH}/${project.id}`}
+          url={`${PROJECTS_PATH}/${project.id}`}
           refreshes={[PROJECTS_PATH]}
           look="danger"
         />

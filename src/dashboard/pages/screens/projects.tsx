@@ -1,9 +1,9 @@
-/** All projects and their plans, for administrators. */
+/** The projects page of administrators: all projects and plans. */
 import { Link } from '@tanstack/react-router'
 import { Badge, Card, EmptyState, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
 import { Table } from '../components/table.tsx'
-import { formatCount, formatDate } from '../format.ts'
+import { capitalize, formatCount, formatDate } from '../format.ts'
 import { PROJECTS_PATH } from '../session.ts'
 import type { Plan, Project } from '../types.ts'
 import { ARCHIVE_PROJECT_ACTION, useCreateProjectAction, usePlans } from './project-actions.tsx'
@@ -14,12 +14,12 @@ export default function Projects() {
     <Resource<Project>
       page={{
         title: 'Projects and plans',
-        help: 'Projects never share cached answers or counts. A project’s limits are those of its plan; a new plan applies from the next request on.',
+        help: 'Projects never share cached responses or usage. The plan sets the limits of a project; a new plan applies to the next request.',
       }}
       path={PROJECTS_PATH}
       query={{ include_archived: true, limit: 50 }}
       title="Projects"
-      empty={{ title: 'No project yet', help: 'Create one for each application.' }}
+      empty={{ title: 'No projects yet', help: 'Create one for each application.' }}
       nameOf={project => project.name}
       columns={[
         {
@@ -31,8 +31,10 @@ export default function Projects() {
           ),
         },
         {
-          title: 'State',
-          cell: project => <Badge look={project.status === 'active' ? 'good' : 'neutral'}>{project.status}</Badge>,
+          title: 'Status',
+          cell: project => (
+            <Badge look={project.status === 'active' ? 'good' : 'neutral'}>{capitalize(project.status)}</Badge>
+          ),
         },
         {
           title: 'Plan',
@@ -41,7 +43,7 @@ export default function Projects() {
         },
         { title: 'Created', look: 'line', cell: project => formatDate(project.created_at) },
       ]}
-      make={useCreateProjectAction()}
+      create={useCreateProjectAction()}
       actions={[ARCHIVE_PROJECT_ACTION]}
     >
       <Plans plans={plans.data} error={plans.error} />
@@ -57,19 +59,23 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         rows={plans}
         error={error}
         keyOf={plan => plan.name}
-        empty={<EmptyState title="No plans">Operators create plans with SQL, as rows of the table plans.</EmptyState>}
+        empty={<EmptyState title="No plans">Operators create plans in the SQL table plans.</EmptyState>}
         columns={[
           { title: 'Plan', look: 'strong', cell: plan => plan.name },
-          { title: 'A minute per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
+          { title: 'RPM per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
           {
-            title: 'Tokens',
+            title: 'TPM per key',
             numeric: true,
-            cell: ({ tokens_per_minute_per_key: tokens }) => (tokens === null ? 'Any' : formatCount(tokens)),
+            cell: ({ tokens_per_minute_per_key: tokens }) => (tokens === null ? 'Unlimited' : formatCount(tokens)),
           },
-          { title: 'Per address', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_address) },
-          { title: 'A month', numeric: true, cell: plan => formatCount(plan.requests_per_month) },
-          { title: 'Test keys a minute', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },
-          { title: 'Test keys a month', numeric: true, cell: plan => formatCount(plan.test_requests_per_month) },
+          {
+            title: 'RPM per address',
+            numeric: true,
+            cell: plan => formatCount(plan.requests_per_minute_per_address),
+          },
+          { title: 'Requests/month', numeric: true, cell: plan => formatCount(plan.requests_per_month) },
+          { title: 'Test RPM', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },
+          { title: 'Test requests/month', numeric: true, cell: plan => formatCount(plan.test_requests_per_month) },
         ]}
       />
     </Card>

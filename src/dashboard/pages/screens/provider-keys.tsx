@@ -1,4 +1,4 @@
-/** The project's own keys for direct providers. */
+/** The provider keys page: adds, replaces and deletes a project's own keys for direct providers. */
 import { useQuery } from '@tanstack/react-query'
 import { mapVendors } from '../../../config/vendors.ts'
 import { type Action, type RunAction, useActions } from '../components/actions.tsx'
@@ -14,12 +14,12 @@ type ProviderKey = ViewRow<'project_provider_keys'>
 
 const TITLES: Readonly<Record<string, string>> = mapVendors(({ title }) => title)
 
-/** The name of a key that was stored without one. */
+/** The name of a key that was added without one. */
 const DEFAULT_KEY = 'default'
 
 type NamedKey = Pick<ProviderKey, 'provider' | 'name'>
 
-function titleOf({ provider, name }: NamedKey): string {
+function describeKey({ provider, name }: NamedKey): string {
   const title = TITLES[provider] ?? provider
   return name === DEFAULT_KEY ? title : `${title} ${name}`
 }
@@ -29,9 +29,8 @@ export default function ProviderKeys() {
   return (
     <>
       <PageHeader title="Provider keys">
-        With its own key for a provider, a project’s requests for that provider’s native models go there directly. Keys
-        are encrypted before they are stored and never shown again; changes apply from the next request on. Several keys
-        of one provider share its requests by their weights.
+        With a provider key, requests for that provider’s native models go to it directly. Keys are encrypted and never
+        shown again. Several keys of one provider share its requests by weight. Changes apply to the next request.
       </PageHeader>
       {project ? <Providers project={project} /> : <Loading />}
     </>
@@ -39,11 +38,11 @@ export default function ProviderKeys() {
 }
 
 function Providers({ project }: { project: Project }) {
-  const own = `${PROJECTS_PATH}/${project.id}`
-  const path = `${own}/provider_keys`
+  const projectPath = `${PROJECTS_PATH}/${project.id}`
+  const path = `${projectPath}/provider_keys`
   const stored = useQuery<ApiPage<ProviderKey> & { providers: string[] }>({ queryKey: [path] })
-  const { act, dialog } = useActions<string>(provider => `${path}/${provider}`, [path, `${own}/routes`])
-  const mayChange = hasRole(project, 'owner')
+  const { act, dialog } = useActions<string>(provider => `${path}/${provider}`, [path, `${projectPath}/routes`])
+  const canEdit = hasRole(project, 'owner')
   return (
     <>
       <ErrorMessage error={stored.error} />
@@ -55,12 +54,12 @@ function Providers({ project }: { project: Project }) {
               provider={provider}
               projectId={project.id}
               keys={stored.data.data}
-              act={mayChange ? act : null}
+              act={canEdit ? act : null}
             />
           </li>
         ))}
       </ul>
-      {!mayChange && <p className="mt-4 text-muted">Only owners of the project can change provider keys.</p>}
+      {!canEdit && <p className="mt-4 text-muted">Only owners of the project can change provider keys.</p>}
       {dialog}
     </>
   )
@@ -69,20 +68,20 @@ function Providers({ project }: { project: Project }) {
 interface ProviderCardProps {
   projectId: string
   provider: string
-  /** Of all providers. */
+  /** The keys of all providers. */
   keys: readonly ProviderKey[]
-  /** Null when the user may change nothing. */
+  /** Null when the user may not change provider keys. */
   act: RunAction<string> | null
 }
 
 function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
   const title = TITLES[provider] ?? provider
-  const own = keys.filter(each => each.provider === provider)
-  const isFirst = own.length === 0
-  const button = (action: Action<string>, of: string, look: 'primary' | 'plain' | 'danger' = 'plain') => (
+  const ownKeys = keys.filter(each => each.provider === provider)
+  const isFirst = ownKeys.length === 0
+  const button = (action: Action<string>, keyTitle: string, look: 'primary' | 'plain' | 'danger' = 'plain') => (
     <Button look={look} onClick={() => act?.(action, provider)}>
       {action.title}
-      <span className="sr-only"> for {of}</span>
+      <span className="sr-only"> for {keyTitle}</span>
     </Button>
   )
   return (
@@ -91,29 +90,29 @@ function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
         <h2 className="font-semibold">{title}</h2>
         {isFirst ? <Badge>Not set</Badge> : <Badge look="good">Stored</Badge>}
       </div>
-      {own.map(key => (
+      {ownKeys.map(key => (
         <div key={key.name} className="mt-2 flex flex-wrap items-center justify-between gap-2">
           <p>
             <code className="font-mono">{key.redacted_value}</code>
-            {own.length > 1 && ` ${isolateDirection(key.name)}, weight ${key.weight}`}
-            <span className="mt-0.5 block text-xs text-muted">Since {formatTime(key.updated_at)}</span>
+            {ownKeys.length > 1 && ` ${isolateDirection(key.name)}, weight ${key.weight}`}
+            <span className="mt-0.5 block text-xs text-muted">Updated {formatTime(key.updated_at)}</span>
           </p>
           {act && (
             <span className="flex gap-2">
-              {button(storeAs('Replace', key), titleOf(key))}
-              {button(remove(projectId, key, keys), titleOf(key), 'danger')}
+              {button(createStoreAction('Replace', key), describeKey(key))}
+              {button(createDeleteAction(projectId, key, keys), describeKey(key), 'danger')}
             </span>
           )}
         </div>
       ))}
       <div className="mt-3 flex-1">
-        <WaysOfNative projectId={projectId} provider={provider} />
+        <NativeRoutes projectId={projectId} provider={provider} />
       </div>
       {act && (
         <div className="mt-4">
           {isFirst
-            ? button(storeAs('Store key', { provider, name: DEFAULT_KEY }), title, 'primary')
-            : button(addTo(provider), title)}
+            ? button(createStoreAction('Add key', { provider, name: DEFAULT_KEY }), title, 'primary')
+            : button(createAddAction(provider), title)}
         </div>
       )}
     </Card>
@@ -125,28 +124,28 @@ const VALUE: FormField = {
   label: 'Key',
   type: 'password',
   spellCheck: false,
-  hint: 'Only its last four characters are shown afterwards.',
+  hint: 'Only the last four characters are shown afterwards.',
   read: text => text.trim(),
 }
 
-function storeAs(title: string, { provider, name }: NamedKey): Action<string> {
+function createStoreAction(title: string, { provider, name }: NamedKey): Action<string> {
   return {
     title,
     confirmation: () => ({
-      title: `${titleOf({ provider, name })} key`,
-      action: 'Store key',
-      fields: [{ ...VALUE, hint: `Replaces the stored key. ${VALUE.hint}` }],
+      title: `${describeKey({ provider, name })} key`,
+      action: 'Save key',
+      fields: [{ ...VALUE, hint: `Replaces the current key, if any. ${VALUE.hint}` }],
       toBody: read => ({ ...read, name }),
     }),
   }
 }
 
-function addTo(provider: string): Action<string> {
+function createAddAction(provider: string): Action<string> {
   return {
     title: 'Add another key',
     confirmation: () => ({
       title: `${TITLES[provider] ?? provider} key`,
-      action: 'Store key',
+      action: 'Save key',
       fields: [
         {
           name: 'name',
@@ -160,7 +159,7 @@ function addTo(provider: string): Action<string> {
           type: 'number',
           min: 1,
           max: 1000,
-          hint: 'Its share of the requests, against the other keys.',
+          hint: 'The share of requests, relative to the other keys.',
           initial: '1',
           read: Number,
         },
@@ -170,36 +169,36 @@ function addTo(provider: string): Action<string> {
   }
 }
 
-function remove(projectId: string, key: ProviderKey, keys: readonly ProviderKey[]): Action<string> {
+function createDeleteAction(projectId: string, key: ProviderKey, keys: readonly ProviderKey[]): Action<string> {
   const others = keys.filter(each => each !== key).map(({ provider }) => provider)
   return {
-    title: 'Remove',
+    title: 'Delete',
     method: 'DELETE',
     path: `?name=${encodeURIComponent(key.name)}`,
     confirmation: () => ({
-      title: `Remove the ${titleOf(key)} key?`,
-      action: 'Remove key',
+      title: `Delete the ${describeKey(key)} key?`,
+      action: 'Delete key',
       text: (
         <>
-          <p className="mb-2">From the next request on, until another key is stored:</p>
-          <WaysOfNative projectId={projectId} provider={key.provider} withKeysOf={others.length > 0 ? others : ['']} />
+          <p className="mb-2">Until another key is added, requests are routed as follows:</p>
+          <NativeRoutes projectId={projectId} provider={key.provider} withKeysOf={others.length > 0 ? others : ['']} />
         </>
       ),
     }),
   }
 }
 
-interface WaysOfNativeProps {
+interface NativeRoutesProps {
   projectId: string
   provider: string
-  /** As if the project had the keys of these. */
+  /** Shows the routes as if the project had keys of these providers only. */
   withKeysOf?: readonly string[]
 }
 
-/** Who answers a provider's models under their native names. */
-function WaysOfNative({ projectId, provider, withKeysOf }: WaysOfNativeProps) {
-  const supposed = withKeysOf ? { 'provider_keys[]': withKeysOf } : {}
-  const routes = useRoutes(projectId, { native_to: provider, ...supposed })
+/** Shows which provider handles a provider's models under their native names. */
+function NativeRoutes({ projectId, provider, withKeysOf }: NativeRoutesProps) {
+  const assumed = withKeysOf ? { 'provider_keys[]': withKeysOf } : {}
+  const routes = useRoutes(projectId, { native_to: provider, ...assumed })
   if (routes.error) return <ErrorMessage error={routes.error} />
   return routes.data === undefined ? <Loading /> : <ModelRoutes routes={routes.data} />
 }

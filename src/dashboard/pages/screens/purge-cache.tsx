@@ -1,4 +1,4 @@
-/** Purges the cache: shows how many entries match before any is deleted. */
+/** The purge dialog: deletes the cached responses that match a filter, and shows their number first. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { sendRequest } from '../api.ts'
@@ -9,7 +9,7 @@ import { formatPlural } from '../format.ts'
 import { useAllKeys } from '../session.ts'
 
 const AGES = [
-  ['', 'Of any age'],
+  ['', 'Any age'],
   ['3600', 'Older than an hour'],
   ['86400', 'Older than a day'],
   ['604800', 'Older than a week'],
@@ -29,30 +29,30 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
     ...(key === '' ? {} : { api_key_id: key }),
     ...(age === '' ? {} : { older_than_seconds: Number(age) }),
   }
-  const invalidate = (isDry: boolean) =>
+  const invalidate = (isDryRun: boolean) =>
     sendRequest<{ entries: number; vectors: number }>('POST', '/v1/cache/invalidate', {
       project_id: projectId,
       selector,
-      dry_run: isDry,
+      dry_run: isDryRun,
     })
-  const dry = useQuery({
+  const preview = useQuery({
     queryKey: ['purge', projectId, selector],
     queryFn: () => invalidate(true),
     staleTime: 0,
     gcTime: 0,
   })
   const purging = useMutation({ mutationFn: () => invalidate(false), onSuccess: onDone })
-  const count = dry.data && dry.data.entries + dry.data.vectors
-  const what = dry.data && tellCounts(dry.data)
+  const count = preview.data && preview.data.entries + preview.data.vectors
+  const summary = preview.data && describeCounts(preview.data)
   return (
-    <Dialog title="Purge the cache" onClose={onClose}>
+    <Dialog title="Purge cache" onClose={onClose}>
       <div className="space-y-4">
         <TextField label="Model" placeholder="Any model" value={model} onChange={setModel} />
         <TextField label="Namespace" placeholder="Any namespace" value={namespace} onChange={setNamespace} />
         <TextField
           label="End user"
           placeholder="Any user"
-          hint="Whom requests named: the whole name. What they asked for first, whoever was given it since."
+          hint="The full name from requests. Matches responses that this user requested first, even if others have received them since."
           value={user}
           onChange={setUser}
         />
@@ -66,13 +66,13 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
         <p role="status" className="rounded-lg bg-sunken px-3 py-2">
           {count === undefined
             ? 'Counting…'
-            : `${what} ${count === 1 ? 'fits' : 'fit'}. Nothing has been forgotten yet.`}
+            : `${summary} ${count === 1 ? 'matches' : 'match'}. Nothing has been deleted yet.`}
         </p>
-        <ErrorMessage error={dry.error ?? purging.error} />
+        <ErrorMessage error={preview.error ?? purging.error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button look="danger" disabled={!count || purging.isPending} onClick={() => purging.mutate()}>
-            Forget {what}
+            Delete {summary}
           </Button>
         </div>
       </div>
@@ -80,8 +80,8 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
   )
 }
 
-/** Embeddings are mentioned where there are any. */
-function tellCounts({ entries, vectors }: { entries: number; vectors: number }): string {
-  const answers = formatPlural(entries, 'answer')
-  return vectors === 0 ? answers : `${answers} and ${formatPlural(vectors, 'kept embedding')}`
+/** Describes the number of cached responses, and of cached embeddings if there are any. */
+function describeCounts({ entries, vectors }: { entries: number; vectors: number }): string {
+  const responses = formatPlural(entries, 'cached response')
+  return vectors === 0 ? responses : `${responses} and ${formatPlural(vectors, 'cached embedding')}`
 }

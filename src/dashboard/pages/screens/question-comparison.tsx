@@ -1,4 +1,4 @@
-/** Two wordings of a question, one below the other, with their differences marked. */
+/** Shows a question and a cached question, one below the other, with their differences highlighted. */
 import type { ReactNode } from 'react'
 import { describeMismatch } from '../../../cache/reasons.ts'
 import { escapeControlCharacters } from '../format.ts'
@@ -6,15 +6,15 @@ import type { QuestionPair, WordingDifference } from '../types.ts'
 
 export function QuestionComparison({ wordings }: { wordings: QuestionPair }) {
   const { asked, cached } = wordings
-  const differences = joinPlaces(wordings)
+  const differences = mergeDifferences(wordings)
   return (
     <div>
       <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-[4.5rem_1fr]">
-        <dt className="pt-0.5 text-xs text-muted">Asked</dt>
+        <dt className="pt-0.5 text-xs text-muted">Request</dt>
         <dd dir="auto" className="min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]">
           {mark(asked, differences, difference => [difference.asked_at, difference.asked_text])}
         </dd>
-        <dt className="pt-0.5 text-xs text-muted">Stored</dt>
+        <dt className="pt-0.5 text-xs text-muted">Cached</dt>
         <dd dir="auto" className="min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]">
           {mark(cached, differences, difference => [difference.cached_at, difference.cached_text])}
         </dd>
@@ -35,49 +35,49 @@ export function QuestionComparison({ wordings }: { wordings: QuestionPair }) {
   )
 }
 
-/** Merges differences at the same place. Pure white space is listed only when nothing else differs. */
-function joinPlaces({ asked, cached, differences }: QuestionPair): WordingDifference[] {
-  const joined: WordingDifference[] = []
-  const worded = differences.filter(({ asked_text, cached_text }) => (asked_text + cached_text).trim() !== '')
-  for (const next of worded.length > 0 ? worded : differences) {
-    const before = joined.at(-1)
-    const isSamePlace =
+/** Merges differences at the same position. White space is listed only when nothing else differs. */
+function mergeDifferences({ asked, cached, differences }: QuestionPair): WordingDifference[] {
+  const merged: WordingDifference[] = []
+  const visible = differences.filter(({ asked_text, cached_text }) => (asked_text + cached_text).trim() !== '')
+  for (const next of visible.length > 0 ? visible : differences) {
+    const before = merged.at(-1)
+    const isSamePosition =
       before !== undefined &&
       ((next.cached_at === before.cached_at && next.cached_text === before.cached_text && next.cached_text !== '') ||
         (next.asked_at === before.asked_at && next.asked_text === before.asked_text && next.asked_text !== ''))
-    if (!isSamePlace) {
-      joined.push(next)
+    if (!isSamePosition) {
+      merged.push(next)
       continue
     }
-    joined[joined.length - 1] = {
+    merged[merged.length - 1] = {
       ...before,
       harmless: before.harmless && next.harmless,
       asked_text: asked.slice(before.asked_at, next.asked_at + next.asked_text.length),
       cached_text: cached.slice(before.cached_at, next.cached_at + next.cached_text.length),
     }
   }
-  return joined
+  return merged
 }
 
-const SHOWN_CHARS = 32
+const MAX_SHOWN_CHARS = 32
 
 function shorten(text: string): string {
   const trimmed = text.trim()
   if (trimmed === '') return text === '' ? '–' : '␣'
-  return escapeControlCharacters(trimmed.length > SHOWN_CHARS ? `${trimmed.slice(0, SHOWN_CHARS)}…` : trimmed)
+  return escapeControlCharacters(trimmed.length > MAX_SHOWN_CHARS ? `${trimmed.slice(0, MAX_SHOWN_CHARS)}…` : trimmed)
 }
 
-/** Marks this text's side of each difference. */
+/** Highlights the differences in one of the two texts. */
 function mark(
   text: string,
   differences: readonly WordingDifference[],
-  placeOf: (difference: WordingDifference) => [at: number, text: string],
+  positionOf: (difference: WordingDifference) => [at: number, text: string],
 ): ReactNode[] {
   const parts: ReactNode[] = []
   let end = 0
   for (const difference of differences) {
-    const [at, marked] = placeOf(difference)
-    // Several differences can share a place in this text; it is marked once.
+    const [at, marked] = positionOf(difference)
+    // Several differences can share a position in this text. It is highlighted once.
     if (marked === '' || at < end) continue
     parts.push(escapeControlCharacters(text.slice(end, at)))
     end = at + marked.length

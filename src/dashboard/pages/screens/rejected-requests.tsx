@@ -1,4 +1,4 @@
-/** Refused requests, for administrators: of all projects, since a refused request may belong to none. */
+/** Rejected requests of all projects by reason, for administrators. A rejected request may belong to no project. */
 import { useQuery } from '@tanstack/react-query'
 import type { ERROR_CATALOGUE, ErrorName } from '../../../errors/error-catalogue.ts'
 import { Card, EmptyState } from '../components/elements.tsx'
@@ -7,33 +7,36 @@ import { formatAgo, formatCount } from '../format.ts'
 import { isAdministrator, useSession } from '../session.ts'
 import type { ApiPage, RejectionCount } from '../types.ts'
 
-/** The codes that are counted: whoever adds one says here what people read. */
-type Counted = Extract<(typeof ERROR_CATALOGUE)[ErrorName], { status: 401 | 403 | 429 }>['code']
-type Words = [title: string, hint: string]
+/** The error codes that are counted as rejections. The compiler requires a description of each. */
+type CountedCode = Extract<(typeof ERROR_CATALOGUE)[ErrorName], { status: 401 | 403 | 429 }>['code']
+type Description = [title: string, hint: string]
 
-const REASONS: Record<Counted, Words> = {
-  missing_api_key: ['No API key', 'A client sends no Authorization header.'],
-  invalid_api_key: ['Unknown API key', 'A key that was never issued, has expired, or is of another service.'],
-  api_key_disabled: ['Deactivated API key', 'A client still uses a deactivated key.'],
-  address_not_allowed: ['Address not allowed', 'A key is used from an address that its limits do not list.'],
-  model_not_allowed: ['Model not allowed', 'A key or a project asks for a model that its settings do not list.'],
-  rate_limit_exceeded: ['Too many a minute', 'A key or a client address is over its plan’s limit.'],
-  monthly_quota_exceeded: ['Month used up', 'A project is over its plan’s quota.'],
-  insufficient_quota: ['Budget used up', 'A request may cost more than a budget has left.'],
-  budget_reserved: ['Budget reserved', 'Requests in flight have reserved what is left of a budget.'],
-  concurrent_requests_exceeded: ['Too many at once', 'A key has as many requests in progress as its plan allows.'],
-  invalid_admin_key: ['Not logged in', 'A page or a script comes without a login or with an unknown admin key.'],
-  wrong_password: ['Wrong password', 'Somebody tried to log in.'],
-  too_many_logins: ['Too many logins', 'Somebody tried to log in too often.'],
-  permission_denied: ['Not permitted', 'Somebody asked for more than their role may do.'],
-  forbidden_origin: ['From another page', 'A page of another site, or one from before a new login, sent a change.'],
-  https_required: ['Login without HTTPS', 'Log in over https, or on the proxy’s own machine.'],
+const REASONS: Record<CountedCode, Description> = {
+  missing_api_key: ['No API key', 'The request has no Authorization header.'],
+  invalid_api_key: ['Invalid API key', 'The key was never issued, has expired, or belongs to another service.'],
+  api_key_disabled: ['Revoked API key', 'A client still uses a revoked key.'],
+  address_not_allowed: ['Address not allowed', 'A key was used from an address that its limits do not allow.'],
+  model_not_allowed: ['Model not allowed', 'The requested model is not allowed for the key or the project.'],
+  rate_limit_exceeded: ['Rate limited', 'A key or client address exceeded the plan’s rate limit.'],
+  monthly_quota_exceeded: ['Monthly quota reached', 'A project exceeded the plan’s monthly quota.'],
+  insufficient_quota: ['Budget exceeded', 'The request may cost more than the budget has left.'],
+  budget_reserved: ['Budget reserved', 'Requests in flight have reserved the rest of a budget.'],
+  concurrent_requests_exceeded: [
+    'Too many concurrent requests',
+    'A key has reached the plan’s limit of requests in flight.',
+  ],
+  invalid_admin_key: ['Not logged in', 'A request to the admin API has no session, or an invalid admin key.'],
+  wrong_password: ['Wrong password', 'A login failed because of a wrong password.'],
+  too_many_logins: ['Too many login attempts', 'An address tried to log in too often.'],
+  permission_denied: ['Permission denied', 'The user’s role does not allow the action.'],
+  forbidden_origin: ['Forbidden origin', 'A change was sent by another site, or by a page from before the last login.'],
+  https_required: ['Login without HTTPS', 'Log in over HTTPS, or on the machine of the proxy.'],
 }
 
 export function RejectedRequests() {
   const session = useSession()
   const isShown = isAdministrator(session.data)
-  const refused = useQuery<ApiPage<RejectionCount>, Error, RejectionCount[]>({
+  const rejections = useQuery<ApiPage<RejectionCount>, Error, RejectionCount[]>({
     queryKey: ['/v1/organization/refusals'],
     select: page => page.data,
     enabled: isShown,
@@ -41,14 +44,14 @@ export function RejectedRequests() {
   })
   if (!isShown) return null
   return (
-    <Card title="Refused in the last 24 hours, all projects">
+    <Card title="Rejected requests of all projects, last 24 hours">
       <Table
-        label="Refused requests by reason"
-        rows={refused.data}
-        error={refused.error}
+        label="Rejected requests by reason"
+        rows={rejections.data}
+        error={rejections.error}
         keyOf={row => row.reason}
         empty={
-          <EmptyState title="No refused requests">
+          <EmptyState title="No rejected requests">
             Requests without a valid key or over a limit are counted here.
           </EmptyState>
         }
@@ -57,8 +60,8 @@ export function RejectedRequests() {
             title: 'Reason',
             cell: row => (
               <>
-                <span className="font-medium">{wordsOf(row.reason)[0]}</span>
-                <span className="block text-xs text-muted">{wordsOf(row.reason)[1]}</span>
+                <span className="font-medium">{describeRejection(row.reason)[0]}</span>
+                <span className="block text-xs text-muted">{describeRejection(row.reason)[1]}</span>
               </>
             ),
           },
@@ -71,12 +74,12 @@ export function RejectedRequests() {
   )
 }
 
-/** Another version may count more. */
-function wordsOf(reason: string): Words {
-  return (REASONS as Partial<Record<string, Words>>)[reason] ?? [reason, '']
+/** Returns the code itself for a code of another version. */
+function describeRejection(reason: string): Description {
+  return (REASONS as Partial<Record<string, Description>>)[reason] ?? [reason, '']
 }
 
-/** Refusals are counted by the hour. */
+/** Rejections are counted by the hour, so times within an hour are not exact. */
 function describeHour(seconds: number): string {
-  return Date.now() / 1000 - seconds < 3600 ? 'this hour' : formatAgo(seconds)
+  return Date.now() / 1000 - seconds < 3600 ? 'This hour' : formatAgo(seconds)
 }

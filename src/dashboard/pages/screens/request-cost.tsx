@@ -1,11 +1,11 @@
-/** What one request cost and saved; an estimate can be settled. */
+/** The usage, cost and savings of one request. Owners can replace an estimated cost by the actual one. */
 import type { ReactNode } from 'react'
 import { type Action, ActionButton } from '../components/actions.tsx'
 import { formatPlural, formatUsd } from '../format.ts'
 import { hasRole, useProject } from '../session.ts'
 import type { RequestLogEntry } from '../types.ts'
 
-/** By `cost_estimated`. */
+/** Explains why a cost is estimated, by the value of `cost_estimated`. */
 const ESTIMATED: Readonly<Record<string, string>> = {
   client_left: 'the client disconnected first',
   provider_failed: 'the provider failed',
@@ -14,13 +14,13 @@ const ESTIMATED: Readonly<Record<string, string>> = {
   not_reported: 'the provider did not report its usage',
 }
 
-function settleIn(projectId: string): Action<RequestLogEntry> {
+function createSettleAction(projectId: string): Action<RequestLogEntry> {
   return {
     title: 'Settle',
     path: '/settle',
     confirmation: ({ cost_usd }) => ({
       action: 'Settle request',
-      text: 'Enter what the provider charged, from its bill or usage page. It replaces the estimate in reports and budgets.',
+      text: 'Enter what the provider charged, from its bill or usage page. This replaces the estimate in reports and budgets.',
       fields: [
         {
           name: 'cost_usd',
@@ -34,15 +34,15 @@ function settleIn(projectId: string): Action<RequestLogEntry> {
   }
 }
 
-function Settle({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
+function SettleButton({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
   const project = useProject()
   if (!hasRole(project, 'owner')) return null
   return (
     <div className="mt-2">
       <ActionButton
-        action={settleIn(projectId)}
+        action={createSettleAction(projectId)}
         subject={request}
-        address={`/v1/requests/${request.id}`}
+        url={`/v1/requests/${request.id}`}
         refreshes={['/v1/requests', '/v1/usage']}
         look="plain"
       />
@@ -54,9 +54,9 @@ export function RequestCost({ request, projectId }: { request: RequestLogEntry; 
   const { cached_prompt_tokens: cached, tokens_saved, completion_tokens_saved } = request
   return (
     <>
-      <DetailItem title="Charged">
+      <DetailItem title="Usage">
         {formatPlural(request.prompt_tokens, 'prompt token')}
-        {cached > 0 && <span className="text-muted"> ({formatPlural(cached, 'token')} cached upstream)</span>},{' '}
+        {cached > 0 && <span className="text-muted"> ({formatPlural(cached, 'token')} cached by the provider)</span>},{' '}
         {formatPlural(request.completion_tokens, 'completion token')}
       </DetailItem>
       <DetailItem title="Cost">
@@ -67,7 +67,7 @@ export function RequestCost({ request, projectId }: { request: RequestLogEntry; 
             {ESTIMATED[request.cost_estimated] ?? request.cost_estimated}.
             {request.doubtful_usd !== null &&
               ` Its provider may have charged up to ${formatUsd(request.doubtful_usd)} more.`}
-            <Settle request={request} projectId={projectId} />
+            <SettleButton request={request} projectId={projectId} />
           </>
         )}
       </DetailItem>

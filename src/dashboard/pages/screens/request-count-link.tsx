@@ -1,32 +1,36 @@
-/** Numbers that are links to the very requests that they count. */
+/** A number of requests as a link to the list of these requests. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Filters } from '../filters.ts'
 import type { TimeRange } from '../time-range.ts'
 
-/** Requests of a project, by the filters of their list. */
+/** A selection of a project's requests, by the filters of the request list. */
 export interface RequestSelection {
   projectId: string
   filters: Filters
 }
 
-/** Those that an overview counts. A list without an end goes on, as the overview does. */
+/** Selects the requests that an overview counts. A time range without an end stays open, as in the overview. */
 export function selectRequests(
   projectId: string,
   { key, model, tag, until }: Filters,
   span: TimeRange,
   keyType = '',
 ): RequestSelection {
-  const ends = { span: 'own', from: toText(span.from), until: span.name === 'own' && until ? toText(span.until) : '' }
+  const ends = {
+    span: 'own',
+    from: formatUtc(span.from),
+    until: span.name === 'own' && until ? formatUtc(span.until) : '',
+  }
   return { projectId, filters: { ...ends, key, type: keyType, model_name: model, tag } }
 }
 
-/** Of any time zone, and of hours that the clock has twice. */
-function toText(seconds: number): string {
+/** Formats a time in UTC, which is unambiguous in every time zone and when clocks change. */
+function formatUtc(seconds: number): string {
   return new Date(seconds * 1000).toISOString()
 }
 
-/** `only`: what narrows them further. */
+/** `only` adds filters to those of `rows`. */
 export function RequestCountLink({
   rows,
   only,
@@ -36,11 +40,11 @@ export function RequestCountLink({
   only?: Filters
   children: ReactNode
 }) {
-  const given = Object.entries({ ...rows.filters, ...only }).filter(([, value]) => value)
+  const active = Object.entries({ ...rows.filters, ...only }).filter(([, value]) => value)
   return (
     <Link
       to={`/${rows.projectId}/requests` as never}
-      search={Object.fromEntries(given) as never}
+      search={Object.fromEntries(active) as never}
       className="underline decoration-muted decoration-1 underline-offset-3 hover:text-accent hover:decoration-current"
     >
       {children}

@@ -1,4 +1,4 @@
-/** One request in full, at an address of its own: how it was answered, what went wrong, how long each part took, what it cost. */
+/** The page of one request: result, errors, timing, cost, and all recorded fields. */
 
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
@@ -17,13 +17,13 @@ export default function RequestDetails() {
   const request = useQuery<RequestLogEntry>({
     queryKey: [`/v1/requests/${id}`, { project_id: project?.id }],
     enabled: project !== null,
-    // What has ended does not change.
+    // A finished request does not change.
     staleTime: Number.POSITIVE_INFINITY,
   })
   return (
     <>
       <PageHeader
-        title="One request"
+        title="Request details"
         action={
           <Link
             to={`/${project?.id}/requests` as never}
@@ -35,28 +35,28 @@ export default function RequestDetails() {
         }
       />
       <ErrorMessage error={request.error} />
-      {request.data ? <Story request={request.data} projectId={project?.id ?? ''} /> : !request.error && <Loading />}
+      {request.data ? <Details request={request.data} projectId={project?.id ?? ''} /> : !request.error && <Loading />}
     </>
   )
 }
 
 function explain(request: RequestLogEntry): string {
   const { provider, status, cache_result: result, cache_reason: reason, asked_model, attempts } = request
-  const from = provider ?? 'nobody'
-  if (status === 499) return 'The client disconnected before the answer was complete.'
-  if (status >= 400 && attempts === null) return `It was refused with ${status}, and no upstream was asked.`
-  if (status >= 400) return `It failed with ${status}; nothing was stored.`
-  if (result === 'HIT') return `It was answered from the cache; ${from} had answered first. No upstream was asked.`
+  const from = provider ?? 'no provider'
+  if (status === 499) return 'The client disconnected before the response was complete.'
+  if (status >= 400 && attempts === null) return `Rejected with ${status} before any provider was called.`
+  if (status >= 400) return `Failed with ${status}. Nothing was cached.`
+  if (result === 'HIT') return `Served from the cache. The cached response came from ${from}. No provider was called.`
   if (result === 'HIT-SEMANTIC')
-    return `A question that means the same had been answered before, by ${from}. No upstream was asked.`
-  const why = reason === null ? 'Nothing stored fitted.' : describeReason(reason)
+    return `Served from the cache: the cached response to a question with the same meaning, from ${from}. No provider was called.`
+  const cause = reason === null ? 'No cached response matched.' : describeReason(reason)
   const models = [asked_model ?? '', request.model].map(isolateDirection)
-  const hasFallen = asked_model !== null && request.fallbacks !== null
-  const stoodIn = hasFallen ? ` ${models[0]} failed, and ${models[1]} stood in.` : ''
-  return `${why} So ${from} was asked${request.streamed ? ', and its stream passed on as it came' : ''}.${stoodIn}`
+  const hasFallback = asked_model !== null && request.fallbacks !== null
+  const fallback = hasFallback ? ` ${models[0]} failed, and the fallback ${models[1]} responded.` : ''
+  return `${cause} Forwarded to ${from}${request.streamed ? ', streamed to the client' : ''}.${fallback}`
 }
 
-function Story({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
+function Details({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
   return (
     <div className="space-y-5">
       <Card className="space-y-4 p-4">
@@ -65,15 +65,15 @@ function Story({ request, projectId }: { request: RequestLogEntry; projectId: st
           {request.status >= 400 && <Badge look="bad">{request.status}</Badge>}
           <span className="min-w-0 [overflow-wrap:anywhere]">{explain(request)}</span>
         </p>
-        <WentWrong request={request} />
+        <ErrorDetails request={request} />
         <Timing request={request} />
       </Card>
       <Card className="p-4">
         <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-2 lg:grid-cols-3">
-          <Asked request={request} />
-          <Cached request={request} projectId={projectId} />
+          <RequestFields request={request} />
+          <CacheFields request={request} projectId={projectId} />
           <RequestCost request={request} projectId={projectId} />
-          <Further request={request} />
+          <OtherFields request={request} />
         </dl>
         <div className="mt-4 flex flex-wrap items-center justify-between gap-2 border-t border-line pt-4">
           <span className="min-w-0 text-xs text-muted">
@@ -87,7 +87,7 @@ function Story({ request, projectId }: { request: RequestLogEntry; projectId: st
   )
 }
 
-function WentWrong({ request }: { request: RequestLogEntry }) {
+function ErrorDetails({ request }: { request: RequestLogEntry }) {
   const { error_code, error_message, upstream_status, upstream_message } = request
   if (error_code === null && upstream_status === null) return null
   return (
@@ -100,7 +100,7 @@ function WentWrong({ request }: { request: RequestLogEntry }) {
       )}
       {upstream_status !== null && (
         <p className="[overflow-wrap:anywhere]">
-          The upstream said {upstream_status}
+          The provider responded with {upstream_status}
           {upstream_message !== null && (
             <>
               : <bdi>{escapeControlCharacters(upstream_message)}</bdi>
@@ -112,49 +112,46 @@ function WentWrong({ request }: { request: RequestLogEntry }) {
   )
 }
 
-function Asked({ request }: { request: RequestLogEntry }) {
+function RequestFields({ request }: { request: RequestLogEntry }) {
   const { asked_model, model, streamed } = request
   const tags = Object.entries(request.tags ?? {}).map(([name, value]) => `${name}=${value}`)
   return (
     <>
-      <DetailItem title="Ended">{formatTime(request.recorded_at)}</DetailItem>
+      <DetailItem title="Finished">{formatTime(request.recorded_at)}</DetailItem>
       <DetailItem title="Endpoint">
         {request.endpoint}
         {streamed ? ', streamed' : ''}
       </DetailItem>
       <DetailItem title="Status">{request.status}</DetailItem>
-      <NamedFact
-        title={asked_model === null ? 'Model' : 'Model that answered'}
-        name={model || 'unknown: it was not read'}
-      />
-      <NamedFact title="Model that was asked for" name={asked_model} />
-      <NamedFact title="Fallbacks asked" name={request.fallbacks} />
-      <DetailItem title="Provider">{request.provider ?? 'none was reached'}</DetailItem>
-      <NamedFact title="Provider keys asked" name={request.provider_keys} />
+      <OptionalDetail title={asked_model === null ? 'Model' : 'Model used'} name={model || 'unknown'} />
+      <OptionalDetail title="Requested model" name={asked_model} />
+      <OptionalDetail title="Fallbacks called" name={request.fallbacks} />
+      <DetailItem title="Provider">{request.provider ?? 'none'}</DetailItem>
+      <OptionalDetail title="Provider keys used" name={request.provider_keys} />
       <DetailItem title="Upstream calls">{request.attempts ?? 'none'}</DetailItem>
       <DetailItem title="API key">
         {request.key_name !== null && <UserText>{request.key_name}</UserText>}
         <code className="font-mono text-xs text-muted">{request.api_key_redacted_value}</code>
       </DetailItem>
-      <NamedFact title="End user" name={request.end_user} look="" />
-      <NamedFact title="Tags" name={tags.join(', ') || null} look="" />
+      <OptionalDetail title="End user" name={request.end_user} look="" />
+      <OptionalDetail title="Tags" name={tags.join(', ') || null} look="" />
     </>
   )
 }
 
-function Cached({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
+function CacheFields({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
   const { cache_reason: reason, cache_id, similarity } = request
   if (reason === null && cache_id === null) return null
   const isHit = request.cache_result === 'HIT' || request.cache_result === 'HIT-SEMANTIC'
   return (
     <>
       {reason !== null && (
-        <DetailItem title="The cache’s reason">
+        <DetailItem title="Cache reason">
           {describeReason(reason)} <code className="font-mono text-xs text-muted">{reason}</code>
         </DetailItem>
       )}
       {cache_id !== null && (
-        <DetailItem title={isHit ? 'Stored answer' : 'Nearest stored answer'}>
+        <DetailItem title={isHit ? 'Cached response' : 'Nearest cached response'}>
           <code className="font-mono text-xs break-all">{cache_id}</code>
         </DetailItem>
       )}
@@ -166,7 +163,7 @@ function Cached({ request, projectId }: { request: RequestLogEntry; projectId: s
             search={{ ...(isHit ? {} : { view: 'near-misses' }), request: request.request_id } as never}
             className="font-medium text-accent underline"
           >
-            Compare the questions
+            Compare questions
           </Link>
         </DetailItem>
       )}
@@ -174,8 +171,8 @@ function Cached({ request, projectId }: { request: RequestLogEntry; projectId: s
   )
 }
 
-/** What the page tells in words of its own. */
-const TOLD: ReadonlySet<string> = new Set<keyof RequestLogEntry>([
+/** The columns that the page shows in a specific place. */
+const SHOWN_COLUMNS: ReadonlySet<string> = new Set<keyof RequestLogEntry>([
   ...([
     'object',
     'id',
@@ -210,15 +207,15 @@ const TOLD: ReadonlySet<string> = new Set<keyof RequestLogEntry>([
   ...(['admission_ms', 'lookup_ms', 'embed_ms', 'upstream_ms', 'first_chunk_ms', 'latency_ms', 'duration_ms'] as const),
 ])
 
-/** Any other column of the record, by its name. */
-function Further({ request }: { request: RequestLogEntry }) {
-  const others = Object.entries(request).filter(([column, value]) => value !== null && !TOLD.has(column))
+/** Shows all other columns of the record by name. */
+function OtherFields({ request }: { request: RequestLogEntry }) {
+  const others = Object.entries(request).filter(([column, value]) => value !== null && !SHOWN_COLUMNS.has(column))
   return others.map(([column, value]) => (
-    <NamedFact key={column} title={titleOf(column)} name={format(column, value)} look="" />
+    <OptionalDetail key={column} title={formatColumnName(column)} name={format(column, value)} look="" />
   ))
 }
 
-function titleOf(column: string): string {
+function formatColumnName(column: string): string {
   const words = column.replace(/_(ms|usd)$/, '').replaceAll('_', ' ')
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 }
@@ -229,28 +226,28 @@ function format(column: string, value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The parts of a request's time, one after the other. What is not known is part of what follows it. */
-function partsOf(request: RequestLogEntry): { title: string; look: string; ms: number }[] {
+/** Splits a request's duration into consecutive phases. The time of an unknown phase counts towards the next one. */
+function listPhases(request: RequestLogEntry): { title: string; look: string; ms: number }[] {
   const { admission_ms, lookup_ms, embed_ms, upstream_ms, latency_ms, duration_ms } = request
   const known = [
     { title: 'Admission', look: 'bg-miss', ms: admission_ms ?? 0 },
     {
-      title: embed_ms === null ? 'Lookup' : `Lookup (vector ${formatMs(embed_ms)})`,
+      title: embed_ms === null ? 'Lookup' : `Lookup (embedding ${formatMs(embed_ms)})`,
       look: 'bg-semantic',
       ms: lookup_ms ?? 0,
     },
-    { title: 'Upstream, to its first byte', look: 'bg-warn', ms: upstream_ms ?? 0 },
+    { title: 'Provider, to first byte', look: 'bg-warn', ms: upstream_ms ?? 0 },
   ]
   const rest = latency_ms - known.reduce((sum, { ms }) => sum + ms, 0)
   return [
     ...known,
-    { title: 'Other, to the first byte', look: 'bg-muted', ms: Math.max(0, rest) },
-    { title: 'To the last byte', look: 'bg-exact', ms: Math.max(0, duration_ms - latency_ms) },
+    { title: 'Other, to first byte', look: 'bg-muted', ms: Math.max(0, rest) },
+    { title: 'First to last byte', look: 'bg-exact', ms: Math.max(0, duration_ms - latency_ms) },
   ].filter(({ ms }) => ms > 0)
 }
 
 function Timing({ request }: { request: RequestLogEntry }) {
-  const parts = partsOf(request)
+  const parts = listPhases(request)
   const total = parts.reduce((sum, { ms }) => sum + ms, 0)
   return (
     <div>
@@ -267,7 +264,7 @@ function Timing({ request }: { request: RequestLogEntry }) {
           </li>
         ))}
         <li>
-          In all <b className="font-medium text-ink">{formatMs(request.duration_ms)}</b>
+          Total <b className="font-medium text-ink">{formatMs(request.duration_ms)}</b>
         </li>
         {request.first_chunk_ms !== null && (
           <li>
@@ -279,8 +276,16 @@ function Timing({ request }: { request: RequestLogEntry }) {
   )
 }
 
-/** Nothing, where there is no name. */
-function NamedFact({ title, name, look = 'font-mono text-xs' }: { title: string; name: string | null; look?: string }) {
+/** A detail that is omitted when its value is null. */
+function OptionalDetail({
+  title,
+  name,
+  look = 'font-mono text-xs',
+}: {
+  title: string
+  name: string | null
+  look?: string
+}) {
   if (name === null) return null
   return (
     <DetailItem title={title}>

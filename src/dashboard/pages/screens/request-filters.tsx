@@ -1,4 +1,4 @@
-/** What narrows the list of requests down, and the query that it comes to. */
+/** The filters of the request list, and the API query that they produce. */
 import { useMemo } from 'react'
 import { Button } from '../components/elements.tsx'
 import { Select, type SelectOption } from '../components/select.tsx'
@@ -17,35 +17,35 @@ const RESULTS: SelectOption[] = [
 ]
 const OUTCOMES: SelectOption[] = [
   ['', 'Any outcome'],
-  ['ok', 'Answered'],
+  ['ok', 'Succeeded'],
   ['failed', 'Failed'],
   ['estimated', 'Estimated cost'],
 ]
 const KEY_TYPES: SelectOption[] = [
-  ['', 'Any type of key'],
+  ['', 'Any key type'],
   ['project', 'Project keys'],
   ['test', 'Test keys'],
 ]
 const ORDERS: SelectOption[] = [
   ['', 'Newest first'],
   ['slowest', 'Slowest first'],
-  ['dearest', 'Dearest first'],
+  ['dearest', 'Most expensive first'],
 ]
-/** In seconds. A span that is given by its ends has none. */
-const SPANS: Record<string, { title: string; seconds: number }> = {
+/** Predefined time ranges with their length in seconds. A custom range is not listed. */
+const RANGES: Record<string, { title: string; seconds: number }> = {
   hour: { title: 'Last hour', seconds: 3_600 },
   day: { title: '24 hours', seconds: 86_400 },
   '': { title: '7 days', seconds: 7 * 86_400 },
   month: { title: '30 days', seconds: 30 * 86_400 },
   all: { title: '13 months', seconds: 400 * 86_400 },
 }
-const SPAN_CHOICES: SelectOption[] = [
-  ...Object.entries(SPANS).map(([name, { title }]) => [name, title] as const),
-  ['own', 'From … to …'],
+const RANGE_CHOICES: SelectOption[] = [
+  ...Object.entries(RANGES).map(([name, { title }]) => [name, title] as const),
+  ['own', 'Custom range'],
 ]
-/** Filters of one text each: their name in the address, in the query, and on the page. */
-const TEXTS = [
-  ['model', 'model', 'Part of the model’s name'],
+/** Text filters: the parameter in the URL, the parameter of the API, and the label. */
+const TEXT_FILTERS = [
+  ['model', 'model', 'Model contains'],
   ['status', 'status', 'Status'],
   ['error', 'error_code', 'Error code'],
   ['endpoint', 'endpoint', 'Endpoint'],
@@ -54,20 +54,20 @@ const TEXTS = [
   ['tag', 'tags', 'Tag: name=value'],
   ['request', 'request_id', 'Request ID'],
 ] as const
-const NONE = Object.fromEntries(
+const NO_FILTERS = Object.fromEntries(
   [
     ...['result', 'outcome', 'key', 'type', 'model_name', 'span', 'from', 'until', 'sort'],
-    ...TEXTS.map(([name]) => name),
+    ...TEXT_FILTERS.map(([name]) => name),
   ].map(name => [name, '']),
 )
 
-/** The admin API's parameters, the same object for the same filters. */
+/** Builds the query of the admin API. The time range is computed only when its filters change, so that the query stays equal. */
 export function useRequestQuery(filters: Filters, projectId: string | undefined) {
   const { span = '', from, until } = filters
   const [start, end] = useMemo(() => {
     const now = Math.floor(Date.now() / 1000)
     if (span === 'own') return [parseLocalTime(from) ?? now - 86_400, parseLocalTime(until)]
-    return [now - (SPANS[span] ?? { seconds: 86_400 }).seconds, undefined]
+    return [now - (RANGES[span] ?? { seconds: 86_400 }).seconds, undefined]
   }, [span, from, until])
   return {
     project_id: projectId,
@@ -79,12 +79,12 @@ export function useRequestQuery(filters: Filters, projectId: string | undefined)
     key_type: filters.type,
     model_name: filters.model_name,
     sort: filters.sort,
-    ...Object.fromEntries(TEXTS.map(([name, parameter]) => [parameter, filters[name]])),
+    ...Object.fromEntries(TEXT_FILTERS.map(([name, parameter]) => [parameter, filters[name]])),
   }
 }
 
 export function isFiltered(filters: Filters): boolean {
-  return Object.keys(NONE).some(name => filters[name])
+  return Object.keys(NO_FILTERS).some(name => filters[name])
 }
 
 interface RequestFiltersProps {
@@ -105,20 +105,20 @@ export function RequestFilters({ filters, change, keys }: RequestFiltersProps) {
   )
   return (
     <search className="mb-4 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
-      {select('span', 'Period', SPAN_CHOICES)}
+      {select('span', 'Period', RANGE_CHOICES)}
       <TimeRangeFields filters={filters} change={change} />
-      {select('result', 'Answered by', RESULTS)}
+      {select('result', 'Cache result', RESULTS)}
       {select('outcome', 'Outcome', OUTCOMES)}
       {select('key', 'API key', [['', 'Any key'], ...keys.map(key => [key.id, key.name] as const)])}
-      {select('type', 'Type of key', KEY_TYPES)}
-      {select('sort', 'Order', ORDERS)}
+      {select('type', 'Key type', KEY_TYPES)}
+      {select('sort', 'Sort by', ORDERS)}
       {filters.model_name && <RemoveFilterButton name="model_name" what="model" filters={filters} change={change} />}
-      {TEXTS.map(([name, , label]) => (
+      {TEXT_FILTERS.map(([name, , label]) => (
         <TextFilter key={name} label={label} value={filters[name]} onChange={value => change({ [name]: value })} />
       ))}
       {isFiltered(filters) && (
-        <Button look="quiet" onClick={() => change(NONE)}>
-          Clear
+        <Button look="quiet" onClick={() => change(NO_FILTERS)}>
+          Clear filters
         </Button>
       )}
     </search>

@@ -1,4 +1,4 @@
-/** Lists requests: any span, filtered, the newest, slowest or dearest first. */
+/** The request list, with filters, sorting and export. */
 import { Link } from '@tanstack/react-router'
 import { Badge, PageHeader, UserText } from '../components/elements.tsx'
 import { ExportButtons } from '../components/export-buttons.tsx'
@@ -13,28 +13,28 @@ import { ResultBadge } from './result-badge.tsx'
 
 const REFRESH_MS = 2_000
 const ORDER_NOTES: Record<string, string> = {
-  slowest: ' Those that took a second or longer.',
-  dearest: ' Those that cost anything.',
+  slowest: ' Only requests of one second or longer are listed.',
+  dearest: ' Only requests with a cost are listed.',
 }
 
-const NONE_YET = {
+const NO_REQUESTS = {
   title: 'No requests yet',
-  help: 'Send one with a key of this project; it appears here within two seconds.',
+  help: 'Send a request with an API key of this project. It appears here within two seconds.',
 }
-const NONE_MATCHES = { title: 'No matching requests', help: 'Remove a filter to see more.' }
+const NO_MATCHES = { title: 'No matching requests', help: 'Remove a filter to see more.' }
 
 export default function Requests() {
   const project = useProject()
   const [filters, change] = useFilters()
   const keys = useAllKeys(project?.id) ?? []
   const query = useRequestQuery(filters, project?.id)
-  // What is over does not change, and neither does an order in which the newest is not the first.
+  // A list is refreshed only if new requests can appear at its top: sorted by time, without an end.
   const isLive = !filters.sort && query.end_time === undefined
   return (
     <>
       <PageHeader title="Requests" action={<ExportButtons path="/v1/requests/export" query={query} name="requests" />}>
-        Each with its story, refused ones too. What they said is shown only if the project keeps it. An export holds at
-        most 100,000.
+        All requests, including rejected ones. Their text is shown only if the project stores it. An export contains at
+        most 100,000 requests.
         {ORDER_NOTES[filters.sort ?? '']}
       </PageHeader>
       <RequestFilters filters={filters} change={change} keys={keys} />
@@ -43,17 +43,17 @@ export default function Requests() {
         query={{ ...query, limit: 50 }}
         refreshMs={isLive ? REFRESH_MS : undefined}
         label="Requests"
-        empty={isFiltered(filters) ? NONE_MATCHES : NONE_YET}
-        columns={columnsOf(project?.id ?? '')}
+        empty={isFiltered(filters) ? NO_MATCHES : NO_REQUESTS}
+        columns={buildRequestColumns(project?.id ?? '')}
       />
     </>
   )
 }
 
-function columnsOf(projectId: string): Column<RequestLogEntry>[] {
+function buildRequestColumns(projectId: string): Column<RequestLogEntry>[] {
   return [
     {
-      title: 'When',
+      title: 'Time',
       cell: request => (
         <Link
           to={`/${projectId}/requests/${request.id}` as never}
@@ -94,6 +94,6 @@ function columnsOf(projectId: string): Column<RequestLogEntry>[] {
       cell: request => `${request.cost_estimated ? '≈ ' : ''}${formatUsd(request.cost_usd)}`,
     },
     { title: 'First byte', numeric: true, look: 'line', cell: request => formatMs(request.latency_ms) },
-    { title: 'In all', numeric: true, look: 'line', cell: request => formatMs(request.duration_ms) },
+    { title: 'Total', numeric: true, look: 'line', cell: request => formatMs(request.duration_ms) },
   ]
 }

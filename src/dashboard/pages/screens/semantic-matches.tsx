@@ -1,4 +1,4 @@
-/** Semantic hits and near misses, each with buttons for a person's verdict. */
+/** Lists semantic hits or near misses, with buttons to record a person's verdict. */
 
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -18,27 +18,27 @@ const REFRESH_MS = 5_000
 
 const KINDS = {
   matches: {
-    title: 'Served in other words',
+    title: 'Semantic hits',
     path: '/v1/cache/matches',
     empty: 'No semantic hits in the last week',
-    hint: 'Questions that were answered from the cache although they were worded differently, newest first.',
+    hint: 'Differently worded questions that were answered from the cache, newest first.',
   },
   'near-misses': {
     title: 'Near misses',
     path: '/v1/cache/near_misses',
     empty: 'No near misses in the last week',
-    hint: 'Questions that were similar to a stored one, but not proved to ask the same. A pair that you confirm is served from the next request on.',
+    hint: 'Questions that were similar to a cached one, but not confirmed to have the same meaning. Once you confirm a pair, it is served from the cache.',
   },
 }
 
 export function SemanticMatches({ project, kind }: { project: Project; kind: keyof typeof KINDS }) {
   const { title, path, empty, hint } = KINDS[kind]
   const [{ request }, change] = useFilters()
-  const asked = { project_id: project.id, request_id: request, limit: 20 }
-  const list = usePagedList<CacheMatch>(path, asked, { refetchMs: REFRESH_MS })
+  const query = { project_id: project.id, request_id: request, limit: 20 }
+  const list = usePagedList<CacheMatch>(path, query, { refetchMs: REFRESH_MS })
   return (
     <div className="space-y-4">
-      <KeepWordings project={project} />
+      <ContentStorageNotice project={project} />
       <Card
         title={request ? `${title}: one request` : title}
         action={request && <Button onClick={() => change({ request: '' })}>Show all</Button>}
@@ -54,33 +54,33 @@ export function SemanticMatches({ project, kind }: { project: Project; kind: key
   )
 }
 
-/** Explains why no wordings are shown, and turns their storage on. */
-function KeepWordings({ project }: { project: Project }) {
+/** Explains why no text is shown, and turns its storage on. */
+function ContentStorageNotice({ project }: { project: Project }) {
   const current = useSettings(project.id)
-  const keeping = useUpdateSettings(project.id)
+  const saving = useUpdateSettings(project.id)
   if (current.data?.settings.log_content !== 'off') return null
   return (
     <Card className="p-4">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-2xl min-w-0 text-muted">
-          <b className="font-medium text-ink">Wordings are not kept.</b> You see how similar two questions were, but not
-          their text. If it is kept, then so is what all requests say and get: encrypted, shown to members of this
-          project, and deleted after a week.
+          <b className="font-medium text-ink">Question text is not stored.</b> Similarity is shown without the text. If
+          you turn on storage, the text of all requests and responses is encrypted, visible to members of this project,
+          and deleted after a week.
         </p>
         {hasRole(project, 'member') && (
-          <Button disabled={keeping.isPending} onClick={() => keeping.mutate({ log_content: 'sealed' })}>
-            Keep wordings
+          <Button disabled={saving.isPending} onClick={() => saving.mutate({ log_content: 'sealed' })}>
+            Store text
           </Button>
         )}
       </div>
-      <ErrorMessage error={keeping.error} />
+      <ErrorMessage error={saving.error} />
     </Card>
   )
 }
 
 const REASONS: Record<CacheMatch['reason'], string> = {
   normalized: 'Same wording',
-  proved: 'Proved',
+  proved: 'Proven',
   verified: 'Verified',
   judged: 'Confirmed',
   threshold: 'Similar enough',
@@ -98,7 +98,7 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
             {similarity.toFixed(4)}
           </span>
           {reason === 'undecided' ? (
-            <Badge look="warn">Stopped by: {describeMismatch(difference)}</Badge>
+            <Badge look="warn">Blocked by: {describeMismatch(difference)}</Badge>
           ) : (
             <Badge look={reason === 'threshold' ? 'warn' : 'good'}>{REASONS[reason]}</Badge>
           )}
@@ -114,7 +114,7 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
             search={{ request: match.request_id } as never}
             className="text-xs text-accent underline"
           >
-            Its request
+            View request
           </Link>
         </div>
         <Verdict match={match} project={project} />
@@ -123,48 +123,48 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
         <QuestionComparison wordings={wordings} />
       ) : (
         <p className="text-xs text-muted">
-          {match.entry_id === null ? 'The stored answer is gone.' : 'The wording was not kept.'}
+          {match.entry_id === null ? 'The cached response was deleted.' : 'The text was not stored.'}
         </p>
       )}
     </>
   )
 }
 
-/** Shows the verdict on the pair, and the buttons to give one. */
+/** Shows the verdict on the pair, and the buttons to record one. */
 function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
-  const marking = useMutation({
+  const recording = useMutation({
     mutationFn: (verdict: 'wrong' | 'right') =>
       sendRequest('POST', '/v1/cache/verdicts', { project_id: project.id, request_id: match.request_id, verdict }),
     onSuccess: useInvalidateQueries(['/v1/cache/matches', '/v1/cache/near_misses', '/v1/cache/calibration']),
   })
   const { verdict, verdict_source: source, reason } = match
   const isServed = reason !== 'undecided'
-  const byPerson = source === 'person'
-  const mayGive = hasRole(project, 'member') && match.entry_id !== null
-  // The button that contradicts the cache's decision is the prominent one: that verdict matters more.
-  const wrong = { children: isServed ? 'Wrong match' : 'They differ', look: isServed ? 'danger' : 'quiet' } as const
+  const isByPerson = source === 'person'
+  const canRecord = hasRole(project, 'member') && match.entry_id !== null
+  // The button that contradicts the cache's decision is more prominent, because that verdict changes what is served.
+  const wrong = { children: isServed ? 'Wrong match' : 'Different', look: isServed ? 'danger' : 'quiet' } as const
   const right = {
-    children: isServed ? 'It was right' : 'These are the same',
+    children: isServed ? 'Correct match' : 'Same question',
     look: isServed ? 'quiet' : 'plain',
   } as const
   return (
     <div className="flex flex-wrap items-center gap-2">
-      {marking.error && (
+      {recording.error && (
         <span role="alert" className="text-xs text-danger">
-          {marking.error.message}
+          {recording.error.message}
         </span>
       )}
-      {verdict === 'same' && <Badge look="good">{byPerson ? 'Confirmed: the same' : 'The judge: the same'}</Badge>}
+      {verdict === 'same' && <Badge look="good">{isByPerson ? 'Confirmed: same' : 'Judge: same'}</Badge>}
       {verdict === 'different' && (
         <Badge look="bad">
-          {!byPerson ? 'The judge: they differ' : isServed ? 'Marked wrong' : 'Confirmed: they differ'}
+          {!isByPerson ? 'Judge: different' : isServed ? 'Marked wrong' : 'Confirmed: different'}
         </Badge>
       )}
-      {mayGive && !(byPerson && verdict === 'same') && (
-        <RowButton {...right} disabled={marking.isPending} onClick={() => marking.mutate('right')} />
+      {canRecord && !(isByPerson && verdict === 'same') && (
+        <RowButton {...right} disabled={recording.isPending} onClick={() => recording.mutate('right')} />
       )}
-      {mayGive && !(byPerson && verdict === 'different') && (
-        <RowButton {...wrong} disabled={marking.isPending} onClick={() => marking.mutate('wrong')} />
+      {canRecord && !(isByPerson && verdict === 'different') && (
+        <RowButton {...wrong} disabled={recording.isPending} onClick={() => recording.mutate('wrong')} />
       )}
     </div>
   )

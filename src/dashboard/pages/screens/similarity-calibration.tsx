@@ -1,4 +1,4 @@
-/** What a threshold would serve, save and risk: last week's matches by similarity, with a slider for the threshold. */
+/** Simulates a similarity threshold with last week's matches: what it would have served, saved and got wrong. */
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { Button, Card, EmptyState, ErrorMessage, Loading, StatTile } from '../components/elements.tsx'
@@ -10,27 +10,27 @@ import { SimilarityHistogram } from './similarity-histogram.tsx'
 export function SimilarityCalibration({ project }: { project: Project }) {
   const slider = useId()
   const settings = useSettings(project.id)
-  const answer = useQuery<Calibration>({
+  const calibration = useQuery<Calibration>({
     queryKey: ['/v1/cache/calibration', { project_id: project.id }],
     refetchInterval: 15_000,
   })
   const [chosen, setChosen] = useState<number | null>(null)
-  if (answer.error) return <ErrorMessage error={answer.error} />
-  if (answer.data === undefined || settings.data === undefined) return <Loading />
+  if (calibration.error) return <ErrorMessage error={calibration.error} />
+  if (calibration.data === undefined || settings.data === undefined) return <Loading />
   const current = Number(settings.data.settings.semantic_threshold)
   const threshold = chosen ?? Math.min(0.99, Math.max(0.5, Math.floor(current * 100) / 100))
-  const { histogram } = answer.data
+  const { histogram } = calibration.data
   const isEmpty = histogram.every(bin => bin.served + bin.stopped + bin.same + bin.different === 0)
   return (
-    <Card title="What a threshold would serve">
+    <Card title="Threshold simulation">
       {isEmpty ? (
         <EmptyState title="No similar questions in the last week">
-          When questions are similar to stored ones, this shows how similar they were, and what each threshold would
-          have served, saved and risked.
+          When questions are similar to cached ones, this shows their similarity, and what each threshold would have
+          served, saved and got wrong.
         </EmptyState>
       ) : (
         <div className="space-y-5 p-4">
-          <Outcome calibration={answer.data} threshold={threshold} />
+          <Outcome calibration={calibration.data} threshold={threshold} />
           <SimilarityHistogram histogram={histogram} threshold={threshold} />
           <div>
             <div className="mb-1 flex items-baseline justify-between gap-3">
@@ -54,9 +54,8 @@ export function SimilarityCalibration({ project }: { project: Project }) {
           </div>
           <SetThreshold projectId={project.id} threshold={threshold} isCurrent={threshold === current} />
           <p className="text-xs text-muted">
-            This project’s threshold is {current}. Of what lies below it, down to 0.80, a sample of one in twenty
-            questions is counted. The risk is estimated from verdicts: the more matches and near misses have one, the
-            better the estimate.
+            This project’s threshold is {current}. Below it, down to 0.80, one in twenty questions is sampled. The error
+            rate is estimated from verdicts on matches and near misses; more verdicts make it more accurate.
           </p>
         </div>
       )}
@@ -78,14 +77,14 @@ function SetThreshold({
   return (
     <div className="flex flex-wrap items-center gap-3">
       <Button disabled={isCurrent || saving.isPending} onClick={save}>
-        Set this threshold
+        Apply threshold
       </Button>
       {saving.error && <ErrorMessage error={saving.error} />}
     </div>
   )
 }
 
-/** What the `threshold` policy would have served, saved and got wrong. */
+/** Shows what the policy `threshold` would have served, saved and got wrong. */
 function Outcome({
   calibration: { histogram, calibration },
   threshold,
@@ -99,13 +98,13 @@ function Outcome({
   const seen = sum(histogram, bin => bin.served + bin.stopped)
   const served = sum(above, bin => bin.served + bin.stopped)
   const stopped = sum(above, bin => bin.stopped)
-  const judged = calibration.find(row => row.difference === 'all' && Math.abs(row.threshold - threshold) < 1e-9)
+  const estimate = calibration.find(row => row.difference === 'all' && Math.abs(row.threshold - threshold) < 1e-9)
   return (
     <dl className="grid gap-3 sm:grid-cols-3" aria-live="polite">
       <StatTile
         title="Would have been served"
         value={`${formatCount(served)} of ${formatCount(seen)}`}
-        note={`${formatCount(stopped)} of them were not served, as nothing proved them`}
+        note={`${formatCount(stopped)} of them were blocked because the match was not confirmed`}
       />
       <StatTile
         title="Would have saved"
@@ -114,10 +113,10 @@ function Outcome({
       />
       <StatTile
         title="Would have been wrong"
-        value={judged ? formatPercent(1 - judged.precision) : 'Unknown'}
+        value={estimate ? formatPercent(1 - estimate.precision) : 'Unknown'}
         note={
-          judged
-            ? `${formatPlural(judged.served, 'verdict')}; up to ${formatPercent(1 - judged.precision_low)} with 95% confidence`
+          estimate
+            ? `${formatPlural(estimate.served, 'verdict')}; up to ${formatPercent(1 - estimate.precision_low)} with 95% confidence`
             : 'no verdicts above this threshold'
         }
       />

@@ -1,4 +1,4 @@
-/** A histogram of similarities between questions and stored ones, followed by the same numbers as a table for screen readers. */
+/** A histogram of the similarity of questions to cached ones, with the same numbers as a table for screen readers. */
 import { ChartTable } from '../components/chart-table.tsx'
 import type { Calibration } from '../types.ts'
 
@@ -8,12 +8,12 @@ const GAP = 2
 
 const PARTS = [
   { title: 'Served', color: 'fill-semantic', swatch: 'bg-semantic', of: (bin: Bin) => bin.served },
-  { title: 'Stopped', color: 'fill-miss', swatch: 'bg-miss', of: (bin: Bin) => bin.stopped },
+  { title: 'Blocked', color: 'fill-miss', swatch: 'bg-miss', of: (bin: Bin) => bin.stopped },
 ] as const
 type Bin = Calibration['histogram'][number]
 
 export function SimilarityHistogram({ histogram, threshold }: { histogram: readonly Bin[]; threshold: number }) {
-  const most = Math.max(1, ...histogram.map(bin => bin.served + bin.stopped))
+  const max = Math.max(1, ...histogram.map(bin => bin.served + bin.stopped))
   const width = WIDTH / histogram.length
   const line = ((threshold - 0.5) / 0.5) * WIDTH
   return (
@@ -27,7 +27,7 @@ export function SimilarityHistogram({ histogram, threshold }: { histogram: reado
         ))}
         <span className="flex items-center gap-1.5">
           <span className="size-2.5 rounded-full bg-danger" />
-          Called different by a person or the judge
+          Marked different by a person or the judge
         </span>
       </figcaption>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT + 12}`} className="w-full" role="img" aria-label="Histogram of similarity">
@@ -37,7 +37,7 @@ export function SimilarityHistogram({ histogram, threshold }: { histogram: reado
             bin={bin}
             x={at * width}
             width={width}
-            most={most}
+            max={max}
             isServed={bin.at_least >= threshold - 1e-9}
           />
         ))}
@@ -50,7 +50,7 @@ export function SimilarityHistogram({ histogram, threshold }: { histogram: reado
         ))}
       </div>
       <ChartTable
-        titles={['From', 'Served', 'Stopped', 'Called the same', 'Called different']}
+        titles={['From', 'Served', 'Blocked', 'Marked same', 'Marked different']}
         rows={histogram
           .filter(bin => bin.served + bin.stopped + bin.same + bin.different > 0)
           .map(bin => [bin.at_least.toFixed(2), bin.served, bin.stopped, bin.same, bin.different])}
@@ -63,16 +63,16 @@ interface BarProps {
   bin: Bin
   x: number
   width: number
-  most: number
+  max: number
   isServed: boolean
 }
 
-function Bar({ bin, x, width, most, isServed }: BarProps) {
+function Bar({ bin, x, width, max, isServed }: BarProps) {
   let top = HEIGHT
   return (
     <g className={isServed ? '' : 'opacity-35'}>
       {PARTS.map(({ title, color, of }) => {
-        const height = (of(bin) / most) * HEIGHT
+        const height = (of(bin) / max) * HEIGHT
         top -= height
         return <rect key={title} x={x + GAP / 2} y={top} width={width - GAP} height={height} className={color} />
       })}

@@ -1,4 +1,4 @@
-/** The two ends of a span that the user gives, as filters of the page's address. */
+/** The start and end of a custom time range, stored as filters in the URL. */
 import { FILTER_CLASS } from '../components/text-filter.tsx'
 import type { Filters } from '../filters.ts'
 import { formatLocalTime } from '../time-range.ts'

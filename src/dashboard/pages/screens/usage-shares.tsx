@@ -1,30 +1,31 @@
-/** The most used items, as bars beside their names. */
+/** Lists the most used items of one kind, with a bar for each. */
 import { useState } from 'react'
 import { Button } from '../components/elements.tsx'
 import { escapeControlCharacters, formatPercent, formatPlural, formatUsd } from '../format.ts'
 import type { UsageShare } from '../types.ts'
 import { RequestCountLink, type RequestSelection } from './request-count-link.tsx'
 
-const SHOWN = 8
+const INITIAL_ITEMS = 8
 
-/** The server gives no more. */
-const MOST = 20
+/** The server returns at most this many items. */
+const MAX_ITEMS = 20
 
-interface SharesProps {
+interface UsageSharesProps {
   rows: readonly UsageShare[]
+  /** The kind of item, for screen readers. */
   what: string
-  /** Narrows the page to one of them. */
+  /** Filters the page by one item. */
   onPick?(name: string): void
-  /** The requests of one of them; null where no filter finds them. */
+  /** Returns the requests of one item; null when no filter can select them. */
   rowsOf?(name: string): RequestSelection | null
 }
 
-export function UsageShares({ rows, what, onPick, rowsOf }: SharesProps) {
-  const [isWhole, setWhole] = useState(false)
-  const most = Math.max(1, ...rows.map(row => row.requests))
+export function UsageShares({ rows, what, onPick, rowsOf }: UsageSharesProps) {
+  const [isExpanded, setExpanded] = useState(false)
+  const max = Math.max(1, ...rows.map(row => row.requests))
   return (
     <ul className="divide-y divide-line">
-      {rows.slice(0, isWhole ? MOST : SHOWN).map(row => (
+      {rows.slice(0, isExpanded ? MAX_ITEMS : INITIAL_ITEMS).map(row => (
         <li key={row.name} className="px-4 py-2.5">
           <div className="flex flex-wrap items-baseline justify-between gap-x-3">
             <span className="max-w-full truncate font-mono text-xs" title={escapeControlCharacters(row.name)}>
@@ -49,18 +50,18 @@ export function UsageShares({ rows, what, onPick, rowsOf }: SharesProps) {
             </span>
           </div>
           <div className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
-            <div className="bg-exact" style={{ width: `${(100 * row.hits) / most}%` }} />
-            <div className="bg-miss" style={{ width: `${(100 * (row.requests - row.hits)) / most}%` }} />
+            <div className="bg-exact" style={{ width: `${(100 * row.hits) / max}%` }} />
+            <div className="bg-miss" style={{ width: `${(100 * (row.requests - row.hits)) / max}%` }} />
           </div>
         </li>
       ))}
-      {rows.length > SHOWN && (
+      {rows.length > INITIAL_ITEMS && (
         <li className="px-4 py-2 text-xs text-muted">
-          {isWhole ? (
-            rows.length >= MOST && `The ${MOST} most used.`
+          {isExpanded ? (
+            rows.length >= MAX_ITEMS && `Only the ${MAX_ITEMS} most used are listed.`
           ) : (
-            <Button look="quiet" className="text-xs" onClick={() => setWhole(true)}>
-              {rows.length - SHOWN} more{rows.length >= MOST && `, and perhaps others`}
+            <Button look="quiet" className="text-xs" onClick={() => setExpanded(true)}>
+              Show {rows.length - INITIAL_ITEMS} more
             </Button>
           )}
         </li>

@@ -1,4 +1,4 @@
-/** Everybody who may log in, for administrators: invited, made administrators, given another password, removed. */
+/** The users page of administrators: invites users, changes roles, resets passwords and deletes users. */
 import { useQuery } from '@tanstack/react-query'
 import type { Action } from '../components/actions.tsx'
 import { Badge, Card, ErrorMessage, UserText } from '../components/elements.tsx'
@@ -9,8 +9,8 @@ import type { LoginRules, User } from '../types.ts'
 import { createInviteAction, describeInvitation } from './invite-action.tsx'
 
 const ROLES = [
-  ['reader', 'User – sees the projects they are members of'],
-  ['owner', 'Administrator – everything, in every project'],
+  ['reader', 'User – access to projects they are members of'],
+  ['owner', 'Administrator – full access to every project'],
 ] as const
 const ROLE_NAMES = [
   ['reader', 'User'],
@@ -22,10 +22,10 @@ export default function Users() {
     <Resource<User>
       page={{
         title: 'Users',
-        help: 'Everybody who may log in. Owners of a project may invite to it as well; only here is anybody made an administrator, invited again or given another password.',
+        help: 'Everyone who can log in. Project owners can also invite users to their project. Only administrators can change roles, resend invitations and reset passwords.',
       }}
       path="/v1/organization/users"
-      empty={{ title: 'No users', help: 'Operators make the first with psql.' }}
+      empty={{ title: 'No users', help: 'Operators create the first user with psql.' }}
       nameOf={user => user.email}
       columns={[
         {
@@ -33,39 +33,43 @@ export default function Users() {
           look: 'strong',
           cell: user => <UserText className="!min-w-44">{user.email}</UserText>,
         },
-        { title: 'State', cell: user => <LoginStatus person={user} /> },
+        { title: 'Status', cell: user => <LoginStatus person={user} /> },
         { title: 'Role', cell: user => user.role, change: { field: 'role', choices: ROLE_NAMES } },
         { title: 'Added', look: 'line', cell: user => formatDate(user.added_at) },
       ]}
-      make={createInviteAction('Invite user', ROLES)}
-      actions={[RESET_PASSWORD, INVITE_AGAIN, REMOVE]}
+      create={createInviteAction('Invite user', ROLES)}
+      actions={[RESET_PASSWORD, RESEND_INVITATION, DELETE]}
     >
-      <Rules />
+      <LoginRulesCard />
     </Resource>
   )
 }
 
-/** The same link sets a first password and another one. */
+/** The same kind of link sets the first password and resets it. */
 const INVITATION = {
   path: '/invitation',
   look: 'plain',
   showOnce: ({ invitation }: { invitation: string }, { email }: User) => describeInvitation({ email, invitation }),
 } as const
 const RESET_PASSWORD: Action<User> = { ...INVITATION, title: 'Reset password', isAvailable: user => user.can_log_in }
-const INVITE_AGAIN: Action<User> = { ...INVITATION, title: 'Invite again', isAvailable: user => !user.can_log_in }
+const RESEND_INVITATION: Action<User> = {
+  ...INVITATION,
+  title: 'Resend invitation',
+  isAvailable: user => !user.can_log_in,
+}
 
-const REMOVE: Action<User> = {
-  title: 'Remove',
+const DELETE: Action<User> = {
+  title: 'Delete',
   method: 'DELETE',
   confirmation: user => ({
-    title: `Remove ${isolateDirection(user.email)}?`,
-    action: 'Remove user',
-    text: 'Their sessions, memberships and admin keys end at once. API keys that they made belong to the projects, and keep working. A project’s last owner is not removed: make another member its owner first.',
+    title: `Delete ${isolateDirection(user.email)}?`,
+    action: 'Delete user',
+    text: 'The user’s sessions, memberships and admin keys end immediately. API keys that the user created belong to projects and keep working. The last owner of a project cannot be deleted: make another member an owner first.',
   }),
 }
 
-/** Who may log in with the OpenID Connect provider, and as what: the operator's settings. */
-function Rules() {
+/** Shows who may log in with the OpenID Connect provider, and with which role. The operator sets these rules. */
+function LoginRulesCard() {
   const rules = useQuery<LoginRules>({ queryKey: ['/dashboard/api/login-rules'] })
   const oidc = rules.data?.oidc
   if (!oidc) return <ErrorMessage error={rules.error} />

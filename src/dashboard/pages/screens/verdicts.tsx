@@ -1,4 +1,4 @@
-/** The verdicts that people and the judge gave on pairs of questions. Each can be withdrawn. */
+/** Lists the verdicts of people and the judge on pairs of questions. Each can be deleted. */
 import { describeMismatch } from '../../../cache/reasons.ts'
 import { type Action, isActionAllowed, useActions } from '../components/actions.tsx'
 import { Badge, Card, RowButton, UserText } from '../components/elements.tsx'
@@ -10,19 +10,19 @@ import type { CacheVerdict, Project } from '../types.ts'
 const PATH = '/v1/cache/verdicts'
 
 const SOURCES: Record<CacheVerdict['source'], string> = {
-  person: 'A person',
-  review: 'The judge, checking a served hit',
-  judge: 'The judge',
+  person: 'Person',
+  review: 'Judge, verifying a hit',
+  judge: 'Judge',
 }
 
-const TAKE_BACK: Action<CacheVerdict> = {
-  title: 'Take back',
+const DELETE: Action<CacheVerdict> = {
+  title: 'Delete',
   requiredRole: 'member',
   method: 'DELETE',
   confirmation: () => ({
-    title: 'Take this verdict back?',
-    action: 'Take back',
-    text: 'From the next request on, the policy decides anew whether the one question may be answered by the other’s answer.',
+    title: 'Delete this verdict?',
+    action: 'Delete verdict',
+    text: 'The policy then decides again whether the two questions match, starting with the next request.',
   }),
 }
 
@@ -44,9 +44,9 @@ export function Verdicts({ project }: { project: Project }) {
         item={verdict => (
           <>
             <VerdictDetails verdict={verdict} />
-            {isActionAllowed(TAKE_BACK, project) && (
-              <RowButton look="quiet" onClick={() => act(TAKE_BACK, verdict)}>
-                {TAKE_BACK.title}
+            {isActionAllowed(DELETE, project) && (
+              <RowButton look="quiet" onClick={() => act(DELETE, verdict)}>
+                {DELETE.title}
               </RowButton>
             )}
           </>
@@ -66,7 +66,7 @@ function VerdictDetails({
   return (
     <div className="min-w-0 space-y-1.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <Badge look={verdict === 'same' ? 'good' : 'bad'}>{verdict === 'same' ? 'The same' : 'They differ'}</Badge>
+        <Badge look={verdict === 'same' ? 'good' : 'bad'}>{verdict === 'same' ? 'Same' : 'Different'}</Badge>
         <span>{SOURCES[source]}</span>
         {similarity !== null && (
           <span className="text-muted tabular-nums" title="Cosine similarity">
@@ -74,12 +74,12 @@ function VerdictDetails({
             {similarity.toFixed(4)}
           </span>
         )}
-        {difference !== null && <span className="text-xs text-muted">differs in: {describeMismatch(difference)}</span>}
+        {difference !== null && <span className="text-xs text-muted">difference: {describeMismatch(difference)}</span>}
         <span className="text-xs text-muted">{formatAgo(created_at)}</span>
         {model !== null && <UserText className="font-mono text-xs text-muted">{model}</UserText>}
       </div>
       {known.length === 0 ? (
-        <p className="text-xs text-muted">Its text is not kept.</p>
+        <p className="text-xs text-muted">The text was not stored.</p>
       ) : (
         known.map(wording => (
           <p key={wording} dir="auto" className="whitespace-pre-wrap [overflow-wrap:anywhere]">

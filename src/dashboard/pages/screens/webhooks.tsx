@@ -1,17 +1,17 @@
-/** The addresses that are told of a project's events, and what they were told. */
+/** The webhooks page: the webhooks of a project, their deliveries, and the types of events. */
 import { Fragment } from 'react'
 import { WEBHOOK_EVENT_TYPES } from '../../../postgres/seeds.generated.ts'
 import type { Action } from '../components/actions.tsx'
 import { Badge, Card, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
-import { escapeControlCharacters, formatDate, formatShortTime } from '../format.ts'
+import { capitalize, escapeControlCharacters, formatDate, formatShortTime } from '../format.ts'
 import { useProjectPath } from '../session.ts'
 import type { ViewRow } from '../types.ts'
 
 type Webhook = ViewRow<'project_webhooks'>
 type Delivery = ViewRow<'project_deliveries'>
 
-const STATES = { pending: 'warn', delivered: 'good', failed: 'bad' } as const
+const STATE_LOOKS = { pending: 'warn', delivered: 'good', failed: 'bad' } as const
 const REFRESH_MS = 5_000
 
 export default function Webhooks() {
@@ -22,28 +22,30 @@ export default function Webhooks() {
     <Resource<Webhook>
       page={{
         title: 'Webhooks',
-        help: 'Addresses that are told of what happens here: signed, and tried again over ten hours.',
+        help: 'Send events of this project to a URL. Deliveries are signed, and failed ones are retried for ten hours.',
       }}
       path={webhooks}
       query={{}}
       refreshMs={REFRESH_MS}
       refreshes={refreshes}
-      title="Addresses"
-      empty={{ title: 'Nobody is told', help: 'Any service that takes Standard Webhooks will do.' }}
+      label="Webhooks"
+      empty={{ title: 'No webhooks yet', help: 'Any service that supports Standard Webhooks can receive events.' }}
       nameOf={({ url }) => url}
       columns={[
-        { title: 'Address', cell: ({ url }) => url },
+        { title: 'URL', cell: ({ url }) => url },
         { title: 'Events', cell: ({ events }) => (events.length === 0 ? 'All' : events.join(', ')) },
         {
-          title: 'State',
-          cell: ({ disabled_at: gone }) => <Badge look={gone ? 'bad' : 'good'}>{gone ? 'gone' : 'told'}</Badge>,
+          title: 'Status',
+          cell: ({ disabled_at }) => (
+            <Badge look={disabled_at ? 'bad' : 'good'}>{disabled_at ? 'Disabled' : 'Active'}</Badge>
+          ),
         },
         { title: 'Added', cell: ({ created_at }) => formatDate(created_at) },
       ]}
-      make={ADD}
+      create={ADD}
       actions={[
-        { title: 'Send a test', label: 'Send a test to', look: 'plain', requiredRole: 'member', path: '/test' },
-        REMOVE,
+        { title: 'Send test event', label: 'Send test event to', look: 'plain', requiredRole: 'member', path: '/test' },
+        DELETE,
       ]}
     >
       <Resource<Delivery>
@@ -51,26 +53,24 @@ export default function Webhooks() {
         refreshMs={REFRESH_MS}
         refreshes={refreshes}
         title="Deliveries"
-        empty={{ title: 'Nothing was told yet', help: 'What happens while an address is listed is told to it.' }}
+        empty={{ title: 'No deliveries yet', help: 'Events are delivered to all active webhooks.' }}
         nameOf={({ kind }) => kind}
         columns={[
-          { title: 'When', look: 'line', cell: each => formatShortTime(each.created_at) },
+          { title: 'Time', look: 'line', cell: each => formatShortTime(each.created_at) },
           { title: 'Event', cell: ({ kind }) => <Badge>{kind}</Badge> },
           {
-            title: 'About',
+            title: 'Payload',
             cell: each => (
               <code className="block min-w-40 text-xs break-all">
                 {escapeControlCharacters(JSON.stringify(each.payload))}
               </code>
             ),
           },
-          { title: 'State', cell: ({ state }) => <Badge look={STATES[state]}>{state}</Badge> },
+          { title: 'Status', cell: ({ state }) => <Badge look={STATE_LOOKS[state]}>{capitalize(state)}</Badge> },
           { title: 'Attempts', numeric: true, cell: ({ attempts }) => attempts },
-          { title: 'Problem', cell: ({ problem }) => problem && <UserText className="!min-w-40">{problem}</UserText> },
+          { title: 'Error', cell: ({ problem }) => problem && <UserText className="!min-w-40">{problem}</UserText> },
         ]}
-        actions={[
-          { title: 'Send again', label: 'Send again:', look: 'plain', requiredRole: 'member', path: '/resend' },
-        ]}
+        actions={[{ title: 'Resend', label: 'Resend', look: 'plain', requiredRole: 'member', path: '/resend' }]}
       />
       <Events />
     </Resource>
@@ -86,7 +86,7 @@ function Events() {
             <dt>
               <Badge>{kind}</Badge>
             </dt>
-            <dd>When {plainWords(happens)}.</dd>
+            <dd>When {stripMarkdown(happens)}.</dd>
           </Fragment>
         ))}
       </dl>
@@ -94,45 +94,45 @@ function Events() {
   )
 }
 
-/** Without the Markdown that the docs have. */
-function plainWords(text: string): string {
+/** Removes links and code marks. The descriptions of events are also used in the docs. */
+function stripMarkdown(text: string): string {
   return text.replace(/\[([^[\]]+)\]\([^()]*\)|`/g, '$1')
 }
 
 const ADD: Action<null> = {
-  title: 'Add address',
+  title: 'Add webhook',
   requiredRole: 'owner',
   confirmation: () => ({
     fields: [
       {
         name: 'url',
-        label: 'Address',
+        label: 'URL',
         type: 'url',
         placeholder: 'https://example.com/events',
-        hint: 'It is told of all events, by POST.',
+        hint: 'Receives all events by POST.',
         read: text => text.trim(),
       },
     ],
   }),
   showOnce: ({ secret }: { secret: string }) => ({
     title: 'Signing secret',
-    notice: 'Copy this secret now: the receiver checks signatures with it, and it is not shown again.',
+    notice: 'Copy this secret now. The receiver verifies signatures with it, and it is not shown again.',
     value: secret,
     copy: 'Copy secret',
   }),
 }
 
-const REMOVE: Action<Webhook> = {
-  title: 'Remove',
+const DELETE: Action<Webhook> = {
+  title: 'Delete',
   requiredRole: 'owner',
   method: 'DELETE',
   confirmation: ({ url }) => ({
-    title: 'Remove this address?',
-    action: 'Remove address',
+    title: 'Delete this webhook?',
+    action: 'Delete webhook',
     text: (
       <>
-        <span className="break-all">{escapeControlCharacters(url)}</span> is told nothing more, and its deliveries are
-        forgotten.
+        <span className="break-all">{escapeControlCharacters(url)}</span> receives no more events, and its deliveries
+        are deleted.
       </>
     ),
   }),
