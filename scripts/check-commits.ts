@@ -8,7 +8,7 @@ const RULE = '.githooks/commit-msg'
 function problemOf(subject: string): string | null {
   if (/^(Merge|Revert|fixup!|squash!) /.test(subject)) return null
   if (subject.length > LONGEST) return `has ${subject.length} characters, at most ${LONGEST} are allowed`
-  if (!/^[a-z][a-z0-9 /-]*: [a-z0-9].*[^.]$/i.test(subject)) return 'is not of the form "area: imperative summary"'
+  if (!/^[a-z][a-z0-9 ,/-]*: [a-z0-9].*[^.]$/i.test(subject)) return 'is not of the form "area: imperative summary"'
   return null
 }
 

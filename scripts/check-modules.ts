@@ -19,13 +19,13 @@ interface Module {
 
 /** From the top down. */
 const MODULES: readonly Module[] = [
-  { name: 'process', maxLines: 2_600 },
-  { name: 'dashboard', maxLines: 8_100 },
-  { name: 'admin', maxLines: 5_300 },
+  { name: 'process', maxLines: 2_650 },
+  { name: 'dashboard', maxLines: 8_200 },
+  { name: 'admin', maxLines: 5_350 },
   { name: 'http', maxLines: 1_950 },
   {
     name: 'pipeline',
-    maxLines: 12_200,
+    maxLines: 12_350,
     order: [
       'pipeline.ts',
       'jobs.ts',
@@ -49,16 +49,16 @@ const MODULES: readonly Module[] = [
       'request',
     ],
   },
-  { name: 'admission', maxLines: 1_600 },
-  { name: 'cache', maxLines: 9_900 },
+  { name: 'admission', maxLines: 1_650 },
+  { name: 'cache', maxLines: 9_950 },
   { name: 'hooks', maxLines: 300 },
-  { name: 'providers', maxLines: 8_350 },
+  { name: 'providers', maxLines: 8_450 },
   { name: 'catalogue', maxLines: 750 },
-  { name: 'formats', maxLines: 9_400 },
-  { name: 'telemetry', maxLines: 2_050 },
+  { name: 'formats', maxLines: 9_450 },
+  { name: 'telemetry', maxLines: 2_100 },
   { name: 'config', maxLines: 750 },
-  { name: 'stores', maxLines: 2_100 },
-  { name: 'postgres', maxLines: 7_550 },
+  { name: 'stores', maxLines: 2_150 },
+  { name: 'postgres', maxLines: 7_600 },
   { name: 'event-loop', maxLines: 1_300 },
   { name: 'errors', maxLines: 1_000 },
 ]

@@ -144,10 +144,7 @@ export function hasUnitPrices({ unitPrices }: CatalogueModel, usage: PassThrough
 }
 
 /** Whether the call is priced by its seconds of audio. */
-export function isBilledBySecond(
-  { provider, query }: PassThroughCall,
-  { catalogue }: Prices,
-): boolean {
+export function isBilledBySecond({ provider, query }: PassThroughCall, { catalogue }: Prices): boolean {
   const model = provider.pricedAs === null ? undefined : catalogue.find(provider.pricedAs, query.model)
   return query.audio !== null && model !== undefined && isModelBilledBySecond(model)
 }

@@ -68,9 +68,7 @@ describe('the vault', () => {
   test('says what to do where no key fits', async () => {
     const sealed = await keys(randomBytes(32)).seal(secret, owner)
     const vault = keys(randomBytes(32), randomBytes(32))
-    await expect(vault.open(sealed, owner)).rejects.toThrow(
-      /encrypted with another ENCRYPTION_KEY\. Store it again/,
-    )
+    await expect(vault.open(sealed, owner)).rejects.toThrow(/encrypted with another ENCRYPTION_KEY\. Store it again/)
     await expect(vault.reseal(sealed, owner)).rejects.toThrow(/neither ENCRYPTION_KEY nor another key of the rotation/)
   })
 

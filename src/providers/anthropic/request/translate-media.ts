@@ -41,8 +41,8 @@ export function translateImage(part: JsonObject, param: string): ImageBlockParam
 
 /** Detects an image's type by its bytes, because clients often guess the media type from a file's name. */
 function findImageType({ mediaType, base64 }: DataUrl): ImageType | undefined {
-  const firstBytes = Buffer.from(base64.slice(0, SNIFFED_CHARS), 'base64').toString('latin1')
-  const found = IMAGE_BYTES.find(([pattern]) => pattern.test(firstBytes))
+  const header = Buffer.from(base64.slice(0, SNIFFED_CHARS), 'base64').toString('latin1')
+  const found = IMAGE_BYTES.find(([pattern]) => pattern.test(header))
   const declared = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
   return found?.[1] ?? IMAGE_TYPES.find(type => type === declared)
 }
