@@ -238,7 +238,7 @@ describeOnce('files and batches', backend => {
     for (const purpose of ['user_data', 'batch ']) {
       const file = await client.files.create({ file: await lines(3), purpose: purpose as 'user_data' })
       upstreams.aggregator.requests.length = 0
-      await expect(start(file.id)).rejects.toThrow('400 input_file_id must be a file of requests')
+      await expect(start(file.id)).rejects.toThrow('400 input_file_id must be a file with one request per line')
       expect(upstreams.aggregator.requests).toEqual([])
     }
     // The two files.

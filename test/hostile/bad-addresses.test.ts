@@ -57,7 +57,7 @@ describeEmbedded('addresses', backend => {
     const { responses } = await send(text)
     expect([responses[0]?.status, responses[0]?.body], text).toEqual([
       400,
-      expect.stringContaining('Host must be one host name'),
+      expect.stringContaining('Host header must be one host name'),
     ])
   }
 

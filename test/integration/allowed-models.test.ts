@@ -119,7 +119,7 @@ describeOnce('allowed models', backend => {
     const early = await upload('gpt-4o', 'gpt-5')
     await set('allowed_models', 'gpt-4o*,gpt-5')
     await expect(upload('gpt-4o', 'o3')).rejects.toThrow('403 Model "o3" is not allowed')
-    await expect(start(early.id)).rejects.toThrow('400 The file was made before')
+    await expect(start(early.id)).rejects.toThrow('400 The file was uploaded before')
     const good = await upload('gpt-4o', 'gpt-5')
     expect((await start(good.id)).status).toBe('validating')
     await set('allowed_models', 'gpt-4o*')

@@ -55,7 +55,7 @@ describeOnce('a 403 of the aggregator', backend => {
     upstreams.aggregator.script({ kind: 'error', status: 403, message: 'Key limit exceeded (total limit). See org 7.' })
     const answer = await readAnswer(await post(proxy, key, path, { model, ...fields }))
     expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
-    expect(JSON.stringify(answer.json)).toContain('refused the key of this service')
+    expect(JSON.stringify(answer.json)).toContain('rejected the key of this service')
     expect(JSON.stringify(answer.json)).not.toContain('org 7')
     expect(upstreams.aggregator.requests).toHaveLength(1)
   })

@@ -19,15 +19,15 @@ const AS_MANY_AS: Record<string, string> = {
   'admission/rate-limiter.ts batchers': 'shards of Redis',
   'event-loop/worker-pool.ts #jobCounts': 'kinds of jobs',
   'formats/tokens/encodings.ts loaded': 'vocabularies',
-  'postgres/call.ts callees': 'functions of the database',
+  'postgres/call.ts functionCalls': 'functions of the database',
   'postgres/repair-schema.ts #announced': 'objects of the schema',
-  'postgres/repair-schema.ts #tried': 'objects of the schema',
+  'postgres/repair-schema.ts #attempted': 'objects of the schema',
   'postgres/statement-scheduler.ts #described': 'statements of the code',
-  'postgres/standbys.ts #reading': 'time limits of statements',
+  'postgres/standbys.ts #readConnections': 'time limits of statements',
   'providers/balance-keys.ts readyAtMs': 'keys of one provider',
-  'providers/call-upstream.ts aliveAtMs': 'base addresses of providers',
+  'providers/call-upstream.ts respondedAtMs': 'base addresses of providers',
   'providers/credentials/credentials.ts #pairs': 'pairs of bytes of one key',
-  'providers/credentials/credentials.ts #spellings': 'first characters of spellings of one key',
+  'providers/credentials/credentials.ts #encodings': 'first characters of encodings of one key',
   'postgres/embedded/session-lock.ts others': 'statements that wait',
   'postgres/embedded/session-lock.ts urgent': 'statements that wait',
   'telemetry/proxy-metrics.ts known': 'listed models, statuses and places in the code',
@@ -69,7 +69,7 @@ test('there are caches to look at', () => {
 test.each(CACHES)('the cache of $file has a bound', ({ text, options }) => {
   // Several caches may share their bound.
   const written = /^\w+$/.test(options) ? (new RegExp(`const ${options} = ([^\n]*)`).exec(text)?.[1] ?? '') : options
-  expect(written).toMatch(/\bmax(Size)?: |\.\.\.bound\b/)
+  expect(written).toMatch(/\bmax(Size)?: |\.\.\.capacity\b/)
 })
 
 const MIB = 1024 * 1024

@@ -211,7 +211,7 @@ describe('what Claude models refuse at /v1/responses is said of the client’s o
     ],
     [
       'tool_choice.name',
-      'not the name',
+      'must be the name of one of',
       { tools: [{ type: 'function', name: 'f', parameters: schema }], tool_choice: { type: 'function', name: 'g' } },
     ],
     [

@@ -92,9 +92,10 @@ describe('src', () => {
     // Others than the proxy fail: the request goes on without them, or elsewhere.
     'a provider key was rejected and cools down',
     'the hook keeps failing',
-    'the judge gave no verdict',
+    'the judge returned no verdict',
+    'the judge returned no verdict to learn from; its pairs are postponed',
     'judge model is skipped: its recent calls failed',
-    'the judge was not waited for',
+    'the judge did not return a verdict in time; the request continues without it',
     // What the operator set, or does.
     'an environment variable is no setting',
     '{ provider, status, setting }, message',
