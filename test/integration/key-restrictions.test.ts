@@ -194,7 +194,9 @@ describeOnce('restricted keys', backend => {
     })
     await limit({ allowed_models: ['gpt-4o*'] })
     const start = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
-    await expect(client.batches.create(start)).rejects.toThrow('400 The file was uploaded before the project or its key')
+    await expect(client.batches.create(start)).rejects.toThrow(
+      '400 The file was uploaded before the project or its key',
+    )
     const unread = await toFile(Buffer.from(JSON.stringify(line)), 'in.jsonl')
     await expect(client.files.create({ file: unread, purpose: 'batch' })).rejects.toThrow('403 Model "gpt-5" is not')
     upstreams.openai.script({ kind: 'error', status: 503 })

@@ -22,6 +22,8 @@ const OLD = { ENCRYPTION_KEY: before }
 const FIRST = { ENCRYPTION_KEY: before, ENCRYPTION_KEY_NEXT: now }
 const SECOND = { ENCRYPTION_KEY: now, ENCRYPTION_KEY_PREVIOUS: before }
 const NEW = { ENCRYPTION_KEY: now }
+/** Its copy in Redis is not read, and so not signed again, before the old key is gone. */
+const UNREAD = 'How tall do sunflowers grow?'
 const QUESTIONS = [
   'How do whales sleep?',
   'Translate the word bread into Finnish.',
@@ -121,6 +123,8 @@ describeReal('a rotation of the encryption key', backend => {
     let one = await start(OLD)
     let other = await start(OLD)
     await readAnswer(await post(one, key, '/responses', { model: 'openai/gpt-4o-mini', input: 'Keep this.' }))
+    await ask(one, key, UNREAD)
+    await waitUntil('it is stored', async () => (await ask(other, key, UNREAD)).cache === 'HIT')
     await askBoth(one, other)
     for (const keys of [FIRST, SECOND]) {
       one = await restart(one, keys)
@@ -138,6 +142,7 @@ describeReal('a rotation of the encryption key', backend => {
     one = await restart(one, NEW)
     other = await restart(other, NEW)
     await askBoth(one, other)
+    expect((await ask(one, key, UNREAD)).cache).toBe('HIT')
     await stop(one)
     await stop(other)
   })
