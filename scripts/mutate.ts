@@ -45,7 +45,10 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
 })
 const withinMs = Number(options['within-s'] ?? Number.POSITIVE_INFINITY) * 1000
-const chosen = MUTATIONS.filter(({ file }) => file.includes(positionals[0] ?? ''))
+const hasRealStores = process.env.DATABASE_URL !== undefined && process.env.REDIS_URL !== undefined
+const chosen = MUTATIONS.filter(
+  ({ file, noticedBy }) => file.includes(positionals[0] ?? '') && (hasRealStores || !needRealStores(noticedBy)),
+)
 const startedAtMs = performance.now()
 let tried = 0
 let noticed = 0
@@ -162,6 +165,14 @@ async function tryDeployed(copy: string, mutations: readonly Mutation[]): Promis
   return JSON.parse(readFileSync(`${path}.outcomes`, 'utf8')) as SqlOutcome[]
 }
 
+/** Whether one of the test files is skipped without a real PostgreSQL and a real Redis. `files` may contain directories. */
+function needRealStores(files: readonly string[]): boolean {
+  return files
+    .filter(file => file.endsWith('.ts'))
+    .map(file => readFileSync(join(root, file), 'utf8'))
+    .some(text => /\bdescribeReal\(/.test(text) && !/\bdescribe(Backends|Embedded)\(/.test(text))
+}
+
 function namePattern(names: readonly string[]): string {
   return `--testNamePattern=${[...new Set(names)].map(name => RegExp.escape(name)).join('|')}`
 }
@@ -199,12 +210,13 @@ async function runTests(
 ): Promise<Tested> {
   const result = join(copy, 'result.json')
   rmSync(result, { force: true })
-  const { DATABASE_URL: _, REDIS_URL: __, ...usual } = process.env
+  const { DATABASE_URL, REDIS_URL, ...usual } = process.env
+  const stores = needRealStores(files) ? { DATABASE_URL, REDIS_URL } : {}
   const options = ['--maxWorkers=1', '--testTimeout=30000', '--reporter=json', `--outputFile=${result}`]
   if (bails) options.push('--bail=1')
   const running = Bun.spawn(['bun', 'run', 'test', ...files, ...options], {
     cwd: copy,
-    env: { ...usual, TEST_SUITE: 'all', TEST_DEPTH: 'full', ...environment },
+    env: { ...usual, ...stores, TEST_SUITE: 'all', TEST_DEPTH: 'full', ...environment },
     stdout: 'ignore',
     stderr: 'ignore',
     timeout: limitMs,
