@@ -207,7 +207,7 @@ describe('the program as one file', () => {
   })
 
   test('says what a sentence model lacks, and runs one whose runtime is in its folder', async () => {
-    expect(run([], { EMBEDDER: 'local' }).stderr).toContain(`\`${program} embedder:install\` brings it`)
+    expect(run([], { EMBEDDER: 'local' }).stderr).toContain(`\`${program} embedder:install\` installs it`)
     const model = temporaryFolderIn('model')
     cpSync(join(root, 'vendor/all-minilm-l6-v2'), model, { recursive: true })
     const lacking = run([], { EMBEDDER: 'local', EMBEDDINGS_PATH: model })
