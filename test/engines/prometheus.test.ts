@@ -88,7 +88,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
       .split('\n')
     const before = (await resultOf('sum(model_proxy_requests_total)')) ?? 0
     process.kill(Number(workers[0]), 'SIGKILL')
-    await waitUntil('another took its place', () => team.output().includes('another takes its place'))
+    await waitUntil('another took its place', () => team.output().includes('a worker ended; it is replaced'))
     const { key } = await accounts.create()
     // The victim may be given a connection until the system has ended it.
     await waitUntil('one is answered', async () =>

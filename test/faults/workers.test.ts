@@ -62,7 +62,7 @@ describeFaults('WORKERS=2', () => {
     if (victim === undefined || other === undefined) throw new Error('There are no two workers')
     process.kill(victim, 'SIGKILL')
     // Until the system has ended it, it may still be given a connection.
-    await waitUntil('it has ended', () => countLines(team, 'another takes its place') === 1)
+    await waitUntil('it has ended', () => countLines(team, 'a worker ended; it is replaced') === 1)
     expect((await ask(team, key, 'Anybody there?')).status).toBe(200)
     await waitUntil('the place is filled', async () => countLines(team, '"msg":"listening"') === 3)
     const now = workersOf(team)
