@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { SqlBreak, SqlOutcome } from '../test/harness/broken-sql.ts'
+import { createRandom } from '../test/harness/random.ts'
 import { MUTATIONS, type Mutation } from './mutations.ts'
 
 const COPIED = [
@@ -110,9 +111,11 @@ function group(mutations: readonly Mutation[]): Mutation[][] {
   return groups
 }
 
+/** In an order that `TEST_SEED` decides, as it decides what tests draw: the same in every run, or another with `random`. */
 function shuffled<Item>(items: readonly Item[]): Item[] {
+  const random = createRandom(process.env.TEST_SEED === 'random' ? Date.now() : Number(process.env.TEST_SEED ?? 1))
   return items
-    .map(item => ({ item, at: Math.random() }))
+    .map(item => ({ item, at: random() }))
     .sort((one, other) => one.at - other.at)
     .map(({ item }) => item)
 }
