@@ -1,9 +1,9 @@
 /**
- * `bun run mutate`: breaks lines that count and admit, one at a time, each in a copy of the tree that is thrown away, and runs the tests
- * that must notice. Ends non-zero when one goes unnoticed, or when a listed line is not where the list says: then it has moved, and the
- * list moves with it. Runs on the embedded backend alone, so that it needs no stores. `bun run mutate quota` tries the files named so;
- * with `--tested`, the tests were run on the tree as it is, and have passed; with `--within-s 240`, none begins after so long, and which
- * come first is left to chance, so that every run tries others.
+ * `bun run mutate`: breaks lines that count and admit, one at a time, each in a temporary copy of the tree, and runs the tests that must
+ * notice. Ends non-zero if one goes unnoticed, or if a listed line is not in its file: then the line has moved, and its row moves with it.
+ * Rows whose tests need real stores are tried only with DATABASE_URL and REDIS_URL; all others run on embedded stores.
+ * `bun run mutate quota` tries the files whose path contains the word. `--tested` states that the tests pass on the unbroken tree.
+ * `--within-s 240` begins none after that many seconds, and draws the order by TEST_SEED (1 by default).
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -159,6 +159,12 @@ describeBackends('a hook', backend => {
       await waitUntil('its row is stamped', async () => (await policies(setup)).join() === '2')
       expect((await ask(proxy, key, chat('Again?'))).cache).toBe('HIT')
       expect(hook.asked).toHaveLength(3)
+      // Another process finds the new policy in the copy of the entry.
+      const environment = { ...setup.upstreams.environment, ...hook.environment }
+      const other = await startProxy({ stores: proxy.stores, environment })
+      expect((await ask(other, key, chat('Again?'))).cache).toBe('HIT')
+      await other.stop()
+      expect(hook.asked.slice(3).map(({ type }) => type)).toEqual(['before'])
       expect(asked(setup)).toBe(1)
     })
 

@@ -84,13 +84,19 @@ function describeCommands(environment: () => Record<string, string>): void {
       expect.stringMatching(/^0 violations, 0 notices: \S+Z to \S+Z, audited, in [\d.]+ s\n$/),
     ])
     expect(none.stderr).toMatch(/^quotas, \S+Z to \S+Z \.\.\.\nbudgets, /)
-    await withOperatorDatabase(readConfig(environment()), async database => {
-      await callFunction(database, 'maintain_usage_partitions', {})
-      await database.call(
-        `insert into model_proxy.monthly_counters select id, 'project', model_proxy.current_month(), 20000 from model_proxy.projects where name = 'audited'`,
-        [],
-      )
-    })
+    const setCounted = (requests: number) =>
+      withOperatorDatabase(readConfig(environment()), async database => {
+        await callFunction(database, 'maintain_usage_partitions', {})
+        await database.call(
+          `insert into model_proxy.monthly_counters select id, 'project', model_proxy.current_month(), $1::integer from model_proxy.projects
+           where name = 'audited' on conflict on constraint monthly_counters_pkey do update set requests = excluded.requests`,
+          [requests],
+        )
+      })
+    await setCounted(5)
+    const noticed = await run('audit --project audited')
+    expect([noticed.exitCode, noticed.stdout]).toEqual([0, expect.stringMatching(/\n0 violations, 1 notices: /)])
+    await setCounted(20_000)
     const found = await run('audit --project audited')
     expect([found.exitCode, found.stdout]).toEqual([
       1,
