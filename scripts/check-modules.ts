@@ -2,7 +2,7 @@
  * The dependency rule, part of `bun run check`. It fails if
  * - a module of `src` imports a module that is above it in `MODULES`, or is listed nowhere;
  * - an import is listed in `FORBIDDEN`;
- * - the groups of a module import each other in a cycle, or, where the module has an `order`, upwards;
+ * - the groups of a module import each other in a cycle, or, where the module has an `order`, upwards (a worker job's URL is an import);
  * - a module has more lines than its budget.
  *
  * A group is a directory of a module; a file in the module's own directory is a group by itself.
@@ -28,7 +28,6 @@ const MODULES: readonly Module[] = [
     maxLines: 12_350,
     order: [
       'pipeline.ts',
-      'jobs.ts',
       'endpoints',
       'endpoints/realtime',
       'endpoints/completions',
@@ -156,8 +155,16 @@ function importsOf(path: string, text: string): string[] {
     ([, specifier = '']) => specifier,
   )
   const relatives = [...new Set([...loaded, ...typed])].filter(specifier => specifier.startsWith('.'))
-  return relatives.map(specifier => relative(src, join(src, dirname(path), specifier)))
+  return relatives.map(specifier => resolveFrom(path, specifier))
 }
+
+/** Returns the files of worker jobs whose URLs the file names. */
+function jobsOf(path: string, text: string): string[] {
+  const urls = text.matchAll(/new URL\('(\.[^']*\/jobs\.ts)', import\.meta\.url\)/g)
+  return Array.from(urls, ([, specifier = '']) => resolveFrom(path, specifier))
+}
+
+const resolveFrom = (path: string, specifier: string) => relative(src, join(src, dirname(path), specifier))
 
 function findFault(from: string, to: string): string | null {
   const [above, below] = [moduleOf(from), moduleOf(to)]
@@ -234,11 +241,13 @@ function checkInside(from: string, to: string): void {
 }
 
 for (const path of new Bun.Glob('**/*.{ts,tsx}').scanSync(src)) {
-  for (const imported of importsOf(path, await Bun.file(join(src, path)).text())) {
+  const text = await Bun.file(join(src, path)).text()
+  for (const imported of importsOf(path, text)) {
     const fault = findFault(path, imported)
     if (fault) faults.push(fault)
     checkInside(path, imported)
   }
+  if (MODULES[moduleOf(path)]?.order) for (const jobs of jobsOf(path, text)) checkInside(path, jobs)
 }
 
 for (const [{ name }, graph] of graphs) {

@@ -13,7 +13,7 @@ import { type BatchResult, readBatchResult } from './batches/batch-result.ts'
 import { BATCH_PRICE_FACTOR, type ModelCost, type ObjectOwner, recordBatchCost } from './record-object-state.ts'
 
 const READ_RESULT = new WorkerJob<Uint8Array, BatchResult | null>(
-  new URL('../jobs.ts', import.meta.url),
+  new URL('./batches/jobs.ts', import.meta.url),
   'readBatchResultJob',
 )
 const NEWLINE = 10

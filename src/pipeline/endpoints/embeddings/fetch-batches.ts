@@ -85,7 +85,7 @@ export interface EmbeddingsReadResult {
 }
 
 const READ_RESPONSE = new WorkerJob<EmbeddingsReadInput, EmbeddingsReadResult>(
-  new URL('../../jobs.ts', import.meta.url),
+  new URL('./jobs.ts', import.meta.url),
   'readEmbeddingsJob',
 )
 

@@ -53,7 +53,7 @@ type PassThroughContext = LeaderContext<PassThroughQuery>
 const READ_RESPONSE = new WorkerJob<
   ExpectedPassThroughResponse & { parts: readonly Uint8Array[] },
   PassThroughResponse
->(new URL('../../jobs.ts', import.meta.url), 'readPassThroughResponseJob')
+>(new URL('./jobs.ts', import.meta.url), 'readPassThroughResponseJob')
 
 const NOT_SHAREABLE: SharedCallResult = { kind: 'notShareable', failure: null }
 

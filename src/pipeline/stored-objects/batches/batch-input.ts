@@ -19,7 +19,7 @@ export interface BatchInput {
 }
 
 const READ_LINE = new WorkerJob<BatchLineInput, BatchLine | null>(
-  new URL('../../jobs.ts', import.meta.url),
+  new URL('./jobs.ts', import.meta.url),
   'readBatchLineJob',
 )
 const NEWLINE = 10

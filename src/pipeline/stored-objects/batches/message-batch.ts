@@ -24,7 +24,7 @@ export interface MessageBatch extends BatchInput {
 }
 
 const READ_BATCH = new WorkerJob<MessageBatchInput, MessageBatch>(
-  new URL('../../jobs.ts', import.meta.url),
+  new URL('./jobs.ts', import.meta.url),
   'readMessageBatchJob',
 )
 
