@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { CacheQuery, SemanticQuery } from '../../../src/cache/cache-query.ts'
 import { PendingWrites } from '../../../src/cache/pending-writes.ts'
+import { hasSettled } from '../../harness/event-loop.ts'
+import { passMs, useTestClock } from '../../harness/test-clock.ts'
 
 /** Of a project’s one context, with what its question shares with those that it may be compared with. */
 function query(exactKey: string, anchorHash = 'anchor', projectId = 1) {
@@ -13,8 +15,7 @@ const [one, two, other] = [query('one'), query('two'), query('other')]
 const never = new Promise<void>(() => {})
 /** A write whose vector is stored with it. */
 const whole = (stored: Promise<void>) => ({ stored, vectorStored: stored })
-const isOver = (waiting: Promise<void> | null, withinMs = 20) =>
-  Promise.race([waiting?.then(() => true), Bun.sleep(withinMs).then(() => false)])
+useTestClock()
 
 test.each(['first', 'last'] as const)('every write of a group is waited for, whichever ends %s', async ends => {
   const writes = new PendingWrites()
@@ -27,8 +28,8 @@ test.each(['first', 'last'] as const)('every write of a group is waited for, whi
     writes.waitFor(other.asked, other.anyAnchor, 'vector'),
   ]
   sooner.resolve()
-  expect(await Promise.all(waiting.map(each => isOver(each)))).toEqual([false, false])
-  expect(await isOver(writes.waitFor(other.asked, other.semantic, 'vector'))).toBe(false)
+  expect(await Promise.all(waiting.map(hasSettled))).toEqual([false, false])
+  expect(await hasSettled(writes.waitFor(other.asked, other.semantic, 'vector'))).toBe(false)
   later.resolve()
   await Promise.all(waiting)
   expect(writes.waitFor(one.asked, one.semantic, 'vector')).toBeNull()
@@ -41,14 +42,16 @@ test('what began later is not waited for', async () => {
   const waiting = writes.waitFor(other.asked, other.semantic, 'vector')
   writes.add(two.asked, whole(never))
   first.resolve()
-  expect(await isOver(waiting, 10_000)).toBe(true)
+  expect(await hasSettled(waiting)).toBe(true)
 })
 
 test('one that takes long is waited for no longer than a lookup may take', async () => {
   const writes = new PendingWrites()
   writes.add(one.asked, whole(never))
   const waiting = [writes.waitFor(other.asked, other.semantic, 'vector'), writes.waitFor(one.asked, null, 'name')]
-  expect(await Promise.all(waiting.map(each => isOver(each, 10_000)))).toEqual([true, true])
+  expect(await Promise.all(waiting.map(hasSettled))).toEqual([false, false])
+  await passMs(500)
+  expect(await Promise.all(waiting.map(hasSettled))).toEqual([true, true])
 })
 
 test('nothing is waited for that could not be found: another project’s, another anchor’s, another request’s', () => {
@@ -71,10 +74,10 @@ test('a vector that is late is waited for by those alone who compare vectors', a
   writes.add(one.asked, { stored: stored.promise, vectorStored: comparable.promise })
   const byName = () => writes.waitFor(other.asked, one.semantic, 'name')
   const waiting = [byName(), writes.waitFor(other.asked, other.semantic, 'vector')] as const
-  expect(await isOver(waiting[0])).toBe(false)
+  expect(await hasSettled(waiting[0])).toBe(false)
   stored.resolve()
   await waiting[0]
-  expect([byName(), await isOver(waiting[1])]).toEqual([null, false])
+  expect([byName(), await hasSettled(waiting[1])]).toEqual([null, false])
   expect(writes.isWriting(other.asked, other.semantic)).toBe(true)
   comparable.resolve()
   await waiting[1]

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { createBatcher } from '../../../src/event-loop/batcher.ts'
+import { turn } from '../../harness/event-loop.ts'
+import { blockMs, passMs, useTestClock } from '../../harness/test-clock.ts'
 
 /** A batcher whose batches end when they are told to. */
 function open(maxBatches: number | undefined, comesNext?: () => Promise<unknown> | null) {
@@ -15,7 +17,7 @@ function open(maxBatches: number | undefined, comesNext?: () => Promise<unknown>
   return { add, batches, items: () => batches.map(batch => batch.items) }
 }
 
-const turn = () => new Promise(resolve => setImmediate(resolve))
+useTestClock()
 
 test('what arrives while a batch is under way travels in the next', async () => {
   const { add, batches, items } = open(undefined)
@@ -76,7 +78,7 @@ test('a batch takes along what comes in a moment', async () => {
 test('it does not wait for what does not come', async () => {
   const { add, batches, items } = open(undefined, () => new Promise(() => {}))
   const result = add(1)
-  while (batches.length === 0) await turn()
+  await passMs(5)
   expect(items()).toEqual([[1]])
   batches[0]?.end()
   expect(await result).toBe(2)
@@ -94,8 +96,7 @@ test('what waited for a busy event loop is asked for all the same', async () => 
     createTimeoutError: () => new Error('too late'),
   })
   const results = [add(1)]
-  const busyUntilMs = performance.now() + 60
-  while (performance.now() < busyUntilMs);
+  blockMs(60)
   results.push(add(2))
   expect(await Promise.all(results)).toEqual([1, 2])
   expect(asked).toEqual([1, 2])
@@ -110,10 +111,13 @@ test('a limit that ends tells a queue that moves from one that stands', async ()
     createTimeoutError: isBusy => new Error(isBusy ? 'busy' : 'gone'),
   })
   const standing = add(1).catch(String)
+  await passMs(100)
   expect(await standing).toBe('Error: gone')
   const moving = [add(2), add(3)].map(each => each.catch(String))
-  while (replies.length < 2) await Bun.sleep(1)
+  await passMs(1)
+  expect(replies).toHaveLength(2)
   replies[1]?.()
+  await passMs(100)
   expect(await Promise.all(moving)).toEqual([2, 'Error: busy'])
 })
 
@@ -126,11 +130,13 @@ test('a limit that ends says busy where others were answered meanwhile', async (
     createTimeoutError: isBusy => new Error(isBusy ? 'busy' : 'gone'),
     lastReplyAtMs: () => answeredAtMs,
   })
-  await Bun.sleep(1)
-  expect(await add(1).catch(String)).toBe('Error: gone')
+  const first = add(1).catch(String)
+  await passMs(50)
+  expect(await first).toBe('Error: gone')
   const waiting = add(2).catch(String)
-  await Bun.sleep(10)
+  await passMs(10)
   answeredAtMs = performance.now()
+  await passMs(40)
   expect(await waiting).toBe('Error: busy')
 })
 
@@ -143,17 +149,17 @@ test('what answers late is waited for: the limit counts from the last result, an
     createTimeoutError: () => new Error('too late'),
   })
   const inTurn = [add(1), add(2)]
-  await Bun.sleep(600)
+  await passMs(600)
   replies[0]?.()
-  await Bun.sleep(600)
+  await passMs(600)
   replies[1]?.()
   expect(await Promise.all(inTurn)).toEqual([1, 2])
 
   const starved = add(3)
   await turn()
-  const busyUntilMs = performance.now() + 1_300
-  while (performance.now() < busyUntilMs);
-  await Bun.sleep(200)
+  blockMs(300)
+  await passMs(1_000)
+  await passMs(200)
   replies[2]?.()
   expect(await starved).toBe(3)
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { limitConcurrency } from '../../../src/event-loop/limit-concurrency.ts'
+import { turn } from '../../harness/event-loop.ts'
 
 test('no more than so many run at once, and all get their turn, in order', async () => {
   const inTurn = limitConcurrency(2, 10)
@@ -10,7 +11,7 @@ test('no more than so many run at once, and all get their turn, in order', async
     Array.from({ length: 7 }, (_, at) =>
       inTurn(async () => {
         most = Math.max(most, ++running)
-        await Bun.sleep(2)
+        await turn()
         running--
         done.push(at)
       }),

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import { createSharedTimeout, TimeoutError } from '../../../src/event-loop/timeouts.ts'
+import { passMs, useTestClock } from '../../harness/test-clock.ts'
+
+useTestClock()
 
 const never = () => new Promise<never>(() => {})
 const outcomeOf = (call: Promise<unknown>) => call.then(String, error => error)
@@ -9,10 +12,10 @@ test('calls that share a limit each have all of it', async () => {
   const startedAtMs = performance.now()
   const endedAfterMs = (call: Promise<unknown>) => outcomeOf(within(call)).then(() => performance.now() - startedAtMs)
   const first = endedAfterMs(never())
-  await Bun.sleep(120)
+  await passMs(120)
   const second = endedAfterMs(never())
-  expect(await first).toBeGreaterThanOrEqual(199)
-  expect(await second).toBeGreaterThanOrEqual(315)
+  await passMs(200)
+  expect(await Promise.all([first, second])).toEqual([200, 320])
 })
 
 test('a call that ends in time is left alone, and those after it are limited all the same', async () => {
@@ -20,7 +23,9 @@ test('a call that ends in time is left alone, and those after it are limited all
   expect(await outcomeOf(within(Promise.resolve('in time')))).toBe('in time')
   const failure = new Error('its own')
   expect(await outcomeOf(within(Promise.reject(failure)))).toBe(failure)
-  expect(await outcomeOf(within(never()))).toBeInstanceOf(TimeoutError)
-  await Bun.sleep(120)
-  expect(await outcomeOf(within(never()))).toBeInstanceOf(TimeoutError)
+  for (let n = 0; n < 2; n++) {
+    const [outcome] = await Promise.all([outcomeOf(within(never())), passMs(50)])
+    expect(outcome).toBeInstanceOf(TimeoutError)
+    await passMs(120)
+  }
 })

@@ -1,24 +1,26 @@
 import { expect, test } from 'vitest'
 import { createWaitTimer } from '../../../src/event-loop/timeouts.ts'
+import { passMs, useTestClock } from '../../harness/test-clock.ts'
+
+useTestClock()
 
 function open() {
-  const passed = Promise.withResolvers<number>()
   let calls = 0
   const limit = createWaitTimer(() => {
     calls++
-    passed.resolve(performance.now())
   })
-  return { ...limit, passed: passed.promise, calls: () => calls }
+  return { ...limit, calls: () => calls }
 }
 
 test('each wait has all of its limit, though the timer was set for an earlier one', async () => {
   const limit = open()
   limit.begin(30)
-  await Bun.sleep(20)
+  await passMs(20)
   limit.end()
-  const begunMs = performance.now()
   limit.begin(60)
-  expect(await limit.passed).toBeGreaterThanOrEqual(begunMs + 60)
+  await passMs(59)
+  expect(limit.calls()).toBe(0)
+  await passMs(1)
   expect(limit.calls()).toBe(1)
 })
 
@@ -27,7 +29,7 @@ test('a wait may have a shorter limit than the one before', async () => {
   limit.begin(3_600_000)
   limit.end()
   limit.begin(1)
-  await limit.passed
+  await passMs(1)
   expect(limit.calls()).toBe(1)
 })
 
@@ -35,9 +37,9 @@ test('between waits, and once it is closed, nothing passes', async () => {
   const limit = open()
   limit.begin(5)
   limit.end()
-  await Bun.sleep(20)
+  await passMs(20)
   limit.begin(5)
   limit.close()
-  await Bun.sleep(20)
+  await passMs(20)
   expect(limit.calls()).toBe(0)
 })

@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ResponseMemory } from '../../../src/event-loop/response-memory.ts'
 import { StreamMemory } from '../../../src/event-loop/stream-memory.ts'
 import { type StreamBodyOptions, streamBody as stream } from '../../../src/http/stream-body.ts'
+import { passMs, useTestClock } from '../../harness/test-clock.ts'
 
 const budget = new StreamMemory(1_000_000)
 const streamBody = (source: ReadableStream<Uint8Array>, options: Omit<StreamBodyOptions, 'memory'>) =>
@@ -22,31 +23,35 @@ function openSource() {
   return { stream, cancel, send: (text: string) => controller?.enqueue(encode(text)), close: () => controller?.close() }
 }
 
-test('comments stand in a stream’s silence, between events alone', async () => {
-  const source = openSource()
-  const onEnd = vi.fn()
-  const text = new Response(streamBody(source.stream, { hasEvents: true, onEnd, keepAliveEveryMs: 40 })).text()
-  await Bun.sleep(100)
-  source.send('data: 1\n\n')
-  source.send('data: 2')
-  await Bun.sleep(100)
-  source.send('\r\n\r\n')
-  await Bun.sleep(100)
-  source.close()
-  const parts = (await text).split(/(?<=\n)(?=data|: )|(?<=\n\r?\n)/)
-  expect(parts.filter(part => part !== ': keep-alive\n\n')).toEqual(['data: 1\n\n', 'data: 2\r\n\r\n'])
-  expect(parts[0]).toBe(': keep-alive\n\n')
-  expect(parts.at(-1)).toBe(': keep-alive\n\n')
-  expect(onEnd).toHaveBeenCalledTimes(1)
-})
+describe('while upstream is silent', () => {
+  useTestClock()
 
-test('what is not made of events gets no comments', async () => {
-  const source = openSource()
-  const text = new Response(streamBody(source.stream, { hasEvents: false, onEnd() {}, keepAliveEveryMs: 20 })).text()
-  await Bun.sleep(80)
-  source.send('{}')
-  source.close()
-  expect(await text).toBe('{}')
+  test('comments stand in a stream’s silence, between events alone', async () => {
+    const source = openSource()
+    const onEnd = vi.fn()
+    const text = new Response(streamBody(source.stream, { hasEvents: true, onEnd, keepAliveEveryMs: 40 })).text()
+    await passMs(100)
+    source.send('data: 1\n\n')
+    source.send('data: 2')
+    await passMs(100)
+    source.send('\r\n\r\n')
+    await passMs(100)
+    source.close()
+    const parts = (await text).split(/(?<=\n)(?=data|: )|(?<=\n\r?\n)/)
+    expect(parts.filter(part => part !== ': keep-alive\n\n')).toEqual(['data: 1\n\n', 'data: 2\r\n\r\n'])
+    expect(parts[0]).toBe(': keep-alive\n\n')
+    expect(parts.at(-1)).toBe(': keep-alive\n\n')
+    expect(onEnd).toHaveBeenCalledTimes(1)
+  })
+
+  test('what is not made of events gets no comments', async () => {
+    const source = openSource()
+    const text = new Response(streamBody(source.stream, { hasEvents: false, onEnd() {}, keepAliveEveryMs: 20 })).text()
+    await passMs(80)
+    source.send('{}')
+    source.close()
+    expect(await text).toBe('{}')
+  })
 })
 
 test('a client that leaves cancels the source', async () => {

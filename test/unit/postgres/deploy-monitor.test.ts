@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Database } from '../../../src/postgres/database.ts'
 import { createDeployMonitor } from '../../../src/postgres/deploy-monitor.ts'
+import { passMs, useTestClock } from '../../harness/test-clock.ts'
+
+useTestClock()
 
 /** One that answers when it is told to, each question in its turn. */
 function createBusyDatabase() {
@@ -13,9 +16,10 @@ test('what was asked ahead is heard where the database takes long to say it', as
   const { database, asked } = createBusyDatabase()
   const deploys = createDeployMonitor(database)
   const startedAtMs = performance.now()
+  await passMs(1)
   deploys.startCheck()
   asked[0]?.(true)
-  await Bun.sleep(60)
+  await passMs(60)
   expect(await deploys.isDeploying(startedAtMs)).toBe(true)
   // Nobody had to be asked again.
   expect(asked).toHaveLength(1)
@@ -26,7 +30,7 @@ test('what was heard before a request came says nothing of it', async () => {
   const deploys = createDeployMonitor(database)
   deploys.startCheck()
   asked[0]?.(true)
-  await Bun.sleep(60)
+  await passMs(60)
   const later = deploys.isDeploying(performance.now())
   asked[1]?.(false)
   expect(await later).toBe(false)
@@ -34,5 +38,7 @@ test('what was heard before a request came says nothing of it', async () => {
 
 test('a database that does not answer is not being deployed to', async () => {
   const { database } = createBusyDatabase()
-  expect(await createDeployMonitor(database).isDeploying(performance.now())).toBe(false)
+  const asked = createDeployMonitor(database).isDeploying(performance.now())
+  await passMs(100)
+  expect(await asked).toBe(false)
 })

@@ -10,6 +10,7 @@ import {
   unreachableError,
 } from '../../../src/providers/upstream-failure.ts'
 import { readRetryAfter, withRetries } from '../../../src/providers/with-retries.ts'
+import { turn } from '../../harness/event-loop.ts'
 
 type Step =
   | Error
@@ -166,7 +167,9 @@ describe('how long it waits', () => {
     const leaving = new AbortController()
     const { provider, ask } = scripted({ status: 503, headers: { 'retry-after': '4' } })
     const asked = withRetries(provider, eager).send(request({ signal: leaving.signal }))
-    setTimeout(() => leaving.abort(new Error('gone')), 20)
+    await vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(1))
+    await turn()
+    leaving.abort(new Error('gone'))
     await expect(asked).rejects.toThrow('gone')
     expect(ask).toHaveBeenCalledTimes(1)
   })

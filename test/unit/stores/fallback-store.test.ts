@@ -2,11 +2,17 @@ import { afterEach, expect, test } from 'vitest'
 import { createFallbackStore, type FallbackStore } from '../../../src/stores/fallback-store.ts'
 import type { CountResult, FastStore } from '../../../src/stores/fast-store.ts'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
+import { turn } from '../../harness/event-loop.ts'
+import { passMs, useTestClock } from '../../harness/test-clock.ts'
 
 type Mood = 'well' | 'failing' | 'hanging' | 'late'
 
 let guarded: FallbackStore | null = null
 afterEach(() => guarded?.close())
+useTestClock()
+
+/** Longer than the guard's limit for an answer, and than it leaves a store alone that failed. */
+const LIMIT_MS = 550
 
 /** A store that can be made to fail or hang, behind the guard. */
 function openGuarded() {
@@ -64,7 +70,7 @@ test('a store that fails is replaced at once, and tried again half a second late
   expect([calls(), store.isUp()]).toEqual([2, false])
   become('well')
   expect((await pass(2)).granted).toBe(0)
-  await Bun.sleep(550)
+  await passMs(LIMIT_MS)
   expect((await pass(2)).granted).toBe(1)
   expect((await pass(2)).granted).toBe(0)
   expect(store.isUp()).toBe(true)
@@ -75,10 +81,10 @@ test('what passed without the store is told it when it is back, though it failed
   const { told, become, pass } = openGuarded()
   become('failing')
   await pass(10)
-  await Bun.sleep(550)
+  await passMs(LIMIT_MS)
   await pass(10)
   become('well')
-  await Bun.sleep(550)
+  await passMs(LIMIT_MS)
   await pass(10)
   expect(told).toEqual([undefined, 1, 2])
 })
@@ -87,10 +93,11 @@ test('a store that hangs holds one caller at a time, and none for long', async (
   const { calls, become, pass } = openGuarded()
   become('hanging')
   // It never answers: that this one is let go is the limit's doing.
-  expect((await pass(100)).granted).toBe(1)
-  await Bun.sleep(550)
+  const [held] = await Promise.all([pass(100), passMs(LIMIT_MS)])
+  expect(held.granted).toBe(1)
+  await passMs(LIMIT_MS)
   const before = calls()
-  await Promise.all(Array.from({ length: 20 }, () => pass(100)))
+  await Promise.all([...Array.from({ length: 20 }, () => pass(100)), passMs(LIMIT_MS)])
   expect(calls() - before).toBe(1)
 })
 
@@ -104,7 +111,7 @@ test('what was counted is taken back where it was counted', async () => {
   await store.uncount(['w'], 1, counted.receipt)
   expect((await pass(10)).totals).toEqual([2])
   become('well')
-  await Bun.sleep(550)
+  await passMs(LIMIT_MS)
   expect((await pass(10)).totals).toEqual([2])
   await store.uncount(['w'], 1, countedHere.receipt)
   expect((await inner.count({ requests: 1, windows: [{ name: 'w', limit: 10 }], entries: [] })).totals).toEqual([3])
@@ -116,11 +123,12 @@ test('a count that the store makes too late is taken back: the request was count
   expect(await countInside()).toBe(1)
   become('late')
   // The store does not answer in time; this process counts the request.
-  expect(await pass(10)).toMatchObject({ granted: 1, totals: [1] })
+  const [late] = await Promise.all([pass(10), passMs(LIMIT_MS)])
+  expect(late).toMatchObject({ granted: 1, totals: [1] })
   become('well')
   thaw()
   // The late call counts one, and what it counted is taken back, before anything else is read.
-  await new Promise(setImmediate)
+  await turn()
   expect(calls()).toBe(3)
   expect(await countInside()).toBe(1)
 })

@@ -3,6 +3,7 @@ import { ProxyError } from '../../../../src/errors/errors.ts'
 import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
 import { EventChunk } from '../../../../src/formats/sse/event-chunk.ts'
 import { EventBuffer } from '../../../../src/pipeline/coalescing/event-buffer.ts'
+import { hasSettled } from '../../../harness/event-loop.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -22,13 +23,9 @@ function fullRoom(freeBytes = 0): { room: StreamMemory; empty(): void } {
   return { room, empty: () => other.release() }
 }
 
-function isDone(promise: Promise<void>): Promise<boolean> {
-  return Promise.race([promise.then(() => true), Bun.sleep(5).then(() => false)])
-}
-
 /** Lumps that were taken before the next had to wait. */
 async function pushUntilFull(buffer: EventBuffer): Promise<number> {
-  for (let taken = 1; ; taken++) if (!(await isDone(buffer.push(lump)))) return taken
+  for (let taken = 1; ; taken++) if (!(await hasSettled(buffer.push(lump)))) return taken
 }
 
 describe('an event buffer', () => {
@@ -140,13 +137,13 @@ describe('an event buffer in a full room', () => {
     const [fast, slow] = [buffer.openReader(), buffer.openReader()]
     const first = buffer.push(lump)
     await fast.read()
-    expect(await isDone(first)).toBe(false)
+    expect(await hasSettled(first)).toBe(false)
     await slow.read()
-    expect(await isDone(first)).toBe(true)
+    expect(await hasSettled(first)).toBe(true)
     const second = buffer.push(lump)
-    expect(await isDone(second)).toBe(false)
+    expect(await hasSettled(second)).toBe(false)
     empty()
-    expect(await isDone(second)).toBe(true)
+    expect(await hasSettled(second)).toBe(true)
   })
 
   test('loses the reader that has taken nothing for longest, and keeps the one that reads', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { MESSAGE_KINDS, type OutgoingMessage } from '../../../../src/pipeline/coalescing/messages.ts'
 import { Outbox } from '../../../../src/pipeline/coalescing/outbox.ts'
+import { hasSettled } from '../../../harness/event-loop.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 
 function openOutbox(isSent: (attempt: number) => boolean = () => true) {
@@ -17,8 +18,6 @@ function openOutbox(isSent: (attempt: number) => boolean = () => true) {
   const event = (bytes = 1): OutgoingMessage => ({ kind: MESSAGE_KINDS.events, payload: new Uint8Array(bytes) })
   return { outbox, sent, event }
 }
-
-const isSettled = (promise: Promise<void>) => Promise.race([promise.then(() => true), Bun.sleep(20).then(() => false)])
 
 test('messages go out in order, and each until it is sent', async () => {
   const { outbox, sent, event } = openOutbox(attempt => attempt > 1)
@@ -46,11 +45,11 @@ test('there is no room for more than 128 KiB that is not taken; a lost acknowled
   const { outbox, event } = openOutbox()
   await outbox.enqueue(event(100_000))
   const full = outbox.enqueue(event(100_000))
-  expect(await isSettled(full)).toBe(false)
+  expect(await hasSettled(full)).toBe(false)
   outbox.acknowledge(2)
-  expect(await isSettled(full)).toBe(true)
+  expect(await hasSettled(full)).toBe(true)
   const closed = outbox.enqueue(event(150_000))
-  expect(await isSettled(closed)).toBe(false)
+  expect(await hasSettled(closed)).toBe(false)
   outbox.close()
-  expect(await isSettled(closed)).toBe(true)
+  expect(await hasSettled(closed)).toBe(true)
 })

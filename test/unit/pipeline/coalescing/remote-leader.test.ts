@@ -10,6 +10,7 @@ import {
 import { RemoteLeader } from '../../../../src/pipeline/coalescing/remote-leader.ts'
 import { SharedCall, type Subscriber } from '../../../../src/pipeline/coalescing/shared-call.ts'
 import type { ProcessBus } from '../../../../src/stores/redis/process-bus.ts'
+import { hasSettled, turn } from '../../../harness/event-loop.ts'
 
 /** What it sends is kept: the test plays the leader. */
 function followCall() {
@@ -106,7 +107,7 @@ test('an end that comes before what is missing ends nothing', async () => {
   const { call, subscriber, say, sayEvent, sayEnd } = followCall()
   say(MESSAGE_KINDS.streamStarted)
   sayEnd(2, STREAM_ENDS.delivered)
-  expect(await Promise.race([call.settled, Bun.sleep(10).then(() => 'open')])).toBe('open')
+  expect(await hasSettled(call.settled)).toBe(false)
   sayEvent(1)
   sayEnd(2, STREAM_ENDS.delivered)
   expect(await readAll(subscriber)).toEqual({ text: eventOf(1), broke: false })
@@ -116,7 +117,7 @@ test('what the followers here have read is acknowledged, at each heartbeat again
   const { sent, say, sayEvent } = followCall()
   say(MESSAGE_KINDS.streamStarted)
   sayEvent(1)
-  await Bun.sleep(0)
+  await turn()
   say(MESSAGE_KINDS.heartbeat, 2)
   const taken = sent.filter(({ kind }) => kind === MESSAGE_KINDS.acknowledge)
   expect(taken.map(({ number }) => number)).toEqual([2, 2])

@@ -8,6 +8,7 @@ import type {
   RequestContext,
 } from '../../../../src/pipeline/context/request-context.ts'
 import { executeOperation } from '../../../../src/pipeline/upstream/share-call.ts'
+import { turn } from '../../../harness/event-loop.ts'
 import { freeRecorder } from '../../../harness/free-recorder.ts'
 
 const ROOM_BYTES = 1_000_000
@@ -45,7 +46,7 @@ async function followTwo(first: CallFailure, next?: CallFailure): Promise<Attemp
   const joined = await second
   if (!next) joined?.subscriber.leave()
   // By then, the other request has joined it.
-  await Bun.sleep(1)
+  await turn()
   if (next) joined?.call.settle({ kind: 'notShareable', failure: next })
   return followed
 }

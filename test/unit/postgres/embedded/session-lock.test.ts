@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { createSessionLock } from '../../../../src/postgres/embedded/session-lock.ts'
+import { turn } from '../../../harness/event-loop.ts'
 
 describe('turns', () => {
   test('come one at a time, first come, first served', async () => {
@@ -9,7 +10,7 @@ describe('turns', () => {
     const others = ['a', 'b', 'c'].map(async name => {
       const endOther = await turns.acquire({ limitMs: 1_000 })
       order.push(name)
-      await Bun.sleep(1)
+      await turn()
       order.push(`${name} ended`)
       endOther()
     })

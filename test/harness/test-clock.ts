@@ -1,0 +1,28 @@
+/** A clock that tests move, in place of timers and `performance.now()`; the date is as it is. */
+import { afterEach, beforeEach, vi } from 'vitest'
+import { turn } from './event-loop.ts'
+
+let blockedMs = 0
+
+/** In each test of the file or the `describe` block. */
+export function useTestClock(): void {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
+    const now = performance.now.bind(performance)
+    blockedMs = 0
+    performance.now = () => now() + blockedMs
+  })
+  afterEach(() => void vi.useRealTimers())
+}
+
+/** Moves the clock; each timer that falls due has run, and whatever was ready before and after it. */
+export async function passMs(ms: number): Promise<void> {
+  await turn()
+  await vi.advanceTimersByTimeAsync(ms)
+  await turn()
+}
+
+/** Moves the clock as if the event loop was blocked meanwhile: timers fire this much later. */
+export function blockMs(ms: number): void {
+  blockedMs += ms
+}
