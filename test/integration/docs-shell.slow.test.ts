@@ -80,17 +80,6 @@ function adapt(text: string): string {
     .replaceAll("-H 'Authorization: Bearer $TEST_KEY'", '-H "Authorization: Bearer $TEST_KEY"')
 }
 
-/** A line, or, of a command that serves, its beginning and its end: once something answers at its port. */
-function serveForAWhile(line: string): string {
-  const command = line.replace(/ {2,}#.*/, '')
-  const records = command.includes('bun run record')
-  if (!records && !command.includes('--serve')) return command
-  const port = freePort()
-  const given = records ? ` --upstream $AGGREGATOR_BASE_URL --to ${DATA_DIR}/exchanges` : ''
-  const asked = `command curl --retry 60 --retry-connrefused --retry-delay 1 -so /dev/null http://127.0.0.1:${port}/`
-  return `setsid ${command.replace(/( --port \d+)?$/, ` --port ${port}`)}${given} & ${asked}; kill -- -$!; wait $! || true`
-}
-
 async function shell(script: string): Promise<string> {
   const child = Bun.spawn(['bash', '-euo', 'pipefail', '-c', script], {
     cwd: ROOT,
@@ -191,7 +180,6 @@ test('every line for operators runs, in one shell, also after a restart', async 
     'bun run reseal',
     'bun run catalogue:sync --dry-run',
     'printf %s "$SECRET" | scripts/set-provider-key.sh acme openai',
-    ...blockWith('docs/record-and-replay.md', 'bun run replay').split('\n').map(serveForAWhile),
     'echo "all of it"',
   ]
   expect(await shell(lines.join('\n'))).toContain('all of it')
