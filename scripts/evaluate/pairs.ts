@@ -25,7 +25,7 @@ const names = {
 } as const
 
 /** `HASH 1` or `HASH 0`: judgements by hand, of pairs that need not be in the project. */
-const JUDGEMENTS = join(import.meta.dirname, 'hand-judgements.txt')
+const JUDGEMENTS = join(import.meta.dirname, '../../test/fixtures/question-pairs/hand-judgements.txt')
 const OWN_PAIRS = join(import.meta.dirname, '../../test/unit/cache/text/pairs')
 
 /** The files of pairs in a folder, by name. Throws when there is none. */
