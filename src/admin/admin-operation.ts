@@ -1,7 +1,7 @@
 /** An operation of the admin API: its route, parameters, response and handler. */
 import { type Static, type TObject, type TProperties, type TSchema, Type as t } from '@sinclair/typebox'
 import { STRICT_OBJECT } from './field-types.ts'
-import type { OperationRequest } from './find-objects.ts'
+import { type OperationRequest, requireProject } from './find-objects.ts'
 import type { IdPrefix } from './ids.ts'
 import type { OpenApiTag } from './parameters.ts'
 
@@ -34,7 +34,10 @@ type ProjectIn<Given> = 'project_id' extends keyof Given ? { readonly project_id
 /** The prefixes of ids that also occur in the paths of other objects. */
 export const ID_PREFIXES: Readonly<Record<string, IdPrefix>> = { project_id: 'proj' }
 
-/** Defines an operation with code of its own, which is neither a view nor a single function. */
+/**
+ * Defines an operation with code of its own, which is neither a view nor a single function. A GET of a project's data throws a 404 if the
+ * caller may not see the project. SQL functions check the caller of other operations.
+ */
 export function defineOperation<
   const Path extends string,
   const Query extends TProperties = Record<never, never>,
@@ -50,11 +53,17 @@ export function defineOperation<
     ): Promise<object>
   },
 ): AdminOperation {
-  const { kinds, query, body, ...rest } = definition
+  const { kinds, query, body, serve, ...rest } = definition
+  const querySchema = query && t.Object<TProperties>(query, STRICT_OBJECT)
+  const hasProject = rest.path.includes(':project_id') || querySchema?.required?.includes('project_id')
   return {
     ...rest,
+    async serve(request) {
+      if (rest.method === 'GET' && hasProject) await requireProject(request.caller.actor, request.ids.project_id)
+      return serve(request)
+    },
     idPrefixes: { ...ID_PREFIXES, ...kinds },
-    ...(query && { query: t.Object(query, STRICT_OBJECT) }),
+    ...(querySchema && { query: querySchema }),
     ...(body && { body: t.Object(body, STRICT_OBJECT) }),
   }
 }

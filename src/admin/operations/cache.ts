@@ -9,7 +9,6 @@ import type { QuestionVault } from '../../providers/keys/question-vault.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { defineDelete, defineProjectCollection, defineRead } from '../define-operations.ts'
 import { endUserSchema, STRICT_OBJECT } from '../field-types.ts'
-import { requireProject } from '../find-objects.ts'
 import { formatId, notFoundError, requireId } from '../ids.ts'
 import { defineObject } from '../objects.ts'
 import { fromUnixSeconds, idPageQuery, readCursor, rowLimit, toPage } from '../pagination.ts'
@@ -50,7 +49,6 @@ export const CACHE_OPERATIONS: readonly AdminOperation[] = [
     summary: 'Count a project’s cache entries',
     query: ofProject,
     async serve({ caller, ids }) {
-      await requireProject(caller.actor, ids.project_id)
       const [counted] = await callAsActor(caller.actor, 'cache_stats', { of_project: ids.project_id })
       return { object: 'cache.stats', ...counted }
     },
@@ -60,9 +58,7 @@ export const CACHE_OPERATIONS: readonly AdminOperation[] = [
     summary: 'Compare the hit rates of sharing scopes',
     query: ofProject,
     async serve({ caller, ids }) {
-      const of_project = ids.project_id
-      await requireProject(caller.actor, of_project)
-      const compared = await callAsActor(caller.actor, 'compare_scopes', { of_project })
+      const compared = await callAsActor(caller.actor, 'compare_scopes', { of_project: ids.project_id })
       return { object: 'cache.scopes', scopes: compared }
     },
   }),
@@ -76,7 +72,6 @@ export const CACHE_OPERATIONS: readonly AdminOperation[] = [
       ...idPageQuery('entry'),
     },
     async serve({ caller, options, ids, query }) {
-      await requireProject(caller.actor, ids.project_id)
       const page = { before: readCursor('entry', query.after), size: rowLimit(query.limit) }
       const read = query.question === undefined ? readNewest : findByQuestion
       const rows = await read(caller.actor, ids.project_id, query, page, options.wordingReader)
@@ -93,7 +88,6 @@ export const CACHE_OPERATIONS: readonly AdminOperation[] = [
     kinds: { entry_id: 'entry' },
     query: ofProject,
     async serve({ caller, options: { wordingReader }, ids }) {
-      await requireProject(caller.actor, ids.project_id)
       const named = { of_project: ids.project_id, of_entry: ids.entry_id }
       const [content] = await callAsActor(caller.actor, 'read_cache_entry', named)
       if (content === undefined) throw notFoundError(cacheEntry.notFoundMessage)

@@ -28,7 +28,6 @@ export const END_USER_OPERATIONS: readonly AdminOperation[] = [
     summary: 'Count the stored data of an end user',
     query: named,
     async serve({ caller, ids, query }) {
-      await requireProject(caller.actor, ids.project_id)
       const found = await callAsActor(caller.actor, 'find_end_user', endUserOf(ids, query))
       const data = found.map(row => ({ object: 'end_user.data' as const, ...row }))
       const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null]
@@ -41,7 +40,6 @@ export const END_USER_OPERATIONS: readonly AdminOperation[] = [
     otherResponses: { 'text/csv': {} },
     query: { ...named, format: t.Optional(stringEnum('csv', 'json')) },
     async serve({ caller, options, ids, query: { format = 'json', ...query } }) {
-      await requireProject(caller.actor, ids.project_id)
       const endUser = endUserOf(ids, query)
       const found = await callAsActor(caller.actor, 'export_end_user', endUser)
       const pages = readAll(caller.actor, endUser, {

@@ -5,8 +5,7 @@ import { findDifferences } from '../../cache/verify/difference.ts'
 import { type Actor, callAsActor, type JsonRowOf } from '../../postgres/admin/call-as.ts'
 import type { QuestionVault } from '../../providers/keys/question-vault.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
-import { type OperationRequest, requireProject } from '../find-objects.ts'
-import { notFoundError, requireId } from '../ids.ts'
+import { notFoundError } from '../ids.ts'
 import { rowLimit, stringEnum, timePageQuery, toPage } from '../pagination.ts'
 import { cacheMatchSchema, cacheVerdictSchema, calibrationSchema } from '../responses/cache.ts'
 import { deletedSchema, pageSchema, textSchema } from '../responses/shared.ts'
@@ -35,7 +34,6 @@ export const MATCH_OPERATIONS: readonly AdminOperation[] = [
     summary: 'List verdicts',
     query: { ...ofProject, ...timePageQuery },
     async serve({ caller, options, ids, query }) {
-      await requireProject(caller.actor, ids.project_id)
       const rows = await callAsActor(caller.actor, 'list_verdicts', {
         ...{ of_project: ids.project_id, page_size: rowLimit(query.limit) },
         ...pageStart(query.after, 'before_id'),
@@ -59,9 +57,7 @@ export const MATCH_OPERATIONS: readonly AdminOperation[] = [
     ...{ method: 'GET', path: '/v1/cache/calibration', tag: 'Matches', response: calibrationSchema },
     summary: 'Read the calibration of the similarity threshold',
     query: ofProject,
-    async serve({ caller, ids }) {
-      const of_project = ids.project_id
-      await requireProject(caller.actor, of_project)
+    async serve({ caller, ids: { project_id: of_project } }) {
       const [histogram, calibration] = await Promise.all([
         callAsActor(caller.actor, 'similarity_histogram', { of_project }),
         callAsActor(caller.actor, 'list_calibration', { of_project }),
@@ -74,9 +70,7 @@ export const MATCH_OPERATIONS: readonly AdminOperation[] = [
 function listMatches(path: string, summary: string, served: boolean): AdminOperation {
   return defineOperation({
     ...{ method: 'GET', path, tag: 'Matches', summary, query: matchQuery, response: pageSchema(cacheMatchSchema) },
-    async serve({ caller, options, query }: OperationRequest) {
-      const of_project = requireId('proj', query.project_id)
-      await requireProject(caller.actor, of_project)
+    async serve({ caller, options, ids: { project_id: of_project }, query }) {
       const rows = await callAsActor(caller.actor, 'list_semantic_matches', {
         ...{ of_project, served, only_request: query.request_id ?? null, page_size: rowLimit(query.limit) },
         ...pageStart(query.after, 'before_request_id'),

@@ -7,7 +7,7 @@ import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import { defineCollection, defineCreate, defineList, defineRead, defineUpdate } from '../define-operations.ts'
 import { projectNameSchema } from '../field-types.ts'
 import type { OperationRequest } from '../find-objects.ts'
-import { formatId, notFoundError } from '../ids.ts'
+import { formatId } from '../ids.ts'
 import { defineObject, PROJECT_NOT_FOUND } from '../objects.ts'
 import { settingsSchema } from '../responses/projects.ts'
 
@@ -73,6 +73,5 @@ async function describeSettings({ caller, ids }: OperationRequest<{ project_id: 
     callAsActor(caller.actor, 'list_setting_kinds', {}),
     callAsActor(caller.actor, 'setting_warnings', { of_project: ids.project_id }),
   ])
-  if (known === null) throw notFoundError(project.notFoundMessage)
   return { object: 'project.settings', project_id: formatId('proj', ids.project_id), settings: known, kinds, warnings }
 }

@@ -6,7 +6,7 @@ import { DEFAULT_KEY_NAME } from '../../postgres/stored-objects.ts'
 import { DIRECT_PROVIDERS } from '../../providers/model-router.ts'
 import { defineOperation } from '../admin-operation.ts'
 import { defineCollection, defineDelete, defineRead, defineUpdate } from '../define-operations.ts'
-import { buildPathFilter, readVisibleObjects, requireProject } from '../find-objects.ts'
+import { buildPathFilter, readObjects, requireProject } from '../find-objects.ts'
 import { formatId, notFoundError } from '../ids.ts'
 import { defineObject, notFoundInProject, PROJECT_NOT_FOUND } from '../objects.ts'
 import { stringEnum } from '../pagination.ts'
@@ -60,7 +60,7 @@ export const PROVIDER_KEY_OPERATIONS = [
       providers: t.Array(textSchema, { description: 'The providers for which a project may have keys.' }),
     }),
     async serve(asked) {
-      const data = await readVisibleObjects(keys, asked, buildPathFilter(keys, asked.ids))
+      const data = await readObjects(keys, asked, buildPathFilter(keys, asked.ids))
       return { object: 'list', data, providers: [...DIRECT_PROVIDERS], has_more: false }
     },
   }),
@@ -90,7 +90,7 @@ export const PROVIDER_KEY_OPERATIONS = [
         name,
         weight,
       })
-      const [stored] = await readVisibleObjects(keys, asked, buildPathFilter(keys, ids, { _name: name }))
+      const [stored] = await readObjects(keys, asked, buildPathFilter(keys, ids, { _name: name }))
       if (!stored) throw notFoundError(providerKey.notFoundMessage)
       return stored
     },

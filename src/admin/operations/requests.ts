@@ -98,7 +98,6 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
     },
     query: listQuery,
     async serve({ caller, ids, query: { limit, ...asked } }) {
-      await requireProject(caller.actor, ids.project_id)
       const rows = await find(caller.actor, { ...toFilter(asked, ids.project_id), page_size: rowLimit(limit) })
       return toPage(rows.map(describeRequest), limit)
     },
@@ -109,7 +108,6 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
     otherResponses: { 'text/csv': {} },
     query: exportQuery,
     async serve({ caller, ids, query: { format = 'csv', limit = MAX_EXPORTED_ITEMS, ...asked } }) {
-      await requireProject(caller.actor, ids.project_id)
       // The time range ends now, however long the export takes.
       const filter = toFilter(asked, ids.project_id)
       const pages = readPages(limit, async (after, size) => {
@@ -125,7 +123,6 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
     summary: 'Read a request',
     query: ofProject,
     async serve({ caller, ids }) {
-      await requireProject(caller.actor, ids.project_id)
       return readRequest(caller.actor, ids.project_id, readTimeCursor(String(ids.request_id), 'request_id'))
     },
   }),
@@ -157,7 +154,6 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
     summary: 'Read the contents of a request and its response, if they are stored',
     query: ofProject,
     async serve({ caller, options: { wordingReader }, ids }) {
-      await requireProject(caller.actor, ids.project_id)
       const { at, requestId } = readTimeCursor(String(ids.request_id), 'request_id')
       const [row] = await callAsActor(caller.actor, 'find_request_content', {
         of_project: ids.project_id,

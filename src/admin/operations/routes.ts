@@ -9,7 +9,6 @@ import { findModelAlias, listModelAliases } from '../../providers/aliases.ts'
 import { DIRECT_PROVIDERS, type RoutingContext } from '../../providers/model-router.ts'
 import { type AdminOperation, defineOperation } from '../admin-operation.ts'
 import type { AdminOptions } from '../controller.ts'
-import { requireProject } from '../find-objects.ts'
 import { repeatableParameter, stringEnum } from '../pagination.ts'
 import { routeSchema } from '../responses/projects.ts'
 import { listSchema } from '../responses/shared.ts'
@@ -38,7 +37,6 @@ export const ROUTE_OPERATIONS: readonly AdminOperation[] = [
       key_type: t.Optional(stringEnum('project', 'test')),
     },
     async serve({ caller, options, ids, query: { models, native_to, provider_keys, key_type } }) {
-      await requireProject(caller.actor, ids.project_id)
       const { describeRoute, listNames } = createRouteReader(options.modelRouter)
       const key: RoutingProperties = {
         ...(await readRoutingProperties(caller.actor, ids.project_id)),
