@@ -58,6 +58,11 @@ const SEEDS: Record<string, string> = {
     where p.pronamespace = 'model_proxy'::regnamespace
     order by 1`,
   AUDIT_KINDS: 'select kind, part, severity, meaning from audit_kinds()',
+  END_USER_TABLES: `
+    select kind, title, table_name, user_column, cleared,
+      case when record is not null then 'row' when num_nonnulls(question, answer, sealed_question, sealed_answer) > 0 then 'text' end as exported
+    from end_user_tables
+    order by position`,
   WEBHOOK_EVENT_TYPES: 'select kind, happens, payload from webhook_event_types order by kind collate "C"',
   VENDORS: 'select * from vendors order by place',
 }

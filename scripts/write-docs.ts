@@ -9,7 +9,7 @@ import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
 import { MESSAGE_FIELD_RULES } from '../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELD_RULES } from '../src/formats/responses/response-fields.ts'
 import { EXPOSED_HEADERS } from '../src/http/exposed-headers.ts'
-import { AUDIT_KINDS, WEBHOOK_EVENT_TYPES } from '../src/postgres/seeds.generated.ts'
+import { AUDIT_KINDS, END_USER_TABLES, WEBHOOK_EVENT_TYPES } from '../src/postgres/seeds.generated.ts'
 import { USAGE_RECORD_COLUMNS } from '../src/postgres/usage-record.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
 import { PASS_THROUGH_OPERATIONS } from '../src/providers/pass-through-operations.ts'
@@ -30,6 +30,7 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/providers.md': page => withList(page, 'vendors', writeVendorList()),
   '.env.example': page => withPart(page, "with a project's own keys.\n", writeVendorAddresses(), '\n\n'),
   'docs/requests.md': page => withList(page, 'columns', writeRecordTable()),
+  'docs/sharing.md': page => withList(page, 'end-user-data', writeEndUserTable()),
   'docs/webhooks.md': page => withList(page, 'events', writeEventList()),
 }
 
@@ -189,21 +190,30 @@ function writeOperationTable(): string {
       ]
     },
   )
-  const head = [
-    'endpoint',
-    'body',
-    'default model',
-    'cached',
-    ...some.map(({ title }) => `with ${title}’s key`),
-    'test keys',
-  ]
+  const vendors = some.map(({ title }) => `with ${title}’s key`)
+  return writeTable(['endpoint', 'body', 'default model', 'cached', ...vendors, 'test keys'], rows)
+}
+
+function writeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+function writeEndUserTable(): string {
+  const code = (name: string) => (name === 'tags' ? 'tag `user_id`' : `\`${name}\``)
+  const rows = [...Map.groupBy(END_USER_TABLES, ({ kind }) => kind)].flatMap(([kind, [one, ...others]]) => {
+    if (one === undefined) return []
+    const { title, user_column, exported, cleared } = one
+    const tables = [one, ...others].map(({ table_name }) => code(table_name)).join(', ')
+    const deletion = cleared === null ? 'the row' : cleared.map(code).join(', ')
+    return [[title, code(kind), tables, code(user_column), exported ?? 'id', deletion]]
+  })
+  return writeTable(['data', 'kind', 'table', 'found by', 'exported', 'deleted'], rows)
 }
 
 /** What is recorded of a request; part of docs/requests.md. */
 function writeRecordTable(): string {
-  const rows = Object.entries(USAGE_RECORD_COLUMNS).map(([name, { description }]) => `| \`${name}\` | ${description} |`)
-  return ['| column | description |', '| --- | --- |', ...rows].join('\n')
+  const rows = Object.entries(USAGE_RECORD_COLUMNS).map(([name, { description }]) => [`\`${name}\``, description ?? ''])
+  return writeTable(['column', 'description'], rows)
 }
 
 function page(parts: readonly string[]): string {

@@ -116,7 +116,7 @@ create type end_user_data as (
     oldest_at unix_seconds,
     newest_at unix_seconds
 );
-comment on column end_user_data.id is 'What it is: answer, content, match, object, question, record, response, tag or vector.';
+comment on column end_user_data.id is 'The kind of data.';
 comment on column end_user_data.items is 'How many.';
 comment on column end_user_data.oldest_at is 'Null: not known.';
 comment on column end_user_data.newest_at is 'Null: not known.';

@@ -116,8 +116,8 @@ export const SQL_FUNCTIONS = {
   deactivate_key_with_id: { takes: { key_id: 'bigint' }, gives: 'text' },
   /** Deletes an admin API key; it is refused from the next request on. Requires an administrator. */
   delete_admin_key: { takes: { key_id: 'bigint' }, gives: 'void' },
-  /** Deletes these cache entries with their prompts, and counts the deletions of their groups. */
-  delete_entries: { takes: { ids: 'bigint[]' }, gives: 'void' },
+  /** Deletes these cache entries with their prompts, counts the deletions of their groups, and returns how many entries there were. */
+  delete_entries: { takes: { ids: 'bigint[]' }, gives: 'integer' },
   /** Deletes the cache entry of a request, given by its hex hash: the hook refused it. */
   delete_entry: { takes: { of_project: 'bigint', of_request: 'text' }, gives: 'void' },
   /** Deletes up to that many expired cache entries, and as many expired vectors. Returns the greater number; if it is below the limit, none are left. */
@@ -216,7 +216,7 @@ export const SQL_FUNCTIONS = {
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
   /** Begins to forget an end user (in the form of name_end_user()) of a project, and returns what there is, as find_end_user() does; dry_run does no more than that. From here on nothing of it is served from the cache that is not asked for anew; forget_end_user_items() then deletes it. Requires an owner of the project. */
   forget_end_user: { takes: { project: 'text', of_user: 'text', dry_run: 'boolean=' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
-  /** Deletes the next of what is kept of an end user (in the form of name_end_user()), of one kind of end_user_items, and returns how many; fewer than asked for: none are left. Records stay, without the name, what they said of errors and the tag user_id, and so do sums, which lose the tag: what was spent stays spent. Each call is short and locks no more than these rows, so that requests and their recording go on. forget_end_user() comes first, and is what the audit log tells of. Requires an owner of the project. */
+  /** Forgets the next stored items of an end user (in the form of name_end_user()), of one kind of end_user_tables, and returns how many; fewer than at_most: none are left. Records, sums and batches stay without the name: the amounts spent do not change. Each call is short and locks only these rows, so that requests and their recording continue. forget_end_user() comes first, and writes to the audit log. Requires an owner of the project. */
   forget_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', at_most: 'integer=' }, gives: 'integer' },
   /** A new secret: the prefix and 32 random letters and digits. */
   generate_secret: { takes: { prefix: 'text' }, gives: 'text' },
@@ -364,6 +364,8 @@ export const SQL_FUNCTIONS = {
   remove_provider_key: { takes: { project: 'text', provider: 'text', name: 'text' }, gives: 'text' },
   /** Removes a spend alert of a project, or for null of the organization. Raises when there is none of that id. */
   remove_spend_alert: { takes: { project: 'text', of_alert: 'bigint' }, gives: 'void' },
+  /** Removes the tag user_id of an end user from a project's sums by tag, and from those of all projects together, and returns how many sums had it. The amounts stay. */
+  remove_user_from_sums: { takes: { of_project: 'bigint', of_user: 'text' }, gives: 'integer' },
   /** Withdraws the verdict on a pair of questions: from the next request on, the policy decides again. Raises on an unknown project or verdict. */
   remove_verdict: { takes: { project: 'text', verdict_id: 'text' }, gives: 'void' },
   /** Removes a webhook with its pending deliveries. Requires an owner. */

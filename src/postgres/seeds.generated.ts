@@ -70,6 +70,23 @@ export const AUDIT_KINDS = [
   {"kind":"partition_missing","part":"upkeep","severity":"violation","meaning":"No partition exists for what will be recorded within a day."},
 ] as const
 
+export const END_USER_TABLES = [
+  {"kind":"answer","title":"Cached responses that they requested first","table_name":"cache_entries","user_column":"end_user","cleared":null,"exported":"text"},
+  {"kind":"content","title":"Request and response text","table_name":"request_contents","user_column":"end_user","cleared":null,"exported":"text"},
+  {"kind":"match","title":"Semantic matches","table_name":"semantic_hits","user_column":"end_user","cleared":null,"exported":"text"},
+  {"kind":"object","title":"Batches","table_name":"stored_objects","user_column":"end_user","cleared":["end_user","object","tags"],"exported":"text"},
+  {"kind":"question","title":"Questions queued for the judge","table_name":"judge_queue","user_column":"end_user","cleared":null,"exported":"text"},
+  {"kind":"record","title":"Request records","table_name":"usage_records","user_column":"end_user","cleared":["end_user","error_message","upstream_message","tags"],"exported":"row"},
+  {"kind":"response","title":"Stored responses (Responses API)","table_name":"stored_responses","user_column":"end_user","cleared":null,"exported":"text"},
+  {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"usage_records","user_column":"tags","cleared":["tags"],"exported":"row"},
+  {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"stored_objects","user_column":"tags","cleared":["tags"],"exported":"row"},
+  {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"usage_sums_by_tag","user_column":"tags","cleared":["tags"],"exported":"row"},
+  {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"usage_pending","user_column":"tags","cleared":["tags"],"exported":"row"},
+  {"kind":"tag","title":"Records and totals with the tag user_id","table_name":"budget_reservations","user_column":"tags","cleared":["tags"],"exported":"row"},
+  {"kind":"vector","title":"Embeddings","table_name":"cached_vectors","user_column":"end_user","cleared":null,"exported":null},
+  {"kind":"verdict","title":"Verdicts on their questions","table_name":"cache_verdicts","user_column":"end_users","cleared":null,"exported":null},
+] as const
+
 export const WEBHOOK_EVENT_TYPES = [
   {"kind":"api_key.created","happens":"an API key is created","payload":["key_id","name","type","prefix","expires_at"]},
   {"kind":"api_key.deactivated","happens":"an API key is revoked","payload":["key_id","name","prefix"]},

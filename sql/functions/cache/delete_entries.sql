@@ -1,8 +1,10 @@
-create or replace function delete_entries(ids bigint[]) returns void
+create or replace function delete_entries(ids bigint[]) returns integer
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
+declare
+    deleted integer;
 begin
     with gone as (
         delete from cache_prompts p
@@ -29,7 +31,9 @@ begin
         and (b.sampled > 0 or b.in_lists > 0);
 
     delete from cache_entries e where e.id = any (ids);
+    get diagnostics deleted = row_count;
+    return deleted;
 end;
 $$;
 
-comment on function delete_entries(bigint[]) is 'Deletes these cache entries with their prompts, and counts the deletions of their groups.';
+comment on function delete_entries(bigint[]) is 'Deletes these cache entries with their prompts, counts the deletions of their groups, and returns how many entries there were.';

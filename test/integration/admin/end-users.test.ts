@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { callFunction } from '../../../src/postgres/call.ts'
-import { describeBackends, describeReal } from '../../harness/backends.ts'
+import { END_USER_TABLES } from '../../../src/postgres/seeds.generated.ts'
+import { describeBackends, describeOnce, describeReal } from '../../harness/backends.ts'
 import { post } from '../../harness/client.ts'
 import { startUpstreams, storeKey, TEST_ENCRYPTION_KEY, type Upstreams } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
@@ -18,7 +19,7 @@ const helping = (user: string, content: string) => [
   { role: 'system', content: `You help ${user}.` },
   ...messages(content),
 ]
-const KINDS = ['answer', 'content', 'match', 'object', 'question', 'record', 'response', 'tag', 'vector', 'verdict']
+const KINDS = [...new Set(END_USER_TABLES.map(({ kind }) => kind))]
 
 /** Names of more characters than are recorded, that differ in the last. */
 const LONG = { one: `${'x'.repeat(300)}1`, other: `${'x'.repeat(300)}2` }
@@ -210,15 +211,32 @@ describeBackends('an end user', backend => {
     // As well in sums that are still to be added up as in those that are.
     await proxy.query('select roll_up_usage()')
     await say(`${user} once more`, { metadata: { user_id: user } })
+    // A process ended before it settled this.
+    await proxy.query(`select set_budget('${name}', 'usd', 100, 'month')`)
+    await proxy.query(`
+      insert into budget_reservations (id, budget_id, begins, amount, project_id, key_id, request_id, endpoint, model, tags, expires_at)
+      select gen_random_uuid(), p.budget_id, p.begins, 0, b.project_id, 1, 'r', 'chat', 'm', '{"user_id": "${user}"}', now() + interval '1 hour'
+      from budget_periods p join budgets b on b.id = p.budget_id where b.project_id = find_project('${name}')`)
     await exported(user)
-    await forget(user)
     const tables = await proxy.query<{ name: string }>(`
       select c.relname as name from pg_class c
       where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`)
-    for (const { name } of tables) {
-      const rows = await proxy.query(`select t::text as row from ${name} t where t::text like '%${user}%'`)
-      expect([name, rows]).toEqual([name, []])
+    /** The tables with a row that has the name in any column, as text or as bytes. */
+    const findTables = async () => {
+      const found = tables.map(async ({ name }) => {
+        const has = (text: string) => `position('${text}' in t::text) > 0`
+        const rows = await proxy.query(
+          `select from ${name} t where ${has(user)} or ${has(Buffer.from(user).toString('hex'))} limit 1`,
+        )
+        return rows.length > 0 ? [name] : []
+      })
+      return (await Promise.all(found)).flat()
     }
+    // The proxy adds up what is pending by itself.
+    const listed = END_USER_TABLES.map(({ table_name }) => table_name).filter(table => table !== 'usage_pending')
+    expect(await findTables()).toEqual(expect.arrayContaining(listed))
+    await forget(user)
+    expect(await findTables()).toEqual([])
   })
 
   test('takes nothing of what was spent along', async () => {
@@ -349,6 +367,25 @@ describeBackends('an end user', backend => {
     await expect(callFunction(proxy.stores.database, 'find_end_user', { project: name, of_user: '' })).rejects.toThrow(
       'empty',
     )
+  })
+})
+
+describeOnce('the list of tables with data of end users', backend => {
+  test('has each column that names end users', async () => {
+    const { database } = await backend.open()
+    const columns = await database.call<{ table: string; column: string }>(
+      `
+      select c.relname as table, a.attname as column
+      from pg_class c join pg_attribute a on a.attrelid = c.oid
+      where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+        and a.attnum > 0 and not a.attisdropped
+        and a.attname ~ 'end_?user|person|customer|safety_identifier|(^|_)tags?($|_)|^user(_hash|_name|s)?$'`,
+      [],
+    )
+    const found = columns.map(({ table, column }) => `${table}.${column}`)
+    const listed = END_USER_TABLES.map(({ table_name, user_column }) => `${table_name}.${user_column}`)
+    // Members of the project choose the tag of a budget.
+    expect(found.toSorted()).toEqual([...listed, 'budgets.tag'].toSorted())
   })
 })
 

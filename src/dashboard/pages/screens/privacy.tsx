@@ -1,5 +1,6 @@
 /** The privacy page: counts, exports and deletes the data stored for one end user. */
 import { type FormEvent, useState } from 'react'
+import { END_USER_TABLES } from '../../../postgres/seeds.generated.ts'
 import { sendRequest } from '../api.ts'
 import { type Action, ActionButton } from '../components/actions.tsx'
 import { Button, Card, PageHeader } from '../components/elements.tsx'
@@ -10,17 +11,7 @@ import { escapeControlCharacters, formatBytes, formatCount, formatDate, isolateD
 import { hasRole, useProject, useProjectPath } from '../session.ts'
 import type { EndUserData, EndUserErasure } from '../types.ts'
 
-const KINDS: Readonly<Record<string, string>> = {
-  answer: 'Cached responses that they requested first',
-  content: 'Request and response text',
-  match: 'Semantic matches',
-  object: 'Batches',
-  question: 'Questions queued for the judge',
-  record: 'Request records',
-  response: 'Stored responses (Responses API)',
-  tag: 'Records and totals with the tag user_id',
-  vector: 'Embeddings',
-}
+const TITLES: ReadonlyMap<string, string> = new Map(END_USER_TABLES.map(({ kind, title }) => [kind, title]))
 
 export default function Privacy() {
   const project = useProject()
@@ -100,7 +91,7 @@ function StoredData({ base, user }: { base: string; user: string }) {
         help: 'Requests in flight are recorded when they finish. Lists shorten a long name and add a hash; enter the full name here.',
       }}
       columns={[
-        { title: 'Data', cell: ({ id }) => KINDS[id] ?? id },
+        { title: 'Data', cell: ({ id }) => TITLES.get(id) ?? id },
         { title: 'Items', numeric: true, cell: ({ items }) => formatCount(items) },
         { title: 'Size', numeric: true, look: 'line', cell: ({ bytes }) => formatBytes(bytes) },
         { title: 'Oldest', look: 'line', cell: ({ oldest_at: at }) => (at === null ? '–' : formatDate(at)) },
