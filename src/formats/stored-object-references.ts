@@ -1,5 +1,6 @@
 /** Finds references in a request's body to objects stored at a provider: file ids, and others that only the provider can resolve. */
 import { isJsonObject, type JsonObject } from './json/canonical.ts'
+import { type Collector, type Path, walkJson } from './json/walk.ts'
 
 export interface StoredObjectReference {
   /**
@@ -17,15 +18,13 @@ const BRACKET = /[[\]]/
 const INDEX = /^\d*$/
 /** Matches OpenAI's `file_id`, `input_file_id` and `file_ids`, and `file_id` in Anthropic's sources and containers. */
 const FILE = /(?:^|_)file_ids?$/
-/** Fields that contain the id of an object. */
-export const REFERENCE_FIELDS =
-  'vector_store_ids?|container|container_id|previous_response_id|conversation|thread|thread_id|skill_ids?|approval_request_id|part_ids?'
-const REFERENCE_FIELD = new RegExp(`^(?:${REFERENCE_FIELDS})$`)
+/** Fields that contain the id of an object, or a list of ids. */
+export const REFERENCE_FIELDS: ReadonlySet<string> = new Set(
+  `vector_store_id vector_store_ids container container_id previous_response_id conversation thread thread_id skill_id skill_ids
+  approval_request_id part_id part_ids`.split(/\s+/),
+)
 /** Fields whose value, if it is an object, refers by `id` to a previous audio response, a stored prompt or a custom voice. */
-export const OBJECT_REFERENCE_FIELDS = 'audio|prompt|voice'
-const OBJECT_REFERENCE_FIELD = new RegExp(`^(?:${OBJECT_REFERENCE_FIELDS})$`)
-/** Matches JSON with any reference, unless letters are escaped; canonical JSON escapes none. */
-const MAY_REFER = new RegExp(`file_ids?"|"(?:${REFERENCE_FIELDS})"|"(?:${OBJECT_REFERENCE_FIELDS})"\\s*:\\s*\\{`)
+export const OBJECT_REFERENCE_FIELDS: ReadonlySet<string> = new Set(['audio', 'prompt', 'voice'])
 
 /** Fields with names that the client chose, or with previous output. Providers read no ids in them. */
 const OPAQUE = new Set([
@@ -41,30 +40,16 @@ const OPAQUE = new Set([
   'results',
 ])
 
-/** Returns the references of a query. Finds them now unless they were found when its body was read. */
-export function storedObjectReferencesOf({
-  references,
-  body,
-  canonicalBody,
-}: {
-  references: readonly StoredObjectReference[] | null
-  body: JsonObject
-  canonicalBody: string
-}): readonly StoredObjectReference[] {
-  return references ?? findStoredObjectReferences(body, canonicalBody)
-}
-
 const APPROVAL_FIELD = /\.approval_request_id$/
 
 function hasItem(input: unknown, id: string): boolean {
   return Array.isArray(input) && input.some(item => isJsonObject(item) && item.id === id)
 }
 
-/** Returns all references in a body. `canonicalBody` is the body as canonical JSON, or null. A quick search in it shows that most requests have none. */
-export function findStoredObjectReferences(body: JsonObject, canonicalBody: string | null): StoredObjectReference[] {
+/** Returns all references in a body. */
+export function findStoredObjectReferences(body: JsonObject): StoredObjectReference[] {
   const found = findItems(body.input)
-  // raw text: canonical JSON escapes no letter.
-  if (canonicalBody === null || MAY_REFER.test(canonicalBody)) walkObject(body, [], found)
+  walkJson(body, [collectReferences(found)])
   // An approval may refer to a request for approval in the same body.
   const isWhole = (id: string) =>
     found.every(each => each.id !== id || APPROVAL_FIELD.test(each.field)) && hasItem(body.input, id)
@@ -102,27 +87,13 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
-type Path = (string | number)[]
-
-function walkObject(object: JsonObject, path: Path, found: StoredObjectReference[]): void {
-  for (const [name, value] of Object.entries(object)) {
-    path.push(name)
-    const kind = referenceKindOf(name) ?? (OBJECT_REFERENCE_FIELD.test(name) && isJsonObject(value) ? 'other' : null)
-    if (kind) addReferences(kind, value, path, found)
-    if (!OPAQUE.has(name) && !(name === 'input' && isToolUse(object))) walk(value, path, found)
-    path.pop()
+function collectReferences(found: StoredObjectReference[]): Collector {
+  return (value, name, container, path) => {
+    if (typeof name === 'number') return true
+    const kind = referenceKindOf(name) ?? (OBJECT_REFERENCE_FIELDS.has(name) && isJsonObject(value) ? 'other' : null)
+    if (kind) addReferences(kind, value, [...path, name], found)
+    return !OPAQUE.has(name) && !(name === 'input' && isToolUse(container as JsonObject))
   }
-}
-
-function walk(value: unknown, path: Path, found: StoredObjectReference[]): void {
-  if (isJsonObject(value)) walkObject(value, path, found)
-  if (!Array.isArray(value)) return
-  value.forEach((item: unknown, i) => {
-    if (typeof item !== 'object') return
-    path.push(i)
-    walk(item, path, found)
-    path.pop()
-  })
 }
 
 /** Maximum length of a field name. No field of an API has a longer name. */
@@ -131,9 +102,9 @@ const MAX_NAME_CHARS = 256
 /** Returns the kind of object that a field refers to; null for other fields. Form fields such as `mask[file_id]` and `file_ids[0]` are supported. */
 export function referenceKindOf(name: string): StoredObjectReference['kind'] | null {
   if (name.length > MAX_NAME_CHARS) return null
-  const last = name.split(BRACKET).findLast(step => !INDEX.test(step)) ?? ''
+  const last = BRACKET.test(name) ? (name.split(BRACKET).findLast(step => !INDEX.test(step)) ?? '') : name
   if (FILE.test(last)) return 'file'
-  return REFERENCE_FIELD.test(last) ? 'other' : null
+  return REFERENCE_FIELDS.has(last) ? 'other' : null
 }
 
 /** Adds the references in a value: an id, a list of ids, or an object with one, such as Anthropic's threads with a `previous_message_id`. */
@@ -153,7 +124,7 @@ function isToolUse({ type }: JsonObject): boolean {
 }
 
 /** Formats a path for an error. Replaces names that the client may have chosen, which must not appear in errors. */
-function formatPath(path: Path): string {
+export function formatPath(path: Path): string {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i === 0 ? '' : '.'}${redactFieldName(step)}`))
     .join('')

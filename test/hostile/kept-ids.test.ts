@@ -45,14 +45,10 @@ const DOORS: Record<string, object> = {
       ]),
   ),
 }
-/** As the patterns that find them have them. */
-const FIELDS = REFERENCE_FIELDS.split('|').flatMap(name =>
-  name.endsWith('s?') ? [name.slice(0, -2), name.replace('?', '')] : [name],
-)
 const naming = (field: string, id: string): object => (field.endsWith('s') ? { [field]: [id] } : { [field]: id })
 const NAMES: Record<string, (id: string) => object> = {
-  ...Object.fromEntries(FIELDS.map(field => [field, (id: string) => naming(field, id)])),
-  ...Object.fromEntries(OBJECT_REFERENCE_FIELDS.split('|').map(name => [name, (id: string) => ({ [name]: { id } })])),
+  ...Object.fromEntries(Array.from(REFERENCE_FIELDS, field => [field, (id: string) => naming(field, id)])),
+  ...Object.fromEntries(Array.from(OBJECT_REFERENCE_FIELDS, name => [name, (id: string) => ({ [name]: { id } })])),
   file_id: id => ({ file_id: id }),
   'thread of a message': id => ({ thread: { type: 'continue', previous_message_id: id } }),
 }

@@ -65,7 +65,7 @@ function pickUnknownFields(object: JsonObject, known: ReadonlySet<string>): Json
   const extras: JsonObject = {}
   for (const name in object) {
     if (known.has(name) || isEmptyValue(object[name])) continue
-    if (findStoredObjectReferences({ within: { [name]: object[name] } }, null).length === 0)
+    if (findStoredObjectReferences({ within: { [name]: object[name] } }).length === 0)
       writeField(extras, name, object[name])
   }
   return extras

@@ -32,7 +32,7 @@ export function summarizeContent(endpoint: string, body: JsonObject): ContentSum
     else if (!known.KNOWN_REQUEST_FIELDS.has(field)) found.hasUnknownContent = true
   }
   // A reference stands for a stored item, which is longer than its id.
-  if (endpoint === 'responses' && findStoredObjectReferences(body, '').length > 0) found.isTextOnly = false
+  if (endpoint === 'responses' && findStoredObjectReferences(body).length > 0) found.isTextOnly = false
   found.isTextOnly &&= !found.hasUnknownContent && found.tools.every(isPlainTool)
   return found
 }

@@ -26,7 +26,7 @@ export function readLargeBody({ bytes, irrelevant, endpoint }: LargeBodyInput): 
     hasInexactNumber: hasInexactNumber(text),
     body,
     canonicalBody: `#${sha256(canonical)}`,
-    references: findStoredObjectReferences(body, canonical),
+    references: findStoredObjectReferences(body),
     ...(endpoint !== undefined && { contentSummary: summarizeContent(endpoint, body) }),
     heldBytes: estimateParsedBytes(bytes.length, size),
   }

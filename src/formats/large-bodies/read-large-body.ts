@@ -3,6 +3,7 @@ import { invalidRequestError } from '../../errors/errors.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
 import type { ContentSummary } from '../cost-factors/summarize-content.ts'
 import type { JsonObject } from '../json/canonical.ts'
+import { type Collector, walkJson } from '../json/walk.ts'
 import type { StoredObjectReference } from '../stored-object-references.ts'
 
 /** Maximum number of fields to parse on the event loop, which takes about 5 ms. An item costs an eighth of a field. */
@@ -151,22 +152,13 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return bytes.length - 1
 }
 
-/** Whether the value has more distinct field names than allowed. */
-export function hasTooManyFieldNames(value: unknown): boolean {
+/** Whether the body has more distinct field names than allowed. */
+export function hasTooManyFieldNames(body: JsonObject): boolean {
   const names = new Set<string>()
-  const open: unknown[] = [value]
-  while (open.length > 0) {
-    const next = open.pop()
-    if (typeof next !== 'object' || next === null) continue
-    if (Array.isArray(next)) {
-      for (const item of next) if (typeof item === 'object') open.push(item)
-      continue
-    }
-    for (const [name, field] of Object.entries(next)) {
-      names.add(name)
-      if (typeof field === 'object') open.push(field)
-    }
-    if (names.size > MAX_FIELD_NAMES) return true
+  const collectName: Collector = (_, name) => {
+    if (typeof name === 'string') names.add(name)
+    return names.size <= MAX_FIELD_NAMES
   }
-  return false
+  walkJson(body, [collectName])
+  return names.size > MAX_FIELD_NAMES
 }

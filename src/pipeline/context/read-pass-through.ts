@@ -152,7 +152,7 @@ async function parseBody(
   const text = decodeUtf8(bytes)
   const fields = parseRequestBody(text)
   const json = { canonicalBody: canonicalizeBody(fields), hasInexactNumber: hasInexactNumber(text), isLarge: false }
-  const references = findStoredObjectReferences(fields, json.canonicalBody)
+  const references = findStoredObjectReferences(fields)
   return { passThroughBody: { bytes, contentType: JSON_TYPE, fields, form: null }, json, references }
 }
 

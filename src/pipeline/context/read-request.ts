@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { decodeUtf8 } from '../../formats/json/canonical.ts'
+import { walkJson } from '../../formats/json/walk.ts'
 import { isLargeBody } from '../../formats/large-bodies/read-large-body.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { changeModel, resolveAlias } from '../request/change-model.ts'
@@ -90,13 +91,7 @@ function omitRequestFields({ headers, control, alias, ...parsed }: CompletionQue
 }
 
 /** Freezes a value that later requests share, so that code that changes it throws. */
-function deepFreeze<T>(value: T): T {
-  const pending: unknown[] = [value]
-  while (pending.length > 0) {
-    const next = pending.pop()
-    if (typeof next !== 'object' || next === null) continue
-    Object.freeze(next)
-    for (const part of Object.values(next)) pending.push(part)
-  }
-  return value
+function deepFreeze<T extends object>(value: T): T {
+  walkJson(value, [part => Object.isFrozen(Object.freeze(part))])
+  return Object.freeze(value)
 }

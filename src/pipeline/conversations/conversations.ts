@@ -17,7 +17,7 @@ import {
   resolveRequestReferences,
   type UnresolvedReferencePolicy,
 } from '../../formats/responses/resolve-references.ts'
-import { storedObjectReferencesOf } from '../../formats/stored-object-references.ts'
+import { findStoredObjectReferences } from '../../formats/stored-object-references.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { ModelRouter } from '../../providers/model-router.ts'
 import { type Provider, storesResponses } from '../../providers/upstream.ts'
@@ -70,7 +70,9 @@ export function createConversations(options: ConversationsOptions): Conversation
       const { body, alias } = query
       const expanded = await parseRequestBytes(input, resolved.bytes, largeBodies, resolvedKey.project_id)
       const createdIds = new Set(resolved.createdIds)
-      const references = storedObjectReferencesOf(expanded).filter(({ id }) => !createdIds.has(id))
+      const references = (expanded.references ?? findStoredObjectReferences(expanded.body)).filter(
+        ({ id }) => !createdIds.has(id),
+      )
       const previousId = earlier.previousTurns.length > 0 ? asString(body.previous_response_id) : null
       const continued = { previousId, ownInput: limitInputLength(resolved.ownInput) }
       const resumedQuery = Object.assign(expanded, { references, continued, ...(alias && { alias }) })

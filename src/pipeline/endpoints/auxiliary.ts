@@ -119,7 +119,7 @@ async function countTokens(
 ): Promise<ProxyResponse> {
   if (!provider) throw createError('noAggregator')
   const { endpoint, body, sentBody, references } = query
-  const named = references ?? findStoredObjectReferences(body, null)
+  const named = references ?? findStoredObjectReferences(body)
   const storageProvider = await checkReferences(database, named, resolvedKey, provider)
   const { headers, signal } = request
   const callOptions = { endpoint, headers, stream: false, isCountOnly: true, owner: resolvedKey.project_id, signal }

@@ -1,7 +1,12 @@
 /** Reads the body of a request about an object that OpenAI stores: its model, and the stored objects that it names. */
 import { createError } from '../../errors/errors.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
-import { findStoredObjectReferences, type StoredObjectReference } from '../../formats/stored-object-references.ts'
+import { walkJson } from '../../formats/json/walk.ts'
+import {
+  findStoredObjectReferences,
+  formatPath,
+  type StoredObjectReference,
+} from '../../formats/stored-object-references.ts'
 import { checkAllowedModels } from '../../providers/model-router.ts'
 import { OPENAI_COLLECTIONS, type OpenAiCollection } from '../../providers/openai-collections.ts'
 import type { PassThroughBody } from '../../providers/upstream.ts'
@@ -10,7 +15,7 @@ import type { PipelineServices, RequestContext } from '../context/request-contex
 import { checkStoredObjectBody } from '../hook-checks/check-stored-objects.ts'
 
 /** Fields whose content has names of the client's choice. */
-const CLIENT_FIELDS = new Set(['metadata', 'attributes', 'filters'])
+const CLIENT_FIELDS: ReadonlySet<unknown> = new Set(['metadata', 'attributes', 'filters'])
 
 interface ObjectBody {
   body: PassThroughBody | null
@@ -34,7 +39,7 @@ export async function readObjectBody(
   if (rejection) throw rejection
   await checkStoredObjectBody(context, passThroughBody, stages)
   const objectIds =
-    collection === 'conversations' ? findStoredObjectReferences({ input: fields.items }, '') : findIds(fields)
+    collection === 'conversations' ? findStoredObjectReferences({ input: fields.items }) : findIds(fields)
   return { body: passThroughBody, references: [...references, ...objectIds] }
 }
 
@@ -44,12 +49,14 @@ export function objectModelOf({ model }: JsonObject, collection: OpenAiCollectio
 }
 
 /** Finds the ids of objects in the body, such as a video or a character in it. */
-function findIds(value: unknown, field = '', found: StoredObjectReference[] = []): StoredObjectReference[] {
-  if (typeof value !== 'object' || value === null) return found
-  for (const [name, of] of Object.entries(value)) {
-    const place = Array.isArray(value) ? `${field}[${name}]` : field === '' ? name : `${field}.${name}`
-    if (name === 'id' && typeof of === 'string') found.push({ kind: 'other', id: of, field: place })
-    else if (typeof of === 'object' && !CLIENT_FIELDS.has(name)) findIds(of, place, found)
-  }
+function findIds(body: JsonObject): StoredObjectReference[] {
+  const found: StoredObjectReference[] = []
+  walkJson(body, [
+    (value, name, _container, path) => {
+      if (name === 'id' && typeof value === 'string')
+        found.push({ kind: 'other', id: value, field: formatPath([...path, name]) })
+      return !CLIENT_FIELDS.has(name)
+    },
+  ])
   return found
 }

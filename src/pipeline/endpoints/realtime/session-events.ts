@@ -70,5 +70,5 @@ const CONVERSATION_MODES: readonly string[] = ['auto', 'none']
 
 /** Lists the stored objects that a client's event names. */
 export function listEventReferences(event: JsonObject): StoredObjectReference[] {
-  return findStoredObjectReferences(event, null).filter(({ id }) => !CONVERSATION_MODES.includes(id))
+  return findStoredObjectReferences(event).filter(({ id }) => !CONVERSATION_MODES.includes(id))
 }

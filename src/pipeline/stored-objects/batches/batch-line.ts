@@ -109,7 +109,7 @@ function modelsOf(body: JsonObject, isModelRequired: boolean): string[] {
 
 /** Lists the stored objects that the request names. The provider receives the line unchanged, so items count as references, too. */
 function referencesOf(body: JsonObject): StoredObjectReference[] {
-  return findStoredObjectReferences(body, null).map(reference => ({
+  return findStoredObjectReferences(body).map(reference => ({
     ...reference,
     kind: reference.kind === 'file' ? 'file' : 'other',
   }))

@@ -58,7 +58,7 @@ export function parseMessageBatch({ bytes, isSizeNeeded, aliases }: MessageBatch
     requests: requests.length,
     models,
     primaryModels,
-    references: findStoredObjectReferences(body, null),
+    references: findStoredObjectReferences(body),
     sizes,
   }
 }

@@ -1,0 +1,49 @@
+/** The walk reaches every value, and each collector gets what it needs, whatever the others need. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Collector, walkJson } from '../../../../src/formats/json/walk.ts'
+
+/** Collects the paths of all values but those within a field of this name. */
+function collectPaths(paths: string[], omitted: string | null = null): Collector {
+  return (_, name, _container, path) => {
+    paths.push(JSON.stringify([...path, name]))
+    return name !== omitted
+  }
+}
+
+test('reaches every text and object at any place, once, in order', () => {
+  const leaf = fc.oneof(fc.string(), fc.constant(null))
+  const { value } = fc.letrec(tie => ({
+    value: fc.oneof({ maxDepth: 6 }, leaf, fc.array(tie('value')), fc.dictionary(fc.string(), tie('value'))),
+  }))
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), value), generated => {
+      const root: object = JSON.parse(JSON.stringify(generated))
+      const expected: string[] = []
+      const list = (within: object, path: (string | number)[]) => {
+        for (const [name, each] of Object.entries(within)) {
+          const at = [...path, Array.isArray(within) ? Number(name) : name]
+          expected.push(JSON.stringify(at))
+          if (typeof each === 'object' && each !== null) list(each, at)
+        }
+      }
+      list(root, [])
+      const paths: string[] = []
+      walkJson(root, [collectPaths(paths)])
+      expect(paths).toEqual(expected)
+    }),
+  )
+})
+
+test('numbers in lists are skipped, in objects they are not', () => {
+  const paths: string[] = []
+  walkJson({ a: [1, 'x', true, [2]], b: 1 }, [collectPaths(paths)])
+  expect(paths).toEqual(['["a"]', '["a",1]', '["a",3]', '["b"]'])
+})
+
+test('a collector that needs nothing within a value does not keep it from another one', () => {
+  const [all, some]: [string[], string[]] = [[], []]
+  walkJson({ a: { b: [{ c: 1 }] }, d: { b: 1 } }, [collectPaths(all), collectPaths(some, 'b')])
+  expect(all).toEqual(['["a"]', '["a","b"]', '["a","b",0]', '["a","b",0,"c"]', '["d"]', '["d","b"]'])
+  expect(some).toEqual(['["a"]', '["a","b"]', '["d"]', '["d","b"]'])
+})
