@@ -2,8 +2,9 @@
 import { TimeoutError, withTimeout } from '../event-loop/timeouts.ts'
 import type { DatabaseAddress } from './address.ts'
 import { checkServer } from './check-server.ts'
+import type { Connection } from './connection.ts'
 import { sqlStateOf } from './database.ts'
-import { closeDriver, type Driver, type DriverOptions, openDriver, PREPARED_OPTIONS } from './driver.ts'
+import { openConnection } from './open-connection.ts'
 import type { TlsState } from './secure-socket.ts'
 import { throwSetupProblems } from './setup-problem.ts'
 
@@ -17,7 +18,6 @@ export interface PoolerFeatures {
   tls: TlsState
 }
 
-const STATEMENT_TIME_LIMIT_MS = 10_000
 /** The time limit of the second query. A pooler may have a single server connection, which the check itself holds. */
 const QUERY_TIME_LIMIT_MS = 1_000
 /** SQLSTATE: invalid_sql_statement_name. */
@@ -35,15 +35,11 @@ interface Backend {
  * server connection that the first one used. The reply to the first one shows whether it got another server connection, and whether that
  * has its prepared statement. Throws DatabaseSetupError if the server, or a session through the pooler, does not meet the requirements.
  */
-export async function detectPoolerFeatures(
-  address: DatabaseAddress,
-  limits: Pick<DriverOptions, 'connectTimeLimitMs'> = {},
-): Promise<PoolerFeatures> {
-  const options = { address, statementTimeLimitMs: STATEMENT_TIME_LIMIT_MS, ...limits }
-  const first = await openDriver(options)
+export async function detectPoolerFeatures(address: DatabaseAddress): Promise<PoolerFeatures> {
+  const first = await openConnection({ address })
   try {
     throwSetupProblems(await checkServer(first))
-    const second = await openDriver(options)
+    const second = await openConnection({ address })
     try {
       const before = await queryBackend(first)
       const after = await second.sql.begin(async transaction => {
@@ -58,21 +54,21 @@ export async function detectPoolerFeatures(
         tls: first.tls,
       }
     } finally {
-      closeDriver(second)
+      second.end()
     }
   } finally {
-    closeDriver(first)
+    first.end()
   }
 }
 
-async function queryBackend({ sql }: Driver): Promise<Backend | undefined> {
-  const [row] = await sql.unsafe<Backend[]>(READ_BACKEND, [], PREPARED_OPTIONS)
+async function queryBackend(connection: Connection): Promise<Backend | undefined> {
+  const [row] = await connection.run<Backend>(READ_BACKEND, [])
   return row
 }
 
-async function queryBackendAgain(driver: Driver): Promise<Backend | undefined | typeof NOT_PREPARED> {
+async function queryBackendAgain(connection: Connection): Promise<Backend | undefined | typeof NOT_PREPARED> {
   try {
-    return await withTimeout(QUERY_TIME_LIMIT_MS, queryBackend(driver))
+    return await withTimeout(QUERY_TIME_LIMIT_MS, queryBackend(connection))
   } catch (error) {
     if (sqlStateOf(error) === NOT_PREPARED) return NOT_PREPARED
     if (error instanceof TimeoutError) return undefined

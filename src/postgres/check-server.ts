@@ -1,5 +1,5 @@
 /** Checks at the start that a PostgreSQL server, and the role's sessions on it, meet the proxy's requirements. */
-import type { Driver } from './driver.ts'
+import type { Connection } from './connection.ts'
 import { findSettingMismatches, REQUIRED_SETTINGS } from './session-settings.ts'
 import type { SetupProblem } from './setup-problem.ts'
 
@@ -37,8 +37,8 @@ const FACTS = `select
   (select json_object_agg(name, current_setting(name, true)) from unnest(array[${REQUIRED_SETTINGS.map(name => `'${name}'`).join(', ')}]) as name) as settings`
 
 /** Returns the problems to fix first; empty if the server is usable. Its query runs on every version since 9.6. */
-export async function checkServer({ sql }: Driver): Promise<SetupProblem[]> {
-  const [facts] = await sql.unsafe<ServerFacts[]>(FACTS)
+export async function checkServer(connection: Connection): Promise<SetupProblem[]> {
+  const [facts] = await connection.run<ServerFacts>(FACTS, [])
   return facts ? [...checkVersion(facts), ...checkLimits(facts), ...checkSettings(facts)] : []
 }
 

@@ -1,12 +1,10 @@
 /** Detects that the database's disk is full: statements that need space fail then, and all others succeed. */
-import { type DiskState, sqlStateOf } from './database.ts'
+import { type Database, type DiskState, sqlStateOf } from './database.ts'
 
 /** SQLSTATE: disk_full. */
 const DISK_FULL = '53100'
 /** A failure is dropped after this time, because its statement may never run again. */
 const FORGET_AFTER_MS = 300_000
-
-type Call = <Row>(text: string, values: readonly unknown[], options?: { isUrgent?: boolean }) => Promise<Row[]>
 
 export class DiskMonitor implements DiskState {
   /** The statements that failed because the disk is full, with the time of their last failure. */
@@ -21,9 +19,9 @@ export class DiskMonitor implements DiskState {
   }
 
   /** Returns a call function that records failures. */
-  watch(call: Call): Call {
-    return (text, values, options) => {
-      const result = call<never>(text, values, options)
+  watch(database: Pick<Database, 'call'>): Database['call'] {
+    return (text, values) => {
+      const result = database.call<never>(text, values)
       result.then(
         () => this.#failedAtMs.size > 0 && this.#forget(text),
         error => this.#recordFailure(text, error),

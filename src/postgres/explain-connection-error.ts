@@ -193,7 +193,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Returns the server function that raised the error. driver.ts stores it. */
+/** Returns the server function that raised the error. connection.ts stores it. */
 function raisedBy(error: unknown): string {
   return error instanceof Error && 'raisedBy' in error ? String(error.raisedBy) : ''
 }

@@ -1,9 +1,9 @@
 /** Routes operators' reads that may lag to the servers of DATABASE_STANDBY_URL, as long as these follow the primary. */
 import { withTimeout } from '../event-loop/timeouts.ts'
 import type { DatabaseAddress } from './address.ts'
-import { type Connections, openConnections } from './connection-pool.ts'
+import { isServerError } from './connection.ts'
+import { ConnectionPool } from './connection-pool.ts'
 import { type Database, isStatementTimeout, type StandbyState, type Standbys } from './database.ts'
-import { isServerError } from './driver.ts'
 import type { PrimaryPosition, PrimaryTracker } from './primary-tracker.ts'
 
 /** A freshness mark: the WAL position that the primary had flushed, and the oldest acceptable time of a standby's last commit. */
@@ -37,26 +37,23 @@ select s.is_fresh, r.* from server s left join lateral (select true as is_row, t
 class Standby {
   state: StandbyState = 'down'
   readonly #address: DatabaseAddress
-  readonly #pollConnection: Connections
-  readonly #readConnections = new Map<number, Connections>()
+  readonly #pollPool: ConnectionPool
+  readonly #readPools = new Map<number, ConnectionPool>()
   /** Functions that reject the reads in flight. */
   readonly #pendingRejects = new Set<(error: Error) => void>()
 
   constructor(address: DatabaseAddress) {
     this.#address = address
-    this.#pollConnection = openConnections({ address, maxConnections: 1 })
+    this.#pollPool = new ConnectionPool({ address, maxConnections: 1 })
   }
 
   async poll(mark: FreshnessMark, primary: PrimaryTracker): Promise<StandbyState> {
-    const history = this.#pollConnection.call<PrimaryPosition>(READ_HISTORY, []).catch(error => {
+    const history = this.#pollPool.call<PrimaryPosition>(READ_HISTORY, []).catch(error => {
       // Some hosting providers do not grant the privilege to read it.
       if (!isServerError(error)) throw error
       return []
     })
-    const state = this.#pollConnection.call<{ follows: boolean; is_fresh: boolean }>(READ_STATE, [
-      mark.flushed,
-      mark.since,
-    ])
+    const state = this.#pollPool.call<{ follows: boolean; is_fresh: boolean }>(READ_STATE, [mark.flushed, mark.since])
     const [[server], [position]] = await Promise.all([state, history])
     if (!server?.follows || (position && !primary.hasSameHistory(position))) return 'no standby'
     return server.is_fresh ? 'up' : 'behind'
@@ -68,35 +65,35 @@ class Standby {
   }
 
   read<Row>(text: string, values: readonly unknown[], statementTimeLimitMs: number): Promise<Row[]> {
-    const existing = this.#readConnections.get(statementTimeLimitMs)
+    const existing = this.#readPools.get(statementTimeLimitMs)
     const options = { address: this.#address, maxConnections: MAX_CONNECTIONS, statementTimeLimitMs }
-    const connections = existing ?? openConnections(options)
-    this.#readConnections.set(statementTimeLimitMs, connections)
+    const pool = existing ?? new ConnectionPool(options)
+    this.#readPools.set(statementTimeLimitMs, pool)
     const { promise, resolve, reject } = Promise.withResolvers<Row[]>()
     this.#pendingRejects.add(reject)
-    connections.call<Row>(text, values).then(resolve, reject)
+    pool.call<Row>(text, values).then(resolve, reject)
     return promise.finally(() => this.#pendingRejects.delete(reject))
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pollConnection, ...this.#readConnections.values()].map(each => each.close()))
+    await Promise.all([this.#pollPool, ...this.#readPools.values()].map(each => each.close()))
   }
 }
 
 export class StandbyRouter implements Standbys {
   readonly #standbys: readonly Standby[]
   readonly #primary: PrimaryTracker
-  readonly #callPrimary: Connections['call']
+  readonly #primaryPool: ConnectionPool
   #polling: { first: Promise<void>; timer: ReturnType<typeof setInterval> } | null = null
   #mark: FreshnessMark | null = null
   #newestMark: FreshnessMark | null = null
   #nextStandby = 0
   onChange: (place: number, state: StandbyState) => void = () => {}
 
-  constructor({ hosts, ...address }: DatabaseAddress, primary: PrimaryTracker, callPrimary: Connections['call']) {
+  constructor({ hosts, ...address }: DatabaseAddress, primary: PrimaryTracker, primaryPool: ConnectionPool) {
     this.#standbys = hosts.map(host => new Standby({ ...address, hosts: [host], isStandby: true }))
     this.#primary = primary
-    this.#callPrimary = callPrimary
+    this.#primaryPool = primaryPool
   }
 
   async states(): Promise<StandbyState[]> {
@@ -105,7 +102,7 @@ export class StandbyRouter implements Standbys {
   }
 
   /** Reads from the standbys in rotation, and from the primary if none is up or the read fails. A statement timeout is not retried. */
-  createReader(primary: Connections, statementTimeLimitMs: number): Pick<Database, 'call'> {
+  createReader(primary: ConnectionPool, statementTimeLimitMs: number): Pick<Database, 'call'> {
     return {
       call: async <Row>(text: string, values: readonly unknown[]) => {
         await this.#poll()
@@ -146,7 +143,9 @@ export class StandbyRouter implements Standbys {
   }
 
   async #pollAll(): Promise<void> {
-    const [row] = await withPollTimeout(this.#callPrimary<Omit<FreshnessMark, 'atMs'>>(READ_MARK, [])).catch(() => [])
+    const [row] = await withPollTimeout(this.#primaryPool.call<Omit<FreshnessMark, 'atMs'>>(READ_MARK, [])).catch(
+      () => [],
+    )
     if (row) {
       // The previous mark is used, so that a standby has the time between two polls to replay the latest writes.
       this.#mark = this.#newestMark ?? { ...row, atMs: performance.now() }

@@ -1,6 +1,6 @@
 /** Opens the configured database for a serving process, a supervisor or a command. */
 import { type Config, ConfigError } from '../config/config.ts'
-import { type DatabaseAddress, describeAddress, readDatabaseUrl } from '../postgres/address.ts'
+import { type DatabaseAddress, describeAddress } from '../postgres/address.ts'
 import { findDashboardRoleProblem } from '../postgres/check-dashboard-role.ts'
 import { detectPoolerFeatures } from '../postgres/check-pooler.ts'
 import { divideConnections, pingDatabase } from '../postgres/connection-limits.ts'
@@ -8,9 +8,9 @@ import type { Database } from '../postgres/database.ts'
 import { openEmbeddedDatabase } from '../postgres/embedded/embedded.ts'
 import { explainConnectionError } from '../postgres/explain-connection-error.ts'
 import { migrate } from '../postgres/migrate.ts'
-import type { TlsState } from '../postgres/secure-socket.ts'
-import { openServerDatabase, type ServerDatabaseOptions } from '../postgres/server-database.ts'
 import { withSchema } from '../postgres/with-schema.ts'
+import type { TlsState } from '../postgres/secure-socket.ts'
+import { openServerDatabase, resolveAddress, type ServerDatabaseOptions } from '../postgres/server-database.ts'
 import { errorMessageOf } from '../telemetry/describe-cause.ts'
 import type { Log } from '../telemetry/log.ts'
 import { ensurePsqlPassword, lockDataDir, writePsqlPort } from './data-dir.ts'
@@ -39,9 +39,9 @@ async function openServer(config: Config, limits: DatabaseLimits, log?: StartLog
     return database
   }
   const { databaseUrl: url, databaseStandbyUrl: standbyUrl, databasePrepared: isPrepared } = config
-  const address = readDatabaseUrl(url)
+  const address = resolveAddress(url, { isPrepared, ...limits })
   try {
-    const tls = await checkServerAndPooler(address, isPrepared, limits, log)
+    const tls = await checkServerAndPooler(address, log)
     const probe = openServerDatabase({ url, maxConnections: 1, isPrepared, ...limits })
     try {
       await pingDatabase(probe)
@@ -64,17 +64,8 @@ function connectionBudgetOf({ connectionLimit }: DatabaseAddress, workers: numbe
   return connectionLimit === undefined ? null : connectionLimit * workers
 }
 
-async function checkServerAndPooler(
-  address: DatabaseAddress,
-  isRequested: boolean,
-  limits: DatabaseLimits,
-  log?: StartLog,
-): Promise<TlsState> {
-  const isPrepared = isRequested && address.isPrepared !== false
-  const { isPooled, hasPreparedStatements, hasStatementTimeout, tls } = await detectPoolerFeatures(
-    { ...address, isPrepared },
-    limits,
-  )
+async function checkServerAndPooler(address: DatabaseAddress, log?: StartLog): Promise<TlsState> {
+  const { isPooled, hasPreparedStatements, hasStatementTimeout, tls } = await detectPoolerFeatures(address)
   if (!hasPreparedStatements) {
     throw new ConfigError([
       'DATABASE_PREPARED must be off behind this pooler: it does not support prepared statements (PgBouncer does from 1.21 on, unless max_prepared_statements is 0). Example: DATABASE_PREPARED=off',

@@ -1,6 +1,8 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { parseDatabaseUrl } from '../../src/postgres/address.ts'
-import { openConnections } from '../../src/postgres/connection-pool.ts'
+import { ConnectionPool } from '../../src/postgres/connection-pool.ts'
 import { describeReal } from '../harness/backends.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
@@ -9,7 +11,7 @@ describeReal('connections', backend => {
     const { databaseUrl } = await backend.open()
     const address = parseDatabaseUrl(databaseUrl ?? '')
     if (!address) throw new Error('There is no address')
-    const connections = openConnections({ address, maxConnections: 2 })
+    const connections = new ConnectionPool({ address, maxConnections: 2 })
     const [server] = await connections.call<{ pid: number }>('select pg_backend_pid() as pid', [])
     const others = async () => {
       const rows = await connections.call(
@@ -22,7 +24,7 @@ describeReal('connections', backend => {
     const waits = [0.1, 0.5].map(seconds => connections.call(`select pg_sleep(${seconds})`, []))
     connections.setMaxConnections(1)
     await Promise.all(waits)
-    expect(connections.size()).toEqual({ open: 1, most: 1 })
+    expect(connections.size).toEqual({ open: 1, most: 1 })
     await waitUntil('the server has no more of them', async () => (await others()) <= before)
     await connections.close()
   })
@@ -31,7 +33,7 @@ describeReal('connections', backend => {
     const { databaseUrl } = await backend.open()
     const address = parseDatabaseUrl(databaseUrl ?? '')
     if (!address) throw new Error('There is no address')
-    const connections = openConnections({ address, maxConnections: 1 })
+    const connections = new ConnectionPool({ address, maxConnections: 1 })
     await connections.call('select', [])
     const asked = connections.call<{ slept: string }>('select pg_sleep(1)::text as slept', [])
     const now = performance.now.bind(performance)
@@ -40,4 +42,47 @@ describeReal('connections', backend => {
     expect(await asked).toHaveLength(1)
     await connections.close()
   })
+
+  test('sends a statement that is new to the connection in one message sequence that ends with Sync', async () => {
+    const { databaseUrl } = await backend.open()
+    const address = parseDatabaseUrl(databaseUrl ?? '')
+    const [host] = address?.hosts ?? []
+    if (!address || !host) throw new Error('There is no address')
+    const sent: Buffer[] = []
+    const relay = createServer(client => {
+      const server = connect(host.port, host.host)
+      client.on('data', bytes => sent.push(bytes)).pipe(server)
+      server.pipe(client)
+      for (const socket of [client, server]) socket.on('error', () => {})
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void relay.close())
+    await once(relay, 'listening')
+    const { port } = relay.address() as AddressInfo
+    for (const isPrepared of [true, false]) {
+      const hosts = [{ host: '127.0.0.1', port }]
+      const connections = new ConnectionPool({ address: { ...address, hosts, isPrepared }, maxConnections: 1 })
+      await connections.call('select', [])
+      sent.length = 0
+      const values = [
+        [1, 'a'],
+        [2, null],
+      ]
+      const rows = await Promise.all(
+        values.map(each => connections.call('select $1::integer as n, $2::text as t, now() as at', each)),
+      )
+      expect(rows.flat()).toMatchObject([
+        { n: 1, t: 'a' },
+        { n: 2, t: null },
+      ])
+      expect(messageTypes(Buffer.concat(sent))).toBe('PDBES'.repeat(2))
+      await connections.close()
+    }
+  })
 })
+
+/** The types of a client's messages, such as P for Parse and S for Sync. */
+function messageTypes(bytes: Buffer): string {
+  let types = ''
+  for (let at = 0; at < bytes.length; at += 1 + bytes.readUInt32BE(at + 1)) types += String.fromCharCode(bytes[at] ?? 0)
+  return types
+}

@@ -55,7 +55,7 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
   }
 
   const disk = new DiskMonitor()
-  const call = disk.watch(callWorker)
+  const call = disk.watch({ call: callWorker })
   const database: EmbeddedDatabase = {
     get operatorDatabase() {
       return database
