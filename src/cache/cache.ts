@@ -2,7 +2,7 @@
 import { msSince, nowMs } from '../event-loop/clock.ts'
 import { withTimeout } from '../event-loop/timeouts.ts'
 import { MAX_STORED_BYTES } from '../formats/text-meter.ts'
-import { deleteEntry, recordEntryPolicy } from '../postgres/entry-policies.ts'
+import { deleteEntry, recordEntryPolicy } from '../postgres/store-cached-responses.ts'
 import type { ContentSeal } from '../stores/content-seal.ts'
 import type { FastStore } from '../stores/fast-store.ts'
 import type { Log } from '../telemetry/log.ts'

@@ -1,5 +1,5 @@
 /** Calls SQL functions by name. All code calls them through this module; argument and result types are generated from the functions. */
-import type { CallOptions, Database } from './database.ts'
+import type { Database } from './database.ts'
 import { SQL_FUNCTIONS } from './functions.generated.ts'
 import { toJson } from './wire-format.ts'
 
@@ -98,7 +98,6 @@ export function callFunction<Name extends FunctionName>(
   database: Pick<Database, 'call'>,
   name: Name,
   args: ArgumentsOf<Name>,
-  options?: CallOptions,
 ): Promise<ResultOf<Name>> {
   const { isSingle, parameters, texts } = functionCalls.get(name) ?? describeCall(name)
   const argumentsByName: Readonly<Record<string, unknown>> = args
@@ -114,7 +113,7 @@ export function callFunction<Name extends FunctionName>(
     text = formatCall(name, parameter => argumentsByName[parameter] !== undefined)
     texts.set(omitted, text)
   }
-  const rows = database.call<{ result?: unknown }>(text, values, options)
+  const rows = database.call<{ result?: unknown }>(text, values)
   return (isSingle ? rows.then(([row]) => row?.result) : rows) as Promise<ResultOf<Name>>
 }
 

@@ -2,23 +2,16 @@
 import type { PrimaryTracker } from './primary-tracker.ts'
 import type { TlsState } from './secure-socket.ts'
 
-export interface CallOptions {
-  /** Runs before other calls on the embedded database, which has a single session. */
-  isUrgent?: boolean
-}
-
 export interface Database {
   /**
    * Runs a statement of the hot path. `text` is constant and has placeholders `$1`, `$2`, … for `values`. The caller declares the type of
    * the rows. Rejects with ReplyLost when it is unknown whether the statement ran.
    */
-  call<Row>(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]>
+  call<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
   /** `embedded` is PGlite in a worker of this process; `real` is the server at `DATABASE_URL`. */
   readonly backend: 'embedded' | 'real'
   /** The loopback port where psql reaches the embedded database. Null for a server, and when psql is not served. */
   readonly psqlPort: number | null
-  /** True if large groups of vectors get inverted lists. The embedded database has none: it builds indexes a hundred times slower. */
-  readonly hasVectorLists: boolean
   /** Tracks which server is the primary. Null for the embedded database. */
   readonly primary: PrimaryTracker | null
   /** How the connection to the server is encrypted. Absent for the embedded database. */

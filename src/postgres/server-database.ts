@@ -63,7 +63,6 @@ export function openServerDatabase(options: ServerDatabaseOptions): Database {
     disk,
     readReplica: standbys?.createReader(pool, limitMs) ?? pool,
     backend: 'real',
-    hasVectorLists: true,
     primary,
     ...(options.tls ? { tls: options.tls } : {}),
     standbys,

@@ -1,4 +1,4 @@
-/** Calls store_cached_responses(), which stores complete responses under their request and, optionally, their prompt. */
+/** Stores complete responses under their request and, optionally, their prompt, and applies the hook's later decisions on them. */
 import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
 import { toByteaList } from './wire-format.ts'
@@ -108,4 +108,23 @@ export async function addPromptVectors(database: Database, added: readonly Promp
 export async function storeCachedResponse(database: Database, entry: CacheEntryInput): Promise<number | null> {
   const [id] = await storeCachedResponses(database, [entry])
   return id ?? null
+}
+
+export interface CacheEntryKey {
+  projectId: number
+  /** Hex SHA-256. */
+  requestHash: string
+}
+
+/** Records the version of the hook's rules that accepted exactly this body. */
+export async function recordEntryPolicy(
+  database: Database,
+  { projectId, requestHash, body, policy }: CacheEntryKey & { body: Uint8Array; policy: string | null },
+): Promise<void> {
+  const passed = { with_policy: policy, response_hash: Bun.SHA256.hash(body, 'hex') }
+  await callFunction(database, 'set_entry_policy', { of_project: projectId, of_request: requestHash, ...passed })
+}
+
+export async function deleteEntry(database: Database, { projectId, requestHash }: CacheEntryKey): Promise<void> {
+  await callFunction(database, 'delete_entry', { of_project: projectId, of_request: requestHash })
 }

@@ -180,12 +180,12 @@ export function instrumentStores({ database, store }: Stores, metrics: Metrics, 
 
 /** Measures calls of SQL functions by the function's name. The first parameter of a batch is a list. */
 function measureDatabase(database: Database, measure: MeasuredRun, failures: FailureReporter): Database {
-  const call: Database['call'] = async (text, values, options) => {
+  const call: Database['call'] = async (text, values) => {
     const [first] = values
     const name = nameStatement(text)
     try {
       const rows = await measure(name, Array.isArray(first) ? first.length : null, () =>
-        database.call<never>(text, values, options),
+        database.call<never>(text, values),
       )
       failures.recover('database', name)
       return rows

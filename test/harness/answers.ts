@@ -26,7 +26,7 @@ export function makeProject(database: Database, name: string): Promise<number> {
 }
 
 export function makeSpace(database: Database): Promise<number> {
-  const space = { model: 'sixty-four', dimensions: DIMENSIONS, build_lists: database.hasVectorLists }
+  const space = { model: 'sixty-four', dimensions: DIMENSIONS, build_lists: database.backend === 'real' }
   return callFunction(database, 'register_embedding_space', space)
 }
 

@@ -10,8 +10,8 @@ type Caller = Pick<Database, 'call'>
 
 /** The same database, whose calls reject where a function returns a null of which its comment says nothing. */
 export function holdToTypes<Held extends Caller>(database: Held): Held {
-  const call: Database['call'] = async (text, values, options) => {
-    const rows = await database.call<never>(text, values, options)
+  const call: Database['call'] = async (text, values) => {
+    const rows = await database.call<never>(text, values)
     check(text, rows)
     return rows
   }

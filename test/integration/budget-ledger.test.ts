@@ -679,8 +679,8 @@ describeBackends('the ledger of budgets', backend => {
     const renewing: Promise<unknown>[] = []
     const noting: Database = {
       ...database,
-      call(text, values, options) {
-        const called = database.call<never>(text, values, options)
+      call(text, values) {
+        const called = database.call<never>(text, values)
         if (text.includes('renew_reservations(')) {
           renewed.push(values[0])
           renewing.push(called)
@@ -718,9 +718,9 @@ describeBackends('the ledger of budgets', backend => {
     let failures = 2
     const failing: Database = {
       ...database,
-      async call(text, values, options) {
+      async call(text, values) {
         if (text.includes('settle_spending(') && failures-- > 0) throw new Error('gone')
-        return database.call(text, values, options)
+        return database.call(text, values)
       },
     }
     const ours = createBudgets(failing)

@@ -653,8 +653,8 @@ describeBackends('budgets', backend => {
       const { database } = proxy.stores
       const moody: Database = {
         ...database,
-        async call(text, values, options) {
-          const rows = await database.call<never>(text, values, options)
+        async call(text, values) {
+          const rows = await database.call<never>(text, values)
           if (!isMoody || !text.includes('reserve_spending(')) return rows
           if (fate === 'lost') throw new ReplyLost('swallowed')
           await new Promise<void>(resolve => held.push(resolve))

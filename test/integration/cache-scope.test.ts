@@ -196,8 +196,8 @@ describeBackends('who shares answers', backend => {
     let waits: typeof meanwhile | null = meanwhile
     const database: Database = {
       ...stores.database,
-      async call<Row>(...[text, values, options]: Parameters<Database['call']>) {
-        const rows = await stores.database.call<Row>(text, values, options)
+      async call<Row>(...[text, values]: Parameters<Database['call']>) {
+        const rows = await stores.database.call<Row>(text, values)
         if (
           waits &&
           text.includes('.search_cache(') &&

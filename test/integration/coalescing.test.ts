@@ -80,11 +80,11 @@ describeOnce('identical requests in flight', backend => {
     let counted: Promise<unknown> = Promise.resolve()
     const database: Database = {
       ...stores.database,
-      async call(text, values, options) {
+      async call(text, values) {
         if (text.includes('.admit(')) await counted
         // PostgreSQL hears of the answer later than of the next request.
         if (text.includes('.store_cached_responses(')) await Bun.sleep(500)
-        return stores.database.call(text, values, options)
+        return stores.database.call(text, values)
       },
     }
     const slow = await startProxy({

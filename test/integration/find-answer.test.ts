@@ -16,7 +16,7 @@ const QUESTIONS = { near: '[9,10,0]', far: '[0,1,10]' }
 
 async function fill(database: Database): Promise<(context: string, vector: string) => CacheSearch> {
   const projectId = await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
-  const space = { model: 'three', dimensions: 3, build_lists: database.hasVectorLists }
+  const space = { model: 'three', dimensions: 3, build_lists: database.backend === 'real' }
   const spaceId = await callFunction(database, 'register_embedding_space', space)
   for (const [prompt, text] of Object.entries(QUESTIONS)) {
     await storeCachedResponse(database, {

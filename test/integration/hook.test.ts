@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packExtras } from '../../src/formats/chat/provider-extras.ts'
-import { recordEntryPolicy } from '../../src/postgres/entry-policies.ts'
+import { recordEntryPolicy } from '../../src/postgres/store-cached-responses.ts'
 import { createMetrics, formatExposition } from '../../src/telemetry/metrics.ts'
 import { type Backend, describeBackends, describeReal, openBus } from '../harness/backends.ts'
 import { question, textOf } from '../harness/chat.ts'

@@ -17,8 +17,8 @@ function openQuota(database: Database, backend = database.backend, fated = /admi
   const moody: Database = {
     ...database,
     backend,
-    async call(text, values, options) {
-      const rows = await database.call<never>(text, values, options)
+    async call(text, values) {
+      const rows = await database.call<never>(text, values)
       if (!fated.test(text) || fate === 'answered') return rows
       if (fate === 'lost') throw new ReplyLost('swallowed')
       await new Promise<void>(resolve => held.push(resolve))
@@ -284,10 +284,10 @@ describeBackends('quota', backend => {
     let isRefusing = true
     const refusing: Database = {
       ...database,
-      call: (text, values, options) =>
+      call: (text, values) =>
         isRefusing && text.includes('admit(')
           ? Promise.reject(Object.assign(new Error('refused'), { code: '57P03' }))
-          : database.call(text, values, options),
+          : database.call(text, values),
     }
     const quota = createQuota(refusing, NO_WINDOWS)
     await expect(quota.reserve(keyHash)).rejects.toMatchObject(UNAVAILABLE)

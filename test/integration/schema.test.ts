@@ -7,10 +7,10 @@ import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { findFirstProject } from '../../src/postgres/projects.ts'
+import { withSchema } from '../../src/postgres/schema-name.ts'
 import { searchCache } from '../../src/postgres/search-cache.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
 import { storeCachedResponse } from '../../src/postgres/store-cached-responses.ts'
-import { withSchema } from '../../src/postgres/with-schema.ts'
 import { sha256 } from '../harness/answers.ts'
 import { describeReal } from '../harness/backends.ts'
 import { runAsAdmin } from '../harness/run-as-admin.ts'
@@ -44,7 +44,7 @@ describeReal('the schema', () => {
       { granted: 1, resolvedKey: { verdict: 'active', project_name: 'acme' } },
     ])
     const projectId = await callFunction(database, 'find_project', { project: 'acme' })
-    const space = { model: 'three', dimensions: 3, build_lists: database.hasVectorLists }
+    const space = { model: 'three', dimensions: 3, build_lists: database.backend === 'real' }
     const spaceId = await callFunction(database, 'register_embedding_space', space)
     const [contextHash, normalizedHash] = [sha256('context'), sha256('stored')]
     const stored = { namespace: '', endpoint: 'chat', model: 'm', provider: 'p', response: '{}', ttlSeconds: 60 }

@@ -30,10 +30,10 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
     const stores = await backend.open()
     const database: Database = {
       ...stores.database,
-      async call<Row>(...[text, values, options]: Parameters<Database['call']>) {
+      async call<Row>(...[text, values]: Parameters<Database['call']>) {
         const isStoring = text.includes('.store_cached_responses(')
         if (isStoring) await storing()
-        const rows = await stores.database.call<Row>(text, values, options)
+        const rows = await stores.database.call<Row>(text, values)
         if (isStoring) written++
         return rows
       },

@@ -16,8 +16,8 @@ function failOnce(database: Database): { database: Database; failed: Set<string>
     failed,
     database: {
       ...database,
-      async call(text, values, options) {
-        if (failed.has(text)) return database.call(text, values, options)
+      async call(text, values) {
+        if (failed.has(text)) return database.call(text, values)
         failed.add(text)
         throw new Error('could not open file "base/5/16797": No file descriptors available')
       },

@@ -110,10 +110,10 @@ export class EmbeddedProcess {
   }
 
   #settle(reply: EmbeddedReply): void {
-    const { id, error } = reply
+    const { id, error: { message, ...details } = {} } = reply
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
-    if (error) pending?.reject(Object.assign(new Error(error.message), { code: error.code }))
+    if (message !== undefined) pending?.reject(Object.assign(new Error(message), details))
     else pending?.resolve(reply)
   }
 

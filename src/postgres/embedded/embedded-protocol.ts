@@ -11,8 +11,7 @@ export interface EmbeddedStartOptions {
 
 export type EmbeddedRequest =
   | { kind: 'start'; start: EmbeddedStartOptions }
-  /** An urgent query runs before requests that are not urgent. */
-  | { kind: 'query'; sql: string; params: readonly unknown[]; isUrgent: boolean }
+  | { kind: 'query'; sql: string; params: readonly unknown[] }
   | { kind: 'script'; sql: string }
   /** Scripts that run in one transaction. */
   | { kind: 'scripts'; texts: readonly string[] }
@@ -22,12 +21,9 @@ export type EmbeddedRequest =
 export interface EmbeddedReply {
   id: number
   rows?: unknown[]
-  affectedRows?: number
   dump?: Blob
-  /** The index of the script that failed, and its error. */
-  failed?: { script: number; message: string; code: string | null }
-  /** The error's message and SQLSTATE. */
-  error?: { message: string; code: string | null }
+  /** The error's message and SQLSTATE, and the index of the script that failed. */
+  error?: { message: string; code: string | null; script?: number }
 }
 
 /** Messages of psql sessions, by session number. They have no reply. */

@@ -7,7 +7,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { dataDir as readEmptyCluster } from '@electric-sql/pglite-prepopulatedfs'
 import { SCHEMA_NAME } from '../schema-name.ts'
-import { applySessionSettings } from './apply-session-settings.ts'
+import { findSettingMismatches, REQUIRED_SETTINGS } from '../session-settings.ts'
 import type {
   EmbeddedReply,
   EmbeddedRequest,
@@ -56,8 +56,7 @@ async function handleRequest(request: EmbeddedRequest): Promise<Omit<EmbeddedRep
   if (request.kind === 'start') return await start(request.start)
   if (!db) throw new Error('the embedded database has not started')
   if (request.kind === 'close') return await close(db)
-  const isUrgent = request.kind === 'query' && request.isUrgent
-  const releaseLock = await sessionLock.acquire({ limitMs: LOCK_WAIT_MS, isUrgent })
+  const releaseLock = await sessionLock.acquire({ limitMs: LOCK_WAIT_MS })
   try {
     hasWritten = true
     return await run(db, request)
@@ -71,10 +70,8 @@ async function run(
   request: Exclude<EmbeddedRequest, { kind: 'start' | 'close' }>,
 ): Promise<Omit<EmbeddedReply, 'id'>> {
   switch (request.kind) {
-    case 'query': {
-      const result = await database.query(request.sql, [...request.params])
-      return { rows: result.rows, affectedRows: result.affectedRows ?? 0 }
-    }
+    case 'query':
+      return { rows: (await database.query(request.sql, [...request.params])).rows }
     case 'script':
       await database.exec(request.sql)
       return {}
@@ -96,8 +93,7 @@ async function runScripts(database: PGlite, texts: readonly string[]): Promise<O
     })
     return {}
   } catch (error) {
-    const { message = '', code = null } = describeError(error).error ?? {}
-    return { failed: { script, message, code } }
+    return { error: { ...describeError(error).error, script } }
   }
 }
 
@@ -148,6 +144,29 @@ async function start({
   return {}
 }
 
+const READ_SETTINGS =
+  'select name, current_setting(name, true) as value from json_array_elements_text($1::json) as name'
+const SET_SETTINGS =
+  'select set_config(s.name, s.required, false) from json_to_recordset($1::json) as s (name text, required text)'
+
+/**
+ * Sets the required settings of the proxy's session, because a role or a database may have changed them. Returns a function that sets them
+ * again, to call after a psql session's settings were reset.
+ */
+async function applySessionSettings(db: PGlite): Promise<() => Promise<void>> {
+  const { rows } = await db.query<{ name: string; value: string | null }>(READ_SETTINGS, [
+    JSON.stringify(REQUIRED_SETTINGS),
+  ])
+  const mismatches = findSettingMismatches(Object.fromEntries(rows.map(({ name, value }) => [name, value])))
+    // PGlite sets client_encoding itself.
+    .filter(({ name }) => name !== 'client_encoding')
+  const reapplySettings = async () => {
+    if (mismatches.length > 0) await db.query(SET_SETTINGS, [JSON.stringify(mismatches)])
+  }
+  await reapplySettings()
+  return reapplySettings
+}
+
 /** Copies the extension to a temporary file. PGlite reads it as a stream, and Bun cannot stream files packed into an executable. */
 async function withVectorOnDisk<T>(use: (extension: typeof vector) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'model-proxy-'))
@@ -193,7 +212,7 @@ async function restrictToOwner(directory: string): Promise<void> {
   }
 }
 
-function describeError(error: unknown): Omit<EmbeddedReply, 'id'> {
+function describeError(error: unknown) {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : null
   return { error: { message: error instanceof Error ? error.message : String(error), code } }
 }

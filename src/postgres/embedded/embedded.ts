@@ -48,8 +48,8 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     embedded.terminate()
   }
 
-  async function callWorker<Row>(text: string, values: readonly unknown[], { isUrgent = false } = {}): Promise<Row[]> {
-    const { rows } = await send({ kind: 'query', sql: text, params: values, isUrgent })
+  async function callWorker<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    const { rows } = await send({ kind: 'query', sql: text, params: values })
     lastReplyAtMs = performance.now()
     return (rows ?? []) as Row[]
   }
@@ -66,7 +66,6 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
     call,
     disk,
     backend: 'embedded',
-    hasVectorLists: false,
     primary: null,
     standbys: null,
     limitConnections() {},
@@ -77,10 +76,9 @@ export async function openEmbeddedDatabase({ psql, ...start }: EmbeddedOptions):
       await send({ kind: 'script', sql: text })
     },
     async runScripts(scripts) {
-      const { failed } = await send({ kind: 'scripts', texts: scripts.map(script => script.text) })
-      if (!failed) return
-      const cause = Object.assign(new Error(failed.message), { code: failed.code })
-      throw new ScriptError(scripts[failed.script]?.name ?? 'a script', cause)
+      await send({ kind: 'scripts', texts: scripts.map(script => script.text) }).catch(error => {
+        throw new ScriptError(scripts[error.script]?.name ?? 'a script', error)
+      })
     },
     async dump() {
       const { dump } = await send({ kind: 'dump' })
