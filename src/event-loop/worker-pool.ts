@@ -1,6 +1,9 @@
 /**
  * Runs work that would block the event loop in worker threads, one job at a time per worker, owners in turn. A long job delays only its own
  * owner: other owners get a second worker. If both workers have long jobs, the job that has run longest is terminated.
+ *
+ * `piscina` 5.3.2 could take the place of the threads, but not of the queue, the limits and the second worker. On Bun 1.4.5 its first job
+ * takes 90 to 130 ms instead of 8 to 15, small jobs take as long, and a compiled binary does not contain its worker.
  */
 import { setImmediate } from 'node:timers/promises'
 import { createError, deserializeError, type SerializedError } from '../errors/errors.ts'
@@ -220,13 +223,15 @@ export class WorkerPool {
       else job.reject(deserializeError(data))
       this.#startNext()
     }
-    worker.onerror = event => {
+    const fail = (reason: string) => {
       if (!this.#threads.has(thread)) return
       this.#endThread(thread)
       thread.busy?.endLimit()
-      thread.busy?.reject(new Error(`worker thread ended during its job: ${event.message}`))
+      thread.busy?.reject(new Error(`worker thread ended during its job: ${reason}`))
       this.#startNext()
     }
+    worker.onerror = event => fail(event.message)
+    worker.addEventListener('close', event => fail(`exit code ${event.code}`))
     worker.unref()
     return thread
   }

@@ -22,7 +22,7 @@ const AS_MANY_AS: Record<string, string> = {
   'postgres/call.ts functionCalls': 'functions of the database',
   'postgres/repair-schema.ts #announced': 'objects of the schema',
   'postgres/repair-schema.ts #attempted': 'objects of the schema',
-  'postgres/standbys.ts #readConnections': 'time limits of statements',
+  'postgres/standbys.ts #readPools': 'time limits of statements',
   'providers/balance-keys.ts readyAtMs': 'keys of one provider',
   'providers/call-upstream.ts respondedAtMs': 'base addresses of providers',
   'providers/credentials/credentials.ts #pairs': 'pairs of bytes of one key',

@@ -16,6 +16,7 @@ export function echo({ does, text = '' }: { does: string; text?: string }) {
   if (does === 'refuse') throw invalidRequestError('Not this.', 'field')
   if (does === 'fail') throw new Error('broken')
   if (does === 'hang') for (;;);
+  if (does === 'exit') process.exit(3)
   if (does === 'thread') return { output: String(threadId) }
   if (does === 'priority') return { output: `${preparedWith}, then ${ownPriority()}` }
   return { output: `${text} from ${isMainThread ? 'the event loop' : 'a worker'}` }

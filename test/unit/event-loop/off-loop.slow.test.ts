@@ -4,7 +4,7 @@ import { FairQueue } from '../../../src/event-loop/fair-queue.ts'
 import { WorkerJob, WorkerPool } from '../../../src/event-loop/worker-pool.ts'
 
 interface Asked {
-  does: 'echo' | 'refuse' | 'fail' | 'hang' | 'priority' | 'thread'
+  does: 'echo' | 'refuse' | 'fail' | 'hang' | 'exit' | 'priority' | 'thread'
 }
 
 const OWN = { owner: 1 }
@@ -27,6 +27,12 @@ test('what a job refuses is refused as if it had been done here, and a failure i
     message: 'Not this.',
   })
   await expect(loop.run(TEST_JOB, { does: 'fail' }, OWN)).rejects.toThrow('broken')
+  expect(await loop.run(TEST_JOB, { does: 'echo', text: 'on' }, OWN)).toBe('on from a worker')
+})
+
+test('rejects the job of a worker that exits, and runs the next one in another', async () => {
+  const loop = new WorkerPool()
+  await expect(loop.run(TEST_JOB, { does: 'exit' }, OWN)).rejects.toThrow('worker thread ended during its job')
   expect(await loop.run(TEST_JOB, { does: 'echo', text: 'on' }, OWN)).toBe('on from a worker')
 })
 
