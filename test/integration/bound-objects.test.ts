@@ -78,24 +78,6 @@ describeBackends('what OpenAI keeps besides', backend => {
       expect(id).toMatch(/^\w+$/)
     })
 
-    test('every part of one is the project’s own alone, whatever is asked', async () => {
-      const id = await make(collection)
-      openai.requests.length = 0
-      for (const [part, methods] of Object.entries<object>(OPENAI_COLLECTIONS[collection].operations)) {
-        if (part === '') continue
-        const path = `/${collection}${part.replace('*', id).replaceAll('*', 'inner_1')}`
-        for (const method of Object.keys(methods).filter(each => each !== 'DELETE' || part !== '/*')) {
-          const refused = await ask(method, path, keys.theirs, method === 'POST' ? {} : undefined)
-          expect([method, path, refused.status]).toEqual([method, path, 404])
-          expect(refused.json.error.message).toContain('belongs to another project')
-          expect(openai.requests).toEqual([])
-          const taken = await ask(method, path, keys.mine, method === 'POST' ? {} : undefined)
-          expect([method, path, taken.status]).toEqual([method, path, 200])
-          expect(openai.requests.splice(0).map(({ path: asked }) => asked)).toEqual([`/v1${path}`])
-        }
-      }
-    })
-
     test('need the project’s own OpenAI key, and a client of OpenAI’s', async () => {
       const missing = await ask('POST', `/${collection}`, keys.keyless, MAKING[collection])
       expect([missing.status, missing.json.error.message]).toEqual([404, expect.stringContaining('has stored none')])

@@ -1,4 +1,4 @@
-/** One account of OpenAI's as all its projects share it: it gives whatever it has to whoever asks with the account's key. */
+/** One account at OpenAI or Anthropic as all its projects share it: it gives whatever it has to whoever asks with the account's key. */
 
 interface Asked {
   method: string
@@ -26,6 +26,18 @@ const COMPACTED = {
   },
 }
 
+const RESPONSE = {
+  object: 'response',
+  status: 'completed',
+  output: [
+    {
+      ...{ id: 'msg_1', type: 'message', role: 'assistant', status: 'completed' },
+      content: [{ type: 'output_text', text: 'Hello.', annotations: [] }],
+    },
+  ],
+  usage: COMPACTED.usage,
+}
+
 type Kept = Record<string, unknown> & { id: string }
 
 export function startKeptStandin(): KeptStandin {
@@ -34,7 +46,12 @@ export function startKeptStandin(): KeptStandin {
   let serial = 0
 
   function make(collection: string, fields: object): Kept {
-    const made = { object: collection.replace(/s$/, ''), ...fields, id: `${collection}_${++serial}${Date.now()}` }
+    const made = {
+      object: collection.replace(/s$/, ''),
+      ...fields,
+      ...(collection === 'responses' && RESPONSE),
+      id: `${collection}_${++serial}${Date.now()}`,
+    }
     objects.set(made.id, made)
     return made
   }
@@ -49,7 +66,7 @@ export function startKeptStandin(): KeptStandin {
       const text = await request.text()
       const body = isJson && text !== '' ? JSON.parse(text) : null
       requests.push({ method, path: pathname, key: headers.get('authorization'), body })
-      const [, , collection = '', id, ...rest] = pathname.split('/')
+      const [, , collection = '', id, ...rest] = pathname.replace('/messages/', '/').split('/')
       if (pathname === '/v1/responses/compact') return Response.json(COMPACTED)
       if (id === undefined)
         return Response.json(method === 'POST' ? make(collection, body ?? {}) : [...objects.values()])
