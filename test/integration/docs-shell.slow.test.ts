@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findFreePort } from '../../scripts/bench/processes.ts'
 import { callFunction } from '../../src/postgres/call.ts'
 import { describeReal } from '../harness/backends.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
@@ -13,7 +14,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DATA_DIR = temporaryFolder()
-const [PORT, PG_PORT] = [freePort(), freePort()]
+const [PORT, PG_PORT] = [findFreePort(), findFreePort()]
 const ENVIRONMENT: Record<string, string> = {
   ...bareEnvironment(),
   DATA_DIR,
@@ -34,13 +35,6 @@ afterAll(async () => {
   await stop()
   await aggregator.stop()
 })
-
-function freePort(): number {
-  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = taken
-  taken.stop(true)
-  return Number(port)
-}
 
 const PAGES = ['README.md', ...[...new Bun.Glob('docs/*.md').scanSync(ROOT)].sort()]
 const blocksOf = (page: string) =>
@@ -223,7 +217,7 @@ describeReal('projects of an older database', backend => {
 
 test('the hook of the docs starts beside a proxy, and refuses a card number', async () => {
   await stop()
-  const block = blockWith('docs/hooks.md', 'examples/hook.ts').replaceAll('8700', String(freePort()))
+  const block = blockWith('docs/hooks.md', 'examples/hook.ts').replaceAll('8700', String(findFreePort()))
   await start(`trap 'kill %1' EXIT\n${block}`)
   const ask = (content: string) =>
     fetch(`http://127.0.0.1:${PORT}/v1/chat/completions`, {
