@@ -1,4 +1,4 @@
-/** The values of X-Proxy-Cache-Reason, which explain a hit or a miss, with their descriptions for pages, docs and the monthly report. */
+/** The values of X-Proxy-Cache-Reason, which explain a hit or a miss, with their descriptions. */
 
 /** Kinds of differences between two prompts that prevent a match. They follow `unverified:` or `unproved:`. */
 const DIFFERENCES = {
@@ -6,19 +6,19 @@ const DIFFERENCES = {
   number: 'number',
   negation: 'negation',
   modality: 'can, may, must',
-  person: 'who is spoken of',
+  person: 'grammatical person',
   'letter-case': 'capital letters',
   quotation: 'quotation',
   sign: 'sign',
   'added-words': 'additional words',
-  prose: 'no plain question',
-  wording: 'about wording',
+  prose: 'not a plain question',
+  wording: 'question about wording',
   short: 'too few words',
   question: 'another kind of question',
-  turn: 'small words that turn the sense',
+  turn: 'function words that change the meaning',
   order: 'order of words',
   opposite: 'opposite',
-  neighbour: 'neighbouring thing',
+  neighbour: 'related, but not the same',
   inflection: 'tense or number',
   words: 'other words',
   verdict: 'a verdict',
@@ -28,66 +28,32 @@ const DIFFERENCES = {
 export type MismatchReason = keyof typeof DIFFERENCES
 
 const HITS = {
-  exact: 'Exactly this request is stored.',
-  coalesced: 'The same request was being answered at that moment.',
-  normalized: 'A stored question has the same wording, but for how it is written.',
-  verified: 'A stored question is similar, and nothing speaks against it.',
-  judged: 'A person, or the judge, confirmed a stored question to be the same.',
-  threshold: 'A stored question is similar enough.',
+  exact: 'The response to an identical request is cached.',
+  coalesced: 'An identical request was in flight.',
+  normalized: 'A cached question is equal after normalization.',
+  verified: 'A cached question is similar, and no difference was found.',
+  judged: 'A person or the judge confirmed that a cached question asks the same.',
+  threshold: 'The similarity of a cached question reaches the threshold.',
 } as const
 
-interface Miss {
-  /** Description of one request's miss. */
-  description: string
-  /** Description in the monthly report, for many requests. */
-  reported: string
-}
-
 const MISSES = {
-  'no-candidate': {
-    description: 'Nothing that is stored is comparable.',
-    reported: 'nobody had asked anything like it',
-  },
-  'below-threshold': {
-    description: 'Nothing that is stored is similar enough.',
-    reported: 'the nearest question was too far from it',
-  },
-  'no-vector': {
-    description: 'No vector was ready in time.',
-    reported: 'it could not be compared in time',
-  },
-  fresh: {
-    description: 'It asks about the present, so an earlier answer may be outdated.',
-    reported: 'the answer depends on when it is asked',
-  },
-  action: { description: 'It asks for something to be done.', reported: 'it asks for something to be done' },
-  tools: { description: 'Its answer may call tools.', reported: 'the answer calls tools' },
-  'no-store': { description: 'The request forbids a cached answer.', reported: 'the client wanted no stored answer' },
-  shadow: {
-    description: 'The project is in shadow mode: it would have been a hit.',
-    reported: 'the cache only watched (shadow mode)',
-  },
-  refused: {
-    description: 'The hook refused the stored answer under its present rules.',
-    reported: 'new rules refused the stored answer',
-  },
-  off: {
-    description: 'The project’s settings exclude it from the cache.',
-    reported: 'the project allows exact matches only',
-  },
-} as const satisfies Record<string, Miss>
+  'no-candidate': 'No cached question is comparable.',
+  'below-threshold': 'No cached question is similar enough.',
+  'no-vector': 'No vector was ready in time.',
+  fresh: 'The question is about the present, so an earlier response may be outdated.',
+  action: 'The request asks for an action.',
+  tools: 'The response may call tools.',
+  'no-store': 'The request forbids a cached response.',
+  shadow: 'In shadow mode, a hit is recorded, but not served.',
+  refused: 'The hook rejected the cached response under its current rules.',
+  off: 'The project’s settings exclude the request from the cache.',
+} as const
 
 /** Miss reasons that are followed by a colon and a difference. */
 const MISMATCHES = {
-  unverified: {
-    description: 'The nearest stored question differs.',
-    reported: 'a similar question was answered, and something spoke against it',
-  },
-  unproved: {
-    description: 'The nearest stored question differs, under the policy `proved`.',
-    reported: 'a similar question was answered, and not proved to ask the same',
-  },
-} as const satisfies Record<string, Miss>
+  unverified: 'The most similar cached question differs.',
+  unproved: 'The most similar cached question differs, under the policy `proved`.',
+} as const
 
 export type HitReason = keyof typeof HITS
 
@@ -99,20 +65,12 @@ export function describeMismatch(kind: string | null): string {
   return kind === null ? 'not similar enough' : (lookUpOwn(DIFFERENCES, kind) ?? kind)
 }
 
-/** Returns a sentence about one request's reason. */
+/** Returns a sentence about a reason. */
 export function describeReason(reason: string): string {
   const [kind = '', difference] = reason.split(':')
-  if (difference === 'verdict') return 'A person called it different from the nearest stored question.'
-  if (difference !== undefined) return `The nearest stored question differs: ${describeMismatch(difference)}.`
-  return lookUpOwn(HITS, kind) ?? lookUpOwn<Miss>(MISSES, kind)?.description ?? reason
-}
-
-/** Returns a miss reason's description for the monthly report. An empty reason means that none was recorded. */
-export function describeMissForReport(reason: string): string {
-  const [kind = '', difference] = reason.split(':')
-  if (kind === '') return 'it is not cached, or no reason was recorded'
-  const reported = lookUpOwn<Miss>({ ...MISSES, ...MISMATCHES }, kind)?.reported ?? reason
-  return difference === undefined ? reported : `${reported}: ${difference}`
+  if (difference === 'verdict') return 'A person marked it as different from the most similar cached question.'
+  if (difference !== undefined) return `The most similar cached question differs: ${describeMismatch(difference)}.`
+  return lookUpOwn<string>({ ...HITS, ...MISSES }, kind) ?? reason
 }
 
 /** Returns the reasons of hits and misses, and the differences that may follow a colon, for the docs. */
@@ -120,8 +78,8 @@ export function listReasons(): Record<'hits' | 'misses' | 'differences', readonl
   return {
     hits: Object.entries(HITS),
     misses: [
-      ...Object.entries(MISSES).map(([reason, { description }]) => [reason, description] as const),
-      ...Object.entries(MISMATCHES).map(([kind, { description }]) => [`${kind}:<difference>`, description] as const),
+      ...Object.entries(MISSES),
+      ...Object.entries(MISMATCHES).map(([kind, description]) => [`${kind}:<difference>`, description] as const),
     ],
     differences: Object.entries(DIFFERENCES),
   }

@@ -169,7 +169,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('link', { name: 'Playground' }).click()
       await page.getByLabel('Message').fill(QUESTION)
       await page.getByRole('button', { name: 'Send' }).click()
-      await page.getByText('Nothing that is stored is comparable.').waitFor()
+      await page.getByText('No cached question is comparable.').waitFor()
       await page.getByText('x-proxy-cache-reason').waitFor()
       await page.getByRole('button', { name: 'Clear conversation' }).click()
       await page.getByLabel('Message').fill(POLITE)

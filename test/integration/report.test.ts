@@ -90,7 +90,7 @@ describeBackends('a month’s report', backend => {
       '40.0 %',
       'search',
       '$1.75',
-      'something spoke against it: negation',
+      'The most similar cached question differs: negation.',
       '&lt;b&gt;bold',
     ]) {
       expect(html).toContain(told)

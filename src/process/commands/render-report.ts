@@ -1,5 +1,5 @@
 /** Renders a monthly report as one HTML page, without scripts and external resources. */
-import { describeMissForReport } from '../../cache/reasons.ts'
+import { describeReason } from '../../cache/reasons.ts'
 import type { JsonRowOf } from '../../postgres/admin/call-as.ts'
 
 /** The rows of monthly_report(). */
@@ -128,7 +128,7 @@ function plotShare({ cost_usd, saved_usd }: ShareRow, max: number): string {
 function tableOfMisses(misses: MonthlyReport['misses']): string {
   if (misses.length === 0) return NOTHING
   const rows = misses.map(({ name, requests, cost_usd }) => [
-    Bun.escapeHTML(describeMissForReport(name)),
+    Bun.escapeHTML(name === '' ? 'Not cached, or no reason was recorded.' : describeReason(name)),
     count(requests),
     dollars(cost_usd),
   ])
