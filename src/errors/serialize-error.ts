@@ -2,19 +2,19 @@
 import { ProxyError, type ProxyErrorOptions } from './proxy-error.ts'
 
 /** A ProxyError keeps everything except its cause; any other error only its message. */
-export type SerializedError = { refusal: ProxyErrorOptions } | { failure: string }
+export type SerializedError = { proxyError: ProxyErrorOptions } | { message: string }
 
 export function serializeError(error: unknown): SerializedError {
-  if (!(error instanceof ProxyError)) return { failure: error instanceof Error ? error.message : String(error) }
+  if (!(error instanceof ProxyError)) return { message: error instanceof Error ? error.message : String(error) }
   const { status, code, message, type, param, details, headers, replacesResponse } = error
   const more = {
     ...(param && { param }),
     ...(details && { details }),
     ...(replacesResponse && { replacesResponse }),
   }
-  return { refusal: { status, code, message, type, headers, ...more } }
+  return { proxyError: { status, code, message, type, headers, ...more } }
 }
 
 export function deserializeError(serialized: SerializedError): Error {
-  return 'refusal' in serialized ? new ProxyError(serialized.refusal) : new Error(serialized.failure)
+  return 'proxyError' in serialized ? new ProxyError(serialized.proxyError) : new Error(serialized.message)
 }

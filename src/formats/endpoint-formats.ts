@@ -32,13 +32,13 @@ function completenessOfEmbeddings(
   { data }: Record<string, unknown>,
   { count = 1, dimensions }: ExpectedOutput,
 ): Completeness {
-  if (!Array.isArray(data) || data.length === 0) return 'not_an_answer'
-  if (data.length < count) return 'too_few'
+  if (!Array.isArray(data) || data.length === 0) return 'not_a_response'
+  if (data.length < count) return 'too_few_results'
   const lengths = new Set(data.map(countDimensions).filter(length => length !== null))
   const [length] = lengths
   const hasOtherDimensions =
     lengths.has(0) || lengths.size > 1 || (dimensions !== undefined && length !== undefined && length !== dimensions)
-  return hasOtherDimensions ? 'other_dimensions' : 'whole'
+  return hasOtherDimensions ? 'wrong_dimensions' : 'whole'
 }
 
 const FLOAT_BYTES = 4

@@ -3,8 +3,8 @@ import type { ProxyError } from '../errors/errors.ts'
 import type { JsonObject } from './json/canonical.ts'
 
 export interface FieldRule {
-  /** How the translation treats the field. `repeated` fields have no effect, but the response repeats them. */
-  treatment: 'translated' | 'repeated' | 'dropped' | 'refused'
+  /** How the translation treats the field. `echoed` fields have no effect, but the response repeats them. */
+  treatment: 'translated' | 'echoed' | 'omitted' | 'rejected'
   /** One sentence for the documentation: the field's translation, or why it has none. */
   reason: string
   /** Returns whether a value of a rejected field has no effect and so is accepted. Null is always accepted. */
@@ -34,7 +34,7 @@ export function applyFieldRules(
   for (const [field, value] of Object.entries(body)) {
     const rule = Object.hasOwn(rules, field) ? rules[field] : undefined
     if (rule === undefined) withoutRule[field] = value
-    else if (rule.treatment === 'refused' && value !== null && !rule.accepts?.(value))
+    else if (rule.treatment === 'rejected' && value !== null && !rule.accepts?.(value))
       throw createRejection(field, rule)
   }
   return withoutRule

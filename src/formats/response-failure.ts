@@ -9,7 +9,7 @@ import { asString, isPresent } from './json/canonical.ts'
 
 /** Descriptions of the failures, which follow "The provider" in the message. */
 const FAULTS: Partial<Record<Completeness, string>> = {
-  not_an_answer: 'returned no response',
+  not_a_response: 'returned no response',
   empty_choice: 'returned an empty response',
   no_output: 'returned an empty response, and counts output tokens',
   malformed_chunk: 'sent a chunk that cannot be read',

@@ -21,7 +21,7 @@ import { countPromptTokens, estimatePromptTokens } from './tokens/count-tokens.t
 import { ChatStreamTranslator, type SourceResponse, translatePlainResponse } from './translate-response.ts'
 
 /** The context of one request as plain data that can be sent to a worker. */
-export type TranslationContext = { wanted: ExpectedOutput } & (
+export type TranslationContext = { expected: ExpectedOutput } & (
   | { endpoint: 'responses'; context: ResponseContext }
   | { endpoint: 'messages'; context: MessageTranslationContext }
 )
@@ -72,7 +72,7 @@ export function translateToChat(
   if (endpoint === 'responses') {
     const context = readResponseContext(given, crypto.randomUUID(), target.extrasKeys)
     const chatRequest = translateResponsesRequest(body, target.extrasKeys)
-    const translated = { endpoint, context, wanted: readExpectedChatOutput(chatRequest) } as const
+    const translated = { endpoint, context, expected: readExpectedChatOutput(chatRequest) } as const
     return { chatRequest, droppedTools, omittedItems: listOmittedItemTypes(given), context: translated }
   }
   const chatRequest = translateMessagesRequest(body, target)
@@ -83,7 +83,7 @@ export function translateToChat(
     chatRequest,
     droppedTools,
     omittedItems: [],
-    context: { endpoint, context, wanted: readExpectedChatOutput(chatRequest) },
+    context: { endpoint, context, expected: readExpectedChatOutput(chatRequest) },
   }
 }
 
@@ -106,17 +106,17 @@ export function restoreClientFieldNames(
 }
 
 export function createResponseTranslator(translated: TranslationContext): ResponseTranslator {
-  const { endpoint, context, wanted } = translated
+  const { endpoint, context, expected } = translated
   const create = (reader: () => PartReader) =>
     translated.endpoint === 'responses'
       ? new ResponsesTranslationWriter(translated.context, reader)
       : new MessagesTranslationWriter(translated.context, reader)
   return {
     translateResponse(response) {
-      const { events, source } = translatePlainResponse(response, create, wanted)
+      const { events, source } = translatePlainResponse(response, create, expected)
       return { body: endpoint === 'responses' ? joinResponse(events) : joinMessage(events), source }
     },
-    createStreamTranslator: () => new ChatStreamTranslator(create, wanted),
+    createStreamTranslator: () => new ChatStreamTranslator(create, expected),
     // Responses and chat use the same envelope.
     translateError: error =>
       endpoint === 'responses' ? writeOpenAiError(error) : writeAnthropicProviderError(error, context.requestId),

@@ -73,7 +73,7 @@ export function analyzePlainResponse(bytes: Uint8Array, { endpoint, expected }: 
   const read = readPlainResponseBody(bytes, () => format.createAssembler(expected))
   const analysis = analyzeResponse(format, read, expected)
   // Entries are stored as text, so they must be valid UTF-8.
-  const completeness = analysis.completeness === 'whole' && !isUtf8(bytes) ? 'not_utf8' : analysis.completeness
+  const completeness = analysis.completeness === 'whole' && !isUtf8(bytes) ? 'invalid_utf8' : analysis.completeness
   const isRewritten = read && (format.normalize?.(read.body) || read.stream)
   return { ...analysis, completeness, bytes: isRewritten ? encodeJson(read.body) : bytes }
 }
@@ -87,7 +87,7 @@ export function analyzeResponse(
   expected: ExpectedOutput,
 ): ResponseAnalysis {
   const { body, stream } = read ?? EMPTY_BODY
-  const completeness = stream?.completeness ?? (read ? format.completenessOf(body, expected) : 'not_an_answer')
+  const completeness = stream?.completeness ?? (read ? format.completenessOf(body, expected) : 'not_a_response')
   const usage = stream?.usage ?? body.usage ?? null
   return analyzeAssembled(format, { body, completeness, usage, error: stream?.error ?? null })
 }

@@ -14,7 +14,7 @@ import { readReasoningText } from './reasoning-text.ts'
 /** The reason why a response must not be cached. */
 export type IncompleteReason =
   /** The body is not an object with at least one choice. */
-  | 'not_an_answer'
+  | 'not_a_response'
   /** An `error` object inside a 200 body: aggregators report a provider's failure that way. */
   | 'error_in_body'
   /** An `error` object inside one of the choices, or `finish_reason: 'error'`. */
@@ -22,7 +22,7 @@ export type IncompleteReason =
   /** A choice has neither a message nor a text. */
   | 'empty_choice'
   /** A choice ended without text, a call, a refusal, an image or audio. A retry may succeed. */
-  | 'nothing_said'
+  | 'empty_message'
   /** A choice ended regularly without output, although the provider counts output tokens. */
   | 'no_output'
   /** A choice has no `finish_reason`, so it is not finished. */
@@ -38,7 +38,7 @@ export type IncompleteReason =
   /** The response ended for a new reason of its vendor, which the client may know. */
   | 'unknown_stop_reason'
   /** The bytes are not valid UTF-8, but cache entries are text. */
-  | 'not_utf8'
+  | 'invalid_utf8'
   /** A part was omitted because the client's format does not support it. */
   | 'omitted_parts'
   /** The stream contains an error object. */
@@ -48,15 +48,15 @@ export type IncompleteReason =
   /** A field changed its type within the stream, so that its parts cannot be merged. */
   | 'inconsistent_chunks'
   /** The response has fewer choices or vectors than requested. */
-  | 'too_few'
+  | 'too_few_results'
   /** The arguments of a call are not valid JSON, so they are probably truncated. */
-  | 'cut_arguments'
+  | 'invalid_arguments'
   /** The text is not valid JSON, although the request requires JSON. */
-  | 'no_json'
+  | 'invalid_json'
   /** No tool is called, although the request requires a call. */
-  | 'no_call'
+  | 'missing_tool_call'
   /** The vectors do not have the requested dimensions, or differ in length. */
-  | 'other_dimensions'
+  | 'wrong_dimensions'
   /** The response is too long to store, so that its text was discarded. */
   | 'too_large'
   /** The stream ended without a closing event or a reason for its end. */
@@ -65,7 +65,7 @@ export type IncompleteReason =
 export type Completeness = 'whole' | IncompleteReason
 
 const UPSTREAM_FAILURES: ReadonlySet<Completeness> = new Set<Completeness>([
-  'not_an_answer',
+  'not_a_response',
   'error_in_body',
   'error_in_choice',
   'error_in_stream',
@@ -90,16 +90,16 @@ export function combineCompleteness(flaw: IncompleteReason | null, judged: Compl
 
 /** Judges the body of a 200: a plain chat or legacy completion, or an assembled stream. */
 export function completenessOf(body: unknown, expected: ExpectedOutput): Completeness {
-  if (!isJsonObject(body)) return 'not_an_answer'
+  if (!isJsonObject(body)) return 'not_a_response'
   if (isPresent(readField(body, 'error'))) return 'error_in_body'
   const choices = readField(body, 'choices')
-  if (!Array.isArray(choices) || choices.length === 0) return 'not_an_answer'
+  if (!Array.isArray(choices) || choices.length === 0) return 'not_a_response'
   const outputTokens = readOutputTokens(body)
   for (const choice of choices) {
-    const completeness = isJsonObject(choice) ? completenessOfChoice(choice, expected, outputTokens) : 'not_an_answer'
+    const completeness = isJsonObject(choice) ? completenessOfChoice(choice, expected, outputTokens) : 'not_a_response'
     if (completeness !== 'whole') return completeness
   }
-  return choices.length < (expected.count ?? 1) ? 'too_few' : 'whole'
+  return choices.length < (expected.count ?? 1) ? 'too_few_results' : 'whole'
 }
 
 /** Returns the output tokens of all choices together; null if not known. */
@@ -121,7 +121,7 @@ function completenessOfChoice(choice: JsonObject, expected: ExpectedOutput, outp
   if (hasContent(choice)) return completenessOfContent(choice, expected)
   const hasHiddenOutput =
     finishKind === 'regular' && (outputTokens ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !hasReasoning(choice)
-  return hasHiddenOutput ? 'no_output' : 'nothing_said'
+  return hasHiddenOutput ? 'no_output' : 'empty_message'
 }
 
 /** Maximum output tokens of an empty response. Some servers count its end token, and Claude ends an empty turn with two or three tokens. */
@@ -142,11 +142,11 @@ function completenessOfContent(choice: JsonObject, expected: ExpectedOutput): Co
   const message = readField(choice, 'message')
   if (!isJsonObject(message)) return 'whole'
   const calls = callsOf(message)
-  if (!calls.every(hasWholeArguments)) return 'cut_arguments'
+  if (!calls.every(hasWholeArguments)) return 'invalid_arguments'
   // A refusal replaces the requested output.
   if (calls.length > 0 || !isBlank(readField(message, 'refusal'))) return 'whole'
-  if (expected.requiresToolCall) return 'no_call'
-  return hasExpectedTextFormat(textOfContent(readField(message, 'content')), expected) ? 'whole' : 'no_json'
+  if (expected.requiresToolCall) return 'missing_tool_call'
+  return hasExpectedTextFormat(textOfContent(readField(message, 'content')), expected) ? 'whole' : 'invalid_json'
 }
 
 function callsOf(message: JsonObject): unknown[] {

@@ -158,9 +158,9 @@ function addDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, 
 const REGULAR_STOP_REASONS = new Set(['end_turn', 'stop_sequence', 'tool_use', 'max_tokens'])
 
 export function completenessOfMessage(body: unknown, expected: ExpectedOutput = NO_EXPECTATIONS): Completeness {
-  if (!isJsonObject(body)) return 'not_an_answer'
+  if (!isJsonObject(body)) return 'not_a_response'
   if (body.type === 'error') return 'error_in_body'
-  if (body.type !== 'message' || !Array.isArray(body.content)) return 'not_an_answer'
+  if (body.type !== 'message' || !Array.isArray(body.content)) return 'not_a_response'
   const { stop_reason: reason } = body
   // The client has to continue a paused turn.
   if (reason === 'pause_turn') return 'pending'
@@ -173,7 +173,7 @@ export function completenessOfMessage(body: unknown, expected: ExpectedOutput = 
   if (blocks.some(hasContent)) return completenessOfBlocks(blocks, expected)
   const hasHiddenOutput =
     reason === 'end_turn' && (readOutputTokens(body) ?? 0) > MAX_EMPTY_RESPONSE_TOKENS && !blocks.some(isThought)
-  return hasHiddenOutput ? 'no_output' : 'nothing_said'
+  return hasHiddenOutput ? 'no_output' : 'empty_message'
 }
 
 function readOutputTokens({ usage }: JsonObject): number | null {
@@ -182,12 +182,13 @@ function readOutputTokens({ usage }: JsonObject): number | null {
 
 function completenessOfBlocks(blocks: readonly JsonObject[], expected: ExpectedOutput): Completeness {
   const calls = blocks.filter(callsTool)
-  if (!calls.every(({ input }) => isJsonObject(input) && !Object.hasOwn(input, INVALID_JSON))) return 'cut_arguments'
-  if (expected.requiresToolCall && calls.length === 0) return 'no_call'
+  if (!calls.every(({ input }) => isJsonObject(input) && !Object.hasOwn(input, INVALID_JSON)))
+    return 'invalid_arguments'
+  if (expected.requiresToolCall && calls.length === 0) return 'missing_tool_call'
   // A call for the client replaces the text; a call that ran at the provider does not.
   if (calls.some(({ type }) => type === 'tool_use')) return 'whole'
   const text = blocks.map(block => (block.type === 'text' ? block.text : '')).join('')
-  return hasExpectedTextFormat(text, expected) ? 'whole' : 'no_json'
+  return hasExpectedTextFormat(text, expected) ? 'whole' : 'invalid_json'
 }
 
 const callsTool = ({ type }: JsonObject) => asString(type).endsWith('tool_use')

@@ -28,14 +28,14 @@ export const MESSAGE_FIELD_RULES: Record<MessagesRequestField, FieldRule> = {
     tools:
       'Become functions; tools that Anthropic runs are omitted if the model may choose, and other tools that it defines are rejected.',
     tool_choice: '`any` becomes `required`, and a named tool becomes a named function.',
-    thinking: 'A budget becomes the nearest `reasoning_effort`, and is dropped for models that do not reason.',
+    thinking: 'A budget becomes the nearest `reasoning_effort`, and is omitted for models that do not reason.',
     output_config: 'Becomes `reasoning_effort` and `response_format`.',
     output_format: 'The older name of `output_config.format`.',
     metadata: 'Its `user_id` becomes `user`, as a hash if it is too long.',
     service_tier: '`standard_only` becomes `default`.',
     cache_control: 'Sent to providers that support such breakpoints, as on content blocks.',
   }),
-  ...rules('dropped', {
+  ...rules('omitted', {
     betas: 'They enable features of Anthropic’s own service.',
     billing_policy: 'It selects who pays at Anthropic.',
     fallback_credit_token: 'It refers to credit at Anthropic.',
@@ -46,7 +46,7 @@ export const MESSAGE_FIELD_RULES: Record<MessagesRequestField, FieldRule> = {
     user_profile_id: 'It names an account at Anthropic.',
     workspace_id: 'It names an account at Anthropic.',
   }),
-  ...rules('refused', {
+  ...rules('rejected', {
     container: 'Containers run only at Anthropic.',
     compaction: 'Only Anthropic compacts a conversation in a response; ask for a summary in a message.',
     thread: 'Only Anthropic stores a conversation for its client; send all messages.',

@@ -118,9 +118,9 @@ function withoutText({ type, status, container_id, environment }: JsonObject): J
 }
 
 export function completenessOfResponse(body: unknown, expected: ExpectedOutput): Completeness {
-  if (!isJsonObject(body)) return 'not_an_answer'
+  if (!isJsonObject(body)) return 'not_a_response'
   if (body.status === 'failed' || (body.error ?? null) !== null) return 'error_in_body'
-  if (body.object !== 'response' || !Array.isArray(body.output)) return 'not_an_answer'
+  if (body.object !== 'response' || !Array.isArray(body.output)) return 'not_a_response'
   if (body.status === 'incomplete') return completenessOfTruncated(body, expected)
   // The response is, for example, a background response that is queued or was cancelled.
   if (body.status !== 'completed') return 'pending'
@@ -148,17 +148,17 @@ function completenessOfTruncated(body: JsonObject, expected: ExpectedOutput): Co
 }
 
 function completenessOfItems(items: readonly JsonObject[], expected: ExpectedOutput): Completeness {
-  if (!hasContent(items)) return 'nothing_said'
+  if (!hasContent(items)) return 'empty_message'
   const functionCalls = items.filter(({ type }) => type === 'function_call')
-  if (!functionCalls.every(call => areCompleteArguments(call.arguments))) return 'cut_arguments'
+  if (!functionCalls.every(call => areCompleteArguments(call.arguments))) return 'invalid_arguments'
   const parts = items.flatMap(({ content, type }) => (type === 'message' ? asObjects(content) : []))
   // A refusal replaces the requested output.
   if (parts.some(({ type }) => type === 'refusal')) return 'whole'
-  if (expected.requiresToolCall && !hasResponseToolCalls({ output: items })) return 'no_call'
+  if (expected.requiresToolCall && !hasResponseToolCalls({ output: items })) return 'missing_tool_call'
   // A call for the client replaces the text; a call that ran at the provider does not.
   if (items.some(({ type }) => type === 'function_call' || type === 'custom_tool_call')) return 'whole'
   const text = parts.map(part => (typeof part.text === 'string' ? part.text : '')).join('')
-  return hasExpectedTextFormat(text, expected) ? 'whole' : 'no_json'
+  return hasExpectedTextFormat(text, expected) ? 'whole' : 'invalid_json'
 }
 
 /** Whether an item other than reasoning has content. */

@@ -40,13 +40,13 @@ export const RESPONSE_FIELD_RULES: Record<ResponsesRequestField, FieldRule> = {
     prompt_cache_options: 'Sent unchanged.',
     service_tier: 'Sent unchanged.',
   }),
-  ...rules('repeated', {
+  ...rules('echoed', {
     max_tool_calls: 'It limits only hosted tools.',
     metadata: 'Providers accept it only for responses that they store.',
     store: 'Unless it is false, the proxy stores the response for a week, for this key.',
     truncation: 'A conversation that is too long is an error; nothing is removed from it.',
   }),
-  ...rules('dropped', {
+  ...rules('omitted', {
     stream_options: 'Usage is always reported, and nothing is padded.',
     client_metadata: 'It identifies the client’s session to OpenAI.',
     context_management: 'A conversation that is too long is an error; nothing is removed from it.',
@@ -54,7 +54,7 @@ export const RESPONSE_FIELD_RULES: Record<ResponsesRequestField, FieldRule> = {
     access_programs: 'They exist only at OpenAI.',
     betas: 'They enable features of OpenAI’s own service.',
   }),
-  ...rules('refused', {
+  ...rules('rejected', {
     previous_response_id:
       'The previous conversation is sent along if the proxy stores it, which it does for a week, for the key that created it. No other provider has OpenAI’s responses.',
     conversation: 'Other providers have no stored conversations; send the whole conversation.',

@@ -68,7 +68,7 @@ export async function translatePlainChatResponse(
 
 /** Analyzes and translates a response. A failure is not translated, because the analysis determines the client's error. */
 export function translateResponseBytes(bytes: Uint8Array, context: TranslationContext): PlainResponseAnalysis {
-  const { wanted: expected } = context
+  const { expected } = context
   const format = apiFormatOf('chat')
   const read = readPlainResponseBody(bytes, () => format.createAssembler(expected))
   const analysis = analyzeResponse(format, read, expected)

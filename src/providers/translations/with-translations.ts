@@ -168,13 +168,13 @@ async function sendAsChat(
 /** Restores the client's field names in a 400 of the proxy itself. */
 async function restoreErrorFields(error: unknown, restoreFieldNames: RestoreFieldNames): Promise<unknown> {
   const serialized = serializeError(error)
-  if (!('refusal' in serialized) || serialized.refusal.status !== 400) return error
-  const { message, param = null } = serialized.refusal
+  if (!('proxyError' in serialized) || serialized.proxyError.status !== 400) return error
+  const { message, param = null } = serialized.proxyError
   const details = await restoreFieldNames({ message, param })
   const { param: clientParam } = details
   return deserializeError({
-    refusal: {
-      ...serialized.refusal,
+    proxyError: {
+      ...serialized.proxyError,
       message: details.message,
       ...(clientParam === null ? {} : { param: clientParam }),
     },

@@ -32,8 +32,8 @@ const LOOK_UP = { type: 'function', function: { name: 'look_up', parameters: { t
 const MIB = 1024 * 1024
 
 /** Every reason there is for a chat's answer: the compiler asks for a case when one is added. */
-export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'other_dimensions'>, IncompleteCase> = {
-  not_an_answer: { stream: events(), plain: body({ choices: [], usage: undefined }), isFailure: true, isEmpty: true },
+export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'wrong_dimensions'>, IncompleteCase> = {
+  not_a_response: { stream: events(), plain: body({ choices: [], usage: undefined }), isFailure: true, isEmpty: true },
   error_in_body: { plain: { kind: 'errorInAnswer', shape: 'bare', afterChunks: 0 }, isFailure: true, isEmpty: true },
   error_in_choice: {
     stream: events(choice({ delta: { content: 'Hel' } }), choice({ finish_reason: 'error' })),
@@ -47,7 +47,7 @@ export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'other_dimension
     isEmpty: true,
   },
   no_output: { ...both({ kind: 'answer', content: '', usage: { completion_tokens: 9 } }), isFailure: true },
-  nothing_said: both({ kind: 'answer', content: '' }),
+  empty_message: both({ kind: 'answer', content: '' }),
   unfinished_choice: {
     stream: events(choice({ delta: { content: 'Hel' } })),
     plain: body({ choices: [{ index: 0, message: { role: 'assistant', content: 'Hel' }, finish_reason: null }] }),
@@ -77,7 +77,7 @@ export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'other_dimension
       choices: [{ index: 0, message: { content: 'A dot:', images: [IMAGE] }, finish_reason: 'stop' }],
     }),
   },
-  not_utf8: {
+  invalid_utf8: {
     plain: {
       ...body({ choices: [{ index: 0, message: { content: 'Caf\u00e9' }, finish_reason: 'stop' }] }),
       encoding: 'latin1',
@@ -97,14 +97,14 @@ export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'other_dimension
       choice({ delta: { trace: { region: 'eu' } }, finish_reason: 'stop' }),
     ),
   },
-  too_few: {
+  too_few_results: {
     stream: events(choice({ delta: { content: 'One' }, finish_reason: 'stop' })),
     plain: body({ choices: [{ index: 0, message: { role: 'assistant', content: 'One' }, finish_reason: 'stop' }] }),
     asked: { n: 2 },
   },
-  cut_arguments: both({ kind: 'answer', toolCalls: [{ name: 'look_up', arguments: '{"city": "Par' }] }),
-  no_json: both({ kind: 'answer', content: '{"city": "Par' }, { response_format: { type: 'json_object' } }),
-  no_call: both({ kind: 'answer', content: 'No.' }, { tools: [LOOK_UP], tool_choice: 'required' }),
+  invalid_arguments: both({ kind: 'answer', toolCalls: [{ name: 'look_up', arguments: '{"city": "Par' }] }),
+  invalid_json: both({ kind: 'answer', content: '{"city": "Par' }, { response_format: { type: 'json_object' } }),
+  missing_tool_call: both({ kind: 'answer', content: 'No.' }, { tools: [LOOK_UP], tool_choice: 'required' }),
   too_large: {
     stream: events(
       ...Array.from({ length: 70 }, () => choice({ delta: { content: 'x'.repeat(MIB) } })),

@@ -155,7 +155,7 @@ export const AGGREGATOR: CorpusEntry[] = [
         }),
       ],
     },
-    completeness: 'nothing_said',
+    completeness: 'empty_message',
   },
   {
     name: 'Aggregator: parallel tool calls, numbered in the plain answer too',

@@ -360,7 +360,7 @@ const COMPATIBLE: CorpusEntry[] = [
     name: 'Nothing but [DONE]',
     stream: 'data: [DONE]\n\n',
     body: { object: 'chat.completion', choices: [] },
-    completeness: 'not_an_answer',
+    completeness: 'not_a_response',
   },
   {
     name: 'Nothing at all',
@@ -375,7 +375,7 @@ const COMPATIBLE: CorpusEntry[] = [
     plain: '"<!doctype html>"',
     body: { object: 'chat.completion', choices: [] },
     completeness: 'missing_end',
-    plainCompleteness: 'not_an_answer',
+    plainCompleteness: 'not_a_response',
   },
   {
     name: 'Events after [DONE]',

@@ -224,7 +224,7 @@ describe('what Claude models refuse at /v1/responses is said of the client’s o
     ['max_output_tokens', 'whole number', { max_output_tokens: 'x' }],
     ['top_logprobs', 'log probabilities', { top_logprobs: 3 }],
     ['include', 'log probabilities', { include: ['message.output_text.logprobs'] }],
-    ['n', 'one answer', { n: 2 }],
+    ['n', 'one response', { n: 2 }],
   ])('%s', (param, text, more) => {
     const own = { model: 'claude-haiku-4-5', input: 'Hi.', ...more }
     let refused: unknown

@@ -5,13 +5,13 @@ import type { MessageTranslationContext } from '../../../src/formats/messages/me
 import type { ResponseContext } from '../../../src/formats/responses/write-response.ts'
 import { createResponseTranslator, type TranslationContext } from '../../../src/formats/translation.ts'
 
-const wanted = { clientSetOutputLimit: true }
+const expected = { clientSetOutputLimit: true }
 const toMessages = (context: MessageTranslationContext): TranslationContext => ({
   endpoint: 'messages',
   context,
-  wanted,
+  expected,
 })
-const toResponses = (context: ResponseContext): TranslationContext => ({ endpoint: 'responses', context, wanted })
+const toResponses = (context: ResponseContext): TranslationContext => ({ endpoint: 'responses', context, expected })
 
 function openStream(translated: TranslationContext) {
   const translation = createResponseTranslator(translated).createStreamTranslator()

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../../src/providers/upstream.ts'
 import { brokenResponseError } from '../../../src/providers/upstream-failure.ts'
 
 const encoder = new TextEncoder()
-const wanted = { clientSetOutputLimit: true }
+const expected = { clientSetOutputLimit: true }
 
 const delta = (fields: object, finishReason: string | null = null) =>
   ({ id: 'c', choices: [{ index: 0, delta: fields, finish_reason: finishReason }] }) as JsonObject
@@ -41,7 +41,7 @@ function open(
   pieces: readonly string[],
   { endpoint = 'chat' as Endpoint, failure }: { endpoint?: Endpoint; failure?: unknown } = {},
 ) {
-  return new ResponseStream(bodyOf(pieces, failure), { endpoint, expected: wanted }, null)
+  return new ResponseStream(bodyOf(pieces, failure), { endpoint, expected: expected }, null)
 }
 
 async function readText(stream: ResponseStream): Promise<string> {
@@ -111,7 +111,7 @@ describe('readToFirstPart', () => {
   test('waits for nothing behind the closing event', async () => {
     const stream = open([ROLE, END, DONE], { failure: HANGS })
     await stream.readToFirstPart()
-    expect(stream.analyze()).toMatchObject({ completeness: 'nothing_said', failure: null })
+    expect(stream.analyze()).toMatchObject({ completeness: 'empty_message', failure: null })
   })
 
   test('rejects where the connection breaks before', async () => {
@@ -207,13 +207,13 @@ describe('hasToldFailure', () => {
 describe('judge', () => {
   test('judges the response that a stream is translated from', async () => {
     const context = { model: 'm', inputTokens: 1, requestId: 'req_1', extrasKeys: ['p m'] }
-    const translation = createResponseTranslator({ endpoint: 'messages', context, wanted }).createStreamTranslator()
+    const translation = createResponseTranslator({ endpoint: 'messages', context, expected }).createStreamTranslator()
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }]
     const chunks = [delta({ content: 'A dot:', images }), delta({}, 'stop')]
     const usage = { choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } }
     const events = [...chunks, usage].flatMap(chunk => translation.push({ event: null, data: JSON.stringify(chunk) }))
     const written = [...events, ...translation.end()].map(event => `event: ${event.type}\n${eventOf(event)}`)
-    const stream = new ResponseStream(bodyOf(written), { endpoint: 'messages', expected: wanted }, translation)
+    const stream = new ResponseStream(bodyOf(written), { endpoint: 'messages', expected: expected }, translation)
     await readText(stream)
     expect(stream.finish().completeness).toBe('whole')
     expect(stream.analyze()).toMatchObject({

@@ -139,7 +139,7 @@ describe('createAssembler', () => {
   test('tells a stream without any choice from one that was closed without one', () => {
     expect(assemble([]).completeness).toBe('missing_end')
     expect(assemble([{ choices: [] }]).completeness).toBe('missing_end')
-    expect(assemble(['[DONE]']).completeness).toBe('not_an_answer')
+    expect(assemble(['[DONE]']).completeness).toBe('not_a_response')
   })
 
   test('takes a response that was finished for whole without [DONE]', () => {

@@ -28,7 +28,7 @@ describe('completenessOf', () => {
   test.each([undefined, null, 'text', [], {}, { choices: null }, { choices: [] }, { choices: ['x'] }, { data: [] }])(
     'takes %j for no answer',
     body => {
-      expect(completenessOf(body, strict)).toBe('not_an_answer')
+      expect(completenessOf(body, strict)).toBe('not_a_response')
     },
   )
 
@@ -57,14 +57,14 @@ describe('completenessOf', () => {
     { content: [], tool_calls: [] },
     { content: '', refusal: null, reasoning_content: 'Let me think.' },
   ])('knows that %j says nothing', said => {
-    expect(judge({ message: { role: 'assistant', ...said } })).toBe('nothing_said')
-    expect(judge({ message: said, finish_reason: 'length' }, {}, { clientSetOutputLimit: true })).toBe('nothing_said')
+    expect(judge({ message: { role: 'assistant', ...said } })).toBe('empty_message')
+    expect(judge({ message: said, finish_reason: 'length' }, {}, { clientSetOutputLimit: true })).toBe('empty_message')
   })
 
   test('knows an empty text, and that one of several choices is empty', () => {
-    expect(judge({ message: undefined, text: '' })).toBe('nothing_said')
+    expect(judge({ message: undefined, text: '' })).toBe('empty_message')
     const second = { index: 1, message: { content: '' }, finish_reason: 'stop' }
-    expect(completenessOf({ choices: [{ message, finish_reason: 'stop' }, second] }, strict)).toBe('nothing_said')
+    expect(completenessOf({ choices: [{ message, finish_reason: 'stop' }, second] }, strict)).toBe('empty_message')
   })
 
   test.each([
@@ -93,8 +93,8 @@ describe('completenessOf', () => {
     { function_call: { name: 'f', arguments: '{"a"' } },
   ])('knows that the arguments of %j are cut', said => {
     const cut = { message: { role: 'assistant', content: 'Let me see.', ...said } }
-    expect(judge(cut)).toBe('cut_arguments')
-    expect(judge({ ...cut, finish_reason: 'length' }, {}, { clientSetOutputLimit: true })).toBe('cut_arguments')
+    expect(judge(cut)).toBe('invalid_arguments')
+    expect(judge({ ...cut, finish_reason: 'length' }, {}, { clientSetOutputLimit: true })).toBe('invalid_arguments')
   })
 
   test('counts choices, for each prompt', () => {
@@ -105,7 +105,7 @@ describe('completenessOf', () => {
       ],
     }
     expect(completenessOf(two, readExpectedChatOutput({ n: 2 }))).toBe('whole')
-    for (const n of [3, '3']) expect(completenessOf(two, readExpectedChatOutput({ n }))).toBe('too_few')
+    for (const n of [3, '3']) expect(completenessOf(two, readExpectedChatOutput({ n }))).toBe('too_few_results')
     for (const prompt of ['a', [1, 2, 3], ['a'], [[1, 2]]]) {
       expect(completenessOf(two, readExpectedCompletionOutput({ prompt, n: 2, best_of: 9 }))).toBe('whole')
     }
@@ -114,15 +114,15 @@ describe('completenessOf', () => {
       [[1], [2]],
     ]) {
       expect(completenessOf(two, readExpectedCompletionOutput({ prompt }))).toBe('whole')
-      expect(completenessOf(two, readExpectedCompletionOutput({ prompt, n: 2 }))).toBe('too_few')
+      expect(completenessOf(two, readExpectedCompletionOutput({ prompt, n: 2 }))).toBe('too_few_results')
     }
   })
 
   test.each([
     ['{"a": 1}', 'whole', 'whole'],
-    ['[1]', 'no_json', 'whole'],
-    ['{"a": 1', 'no_json', 'no_json'],
-    ['```json\n{}\n```', 'no_json', 'no_json'],
+    ['[1]', 'invalid_json', 'whole'],
+    ['{"a": 1', 'invalid_json', 'invalid_json'],
+    ['```json\n{}\n```', 'invalid_json', 'invalid_json'],
   ])('reads %j as JSON where that was asked for', (content, asObject, asSchema) => {
     const said = { choices: [{ message: { content }, finish_reason: 'stop' }] }
     const whole = (type: string) => completenessOf(said, readExpectedChatOutput({ response_format: { type } }))
@@ -146,7 +146,7 @@ describe('completenessOf', () => {
     { type: 'function', function: { name: 'f' } },
     { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } },
   ])('asks for a call where there must be one: %j', tool_choice => {
-    expect(judge({}, {}, readExpectedChatOutput({ tool_choice }))).toBe('no_call')
+    expect(judge({}, {}, readExpectedChatOutput({ tool_choice }))).toBe('missing_tool_call')
     const call = { type: 'function', function: { name: 'f', arguments: '{}' } }
     expect(judge({ message: { tool_calls: [call] } }, {}, readExpectedChatOutput({ tool_choice }))).toBe('whole')
   })
@@ -191,12 +191,12 @@ describe('completenessOf', () => {
   })
 
   test.each([
-    [0, 'nothing_said'],
-    [3, 'nothing_said'],
+    [0, 'empty_message'],
+    [3, 'empty_message'],
     [4, 'no_output'],
     [900, 'no_output'],
-    [undefined, 'nothing_said'],
-    ['900', 'nothing_said'],
+    [undefined, 'empty_message'],
+    ['900', 'empty_message'],
   ])(
     'misses the output where there is none, and %j tokens of it are counted: %s',
     (completion_tokens, completeness) => {
@@ -211,15 +211,15 @@ describe('completenessOf', () => {
       { content: '', reasoning: 'Hm.' },
       { content: [{ type: 'thinking', thinking: 'Hm.' }] },
     ])
-      expect(judge({ message: thought }, { usage })).toBe('nothing_said')
+      expect(judge({ message: thought }, { usage })).toBe('empty_message')
     const cut = { message: { content: '' }, finish_reason: 'length' }
-    expect(judge(cut, { usage }, { clientSetOutputLimit: true })).toBe('nothing_said')
-    expect(judge({ message: undefined, text: '' }, { usage })).toBe('nothing_said')
+    expect(judge(cut, { usage }, { clientSetOutputLimit: true })).toBe('empty_message')
+    expect(judge({ message: undefined, text: '' }, { usage })).toBe('empty_message')
   })
 })
 
 const FAILURES: Completeness[] = [
-  'not_an_answer',
+  'not_a_response',
   'error_in_body',
   'error_in_choice',
   'error_in_stream',
@@ -231,18 +231,18 @@ const FAILURES: Completeness[] = [
   'missing_end',
 ]
 const INCOMPLETE: IncompleteReason[] = [
-  'nothing_said',
+  'empty_message',
   'content_filter',
   'provider_length_limit',
   'pending',
   'unknown_stop_reason',
-  'not_utf8',
+  'invalid_utf8',
   'omitted_parts',
   'inconsistent_chunks',
-  'too_few',
-  'cut_arguments',
-  'no_json',
-  'no_call',
+  'too_few_results',
+  'invalid_arguments',
+  'invalid_json',
+  'missing_tool_call',
   'too_large',
 ]
 
@@ -253,14 +253,14 @@ test.each([...FAILURES, 'whole' as const, ...INCOMPLETE])('isUpstreamFailure kno
 describe('worseOf', () => {
   test('lets a failure outrank what else makes a stream incomplete', () => {
     expect(combineCompleteness('too_large', 'unfinished_choice')).toBe('unfinished_choice')
-    expect(combineCompleteness('malformed_chunk', 'no_json')).toBe('malformed_chunk')
+    expect(combineCompleteness('malformed_chunk', 'invalid_json')).toBe('malformed_chunk')
     expect(combineCompleteness('error_in_stream', 'unfinished_choice')).toBe('error_in_stream')
   })
 
   test('else keeps what was seen first', () => {
     expect(combineCompleteness('inconsistent_chunks', 'whole')).toBe('inconsistent_chunks')
-    expect(combineCompleteness('inconsistent_chunks', 'no_json')).toBe('inconsistent_chunks')
-    expect(combineCompleteness(null, 'no_json')).toBe('no_json')
+    expect(combineCompleteness('inconsistent_chunks', 'invalid_json')).toBe('inconsistent_chunks')
+    expect(combineCompleteness(null, 'invalid_json')).toBe('invalid_json')
     expect(combineCompleteness(null, 'whole')).toBe('whole')
   })
 })

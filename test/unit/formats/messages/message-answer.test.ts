@@ -255,7 +255,7 @@ describe('completenessOfMessage', () => {
     [{ stop_reason: 'refusal' }, 'content_filter'],
     [{ stop_reason: 'model_context_window_exceeded' }, 'provider_length_limit'],
     [{ stop_reason: 'a_reason_of_tomorrow' }, 'unknown_stop_reason'],
-    [{ content: [] }, 'nothing_said'],
+    [{ content: [] }, 'empty_message'],
     [
       {
         content: [
@@ -263,10 +263,10 @@ describe('completenessOfMessage', () => {
           { type: 'text', text: '' },
         ],
       },
-      'nothing_said',
+      'empty_message',
     ],
     [{ type: 'error' }, 'error_in_body'],
-    [{ content: null }, 'not_an_answer'],
+    [{ content: null }, 'not_a_response'],
   ])('of %j: %s', (more, completeness) => {
     expect(completenessOfMessage({ ...native, ...more })).toBe(completeness)
   })

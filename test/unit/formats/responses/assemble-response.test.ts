@@ -68,30 +68,30 @@ describe('completenessOfResponse', () => {
       expect(judge(response({ status }))).toBe('pending')
     }
     expect(judge(response({ output: [{ ...message, status: 'incomplete' }] }))).toBe('pending')
-    for (const body of [null, [], {}, { object: 'response' }]) expect(judge(body)).toBe('not_an_answer')
+    for (const body of [null, [], {}, { object: 'response' }]) expect(judge(body)).toBe('not_a_response')
   })
 
   test('asks for whole arguments, for JSON and for a call, where they were asked for', () => {
     const call = { type: 'function_call', name: 'f', arguments: '{"city": "Par' }
     const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
-    for (const more of [{}, cut]) expect(judge(response({ output: [call], ...more }), true)).toBe('cut_arguments')
+    for (const more of [{}, cut]) expect(judge(response({ output: [call], ...more }), true)).toBe('invalid_arguments')
     const custom = { type: 'custom_tool_call', name: 'f', input: '{"city": "Par' }
     expect(judge(response({ output: [custom] }))).toBe('whole')
     const json = readExpectedResponseOutput({ text: { format: { type: 'json_schema', name: 's', schema: {} } } })
     const say = (text: string) => ({ ...message, content: [{ type: 'output_text', text }] })
     const search = { type: 'web_search_call', status: 'completed' }
     expect(completenessOfResponse(response({ output: [search, say('{"a": 1}')] }), json)).toBe('whole')
-    expect(completenessOfResponse(response({ output: [search, say('{"a": 1')] }), json)).toBe('no_json')
+    expect(completenessOfResponse(response({ output: [search, say('{"a": 1')] }), json)).toBe('invalid_json')
     expect(completenessOfResponse(response({ output: [say('I look.'), custom] }), json)).toBe('whole')
     const required = readExpectedResponseOutput({ tool_choice: 'required' })
-    expect(completenessOfResponse(response({ output: [say('No.')] }), required)).toBe('no_call')
+    expect(completenessOfResponse(response({ output: [say('No.')] }), required)).toBe('missing_tool_call')
     expect(completenessOfResponse(response({ output: [search, say('Yes.')] }), required)).toBe('whole')
   })
 
   test('asks for something said', () => {
     const empty = { ...message, content: [{ type: 'output_text', text: '' }] }
     for (const output of [[], [empty], [{ type: 'reasoning', summary: [{ text: 'Hm.' }] }]]) {
-      expect(judge(response({ output }))).toBe('nothing_said')
+      expect(judge(response({ output }))).toBe('empty_message')
     }
     const refused = { ...message, content: [{ type: 'refusal', refusal: 'No.' }] }
     for (const item of [refused, { type: 'function_call', name: 'f', arguments: '{}' }]) {

@@ -158,8 +158,8 @@ const TRANSLATED: Partial<Record<ChatRequestField, { body: Body; becomes: object
   },
 }
 
-/** For each dropped field: a request with it, and the same without. */
-const DROPPED: Partial<Record<ChatRequestField, { with: Body; without?: Body }>> = {
+/** For each omitted field: a request with it, and the same without. */
+const OMITTED: Partial<Record<ChatRequestField, { with: Body; without?: Body }>> = {
   stream_options: { with: { stream: true, stream_options: { include_usage: true } }, without: { stream: true } },
   usage: { with: { usage: { include: true } } },
   seed: { with: { seed: 7 } },
@@ -175,8 +175,8 @@ const DROPPED: Partial<Record<ChatRequestField, { with: Body; without?: Body }>>
   },
 }
 
-/** For each refused field: what is refused, where, and what asks for nothing. */
-const REFUSED: Partial<Record<ChatRequestField, { body: Body; param?: string; harmless?: Body }>> = {
+/** For each rejected field: what is refused, where, and what asks for nothing. */
+const REJECTED: Partial<Record<ChatRequestField, { body: Body; param?: string; harmless?: Body }>> = {
   n: { body: { n: 2 }, harmless: { n: 1 } },
   logprobs: { body: { logprobs: true }, harmless: { logprobs: false } },
   top_logprobs: { body: { top_logprobs: 3 }, harmless: { top_logprobs: 0 } },
@@ -211,15 +211,15 @@ describe('the table of field rules', () => {
     expect(translate({})).not.toMatchObject(field === 'messages' ? { system: [] } : (sample?.becomes ?? {}))
   })
 
-  test.each(fieldsOf('dropped'))('%s is dropped', field => {
-    const sample = DROPPED[field]
-    expect(sample, 'a sample for each dropped field').toBeDefined()
+  test.each(fieldsOf('omitted'))('%s is omitted', field => {
+    const sample = OMITTED[field]
+    expect(sample, 'a sample for each omitted field').toBeDefined()
     expect(translate(sample?.with ?? {})).toEqual(translate(sample?.without ?? {}))
   })
 
-  test.each(fieldsOf('refused'))('%s is refused, by name', field => {
-    const sample = REFUSED[field]
-    expect(sample, 'a sample for each refused field').toBeDefined()
+  test.each(fieldsOf('rejected'))('%s is rejected by name', field => {
+    const sample = REJECTED[field]
+    expect(sample, 'a sample for each rejected field').toBeDefined()
     const param = sample?.param ?? field
     expect(() => translate(sample?.body ?? {})).toThrow(
       expect.objectContaining({ status: 400, param, message: expect.stringContaining(FIELD_RULES[field].reason) }),
