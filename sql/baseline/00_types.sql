@@ -49,12 +49,12 @@ create type cache_match as (
     verdict verdict,
     verdict_source verdict_source
 );
-comment on column cache_match._cached_wording is 'Null: the question''s was not kept.';
-comment on column cache_match._sealed_wording is 'Null: it was not kept.';
+comment on column cache_match._cached_wording is 'Null: the question was not stored.';
+comment on column cache_match._sealed_wording is 'Null: it was not stored.';
 comment on column cache_match.difference is 'Null: none.';
-comment on column cache_match.entry_id is 'Null: the entry is gone.';
-comment on column cache_match.model is 'Null: the entry is gone.';
-comment on column cache_match.endpoint is 'Null: the entry is gone.';
+comment on column cache_match.entry_id is 'Null: the entry was deleted.';
+comment on column cache_match.model is 'Null: the entry was deleted.';
+comment on column cache_match.endpoint is 'Null: the entry was deleted.';
 comment on column cache_match.verdict is 'Null: none was given.';
 comment on column cache_match.verdict_source is 'Null: none was given.';
 
@@ -71,7 +71,7 @@ create type cache_verdict as (
 );
 comment on column cache_verdict.similarity is 'Null: it was not measured.';
 comment on column cache_verdict.difference is 'Null: none.';
-comment on column cache_verdict.model is 'Null: the entries are gone.';
+comment on column cache_verdict.model is 'Null: the entries were deleted.';
 
 create type cache_scope_report as (
     scope text,
@@ -82,12 +82,12 @@ create type cache_scope_report as (
     since unix_seconds
 );
 
-comment on type cache_scope_report is 'What the cache would have answered, if another scope had said who shares answers.';
+comment on type cache_scope_report is 'The hits that the cache would have served under another sharing scope.';
 comment on column cache_scope_report.scope is 'project, key or user.';
-comment on column cache_scope_report.requests is 'Requests that were looked at.';
-comment on column cache_scope_report.named is 'How many of them named a user.';
-comment on column cache_scope_report.users is 'How many users they named.';
-comment on column cache_scope_report.answered is 'How many of them were asked word for word before, by somebody who shares within the scope, so lately that the answer would still have been stored.';
+comment on column cache_scope_report.requests is 'The number of requests.';
+comment on column cache_scope_report.named is 'The number of them that named an end user.';
+comment on column cache_scope_report.users is 'The number of end users that they named.';
+comment on column cache_scope_report.answered is 'The number of them that an identical request in the sharing scope preceded, recently enough for its response to be cached.';
 comment on column cache_scope_report.since is 'When the first of them was answered. Null: there is none.';
 
 create type similarity_band as (
@@ -117,7 +117,7 @@ create type end_user_data as (
     newest_at unix_seconds
 );
 comment on column end_user_data.id is 'The kind of data.';
-comment on column end_user_data.items is 'How many.';
+comment on column end_user_data.items is 'The number of items.';
 comment on column end_user_data.oldest_at is 'Null: not known.';
 comment on column end_user_data.newest_at is 'Null: not known.';
 
@@ -140,8 +140,8 @@ comment on column notification_channel.subject_prefix is 'Null: none.';
 
 create type quota as (keys key_type, used natural_number, quota natural_number, remaining bigint);
 create type key_activity as (id text, name text, redacted_value text, type key_type, requests_last_minute natural_number, requests_per_minute natural_number);
-create type refusal as (reason text, requests natural_number, latest_hour unix_seconds);
-comment on column refusal.reason is 'The code of the error.';
+create type rejection_count as (reason text, requests natural_number, latest_hour unix_seconds);
+comment on column rejection_count.reason is 'The code of the error.';
 create domain user_role as text check (value in ('owner', 'reader'));
 create domain invite_status as text check (value in ('pending', 'accepted', 'expired'));
 create type invite_project as (id text, role project_role);
@@ -150,7 +150,7 @@ create type open_session as (id text, address text, user_agent text, created_at 
 
 create domain audit_actor_type as text check (value in ('session', 'api_key'));
 create type audit_project as (id text, name text);
-comment on column audit_project.name is 'Left out: the project is gone.';
+comment on column audit_project.name is 'Left out: the project was deleted.';
 create type audit_user as (id text, email text);
 create type audit_session as ("user" audit_user, ip_address text);
 comment on column audit_session.ip_address is 'Left out: the change was made with psql, or by the proxy itself.';
@@ -174,7 +174,7 @@ create type latency as (cache_result cache_result, requests natural_number, p50_
 
 create domain audit_severity as text check (value in ('violation', 'notice'));
 create type audit_observation as (kind text, project_id bigint, key_id bigint, at timestamptz, subject text, expected text, found text);
-comment on type audit_observation is 'A finding as a part of the audit returns it.';
+comment on type audit_observation is 'A finding of one part of the audit.';
 comment on column audit_observation.project_id is 'Null: it concerns no single project.';
 comment on column audit_observation.key_id is 'Null: it concerns no single key.';
 create type audit_finding as (

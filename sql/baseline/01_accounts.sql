@@ -29,7 +29,7 @@ comment on column plans.requests_per_month is 'Maximum number of requests of all
 comment on column plans.test_requests_per_minute is 'Maximum number of requests of a test key in any 60 seconds.';
 comment on column plans.test_requests_per_month is 'Maximum number of requests of all test keys of a project in a calendar month (UTC), separate from the project''s own quota.';
 comment on column plans.max_cache_ttl_seconds is 'Maximum time that a response stays in the cache, whatever a project or a request sets.';
-comment on column plans.concurrent_requests is 'Most requests of one key that are under way at the same time in one process of the proxy.';
+comment on column plans.concurrent_requests is 'Maximum number of requests of one key in flight in one process of the proxy.';
 comment on column plans.tokens_per_minute_per_key is 'Maximum number of prompt and completion tokens of a project key in any 60 seconds; null: unlimited.';
 
 create table projects (
@@ -54,7 +54,7 @@ comment on column projects.plan is 'The plan whose limits apply from the next re
 comment on column projects.created_at is 'When the project was created.';
 comment on column projects.archived_at is 'When the project was archived, and its keys deactivated; null: in use.';
 comment on column projects.cache_generation is 'Part of every Redis key: incrementing it orphans all that is cached there.';
-comment on column projects.verdict_generation is 'Incremented when a person gives a verdict on a pair, or one is withdrawn: what Redis knows of such pairs is void from the next request on. 1: nobody gave any.';
+comment on column projects.verdict_generation is 'Incremented when a person gives or withdraws a verdict on a pair: copies of verdicts in Redis are then invalid. 1: no person has given any.';
 comment on column projects.has_budgets is 'Whether any budget is set: without one, nothing is reserved.';
 
 -- Deployed with sql/functions; the trigger needs it now.
@@ -102,14 +102,14 @@ comment on table setting_kinds is 'The settings of projects, and their values. A
 comment on column setting_kinds.name is 'The setting, and the column of projects.';
 comment on column setting_kinds.type is 'choice: one of words; number; whole: a number without fraction; text; models: names of models with commas between them; aliases: the same, each as name=model|fallback|….';
 comment on column setting_kinds.preset is 'The value in new projects, and in existing ones when the setting is added.';
-comment on column setting_kinds.least is 'Least number; null: none.';
-comment on column setting_kinds.most is 'Greatest number, longest text or most names; null: none.';
-comment on column setting_kinds.words is 'The choices; for another type, what the value is, as messages say it.';
-comment on column setting_kinds.help is 'What the setting decides, in a sentence that goes on after its name.';
+comment on column setting_kinds.least is 'The minimum of a number; null: none.';
+comment on column setting_kinds.most is 'The maximum of a number, of the length of a text or of the number of names; null: none.';
+comment on column setting_kinds.words is 'The choices; for another type, a description of the value for messages.';
+comment on column setting_kinds.help is 'What the setting decides: a sentence that continues after its name.';
 comment on column setting_kinds.place is 'The order on a page.';
 comment on column setting_kinds.area is 'The group of settings in which the dashboard shows it.';
-comment on column setting_kinds.title is 'Its name for people.';
-comment on column setting_kinds.choices is 'For each of the words of a choice: a title, a colon, and what it does.';
+comment on column setting_kinds.title is 'The display name.';
+comment on column setting_kinds.choices is 'For each of the words of a choice: a title, a colon, and its effect.';
 
 create table api_keys (
     id bigint generated always as identity primary key,
@@ -149,7 +149,7 @@ create index api_keys_session_id_idx on api_keys (session_id) where session_id i
 
 comment on table api_keys is 'Keys that clients authenticate with. Only the hash is stored: a key is shown once, when it is issued.';
 comment on column api_keys.id is 'Referred to by usage records.';
-comment on column api_keys.project_id is 'The one project that the key opens.';
+comment on column api_keys.project_id is 'The project that the key gives access to.';
 comment on column api_keys.key_hash is 'SHA-256 of the whole key.';
 comment on column api_keys.prefix is 'The first characters of the key, shown in lists and logs: lgw_proj_ or lgw_test_ and eight more.';
 comment on column api_keys.type is 'project: standard access. test: uses the sandbox, has separate counters, and is never forwarded.';
@@ -160,9 +160,9 @@ comment on column api_keys.deactivated_at is 'When the key was deactivated; it i
 comment on column api_keys.last_used_at is 'Last request with this key, accurate to about a minute.';
 comment on column api_keys.log_content is 'Whether the contents of this key''s requests are stored: off or sealed; null: the setting of its project.';
 comment on column api_keys.requests_per_minute is 'The key''s own limit, where it is lower than its plan''s; null: the plan''s.';
-comment on column api_keys.replaced_by is 'For the former value of a key that was rotated: the key, for which its requests count until it expires.';
-comment on column api_keys.allowed_models is 'Patterns of the model names that the key may ask for, * standing for any characters, within what its project allows; null: all of that. Fallbacks and the judge''s model are the project''s own choice.';
-comment on column api_keys.allowed_addresses is 'Networks of the addresses that requests with the key may come from; null: any.';
+comment on column api_keys.replaced_by is 'For the former value of a rotated key: the key, to which its requests count until it expires.';
+comment on column api_keys.allowed_models is 'Patterns of the model names that the key may request, * standing for any characters, within what its project allows; null: all of that. They do not apply to fallbacks and the judge''s model.';
+comment on column api_keys.allowed_addresses is 'Networks from which requests with the key are accepted; null: any.';
 comment on column api_keys.tokens_per_minute is 'The key''s own limit, where it is lower than its plan''s; null: the plan''s.';
 comment on column api_keys.minute_counted_until is 'Until then the key''s requests a minute are also counted in minute_counts, because a process admits some without Redis; null: never yet. Ahead: at most 150 seconds.';
 comment on column api_keys.session_id is 'For a key of the dashboard''s Playground: the login in which it was created and with which it expires. Such keys are not listed. Null for all others.';
@@ -190,19 +190,19 @@ create table vendors (
 
 comment on table vendors is 'The providers for which projects can have keys of their own; rows of sql/seed.';
 comment on column vendors.name is 'As in X-Proxy-Provider, and in capitals in the setting of its base address: OPENAI_BASE_URL.';
-comment on column vendors.title is 'Its name for people.';
+comment on column vendors.title is 'The display name.';
 comment on column vendors.base_url is 'The base URL before /chat/completions, in OpenAI''s format.';
-comment on column vendors.format is 'Whose format it speaks, and how the key is sent: openai as a Bearer token, anthropic in x-api-key.';
+comment on column vendors.format is 'The API format and the header of the key: openai with a Bearer token, anthropic with x-api-key.';
 comment on column vendors.endpoints is 'The endpoints it has: chat, completions, embeddings, responses, messages. Requests to other chat endpoints are translated.';
-comment on column vendors.passes is 'Beginnings of the paths that it has besides, such as /audio/; null: any.';
+comment on column vendors.passes is 'Prefixes of its other paths, such as /audio/; null: any.';
 comment on column vendors.keeps is 'The collections of objects that it stores for projects: files, batches, message_batches, anthropic_files.';
-comment on column vendors.headers is 'Headers of clients that it documents: they are passed on.';
+comment on column vendors.headers is 'Headers of clients that it documents; they are forwarded.';
 comment on column vendors.model_names is 'A regular expression for the native names of its models.';
-comment on column vendors.prefixes_models is 'Whether some of its models have its own name in front, such as groq/compound.';
+comment on column vendors.prefixes_models is 'Whether the names of some of its models begin with its own, such as groq/compound.';
 comment on column vendors.makes_models is 'Whether aggregators name models after it.';
 comment on column vendors.client_agent is 'A regular expression for the user agent of its own clients; null: it has none.';
-comment on column vendors.output_limits is 'The names by which it takes the limit of a chat response: max_tokens, max_completion_tokens; the preferred one first. A limit under another name is renamed. Null: not known; then both are sent.';
-comment on column vendors.place is 'In order of preference, in case two have a native model of one name.';
+comment on column vendors.output_limits is 'The fields in which it accepts the limit of a chat response: max_tokens, max_completion_tokens; the preferred one first. A limit in another field is renamed. Null: not known; then both are sent.';
+comment on column vendors.place is 'The order of preference where two vendors have a native model of the same name.';
 
 create table provider_keys (
     project_id bigint not null
@@ -223,14 +223,14 @@ create table provider_keys (
 
 comment on table provider_keys is 'A project''s own keys for direct providers, sealed before they reach the database.';
 comment on column provider_keys.project_id is 'The project that pays the provider.';
-comment on column provider_keys.provider is 'Whose key it is.';
+comment on column provider_keys.provider is 'The provider of the key.';
 comment on column provider_keys.sealed is 'AES-256-GCM: version byte, nonce, ciphertext and tag, with project and provider as associated data.';
 comment on column provider_keys.last_four is 'Last four characters of the key, for listing.';
-comment on column provider_keys.created_at is 'When the provider was first given a key.';
+comment on column provider_keys.created_at is 'When the first key for the provider was stored.';
 comment on column provider_keys.updated_at is 'When the key was last replaced.';
-comment on column provider_keys.version is 'New with every change of the project''s keys for the provider, across all projects: tells a proxy that what it opened earlier is out of date.';
-comment on column provider_keys.name is 'Tells a project''s keys for one provider apart; default for one that was stored without a name.';
-comment on column provider_keys.weight is 'The key''s share of requests, against the others of its provider.';
+comment on column provider_keys.version is 'Changes with every change of the project''s keys for the provider, and is unique across projects: proxies compare it to discard decrypted keys.';
+comment on column provider_keys.name is 'The name among a project''s keys for one provider; default if none was given.';
+comment on column provider_keys.weight is 'The key''s share of requests, relative to the other keys of its provider.';
 
 create table monthly_counters (
     project_id bigint not null
@@ -244,7 +244,7 @@ create table monthly_counters (
     primary key (project_id, key_type, month)
 ) with (fillfactor = 40);
 
-comment on table monthly_counters is 'Requests answered or being answered, per project, kind of key and calendar month: what quotas are checked against.';
+comment on table monthly_counters is 'Requests counted per project, kind of key and calendar month, including those in flight; quotas are checked against them.';
 comment on column monthly_counters.project_id is 'The project that is counted.';
 comment on column monthly_counters.key_type is 'project: against the plan''s quota. test: against the test quota.';
 comment on column monthly_counters.month is 'First day of the month, UTC.';
@@ -258,11 +258,11 @@ create table admission_slots (
     used_at timestamptz not null default now()
 ) with (fillfactor = 20);
 
-comment on table admission_slots is 'The last batch of admissions of each that a proxy has under way, and what it was granted: for when its answer is lost. A row that is written in place costs less than one for every batch.';
-comment on column admission_slots.slot is 'Made by the proxy; one batch at a time has it.';
-comment on column admission_slots.batch is 'Counted up with every batch of the slot.';
+comment on table admission_slots is 'The last batch of each slot in which proxies count requests, and what it was granted, in case its reply is lost. Updating a row in place costs less than inserting one for every batch.';
+comment on column admission_slots.slot is 'Created by the proxy; one batch at a time uses it.';
+comment on column admission_slots.batch is 'The number of the batch, incremented with each batch of the slot.';
 comment on column admission_slots.month is 'The month it was counted in.';
-comment on column admission_slots.granted is 'Requests reserved for each key, in the order they were asked for.';
+comment on column admission_slots.granted is 'Requests reserved for each key, in the order of the batch.';
 comment on column admission_slots.used_at is 'When the batch arrived. Slots that were not used for a day are deleted.';
 
 create unlogged table minute_counts (
@@ -281,7 +281,7 @@ comment on column minute_counts.key_id is 'The key.';
 comment on column minute_counts.second is 'Seconds since the epoch, by the clock of Redis.';
 comment on column minute_counts.outside_redis is 'Admitted by processes without Redis.';
 comment on column minute_counts.in_redis is 'Counted in Redis, as the others last saw it.';
-comment on column minute_counts.recorded is 'Recorded when the first process lost Redis: what is known of the others until they say.';
+comment on column minute_counts.recorded is 'Recorded when the first process lost Redis: an estimate of what the other processes counted, until they report it.';
 
 create table applied_batches (
     id uuid primary key,
@@ -292,7 +292,7 @@ create index applied_batches_applied_at_idx on applied_batches (applied_at);
 
 comment on table applied_batches is 'Batches of refunds and usage records that were applied, so that a repeated batch has no effect. Stored for a day.';
 comment on column applied_batches.id is 'Created by the proxy that sent the batch.';
-comment on column applied_batches.applied_at is 'When it came first.';
+comment on column applied_batches.applied_at is 'When it was first applied.';
 
 create table service_settings (
     name text primary key,
@@ -313,10 +313,10 @@ create table installation (
     retention_clock_at timestamptz not null default now()
 );
 
-comment on table installation is 'One row: which installation this is.';
+comment on table installation is 'One row that identifies the installation.';
 comment on column installation.is_singleton is 'Always true: there is no second row.';
-comment on column installation.id is 'Made with the database. Give a physical copy of a running database a new one before a proxy starts on it.';
-comment on column installation.seen_at is 'What time it was when a proxy last looked, as one does every minute.';
-comment on column installation.retention_clock_at is 'The time by which what is kept for long is deleted: it follows the clock, but only slowly where that is set on by more than a month.';
+comment on column installation.id is 'Created with the database. Change it in a physical copy of a running database before a proxy starts on it.';
+comment on column installation.seen_at is 'The time at the last check by a proxy, once a minute.';
+comment on column installation.retention_clock_at is 'The time by which old rows are deleted. It follows the clock, but only slowly if that is set forward by more than a month.';
 
 insert into installation default values;

@@ -105,16 +105,16 @@ comment on table cache_prompts is 'The text by which an entry can be found by di
 comment on column cache_prompts.entry_id is 'The cache entry.';
 comment on column cache_prompts.project_id is 'As in cache_entries, repeated for the index.';
 comment on column cache_prompts.context_hash is 'SHA-256 over all of the request but this text; only equal contexts are compared.';
-comment on column cache_prompts.normalized_hash is 'SHA-256 of the normalized text, within those who share it: equal means a hit without a vector.';
+comment on column cache_prompts.normalized_hash is 'SHA-256 of the normalized text and the sharing scope: an equal hash is a hit without a vector.';
 comment on column cache_prompts.prompt is 'The text as it was sent, for guards to compare with the new question; sealed as the response is.';
-comment on column cache_prompts.space_id is 'The embedding space of the vector; null where it is still being made, or the embedder failed.';
+comment on column cache_prompts.space_id is 'The embedding space of the vector; null while it is being created, or if the embedder failed.';
 comment on column cache_prompts.embedding is 'Vector of the normalized text.';
 comment on column cache_prompts.in_lists is 'Whether the prompt is found through the lists of its group. Small groups have none: their prompts are compared one by one.';
 comment on column cache_prompts.created_at is 'As in cache_entries, repeated so that an age limit needs no join.';
 comment on column cache_prompts.expires_at is 'As in cache_entries, repeated so that expiry needs no join. Ahead of created_at.';
 comment on column cache_prompts.group_key is 'Hash of project and context, to find a group by; equality of both decides.';
 comment on column cache_prompts.name_key is 'Hash of project, context and normalized text, to find a prompt by; equality of all three decides.';
-comment on column cache_prompts.anchor_key is 'Hash of the project, the context and what any question that asks the same has in common with the prompt: its form and the names and numbers in it. Null for prompts of a release that had none: they are compared with every question of their group.';
+comment on column cache_prompts.anchor_key is 'Hash of the project, the context and the anchor of the question: its form and the names and numbers in it. Null for prompts of a release without anchors: they are compared with every question of their group.';
 
 create table cache_groups (
     group_key bigint not null,
@@ -132,10 +132,10 @@ create table cache_groups (
 create index cache_groups_project_id_idx on cache_groups (project_id);
 create index cache_groups_space_id_idx on cache_groups (space_id);
 
-comment on table cache_groups is 'How large groups of comparable prompts are, estimated from every sixteenth prompt: small ones have no row.';
+comment on table cache_groups is 'The sizes of groups of comparable prompts, estimated from every sixteenth prompt. Small groups have no row.';
 comment on column cache_groups.space_id is 'The embedding space of the vectors counted.';
 comment on column cache_groups.project_id is 'The project whose group it is.';
-comment on column cache_groups.sampled is 'How many of the prompts that are compared exactly have an id that 16 divides.';
+comment on column cache_groups.sampled is 'The number of prompts that are compared one by one and whose id is divisible by 16.';
 comment on column cache_groups.lists is 'Number of the table that holds the codes of the group''s prompts, in lists; null: it has none.';
 comment on column cache_groups.deleted_since_build is 'Prompts that were deleted since the lists were made, and are still in them.';
 
@@ -165,13 +165,13 @@ alter table cached_vectors alter column vector set storage external;
 create index cached_vectors_expiry_idx on cached_vectors (project_id, test, expires_at) where expires_at is not null;
 
 comment on table cached_vectors is 'Embedding vectors, one for each input: those that clients requested, and those of prompts. Redis holds copies; this table is authoritative.';
-comment on column cached_vectors.project_id is 'The only project that may be given the vector.';
-comment on column cached_vectors.name is 'SHA-256 over namespace, route, model, dimensions, all other fields that count, and the one input.';
-comment on column cached_vectors.vector is 'The numbers as upstream gave them, packed by the proxy: not for comparing, for giving back.';
+comment on column cached_vectors.project_id is 'The only project that may use the vector.';
+comment on column cached_vectors.name is 'SHA-256 over namespace, route, model, dimensions, all other fields that change the response, and the one input.';
+comment on column cached_vectors.vector is 'The numbers as the provider returned them, packed by the proxy: for responses, not for comparison.';
 comment on column cached_vectors.prompt_tokens is 'The tokens that a hit saves: those of the input, as the provider counted them.';
 comment on column cached_vectors.response_model is 'The name of the model in the provider''s response.';
-comment on column cached_vectors.created_at is 'When the vector was stored: its age counts from here.';
-comment on column cached_vectors.expires_at is 'From when on the vector is not given out and may be deleted. Ahead of created_at.';
+comment on column cached_vectors.created_at is 'When the vector was stored. Its age counts from this time.';
+comment on column cached_vectors.expires_at is 'From when on the vector is not served and may be deleted. Ahead of created_at.';
 comment on column cached_vectors.bytes is 'The vector''s share of its project''s cache_bytes.';
 comment on column cached_vectors.key_id is 'The key that sent the request and paid for it.';
 comment on column cached_vectors.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
@@ -187,12 +187,12 @@ create table cache_sizes (
     primary key (project_id, kind, test)
 );
 
-comment on table cache_sizes is 'The size of each project''s cache when changes were last added up.';
+comment on table cache_sizes is 'The size of each project''s cache at the last update; cache_size_changes has what followed.';
 comment on column cache_sizes.project_id is 'The project.';
 comment on column cache_sizes.kind is 'answers (cache_entries) or vectors (cached_vectors).';
-comment on column cache_sizes.test is 'Whether they are those of test keys.';
-comment on column cache_sizes.entries is 'How many there are.';
-comment on column cache_sizes.bytes is 'How much they take.';
+comment on column cache_sizes.test is 'Whether the entries are those of test keys.';
+comment on column cache_sizes.entries is 'The number of entries.';
+comment on column cache_sizes.bytes is 'Their size.';
 
 create table cache_size_changes (
     project_id bigint not null,
@@ -202,10 +202,10 @@ create table cache_size_changes (
     bytes bigint not null
 );
 
-comment on table cache_size_changes is 'Changes since cache_sizes was added up. Rows are only appended, so that no transaction waits for a counter.';
+comment on table cache_size_changes is 'Changes since the last update of cache_sizes. Rows are only appended, so that no transaction waits for a counter.';
 comment on column cache_size_changes.project_id is 'The project; no foreign key: it may have been deleted.';
-comment on column cache_size_changes.entries is 'How many more there are; below zero: fewer.';
-comment on column cache_size_changes.bytes is 'How much more they take.';
+comment on column cache_size_changes.entries is 'The change of the number of entries.';
+comment on column cache_size_changes.bytes is 'The change of their size.';
 
 create table stored_objects (
     position bigint generated always as identity unique,

@@ -25,17 +25,17 @@ create table cache_verdicts (
 create index cache_verdicts_expires_at_idx on cache_verdicts (expires_at);
 create index cache_verdicts_same_by_person_idx on cache_verdicts (project_id, other_hash) where source = 'person' and verdict = 'same';
 
-comment on table cache_verdicts is 'Whether two questions ask the same, as a person or the judge said: in the context in which they were asked, and what a person called different in all contexts of the project. A person outweighs a review, and a review the judge.';
-comment on column cache_verdicts.project_id is 'The only project that the verdict is of use to.';
-comment on column cache_verdicts.one_hash is 'Hash of the one normalized question, within those who share answers: the lesser of the two, so that a pair has one row whichever was asked first.';
-comment on column cache_verdicts.other_hash is 'Hash of the other normalized question; the same one where normalization made two unequal questions equal.';
-comment on column cache_verdicts.source is 'person; review: the judge, of a hit that had been served; judge: the judge, of a pair that nobody had decided.';
+comment on table cache_verdicts is 'Decisions of a person or the judge whether two questions ask the same. They apply in the context of the questions; a person''s verdict different applies in all contexts of the project. A person''s verdict outweighs a review, and a review one of the judge.';
+comment on column cache_verdicts.project_id is 'The only project in which the verdict applies.';
+comment on column cache_verdicts.one_hash is 'Hash of one normalized question and the sharing scope: the lesser of the two hashes, so that a pair has one row in either order.';
+comment on column cache_verdicts.other_hash is 'Hash of the other normalized question; equal to one_hash if normalization made two different questions equal.';
+comment on column cache_verdicts.source is 'person; review: the judge, on a hit that was served; judge: the judge, on an undecided pair.';
 comment on column cache_verdicts.verdict is 'same or different.';
 comment on column cache_verdicts.similarity is 'Cosine similarity of the two questions.';
-comment on column cache_verdicts.difference is 'The kind of difference that stood in the way of proof; null: none that was noted.';
-comment on column cache_verdicts.given_at is 'When it was given, or last given again.';
-comment on column cache_verdicts.expires_at is 'From when on the verdict may go, unless an entry that it speaks of is still kept: what a person called different, a year after it was said. Ahead of given_at.';
-comment on column cache_verdicts.end_users is 'Who asked the two questions that a person spoke of, in the form of name_end_user(); null: nobody was named.';
+comment on column cache_verdicts.difference is 'The kind of difference that prevented proof; null: none was recorded.';
+comment on column cache_verdicts.given_at is 'When it was last given.';
+comment on column cache_verdicts.expires_at is 'From when on the verdict may be deleted, unless one of its cache entries still exists; a year after it was given for different by a person. Ahead of given_at.';
+comment on column cache_verdicts.end_users is 'The end users of the two questions, for a person''s verdict, in the form of name_end_user(); null: none was named.';
 
 create table semantic_hits (
     project_id bigint not null
@@ -67,20 +67,20 @@ create index semantic_hits_served_at_idx on semantic_hits (served_at);
 
 comment on table semantic_hits is 'Requests with a semantic hit, with a hit in shadow mode, or with a near miss; stored for a week.';
 comment on column semantic_hits.project_id is 'The project.';
-comment on column semantic_hits.request_id is 'X-Request-Id of the response: the latest in the sharing scope, where a client sent one twice.';
+comment on column semantic_hits.request_id is 'X-Request-Id of the response; the latest in the sharing scope if a client used it twice.';
 comment on column semantic_hits.served_at is 'When the response was sent.';
 comment on column semantic_hits.asked_hash is 'Hash of the normalized question.';
-comment on column semantic_hits.entry_hash is 'cache_entries.request_hash of the answer.';
-comment on column semantic_hits.reason is 'normalized, proved, judged or threshold: why it was served; undecided: it was not, and nobody had given a verdict on the most similar question.';
+comment on column semantic_hits.entry_hash is 'cache_entries.request_hash of the cached response.';
+comment on column semantic_hits.reason is 'normalized, verified, proved, judged or threshold: why it was served; undecided: a near miss.';
 comment on column semantic_hits.similarity is 'Cosine similarity of the two questions.';
-comment on column semantic_hits.is_shadow is 'Whether it was only recorded, and the provider asked.';
-comment on column semantic_hits.prompt_tokens is 'Prompt tokens of the stored answer.';
-comment on column semantic_hits.completion_tokens is 'Completion tokens of the stored answer.';
-comment on column semantic_hits.saved_usd is 'What the stored answer once cost.';
-comment on column semantic_hits.difference is 'Of an undecided one, the kind of difference that stood in the way; null: it was not similar enough.';
-comment on column semantic_hits.sealed_wording is 'The question as it was asked, sealed by the proxy; null where log_content was off for its key.';
-comment on column semantic_hits.key_id is 'The key that asked.';
-comment on column semantic_hits.end_user is 'Who asked, in the form of name_end_user(); null: nobody was named.';
+comment on column semantic_hits.is_shadow is 'Whether the hit was only recorded, and the request forwarded.';
+comment on column semantic_hits.prompt_tokens is 'Prompt tokens of the cached response.';
+comment on column semantic_hits.completion_tokens is 'Completion tokens of the cached response.';
+comment on column semantic_hits.saved_usd is 'The cost of the cached response.';
+comment on column semantic_hits.difference is 'For a near miss, the kind of difference that prevented a match; null: it was not similar enough.';
+comment on column semantic_hits.sealed_wording is 'The question as it was sent, sealed by the proxy; null if log_content was off for its key.';
+comment on column semantic_hits.key_id is 'The key that sent the request.';
+comment on column semantic_hits.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
 comment on column semantic_hits.scope_hash is 'Hash of the sharing scope of the request: within it, callers may judge the hit. Empty: only members and operators may.';
 
 create table judge_queue (
@@ -111,25 +111,25 @@ create table judge_queue (
 create index judge_queue_not_before_idx on judge_queue (not_before) where attempts < 5;
 create index judge_queue_queued_at_idx on judge_queue (queued_at);
 
-comment on table judge_queue is 'Pairs of questions that wait for the judge, each once a context: up to a thousand a project, up to a day.';
+comment on table judge_queue is 'Pairs of questions that wait for the judge, each once per context: up to a thousand per project, for up to a day.';
 comment on column judge_queue.id is 'Identity.';
 comment on column judge_queue.project_id is 'The project.';
-comment on column judge_queue.asked_hash is 'Hash of the normalized question that was asked: one of the two.';
-comment on column judge_queue.entry_hash is 'cache_entries.request_hash of the answer; its question is read there.';
-comment on column judge_queue.is_review is 'Whether the pair was served already.';
-comment on column judge_queue.context is 'What both questions were sent with, as JSON, sealed as an entry''s response is.';
-comment on column judge_queue.asked is 'The question that was asked, sealed as the context is.';
+comment on column judge_queue.asked_hash is 'Hash of the normalized question of the request: one of the two.';
+comment on column judge_queue.entry_hash is 'cache_entries.request_hash of the cached response; its question is read there.';
+comment on column judge_queue.is_review is 'Whether the pair was served as a hit.';
+comment on column judge_queue.context is 'The rest of both requests as JSON, sealed as an entry''s response is.';
+comment on column judge_queue.asked is 'The question of the request, sealed as the context is.';
 comment on column judge_queue.similarity is 'Cosine similarity of the two.';
-comment on column judge_queue.attempts is 'How often a proxy has taken the pair; after the fifth time it is given up.';
-comment on column judge_queue.queued_at is 'When it came.';
-comment on column judge_queue.not_before is 'When a proxy may take it; one that has it is given two minutes. Ahead of queued_at.';
-comment on column judge_queue.end_user is 'Who asked, in the form of name_end_user(); null: nobody was named.';
+comment on column judge_queue.attempts is 'How often a proxy has claimed the pair; after the fifth time it is not claimed again.';
+comment on column judge_queue.queued_at is 'When it was queued.';
+comment on column judge_queue.not_before is 'When a proxy may claim it; a claim lasts two minutes. Ahead of queued_at.';
+comment on column judge_queue.end_user is 'The end user of the request, in the form of name_end_user(); null: it named none.';
 
 create table judge_spending (
     project_id bigint not null
         references projects (id) on delete cascade,
     day date not null,
-    asks integer not null,
+    pairs integer not null,
     usd numeric(18, 9) not null,
     primary key (project_id, day)
 );
@@ -137,5 +137,5 @@ create table judge_spending (
 comment on table judge_spending is 'What each project spent on its judge, by day (UTC).';
 comment on column judge_spending.project_id is 'The project.';
 comment on column judge_spending.day is 'The day (UTC).';
-comment on column judge_spending.asks is 'How many pairs it was asked about.';
-comment on column judge_spending.usd is 'What that cost; while the judge is being asked, what it may cost.';
+comment on column judge_spending.pairs is 'The number of pairs that the judge was called for.';
+comment on column judge_spending.usd is 'Their cost; during a call of the judge, its upper bound.';

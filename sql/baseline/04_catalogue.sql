@@ -31,24 +31,24 @@ create table models (
     primary key (provider, model)
 );
 
-comment on table models is 'The catalogue: what each provider offers and asks for it. provider ''aggregator'' rows are named <vendor>/<model>.';
+comment on table models is 'The catalogue: the models of each provider and their prices. Rows of the provider ''aggregator'' are named <vendor>/<model>.';
 comment on column models.provider is 'A vendor, or aggregator.';
 comment on column models.model is 'The name a client sends: native for a direct provider, <vendor>/<model> for the aggregator.';
 comment on column models.kind is 'The operation it serves: chat, completion, embedding, image, moderation, rerank, speech, transcription.';
-comment on column models.context_tokens is 'Context window; null where the vendor does not say.';
-comment on column models.max_output_tokens is 'Longest answer; null where the vendor does not say.';
+comment on column models.context_tokens is 'Context window; null if the vendor does not publish it.';
+comment on column models.max_output_tokens is 'Maximum length of a response; null if the vendor does not publish it.';
 comment on column models.input_usd_per_million is 'US dollars per million prompt tokens.';
 comment on column models.cached_input_usd_per_million is 'US dollars per million prompt tokens that the provider had cached; null: as input.';
 comment on column models.cache_write_usd_per_million is 'US dollars per million prompt tokens written to the provider''s cache; null: as input.';
 comment on column models.output_usd_per_million is 'US dollars per million completion tokens.';
-comment on column models.source is 'Where the price was read.';
-comment on column models.as_of is 'When it was read.';
-comment on column models.capabilities is 'What a request may hold or ask for besides text: audio, files, images, reasoning, structured_output, tools.';
-comment on column models.listed is 'Whether the provider still offers it. What is gone stays, so that what was used can be priced.';
-comment on column models.cache_write_hour_usd_per_million is 'US dollars per million prompt tokens that the provider''s cache keeps for an hour; null: as other writes.';
+comment on column models.source is 'The source of the price.';
+comment on column models.as_of is 'When the price was read.';
+comment on column models.capabilities is 'What a request may contain or request besides text: audio, files, images, reasoning, structured_output, tools.';
+comment on column models.listed is 'Whether the provider still offers it. Other models stay, so that past usage has a price.';
+comment on column models.cache_write_hour_usd_per_million is 'US dollars per million prompt tokens written to the provider''s cache for an hour; null: as other writes.';
 comment on column models.retires_on is 'Day from which the provider does not offer it; null: none is known. From then on it is not listed.';
 comment on column models.successor is 'The model that the provider recommends in its place, once retires_on is known; null: none is known.';
-comment on column models.exceeded_limit_at is 'When a response was first longer than its request allowed: since then, budgets reserve the longest answer that the model can give, whatever a request allows. Null: none was; an operator may set it to null again.';
+comment on column models.exceeded_limit_at is 'When a response first exceeded the limit of its request: since then, budgets reserve the model''s longest response, whatever limit a request sets. Null: none has; an operator may set it to null again.';
 
 create table model_prices (
     provider text not null,
@@ -70,11 +70,11 @@ create table model_prices (
     check (tier <> 'standard' or above_prompt_tokens > 0)
 );
 
-comment on table model_prices is 'Prices of a model that replace its own under a condition. Of those that apply, the one for the most prompt tokens counts.';
-comment on column model_prices.tier is 'The service tier that the answer names: standard, flex, priority or ultrafast; Anthropic''s speed and region: fast, us, or both as fast-us.';
+comment on table model_prices is 'Prices of a model that replace its own under a condition. If several apply, the one with the highest above_prompt_tokens counts.';
+comment on column model_prices.tier is 'The service tier in the response: standard, flex, priority or ultrafast; Anthropic''s speed and region: fast, us, or both as fast-us.';
 comment on column model_prices.above_prompt_tokens is 'For requests with more prompt tokens than this.';
-comment on column model_prices.source is 'Where the price was read; operator: the operator''s own, which no seed overwrites.';
-comment on column model_prices.checked_at is 'When it was read.';
+comment on column model_prices.source is 'The source of the price; operator: set by the operator, and not overwritten by seeds.';
+comment on column model_prices.checked_at is 'When the price was read.';
 
 create table model_unit_prices (
     provider text not null,
@@ -89,8 +89,8 @@ create table model_unit_prices (
     foreign key (provider, model) references models on delete cascade
 );
 
-comment on table model_unit_prices is 'Prices of what an answer counts apart from text. Without a row, tokens cost what text costs, and tools and requests nothing.';
-comment on column model_unit_prices.unit is 'audio_input, cached_audio_input, audio_output, image_input: tokens of sound and pictures; search, file_search: searches of the web and of files that the provider runs; container: sessions of its containers, for each GB of their memory; request: requests that were answered.';
-comment on column model_unit_prices.usd is 'US dollars: for a million tokens, or for one search, GB of a container or request.';
-comment on column model_unit_prices.source is 'Where the price was read; operator: the operator''s own, which no seed overwrites.';
-comment on column model_unit_prices.checked_at is 'When it was read.';
+comment on table model_unit_prices is 'Prices of units that a response counts apart from text. Without a row, tokens have the price of text, and tools and requests are free.';
+comment on column model_unit_prices.unit is 'audio_input, cached_audio_input, audio_output, image_input: tokens of audio and images; search, file_search: searches of the web and of files that the provider runs; container: sessions of its containers, for each GB of their memory; request: successful requests.';
+comment on column model_unit_prices.usd is 'US dollars per million tokens, or per search, GB of a container or request.';
+comment on column model_unit_prices.source is 'The source of the price; operator: set by the operator, and not overwritten by seeds.';
+comment on column model_unit_prices.checked_at is 'When the price was read.';

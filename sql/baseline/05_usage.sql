@@ -59,14 +59,14 @@ create index usage_records_error_idx on usage_records (project_id, error_code, r
 -- A client may choose the id, so that it tells no time. A hundredth of what a B-tree of all ids would take, and of the time to keep it.
 create index usage_records_request_id_idx on usage_records using brin (request_id text_bloom_ops(false_positive_rate = 0.001)) with (pages_per_range = 64, autosummarize = on);
 
-comment on table usage_records is 'One row a request that passed admission, in partitions of a month, or of a day where there are many; written in batches off the hot path.';
+comment on table usage_records is 'One row for each admitted request, in partitions of a month, or of a day at high volume; written in batches in the background.';
 comment on column usage_records.recorded_at is 'When the response ended.';
-comment on column usage_records.project_id is 'The project. No foreign key: records outlive what they speak of.';
+comment on column usage_records.project_id is 'The project. No foreign key: records outlive the objects that they name.';
 comment on column usage_records.request_id is 'X-Request-Id of the response.';
 comment on column usage_records.status is 'HTTP status of the response; 499 if the client disconnected before.';
 comment on column usage_records.error_code is 'Code of the error that the client got, or client_gone; null without an error.';
 comment on column usage_records.error_message is 'The error message to the client, if the proxy wrote it; at most 300 characters.';
-comment on column usage_records.endpoint is 'chat, completions, embeddings, responses, messages; what is passed on by its path: images/generations, moderations, files.';
+comment on column usage_records.endpoint is 'chat, completions, embeddings, responses, messages; for forwarded requests the path: images/generations, moderations, files.';
 comment on column usage_records.model is 'The model that responded: the requested one, or a fallback.';
 comment on column usage_records.asked_model is 'The requested name, if it was an alias or a fallback responded.';
 comment on column usage_records.fallbacks is 'Fallbacks that were called, in order, separated by commas.';
@@ -74,13 +74,13 @@ comment on column usage_records.provider is 'The provider that responded, or tha
 comment on column usage_records.provider_keys is 'If the project has several keys of the provider: the names of those that were used, in order, separated by commas. A rejected key is followed by the status; the last key succeeded.';
 comment on column usage_records.cache_result is 'HIT, HIT-SEMANTIC, MISS; null where the request ended before the cache.';
 comment on column usage_records.cache_reason is 'X-Proxy-Cache-Reason of the response: the reason for the hit or the miss.';
-comment on column usage_records.cache_id is 'The cache entry that was served, or the one that nearly was.';
+comment on column usage_records.cache_id is 'The cache entry that was served, or that of a near miss.';
 comment on column usage_records.refreshed is 'True: the request bypassed cached responses (Cache-Control: no-cache), and its response replaces them; null: it did not.';
 comment on column usage_records.asked_id is 'The beginning of a hash of the request, which is the same for identical requests of all callers; null: not cached as a whole.';
 comment on column usage_records.similarity is 'Cosine similarity of that entry''s question; null for an exact match.';
 comment on column usage_records.streamed is 'Whether the client requested a stream.';
 comment on column usage_records.prompt_tokens is 'Prompt tokens that the provider charged for; 0 on a hit.';
-comment on column usage_records.cached_prompt_tokens is 'Of these, how many the provider had cached on its side.';
+comment on column usage_records.cached_prompt_tokens is 'The number of these that the provider had cached.';
 comment on column usage_records.completion_tokens is 'Completion tokens that the provider charged for; 0 on a hit.';
 comment on column usage_records.tokens_saved is 'Prompt tokens served from the cache; 0 on a miss.';
 comment on column usage_records.completion_tokens_saved is 'Completion tokens served from the cache; null on a miss.';
@@ -149,15 +149,15 @@ create table usage_sums (
 
 create index usage_sums_at_idx on usage_sums using brin (at);
 
-comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; what was recorded in the last seconds is in usage_pending. One partition a grain, so that the few rows of long ones are read alone.';
+comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month, without the last seconds, which are in usage_pending. One partition for each grain, so that the few rows of long ones are read alone.';
 comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, without key; -1: all projects together, by key, without model and provider.';
 comment on column usage_sums.grain is 'Length of time that the row covers: quarter (of an hour), hour, day or month.';
 comment on column usage_sums.at is 'Start of the time in which the responses ended.';
 comment on column usage_sums.provider is 'As in usage_records; empty where none was reached.';
 comment on column usage_sums.cache_result is 'As in usage_records; empty where the request ended before the cache.';
 comment on column usage_sums.status_class is 'First digit of the HTTP status.';
-comment on column usage_sums.requests is 'How many records.';
-comment on column usage_sums.slow_requests is 'How many of them took a second or longer.';
+comment on column usage_sums.requests is 'The number of records.';
+comment on column usage_sums.slow_requests is 'The number of them with a latency of a second or more.';
 
 create table usage_sums_by_tag (
     project_id bigint not null,
@@ -185,10 +185,10 @@ create index usage_sums_by_tag_at_idx on usage_sums_by_tag using brin (at);
 comment on table usage_sums_by_tag is 'usage_records with tags, summed up by the hour, and the UTC day and month. A project has at most 500 sets of tags in an hour; those beyond are summed without tags, in the days and months too.';
 comment on column usage_sums_by_tag.project_id is 'As in usage_records; 0: all projects together, without key.';
 comment on column usage_sums_by_tag.grain is 'Length of time that the row covers: hour, day or month.';
-comment on column usage_sums_by_tag.at is 'Beginning of that time.';
+comment on column usage_sums_by_tag.at is 'Start of the time in which the responses ended.';
 comment on column usage_sums_by_tag.tags is 'As in usage_records; empty for the sets beyond the limit.';
 comment on column usage_sums_by_tag.hits is 'The number of cache hits among them.';
-comment on column usage_sums_by_tag.failed is 'How many of them got a status from 400 on.';
+comment on column usage_sums_by_tag.failed is 'The number of them with a status from 400 on.';
 
 -- Apart from the sums: percentiles read a row for each bucket, not one for each key, model and provider.
 create table latency_counts (
@@ -204,7 +204,7 @@ create table latency_counts (
 
 create index latency_counts_at_idx on latency_counts using brin (at);
 
-comment on table latency_counts is 'How many requests took how long until the response began, by the same grains as usage_sums.';
+comment on table latency_counts is 'Counts of requests by the time until their response began, by the same grains as usage_sums.';
 comment on column latency_counts.project_id is 'As in usage_records; 0: all projects together.';
 comment on column latency_counts.bucket is 'n for latencies from 2^(n/4) to 2^((n+1)/4) milliseconds.';
 
@@ -220,7 +220,7 @@ create table usage_pending (
 alter table usage_pending drop column grain;
 
 comment on table usage_pending is 'Usage of the last seconds, until roll_up_usage() adds it to usage_sums and latency_counts: updating a sum with every batch would cost more than recording itself. Readers add both.';
-comment on column usage_pending.at is 'Beginning of the quarter of an hour.';
+comment on column usage_pending.at is 'Start of the quarter of an hour.';
 comment on column usage_pending.miss_reason is 'cache_reason of misses; null for other requests.';
 
 create table usage_miss_sums (
@@ -233,20 +233,20 @@ create table usage_miss_sums (
 ) with (fillfactor = 70);
 
 comment on table usage_miss_sums is 'Misses summed up by their reason and the UTC day.';
-comment on column usage_miss_sums.at is 'Beginning of the day.';
+comment on column usage_miss_sums.at is 'Start of the day.';
 comment on column usage_miss_sums.miss_reason is 'As cache_reason in usage_records; empty where none was given.';
 
-create table refusals_hourly (
+create table rejections_hourly (
     hour timestamptz not null,
     reason text not null,
     requests bigint not null,
     primary key (hour, reason)
 );
 
-comment on table refusals_hourly is 'Requests that were rejected with 401, 403 or 429, by hour, also without a known project. Stored as long as usage.';
-comment on column refusals_hourly.hour is 'Start of the hour in which they were counted.';
-comment on column refusals_hourly.reason is 'Code of the error.';
-comment on column refusals_hourly.requests is 'The number of requests, over all proxies.';
+comment on table rejections_hourly is 'Requests that were rejected with 401, 403 or 429, by hour, including those without a known project. Stored as long as usage.';
+comment on column rejections_hourly.hour is 'Start of the hour in which they were counted.';
+comment on column rejections_hourly.reason is 'Code of the error.';
+comment on column rejections_hourly.requests is 'The number of requests, over all proxies.';
 
 -- Sums and counts by each grain. Quarters are for time zones and spans that whole hours do not fit; months and days make a year quick.
 do $$

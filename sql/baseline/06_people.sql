@@ -49,9 +49,9 @@ create table memberships (
 create index memberships_user_id_idx on memberships (user_id);
 
 comment on table memberships is 'The projects that a user may see, and the user''s role in each.';
-comment on column memberships.project_id is 'The project that is opened.';
+comment on column memberships.project_id is 'The project that the user may see.';
 comment on column memberships.user_id is 'The user.';
-comment on column memberships.role is 'viewer: looks. member: also keys, settings and the cache. owner: also provider keys, members, name and archive.';
+comment on column memberships.role is 'viewer: reads. member: also changes keys, settings and the cache. owner: also changes provider keys, members, name and archive.';
 comment on column memberships.created_at is 'When the user was added to the project.';
 
 create table sessions (
@@ -71,11 +71,11 @@ create index sessions_expires_at_idx on sessions (expires_at);
 create index sessions_user_id_idx on sessions (user_id);
 
 comment on table sessions is 'Browsers that are logged in.';
-comment on column sessions.id is 'Told apart by.';
+comment on column sessions.id is 'Identity.';
 comment on column sessions.user_id is 'The user who logged in.';
 comment on column sessions.token_hash is 'SHA-256 of the cookie.';
 comment on column sessions.address is 'Client address at login.';
-comment on column sessions.user_agent is 'Browser at login, as it names itself.';
+comment on column sessions.user_agent is 'The User-Agent header at login.';
 comment on column sessions.created_at is 'When the user logged in.';
 comment on column sessions.last_seen_at is 'Last request, accurate to about a minute.';
 comment on column sessions.expires_at is 'When the cookie expires. Ahead of created_at.';
@@ -98,9 +98,9 @@ create table invitations (
 );
 
 comment on table invitations is 'Tokens with which a user sets a password, once. A new one replaces the user''s earlier one.';
-comment on column invitations.token_hash is 'SHA-256 of the token, which is seen once.';
-comment on column invitations.user_id is 'Whose password it sets.';
-comment on column invitations.created_at is 'When it was made.';
+comment on column invitations.token_hash is 'SHA-256 of the token, which is shown once.';
+comment on column invitations.user_id is 'The user whose password it sets.';
+comment on column invitations.created_at is 'When it was created.';
 comment on column invitations.expires_at is 'When it expires. Ahead of created_at.';
 
 create table admin_keys (
@@ -121,7 +121,7 @@ create index admin_keys_user_id_idx on admin_keys (user_id);
 
 comment on table admin_keys is 'Keys of the admin API: each has the rights of its user. Only the hash is stored.';
 comment on column admin_keys.id is 'Shown as admin_key_<id>.';
-comment on column admin_keys.user_id is 'On whose behalf the key acts.';
+comment on column admin_keys.user_id is 'The user on whose behalf the key acts.';
 comment on column admin_keys.key_hash is 'SHA-256 of the whole key.';
 comment on column admin_keys.prefix is 'The first characters of the key: lgw_admin_ and eight more.';
 comment on column admin_keys.name is 'The purpose of the key.';
@@ -135,10 +135,10 @@ create table login_attempts (
     first_at timestamptz not null
 );
 
-comment on table login_attempts is 'Logins tried lately, by account and by client address, so that passwords cannot be guessed.';
+comment on table login_attempts is 'Recent login attempts, by account and by client address, to limit password guessing.';
 comment on column login_attempts.subject is 'account:<email> or address:<client address>.';
-comment on column login_attempts.attempts is 'How many since first_at.';
-comment on column login_attempts.first_at is 'When the present count began.';
+comment on column login_attempts.attempts is 'The number of attempts since first_at.';
+comment on column login_attempts.first_at is 'When the current count began.';
 
 create table audit_log (
     id bigint generated always as identity primary key,
@@ -158,14 +158,14 @@ create table audit_log (
 create index audit_log_project_id_idx on audit_log (project_id, id);
 
 comment on table audit_log is 'Every change of projects, keys, settings, people and caches, written by the function that makes the change, in its transaction.';
-comment on column audit_log.id is 'In the order of time; shown as audit_log-<id>.';
+comment on column audit_log.id is 'Ascending with time; shown as audit_log-<id>.';
 comment on column audit_log.recorded_at is 'When it happened.';
-comment on column audit_log.actor is 'Who: a user''s e-mail address, or the database user of an operator with psql.';
+comment on column audit_log.actor is 'A user''s e-mail address, or the database user of an operator with psql.';
 comment on column audit_log.actor_kind is 'session: in the dashboard. api_key: with an admin API key. operator: with psql, or the proxy itself.';
 comment on column audit_log.user_id is 'The user. No foreign key: the log outlives the objects that it names.';
 comment on column audit_log.admin_key_id is 'The admin API key that was used.';
 comment on column audit_log.address is 'Client address; null for operators.';
-comment on column audit_log.project_id is 'The project it happened in; null where it concerns no single one.';
+comment on column audit_log.project_id is 'The project of the change; null where it concerns no single one.';
 comment on column audit_log.action is 'The action: project.created, api_key.deleted, login.succeeded, ...';
 comment on column audit_log.target is 'The id of the changed object in the admin API.';
 comment on column audit_log.details is 'The changed values, never a secret.';

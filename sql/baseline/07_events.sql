@@ -16,14 +16,14 @@ create table webhooks (
 create index webhooks_project_idx on webhooks (project_id);
 
 comment on table webhooks is 'URLs that receive a project''s events.';
-comment on column webhooks.id is 'Named in the admin API.';
+comment on column webhooks.id is 'Shown in the admin API.';
 comment on column webhooks.project_id is 'The project.';
 comment on column webhooks.url is 'Where events are posted.';
 comment on column webhooks.kinds is 'The types of events it receives; empty: all.';
 comment on column webhooks.sealed is 'The secret that signs them, sealed by the proxy.';
 comment on column webhooks.created_at is 'When it was added.';
 comment on column webhooks.disabled_at is 'When a 410 response disabled it; null: it is active.';
-comment on column webhooks.busy_until is 'Until then one process delivers to it, and no other does. Ahead: at most 1 minute.';
+comment on column webhooks.busy_until is 'Until then, one process delivers to it, and no other does. Ahead: at most 1 minute.';
 
 create table webhook_event_types (
     kind text primary key,
@@ -51,7 +51,7 @@ create table events (
 create index events_raised_at_idx on events (raised_at);
 
 comment on table events is 'Events of projects; stored for 90 days. Written in the transaction that caused them.';
-comment on column events.id is 'webhook-id, behind msg_: the same in every attempt.';
+comment on column events.id is 'The webhook-id, without msg_: the same in every attempt.';
 comment on column events.project_id is 'The project.';
 comment on column events.kind is 'The type of the event: a row of webhook_event_types.';
 comment on column events.once is 'For an event that is raised only once: its unique name, such as the key and the month; null: it is raised each time.';
@@ -80,13 +80,13 @@ create index event_deliveries_webhook_idx on event_deliveries (webhook_id, id);
 create index event_deliveries_project_idx on event_deliveries (project_id, id);
 
 comment on table event_deliveries is 'The outbox: each event for each webhook that receives it.';
-comment on column event_deliveries.id is 'Named in the admin API.';
-comment on column event_deliveries.project_id is 'That of both, so that a page of its deliveries is read by an index.';
+comment on column event_deliveries.id is 'Shown in the admin API.';
+comment on column event_deliveries.project_id is 'The project of both, so that a page of its deliveries is read by an index.';
 comment on column event_deliveries.event_id is 'The event.';
-comment on column event_deliveries.webhook_id is 'The address.';
-comment on column event_deliveries.attempts is 'How often it was tried.';
-comment on column event_deliveries.not_before is 'When it is tried next; null: no more. Ahead: at most 4 hours.';
-comment on column event_deliveries.tried_at is 'When it was last tried.';
+comment on column event_deliveries.webhook_id is 'The webhook.';
+comment on column event_deliveries.attempts is 'The number of attempts.';
+comment on column event_deliveries.not_before is 'When the next attempt is made; null: none. Ahead: at most 4 hours.';
+comment on column event_deliveries.tried_at is 'When the last attempt was made.';
 comment on column event_deliveries.delivered_at is 'When the webhook accepted it; null: it has not yet.';
 comment on column event_deliveries.status is 'The HTTP status of the last response; null: there was none.';
 comment on column event_deliveries.problem is 'Why the last attempt failed; null: it did not.';

@@ -21,18 +21,18 @@ create table budgets (
 create unique index budgets_scope_idx on budgets (project_id, unit, per, coalesce(key_id, 0), coalesce(model, ''), coalesce(tag, '{}'));
 create unique index budgets_organization_idx on budgets (unit, per) where project_id is null;
 
-comment on table budgets is 'How much may be spent. All that apply to a request must have room for it.';
+comment on table budgets is 'Limits on spending. A request must fit into all that apply to it.';
 comment on column budgets.id is 'Identity.';
 comment on column budgets.project_id is 'The project; null: all of them together.';
 comment on column budgets.key_id is 'For requests with this key alone; null for all.';
-comment on column budgets.model is 'For requests that ask this model alone; null for all.';
+comment on column budgets.model is 'For requests of this model alone; null for all.';
 comment on column budgets.tag is 'For requests with this tag alone, as in usage_records; null for all.';
-comment on column budgets.unit is 'usd or tokens: what the amount counts.';
-comment on column budgets.amount is 'How much.';
-comment on column budgets.per is 'day, week (from Monday) or month of the time zone; total: once and for all.';
-comment on column budgets.time_zone is 'Where days begin.';
+comment on column budgets.unit is 'The unit of the amount: usd or tokens.';
+comment on column budgets.amount is 'The limit.';
+comment on column budgets.per is 'day, week (from Monday) or month of the time zone; total: without a period.';
+comment on column budgets.time_zone is 'The time zone in which days begin.';
 comment on column budgets.created_at is 'When it was first set.';
-comment on column budgets.enforced is 'Whether nothing is asked beyond it; false: spending is added up for alerts alone.';
+comment on column budgets.enforced is 'Whether requests beyond it are rejected; false: spending is added up for alerts alone.';
 
 create table budget_periods (
     budget_id bigint not null references budgets on delete cascade,
@@ -42,11 +42,11 @@ create table budget_periods (
     primary key (budget_id, begins)
 ) with (fillfactor = 50);
 
-comment on table budget_periods is 'What is spent and reserved of a budget in each of its days, weeks or months.';
+comment on table budget_periods is 'The spent and reserved amounts of a budget in each of its days, weeks or months.';
 comment on column budget_periods.budget_id is 'The budget.';
 comment on column budget_periods.begins is 'Beginning of the period; of a total, the Unix epoch.';
-comment on column budget_periods.spent is 'What requests that are over have cost, in the budget''s unit.';
-comment on column budget_periods.reserved is 'What requests in flight may cost at most, and what is doubtful of those that are over.';
+comment on column budget_periods.spent is 'The cost of finished requests, in the budget''s unit.';
+comment on column budget_periods.reserved is 'The cost bounds of requests in flight, and the doubtful amounts of finished ones.';
 
 create table budget_reservations (
     id uuid not null,
@@ -71,15 +71,15 @@ create index budget_reservations_budget_id_idx on budget_reservations (budget_id
 create index budget_reservations_expires_at_idx on budget_reservations (expires_at);
 create index budget_reservations_doubtful_idx on budget_reservations (project_id, request_id) where doubtful_at is not null;
 
-comment on table budget_reservations is 'What each request in flight may still cost, until its record settles it; then what is doubtful: what it may have cost beyond its estimate.';
-comment on column budget_reservations.id is 'The request''s own, given by its process.';
+comment on table budget_reservations is 'The cost bound of each request in flight, until its record settles it; then its doubtful amount, which it may have cost beyond its estimate.';
+comment on column budget_reservations.id is 'The id of the request''s reservations, created by its process.';
 comment on column budget_reservations.amount is 'Part of the period''s reserved amount.';
 comment on column budget_reservations.project_id is 'The project of the request.';
 comment on column budget_reservations.request_id is 'As in usage_records.';
-comment on column budget_reservations.model is 'The model that was reserved for last.';
+comment on column budget_reservations.model is 'The model of the last reservation.';
 comment on column budget_reservations.reserved_at is 'When it was first reserved.';
 comment on column budget_reservations.expires_at is 'In flight: five minutes ahead, renewed while its process lives; infinity for a batch. Doubtful: when it is released. Ahead: at most 6 hours.';
-comment on column budget_reservations.doubtful_at is 'Since when the request is over, or its process is gone, and nobody knows whether it cost so much; null: it is in flight.';
+comment on column budget_reservations.doubtful_at is 'Since when the request has finished or its process has ended, with an unknown cost; null: it is in flight.';
 
 create table spend_alerts (
     id bigint generated always as identity primary key,
@@ -94,13 +94,13 @@ create table spend_alerts (
 
 create index spend_alerts_budget_id_idx on spend_alerts (budget_id);
 
-comment on table spend_alerts is 'Amounts that raise an event when a month has cost as much.';
-comment on column spend_alerts.id is 'Named in the admin API.';
-comment on column spend_alerts.budget_id is 'The budget in US dollars a month that adds up the spending.';
+comment on table spend_alerts is 'Amounts that raise an event when the cost of a month reaches them.';
+comment on column spend_alerts.id is 'Shown in the admin API.';
+comment on column spend_alerts.budget_id is 'The monthly budget in US dollars that adds up the spending.';
 comment on column spend_alerts.amount is 'US dollars.';
 comment on column spend_alerts.recipients is 'E-mail addresses that the event names: the proxy sends no mail.';
 comment on column spend_alerts.subject_prefix is 'For the mail''s subject; null: none.';
-comment on column spend_alerts.created_at is 'When it was made.';
+comment on column spend_alerts.created_at is 'When it was created.';
 
 create table unreconciled_responses (
     project_id bigint not null references projects on delete cascade,
@@ -117,15 +117,15 @@ create table unreconciled_responses (
 
 create index unreconciled_responses_due_at_idx on unreconciled_responses (due_at);
 
-comment on table unreconciled_responses is 'Responses whose usage is estimated, and whose provider will know it: they are made in the background, or were left. Requested until they have one, for a day.';
+comment on table unreconciled_responses is 'Responses with estimated usage that their provider will report: those generated in the background, and those whose client disconnected. Their usage is requested for up to a day.';
 comment on column unreconciled_responses.project_id is 'The project.';
-comment on column unreconciled_responses.id is 'The provider''s name for the response.';
+comment on column unreconciled_responses.id is 'The provider''s id of the response.';
 comment on column unreconciled_responses.provider is 'As in stored_objects.';
-comment on column unreconciled_responses.request_id is 'As in usage_records, of the request that asked for it.';
-comment on column unreconciled_responses.charged_at is 'A moment of the budgets'' periods that were charged.';
-comment on column unreconciled_responses.usd is 'What was estimated of it, in the record and in budgets.';
-comment on column unreconciled_responses.due_at is 'When it is asked for next. Ahead: at most 10 minutes.';
-comment on column unreconciled_responses.tries is 'How often it was asked for.';
+comment on column unreconciled_responses.request_id is 'As in usage_records, of the request that created it.';
+comment on column unreconciled_responses.charged_at is 'A time within the budgets'' periods that were charged.';
+comment on column unreconciled_responses.usd is 'The estimated cost, in the record and in budgets.';
+comment on column unreconciled_responses.due_at is 'When its usage is requested next. Ahead: at most 10 minutes.';
+comment on column unreconciled_responses.tries is 'How often its usage was requested.';
 
 -- Deployed with sql/functions; the view audit_findings needs it now.
 create function run_audit(from_time timestamptz, until_time timestamptz, project text) returns setof audit_finding

@@ -46,11 +46,11 @@ create policy members_see on budget_periods for select using (budget_id in (sele
 create policy members_see on spend_alerts for select using (budget_id in (select b.id from budgets b));
 
 -- The sums and budgets of all projects together, and what concerns no project, are for administrators.
-alter table refusals_hourly enable row level security;
+alter table rejections_hourly enable row level security;
 create policy administrators_see on usage_sums for select using (project_id <= 0 and (select is_administrator()));
 create policy administrators_see on usage_sums_by_tag for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on latency_counts for select using (project_id = 0 and (select is_administrator()));
-create policy administrators_see on refusals_hourly for select using ((select is_administrator()));
+create policy administrators_see on rejections_hourly for select using ((select is_administrator()));
 create policy administrators_see on budgets for select using (project_id is null and is_administrator());
 create policy administrators_see on audit_log for select using ((select is_administrator()));
 

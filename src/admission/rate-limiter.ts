@@ -150,8 +150,8 @@ async function countInDatabase(store: FastStore, database: Database, group: Grou
   const counting = callFunctionForRow(database, 'count_minute_requests', {
     of_project: resolvedKey.project_id,
     of_key: resolvedKey.key_id,
-    wanted: left,
-    most: resolvedKey.requests_per_minute,
+    requested: left,
+    max_requests: resolvedKey.requests_per_minute,
     at_second: receipt.second,
     in_redis: receipt.isInStore && seen?.[0] ? readWindowCounts(seen[0]) : [],
     without_redis: !receipt.isInStore,

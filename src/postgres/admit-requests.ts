@@ -79,12 +79,12 @@ export async function admitRequests(
   const hashes = admissions.map(each => each.keyHash)
   const rows = await callFunction(database, 'admit', {
     key_hashes: hashes,
-    wanted: admissions.map(each => each.requests),
+    requested: admissions.map(each => each.requests),
     in_slot: batch?.slot ?? null,
     this_batch: batch?.sequence ?? null,
     known_versions: previous.map(each => each?.version ?? null),
     commits_on_disk: batch === null,
-    patience_ms: lockWaitMs,
+    lock_wait_ms: lockWaitMs,
   })
   if (batch && rows.some(({ granted, near_end }) => granted > 0 && near_end)) await flushBatch(database, batch)
   return rows.map((row, i) => ({

@@ -14,8 +14,8 @@ export const SQL_FUNCTIONS = {
   add_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
   /** Adds a webhook for a project's events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. Requires an owner. */
   add_webhook: { takes: { project: 'text', url: 'text', kinds: 'text[]', sealed: 'bytea' }, gives: 'bigint' },
-  /** Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
-  admit: { takes: { key_hashes: 'text[]', wanted: 'integer[]', in_slot: 'uuid?', this_batch: 'bigint?', known_versions: 'text[]', commits_on_disk: 'boolean', patience_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', key_version: 'text?', account: 'text?', near_end: 'boolean' } },
+  /** Validates a batch of distinct keys (hex SHA-256) and reserves up to requested requests for each against its month. requested 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < requested: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within lock_wait_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
+  admit: { takes: { key_hashes: 'text[]', requested: 'integer[]', in_slot: 'uuid?', this_batch: 'bigint?', known_versions: 'text[]', commits_on_disk: 'boolean', lock_wait_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', key_version: 'text?', account: 'text?', near_end: 'boolean' } },
   /** Returns all advisory locks that the proxy uses. number is the only or the first of the two numbers in pg_locks. All locks end with their transaction. */
   advisory_locks: { reads: true, takes: {}, gives: { name: 'text', number: 'integer', guards: 'text' } },
   /** Archives a project permanently: its keys are deactivated, and no new one is issued; its records stay. Requires an owner of it. Idempotent. */
@@ -63,13 +63,13 @@ export const SQL_FUNCTIONS = {
   /** Binds what the provider has made for a request, such as a response and its items, to the request's project, for longer than providers keep it: 30 days, and conversations for ever. What another project has stays its own: an answer may repeat an id that its request named. */
   claim_created_ids: { takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: 'void' },
   /** Takes the next due delivery of up to that many addresses; no other process gets deliveries of these addresses for a minute, or until record_delivery_result(). */
-  claim_deliveries: { takes: { at_most: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', url: 'text', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
+  claim_deliveries: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', webhook_id: 'bigint', project_id: 'bigint', url: 'text', sealed: 'bytea', event_id: 'text', kind: 'text', at: 'timestamptz', payload: 'text' } },
   /** Takes up to that many queued pairs for two minutes, with what is needed to ask the judge: settle_judgement() ends one, requeue_judgements() puts it back. Pairs that the project does not want judged any more, or without an entry, leave the queue. */
-  claim_judgements: { takes: { at_most: 'integer' }, gives: { id: 'bigint', project_id: 'bigint', project_name: 'text', context_hash: 'text', asked_hash: 'text', cached_hash: 'text', is_review: 'boolean', context: 'text', asked: 'text', cached: 'text', similarity: 'double precision', expires_at: 'timestamptz', semantic_judge_model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint' } },
+  claim_judgements: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', project_id: 'bigint', project_name: 'text', context_hash: 'text', asked_hash: 'text', cached_hash: 'text', is_review: 'boolean', context: 'text', asked: 'text', cached: 'text', similarity: 'double precision', expires_at: 'timestamptz', semantic_judge_model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint' } },
   /** Returns those ids that the project may not name to the provider: what is bound to another project and, under a key that projects share, what is not bound to this one. With a key of its own, a project binds what it names first; of several that name it at once, one does. */
   claim_referenced_ids: { takes: { of_project: 'bigint', of_provider: 'text', under_shared_key: 'boolean', ids: 'text[]' }, gives: { id: 'text' } },
   /** Up to that many responses that are to be asked for now, with what is needed to ask; they come again after some seconds, and ever later, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default). */
-  claim_unreconciled_responses: { takes: { at_most: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]?' } },
+  claim_unreconciled_responses: { takes: { max_rows: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]?' } },
   /** Ends one session of the current user, by the hex SHA-256 of its cookie. */
   close_session: { takes: { token_hash: 'text' }, gives: 'void' },
   /** Ends one session of the current user. Raises no_data_found for anybody else's. */
@@ -85,7 +85,7 @@ export const SQL_FUNCTIONS = {
   /** Counts login attempts (0: none, it only looks), and returns how many seconds to wait before the next: 0 for the first 10 of an account from a client address, 30 of an address and 100 of an account in 15 minutes. From an address where the account has logged in lately, only the first of these counts. */
   count_login_attempt: { takes: { email: 'text', address: 'text', attempts: 'integer' }, gives: 'integer' },
   /** Counts a key's requests of the last 61 seconds while a process that cannot reach Redis admits some: called by that process (without_redis), which marks the key, and for a marked key by all others, with what Redis has counted in each second up to at_second, the batch included. Returns how many of the batch may pass, and the seconds until another might. */
-  count_minute_requests: { takes: { of_project: 'bigint', of_key: 'bigint', wanted: 'integer', most: 'integer', at_second: 'bigint', in_redis: 'integer[]', without_redis: 'boolean' }, gives: { granted: 'integer', wait_seconds: 'integer' } },
+  count_minute_requests: { takes: { of_project: 'bigint', of_key: 'bigint', requested: 'integer', max_requests: 'integer', at_second: 'bigint', in_redis: 'integer[]', without_redis: 'boolean' }, gives: { granted: 'integer', wait_seconds: 'integer' } },
   /** How many vectors a project has in its cache; none for a user who may not see it. */
   count_vectors: { reads: true, takes: { of_project: 'bigint' }, gives: 'bigint' },
   /** Adds an administrator and returns a token to set a password with; for an administrator who lost the password, returns another token. Raises for a user who is not an administrator, unless promote is true: then the user becomes one. For operators. */
@@ -121,19 +121,19 @@ export const SQL_FUNCTIONS = {
   /** Deletes the cache entry of a request, given by its hex hash: the hook refused it. */
   delete_entry: { takes: { of_project: 'bigint', of_request: 'text' }, gives: 'void' },
   /** Deletes up to that many expired cache entries, and as many expired vectors. Returns the greater number; if it is below the limit, none are left. */
-  delete_expired_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
+  delete_expired_entries: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids that a provider has forgotten, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than asked for means that none are left. */
-  delete_expired_rows: { takes: { at_most: 'integer' }, gives: 'integer' },
+  delete_expired_rows: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes expired stored responses. Returns their number. */
-  delete_expired_stored_responses: { takes: { at_most: 'integer' }, gives: 'integer' },
+  delete_expired_stored_responses: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than asked for means that none are left. */
-  delete_expired_verdicts: { takes: { at_most: 'integer' }, gives: 'integer' },
+  delete_expired_verdicts: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes a user who was invited and cannot log in yet. Requires an administrator. */
   delete_invite: { takes: { of_user: 'bigint' }, gives: 'void' },
   /** Deletes the cache entries with the id of a response that was deleted at its provider, and returns the hex hashes of their requests. */
   delete_response_entries: { takes: { of_project: 'bigint', response_id: 'text' }, gives: { request_hash: 'text' } },
   /** Deletes up to that many rows of a table that a condition holds for, but those that another transaction has locked, and returns how many. */
-  delete_rows: { takes: { place: 'text', condition: 'text', at_most: 'integer' }, gives: 'integer' },
+  delete_rows: { takes: { place: 'text', condition: 'text', max_rows: 'integer' }, gives: 'integer' },
   /** Deletes the record of an object that its provider no longer has. What else was bound under this id stays the project's. */
   delete_stored_object: { takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: 'void' },
   /** Deletes a stored response. Returns whether it existed. */
@@ -163,7 +163,7 @@ export const SQL_FUNCTIONS = {
   /** What is estimated of the costs of a time, by the reason (cost_estimated), and what may have been charged beyond (doubtful_usd). Null: of_projects (all that may be seen), of_model, of_key, of_key_type (any). */
   estimated_costs: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { reason: 'text', requests: 'bigint', cost_usd: 'numeric', doubtful_usd: 'numeric' } },
   /** Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. If the result is below the limit, no project exceeds its own. */
-  evict_entries: { takes: { at_most: 'integer' }, gives: 'integer' },
+  evict_entries: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Ends what was reserved by processes that are gone, and what was doubtful for long enough. Of the former, what it may have cost stays reserved as doubtful, and a record names the request (proxy_stopped); its own record, if it comes, replaces that one. The latter is released. */
   expire_reservations: { takes: {}, gives: 'void' },
   /** Starts the export of an end user: returns what find_end_user() does, and records in the audit log that an end user was exported, without the name. list_end_user_items() reads the items. */
@@ -202,8 +202,8 @@ export const SQL_FUNCTIONS = {
   find_requests: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', of_key: 'bigint=', model_part: 'text=', of_endpoint: 'text=', of_provider: 'text=', of_result: 'text=', of_outcome: 'text=', of_status: 'smallint=', of_error: 'text=', of_end_user: 'text=', of_request_id: 'text=', of_tags: 'jsonb=', sorted: 'text=', after_time: 'timestamptz=', after_request_id: 'text=', page_size: 'integer=', of_model: 'text=', of_key_type: 'text=' }, gives: { record: 'usage_records', key_name: 'text?', key_prefix: 'text?' } },
   /** Finds stored responses of the key that have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be kept). */
   find_responses_by_item: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', names: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
-  /** The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name's vendor counts only where one was written. Null: result (none is similar). */
-  find_similar_name: { reads: true, takes: { written: 'text', names: 'text[]' }, gives: 'text?' },
+  /** The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name's vendor counts only where one was given_name. Null: result (none is similar). */
+  find_similar_name: { reads: true, takes: { given_name: 'text', names: 'text[]' }, gives: 'text?' },
   /** With which of the project's keys for the provider these objects were made, as in stored_objects, the one with the most of them first; no row for what was not made through the proxy. */
   find_storage_providers: { reads: true, takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: { provider: 'text' } },
   /** A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. Null: purpose, object (its provider has not told), models (they were not read). */
@@ -216,8 +216,8 @@ export const SQL_FUNCTIONS = {
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
   /** Begins to forget an end user (in the form of name_end_user()) of a project, and returns what there is, as find_end_user() does; dry_run does no more than that. From here on nothing of it is served from the cache that is not asked for anew; forget_end_user_items() then deletes it. Requires an owner of the project. */
   forget_end_user: { takes: { project: 'text', of_user: 'text', dry_run: 'boolean=' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
-  /** Forgets the next stored items of an end user (in the form of name_end_user()), of one kind of end_user_tables, and returns how many; fewer than at_most: none are left. Records, sums and batches stay without the name: the amounts spent do not change. Each call is short and locks only these rows, so that requests and their recording continue. forget_end_user() comes first, and writes to the audit log. Requires an owner of the project. */
-  forget_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', at_most: 'integer=' }, gives: 'integer' },
+  /** Forgets the next stored items of an end user (in the form of name_end_user()), of one kind of end_user_tables, and returns how many; fewer than max_rows: none are left. Records, sums and batches stay without the name: the amounts spent do not change. Each call is short and locks only these rows, so that requests and their recording continue. forget_end_user() comes first, and writes to the audit log. Requires an owner of the project. */
+  forget_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', max_rows: 'integer=' }, gives: 'integer' },
   /** A new secret: the prefix and 32 random letters and digits. */
   generate_secret: { takes: { prefix: 'text' }, gives: 'text' },
   /** record_feedback() for members and operators. Raises on an unknown project or request id, on a verdict other than wrong or right, and when the entry no longer exists. */
@@ -258,8 +258,8 @@ export const SQL_FUNCTIONS = {
   list_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', page_size: 'integer', after_time: 'timestamptz=', after_id: 'text=' }, gives: { id: 'text', at: 'timestamptz', key_id: 'bigint?', bytes: 'bigint', question: 'text?', answer: 'text?', sealed_question: 'bytea?', sealed_answer: 'bytea?', record: 'jsonb?' } },
   /** Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC. The name comes last, so that lines are easy to cut. Raises on an unknown project. */
   list_keys: { reads: true, takes: { project: 'text' }, gives: { prefix: 'text', type: 'text', state: 'text', created: 'text', expires: 'text', last_used: 'text', name: 'text' } },
-  /** The current user's sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks. Null: this_one (for an admin key). */
-  list_own_sessions: { reads: true, takes: { this_one: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
+  /** The current user's sessions, the last used first; current_token_hash is the hex SHA-256 of the request's cookie. Null: current_token_hash (for an admin key). */
+  list_own_sessions: { reads: true, takes: { current_token_hash: 'text?' }, gives: { id: 'text', address: 'text', user_agent: 'text', created_at: 'bigint', last_seen_at: 'bigint', is_this_one: 'boolean' } },
   /** The partitions by time of a table, with the time that each covers and how many rows it had when it was last analyzed. */
   list_partitions: { reads: true, takes: { parent: 'regclass' }, gives: { name: 'text', begins: 'timestamptz', ends: 'timestamptz', estimated_rows: 'bigint' } },
   /** Refused requests of all projects in a time, by reason, the most frequent first. Requires an administrator. */
@@ -287,7 +287,7 @@ export const SQL_FUNCTIONS = {
   /** The budgets that apply to such a request, the organization's and those that are not enforced among them. */
   matching_budgets: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', of_model: 'text', of_tags: 'jsonb' }, gives: { id: 'bigint', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag: 'jsonb?', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', created_at: 'timestamptz', enforced: 'boolean' } },
   /** The one rule for what requests say and get: whether the current user may read it. log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that shows such text has the rights of its owner, since others have none to these columns, and asks this one. Null: of_key (not known: as the project has it). */
-  may_read_texts: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint?', sent_under: 'text' }, gives: 'boolean' },
+  may_read_texts: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint?', stored_log_content: 'text' }, gives: 'boolean' },
   /** A sentence for each name of a model that nothing has matched: neither a model of the catalogue, by whatever name it is called, nor an answered request of the project. In a pattern, * stands for any characters. own_names are known besides. */
   model_name_warnings: { reads: true, takes: { of_project: 'bigint', names: 'text[]', own_names: 'text[]=' }, gives: 'text[]' },
   /** How a budget may name a model, whatever the request called it: without the vendor and a variant, with Claude's version as aggregators write it; second, without the date of a snapshot. */
@@ -332,8 +332,8 @@ export const SQL_FUNCTIONS = {
   reconcile_response: { takes: { of_project: 'bigint', response_id: 'text', read_tokens: 'integer', cached_tokens: 'integer', written_tokens: 'integer', cost: 'numeric' }, gives: 'boolean' },
   /** Called every minute. Where the clock has stepped back by more than that, what was dated meanwhile is dated anew. Returns by how many seconds. */
   record_database_time: { takes: {}, gives: 'integer' },
-  /** Ends an attempt of claim_deliveries(). Where something went wrong, it is tried again over ten hours; after a 410 the address is told nothing more. Null: answered (no answer came), went_wrong (the address took the event). */
-  record_delivery_result: { takes: { of_delivery: 'bigint', answered: 'integer?', went_wrong: 'text?' }, gives: 'void' },
+  /** Ends an attempt of claim_deliveries(). A failed attempt is repeated over ten hours; after a 410 the webhook receives nothing more. Null: response_status (no response), failure (the webhook accepted the event). */
+  record_delivery_result: { takes: { of_delivery: 'bigint', response_status: 'integer?', failure: 'text?' }, gives: 'void' },
   /** Records that a response of the model was longer than its request allowed. Returns whether it is the first one. */
   record_exceeded_limit: { takes: { of_provider: 'text', of_model: 'text' }, gives: 'boolean' },
   /** Counts a refused login, and records it in the audit log. The address is what limits count by. */
@@ -355,7 +355,7 @@ export const SQL_FUNCTIONS = {
   /** Returns the id of the space of an embedding model with a number of dimensions. Creates it at first use, with lists for large groups if requested. */
   register_embedding_space: { takes: { model: 'text', dimensions: 'integer', build_lists: 'boolean' }, gives: 'integer' },
   /** What is left of so many budgets in US dollars, of all projects (the organization's have no name), those first of which the least share is left. */
-  remaining_budgets: { reads: true, takes: { at_most: 'integer' }, gives: { project: 'text', budget: 'text', per: 'text', remaining_usd: 'double precision' } },
+  remaining_budgets: { reads: true, takes: { max_rows: 'integer' }, gives: { project: 'text', budget: 'text', per: 'text', remaining_usd: 'double precision' } },
   /** Removes a budget of a project, or for null of the organization, from the next request on. Raises when there is none of that id. */
   remove_budget: { takes: { project: 'text', of_budget: 'bigint' }, gives: 'void' },
   /** Removes a user from a project, and ends the keys of the user's sessions. Requires an owner of it; the last owner who can log in cannot be removed. */
@@ -374,14 +374,14 @@ export const SQL_FUNCTIONS = {
   rename_project: { takes: { project: 'text', new_name: 'text' }, gives: 'void' },
   /** Renews the reservations of requests in flight. Each process calls it every minute. */
   renew_reservations: { takes: { ids: 'uuid[]' }, gives: 'void' },
-  /** Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not taken. */
-  requeue_judgements: { takes: { of_project: 'bigint', taken: 'bigint', was_tried: 'boolean', for_seconds: 'integer' }, gives: 'void' },
+  /** Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not queued_id. */
+  requeue_judgements: { takes: { of_project: 'bigint', queued_id: 'bigint', counts_attempt: 'boolean', for_seconds: 'integer' }, gives: 'void' },
   /** Raises insufficient_privilege when the current user is not an administrator; operators with psql pass. */
   require_administrator: { reads: true, takes: {}, gives: 'void' },
   /** Id of the project, for an owner of it who sets what it may spend; null for null, the organization, for an administrator. Raises as require_project_role() and require_administrator() do. */
   require_budget_owner: { reads: true, takes: { project: 'text' }, gives: 'bigint' },
   /** Id of the project of that name, for a user or operator who may judge or purge its cached responses, as cache_rights says. Raises as require_project_role() does. */
-  require_cache_right: { reads: true, takes: { project: 'text', wanted: 'text' }, gives: 'bigint' },
+  require_cache_right: { reads: true, takes: { project: 'text', requested_action: 'text' }, gives: 'bigint' },
   /** Raises on what is none of these words, and names them: role, roles. */
   require_choice: { reads: true, takes: { given: 'text', words: 'text[]', what: 'text', plural: 'text' }, gives: 'void' },
   /** Raises where a user is the last owner who can log in of a project (null: of any that is not archived), and locks its members, so that this stays so until the transaction ends. Where no owner can log in, one who is invited must be left. */
@@ -395,7 +395,7 @@ export const SQL_FUNCTIONS = {
   /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved). */
   reserve_judgement: { takes: { of_project: 'bigint', at_most_usd: 'numeric' }, gives: 'date?' },
   /** Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted; reserved (it fits once other requests have settled); exhausted (it fits no more in this period); unpriced (no price, or no largest answer, is known). Then the budget that rejects it follows; scope: key, tag, model, project, organization. share_limit: the most that one key may reserve of it, or of the organization's one project, where that rejects it; reserved is then that key's or project's. may_wait: whether it fits once the requests that live have settled. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per, budget_id, spent, reserved, may_wait (granted), resets_at (granted, or it does not reset), share_limit (no share rejects it). */
-  reserve_spending: { takes: { asks: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision?', unit: 'text?', amount: 'double precision?', per: 'text?', scope: 'text', resets_at: 'timestamptz?', budget_id: 'bigint?', spent: 'double precision?', reserved: 'double precision?', share_limit: 'double precision?', may_wait: 'boolean?' } },
+  reserve_spending: { takes: { requests: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision?', unit: 'text?', amount: 'double precision?', per: 'text?', scope: 'text', resets_at: 'timestamptz?', budget_id: 'bigint?', spent: 'double precision?', reserved: 'double precision?', share_limit: 'double precision?', may_wait: 'boolean?' } },
   /** The first moment at which clocks of a time zone show this time, or a later one where they skip it. */
   resolve_local_time: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
   /** Returns the id of a key; for a former value of a rotated key, the id of the rotated key. Null when there is none. */
@@ -407,7 +407,7 @@ export const SQL_FUNCTIONS = {
   /** Adds up to 50,000 pending rows to the sums and latency counts of every grain, those with tags to the sums by tags, too, and returns how many rows it added. Called every few seconds. */
   roll_up_usage: { takes: {}, gives: 'bigint' },
   /** Gives a key another value and returns it: it is not shown again. The key keeps its id, name, budgets and counters; its former value works for the grace, and counts as the key. Takes a member of its project. */
-  rotate_key: { takes: { rotated: 'bigint', grace: 'interval=' }, gives: 'text' },
+  rotate_key: { takes: { of_key: 'bigint', grace: 'interval=' }, gives: 'text' },
   /** Runs one statement on behalf of a user: actor {name, user_id, admin_key_id, address}. A statement that reads runs as role model_proxy_dashboard, under row-level security and read-only; a change relies on the checks of the functions it calls. The statement finds its values in $1; its rows come back as JSON. */
   run_as_actor: { takes: { actor: 'json', reads: 'boolean', statement: 'text', arguments: 'json' }, gives: { run_as_actor: 'json' } },
   /** Checks what was admitted, reserved, settled and recorded in a period against limits, budgets and each other, and returns what disagrees. Without until_time, what ended in the last two minutes, and may not be recorded yet, is left out. Raises on an unknown project. Null: from_time (31 days ago), until_time (two minutes ago), project (all). */
@@ -446,12 +446,12 @@ export const SQL_FUNCTIONS = {
   setting_warnings: { reads: true, takes: { of_project: 'bigint', setting: 'text=' }, gives: 'text[]?' },
   /** Corrects what reserve_judgement() reserved. If the judge gave a verdict, stores it under its source (judge or review) and removes the pair from the queue. Hashes in hex. Null: verdict (there is none), similarity (of no use for calibration), difference (nothing prevented proof), queued_id (the pair was not queued). */
   settle_judgement: { takes: { of_project: 'bigint', of_day: 'date', correction_usd: 'numeric', context_hash: 'text', asked_hash: 'text', entry_hash: 'text', verdict: 'text?', until: 'timestamptz', similarity: 'double precision?', difference: 'text?', source: 'text', queued_id: 'bigint?' }, gives: 'void' },
-  /** Settles a record whose cost was estimated: what it cost, in US dollars, and its tokens (null: as estimated) replace the estimate in its record, the sums and the budgets, and what was doubtful is released. recorded: the recorded_at of its record (null: the newest with this request id). charged: a moment of the budgets' periods that bear it (null: when the request arrived). in_place_of: the part of its cost that this replaces (null: all of it). False where no such record has an estimated cost. */
-  settle_record: { takes: { of_project: 'bigint', of_request: 'text', cost: 'numeric', read_tokens: 'integer=', cached_tokens: 'integer=', written_tokens: 'integer=', recorded: 'timestamptz=', charged: 'timestamptz=', in_place_of: 'numeric=' }, gives: 'boolean' },
+  /** Settles a record whose cost was estimated: what it cost, in US dollars, and its tokens (null: as estimated) replace the estimate in its record, the sums and the budgets, and what was doubtful is released. recorded: the recorded_at of its record (null: the newest with this request id). charged: a moment of the budgets' periods that bear it (null: when the request arrived). replaced_usd: the part of its cost that this replaces (null: all of it). False where no such record has an estimated cost. */
+  settle_record: { takes: { of_project: 'bigint', of_request: 'text', cost: 'numeric', read_tokens: 'integer=', cached_tokens: 'integer=', written_tokens: 'integer=', recorded: 'timestamptz=', charged: 'timestamptz=', replaced_usd: 'numeric=' }, gives: 'boolean' },
   /** Settles a request by hand: what its provider charged, in US dollars, and its tokens (null: as estimated) replace the estimate, by settle_record(). recorded: the recorded_at of its record (null: the newest with this request id). Takes an owner. */
   settle_request: { takes: { project: 'text', of_request: 'text', cost: 'numeric', read_tokens: 'integer=', written_tokens: 'integer=', recorded: 'timestamptz=' }, gives: 'void' },
   /** Ends requests' reservations by their ids, which several may share: what they cost (usd, tokens) is spent; what they may have cost beyond (doubtful_usd, doubtful_tokens; more than was reserved counts as that) stays reserved for doubtful_reservation_ttl(); the rest is released. With project_id, key_id, model, tags and at, what is reserved no more, or never was, is spent, too. */
-  settle_spending: { takes: { done: 'json' }, gives: 'void' },
+  settle_spending: { takes: { settlements: 'json' }, gives: 'void' },
   /** A project's last week by similarity, in hundredths from 0.50 on: semantic hits, near misses, what they saved or would have saved, and pairs with a verdict of a person, or else of the judge. */
   similarity_histogram: { reads: true, takes: { of_project: 'bigint' }, gives: { at_least: 'double precision', served: 'bigint', stopped: 'bigint', saved_usd: 'numeric', missed_usd: 'numeric', same: 'bigint', different: 'bigint' } },
   /** Divides a time into the pieces that usage is read by: whole UTC months (width: month, all) and days (day, month, all), which count in the bucket that their middle lies in; else hours, else quarters of an hour; single records at its two ends, where it cuts a quarter (grain: month, day, hour, quarter, record; middle: how long after its beginning the middle of each is). What of a month or day lies in the bucket before or after is read again, and moved: taken (sign: -1) from the one, and added (1) to the other, whose beginning is counted_at; null: where it lies. */
@@ -465,15 +465,15 @@ export const SQL_FUNCTIONS = {
   /** Stores a project's key for a direct provider, encrypted by the proxy, in place of an earlier one of this name; used from the next request on. Raises on an unknown project or provider, and on a name or weight that does not fit. Null: weight (it stays, 1 at first). */
   store_provider_key: { takes: { owner_id: 'bigint', provider: 'text', sealed: 'bytea', last_four: 'text', name: 'text', weight: 'integer?' }, gives: 'void' },
   /** Stores a response for a week, so that requests of the same key can continue it by its id or by item_ids, the ids of its items that its provider created. Null: continued_id (it began a conversation), own_input (it is too long). */
-  store_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text', asked_for: 'text=', item_ids: 'text[]=', unfinished: 'boolean=' }, gives: 'void' },
+  store_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text', of_user: 'text=', item_ids: 'text[]=', unfinished: 'boolean=' }, gives: 'void' },
   /** Stores or replaces vectors of a project. Vectors are concatenated, with each one's name, length, prompt tokens and answering model in lists; names must be distinct. Whose they are, the last one who asked says. Those of test keys live at most a day. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). */
-  store_vectors: { takes: { of_project: 'bigint', under_names: 'bytea[]', vectors: 'bytea', lengths: 'integer[]', token_counts: 'integer[]', model_names: 'text[]', ttl_seconds: 'integer', for_test: 'boolean=', for_generation: 'integer=', asked_by_key: 'bigint=', asked_for: 'text=' }, gives: 'void' },
+  store_vectors: { takes: { of_project: 'bigint', vector_names: 'bytea[]', vectors: 'bytea', lengths: 'integer[]', token_counts: 'integer[]', model_names: 'text[]', ttl_seconds: 'integer', for_test: 'boolean=', for_generation: 'integer=', of_key: 'bigint=', of_user: 'text=' }, gives: 'void' },
   /** Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source there; a person's different is kept for a year. False when the project is gone. Null: of_users (nobody was named). */
   store_verdict: { takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea', by_source: 'text', given: 'text', until: 'timestamptz', at_similarity: 'double precision', by_difference: 'text', of_users: 'text[]?' }, gives: 'boolean' },
   /** Brings the aggregator's rows of the catalogue up to date with its list, and returns the differences: added, changed, back, gone (kept, but not listed any more), left alone (an operator's row that differs). dry_run: changes nothing. Raises when a model is offered twice or a value makes no sense. */
-  sync_aggregator_models: { takes: { offered: 'json', read_from: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
+  sync_aggregator_models: { takes: { published: 'json', source_address: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
   /** Brings vendors' prices in the catalogue up to date with a published table, and returns the differences: changed, added (a condition), left alone (an operator's own), not listed (a model that the catalogue does not have: it is not added). dry_run: changes nothing. */
-  sync_prices: { takes: { offered: 'json', read_from: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
+  sync_prices: { takes: { published: 'json', source_address: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
   /** Converts to Unix seconds, the format of times in the admin API. */
   to_unix_seconds: { reads: true, takes: { at: 'timestamptz' }, gives: 'bigint' },
   /** Brings cache_sizes up to date with added and deleted entries. */
@@ -485,7 +485,7 @@ export const SQL_FUNCTIONS = {
   /** Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch's input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it. */
   upsert_stored_object: { takes: { of_project: 'bigint', object_id: 'text', of_collection: 'text', of_provider: 'text', for_purpose: 'text=', holds_requests: 'integer=', object: 'text=', expires_at: 'timestamptz=', models: 'text[]=', tags: 'jsonb=', asked_for: 'text=' }, gives: 'void' },
   /** Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most that many rows, after those passed over; buckets without usage are left out. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (not told apart). */
-  usage_buckets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', groups: 'text[]', of_projects: 'bigint[]?', of_keys: 'bigint[]?', of_models: 'text[]?', of_endpoints: 'text[]?', by_tag: 'text?', of_tags: 'jsonb?', passed_over: 'integer', most_rows: 'integer' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag_value: 'text?', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
+  usage_buckets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', groups: 'text[]', of_projects: 'bigint[]?', of_keys: 'bigint[]?', of_models: 'text[]?', of_endpoints: 'text[]?', by_tag: 'text?', of_tags: 'jsonb?', skipped_rows: 'integer', max_rows: 'integer' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag_value: 'text?', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** As usage_in_range(), of these keys alone: quick where they are few, however many others there are. width: hour, day or month. */
   usage_by_key: { reads: true, takes: { of_keys: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text' }, gives: { bucket_start: 'timestamptz', model: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
   /** A project's usage in a calendar month (UTC), by model and provider, most used first; the last row, whose model is null, is the total. hit_rate: hits among the requests that reached the cache, 0 to 1. Raises on an unknown project. */

@@ -58,13 +58,13 @@ export async function reserveSpending(
     tokens: request.tokens === null ? null : Math.min(request.tokens, Number.MAX_SAFE_INTEGER),
     tags: request.tags === null ? null : JSON.parse(request.tags),
   }))
-  const rows = await callFunction(database, 'reserve_spending', { asks: sent, in_slot: slot, this_batch: sequence })
+  const rows = await callFunction(database, 'reserve_spending', { requests: sent, in_slot: slot, this_batch: sequence })
   return rows as unknown as ReservationReply[]
 }
 
 /** Releases all reservations with these ids. Resolves to true. */
 export async function releaseSpending(database: Database, ids: readonly string[]): Promise<true> {
-  await callFunction(database, 'settle_spending', { done: ids.map(id => ({ id, usd: 0, tokens: 0 })) })
+  await callFunction(database, 'settle_spending', { settlements: ids.map(id => ({ id, usd: 0, tokens: 0 })) })
   return true
 }
 

@@ -28,7 +28,7 @@ export async function storeVectors(
 ): Promise<void> {
   await callFunction(database, 'store_vectors', {
     of_project: projectId,
-    under_names: toByteaList(vectors.map(vector => vector.name)),
+    vector_names: toByteaList(vectors.map(vector => vector.name)),
     vectors: Buffer.concat(vectors.map(vector => vector.packed)),
     lengths: vectors.map(vector => vector.packed.length),
     token_counts: vectors.map(vector => vector.promptTokens),
@@ -36,8 +36,8 @@ export async function storeVectors(
     ttl_seconds: ttlSeconds,
     for_test: test,
     for_generation: cacheGeneration,
-    asked_by_key: keyId ?? null,
-    asked_for: endUser ?? null,
+    of_key: keyId ?? null,
+    of_user: endUser ?? null,
   })
 }
 

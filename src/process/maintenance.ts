@@ -143,5 +143,5 @@ type BatchFunction =
 
 /** Calls a function until nothing is left. Each call handles one batch, so that no statement takes long. */
 async function deleteInBatches(database: Database, name: BatchFunction): Promise<void> {
-  while ((await callFunction(database, name, { at_most: BATCH_ROWS })) >= BATCH_ROWS) await Bun.sleep(50)
+  while ((await callFunction(database, name, { max_rows: BATCH_ROWS })) >= BATCH_ROWS) await Bun.sleep(50)
 }

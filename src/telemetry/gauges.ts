@@ -18,7 +18,7 @@ const TIME_LIMIT_MS = 1_000
  * other metrics.
  */
 export async function readBudgetMetrics(database: Database): Promise<MetricsSnapshot> {
-  const reading = callFunction(database, 'remaining_budgets', { at_most: MAX_BUDGETS })
+  const reading = callFunction(database, 'remaining_budgets', { max_rows: MAX_BUDGETS })
   const budgets = await withTimeout(TIME_LIMIT_MS, reading).catch(() => [])
   const metrics = createMetrics()
   const remaining = createValueFamily(metrics, 'model_proxy_budget_remaining_usd')

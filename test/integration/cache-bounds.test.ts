@@ -194,7 +194,7 @@ describeBackends('what a project keeps', backend => {
     const [row] = (await measureSizes(database)) as { bytes: number; entries: number }[]
     const half = Math.floor(((row?.bytes ?? 0) / (row?.entries ?? 1)) * 20)
     await database.runScript(`select set_setting('acme', 'cache_bytes', '${half}')`)
-    while ((await callFunction(database, 'evict_entries', { at_most: 7 })) >= 7);
+    while ((await callFunction(database, 'evict_entries', { max_rows: 7 })) >= 7);
     const left = await listEntries(database)
     const expected = answers.slice(-19).map(answer => answer.requestHash)
     expect(left.map(entry => entry.hash)).toEqual(expect.arrayContaining(expected))
@@ -212,8 +212,8 @@ describeBackends('what a project keeps', backend => {
       await storeCachedResponses(database, batch)
     }
     await storeCachedResponses(database, [answerTo('of a project key', place)])
-    expect(await callFunction(database, 'evict_entries', { at_most: 1_000 })).toBe(100)
-    expect(await callFunction(database, 'evict_entries', { at_most: 1_000 })).toBe(0)
+    expect(await callFunction(database, 'evict_entries', { max_rows: 1_000 })).toBe(100)
+    expect(await callFunction(database, 'evict_entries', { max_rows: 1_000 })).toBe(0)
     expect(await measureSizes(database)).toEqual([
       expect.objectContaining({ test: false, entries: 1 }),
       expect.objectContaining({ test: true, entries: 1_000 }),

@@ -130,25 +130,25 @@ describeBackends('a clock of the database that steps', backend => {
     const { database } = await backend.open()
     const past = (name: string) =>
       database.runScript(`create table usage_records_${name} partition of usage_records for values from ('2020-01-01') to ('2020-02-01');
-        insert into refusals_hourly values (now() - interval '500 days', '${name}', 1)`)
+        insert into rejections_hourly values (now() - interval '500 days', '${name}', 1)`)
     const left = async () => {
       await callFunction(database, 'record_database_time', {})
       await callFunction(database, 'maintain_usage_partitions', {})
-      await callFunction(database, 'delete_expired_rows', { at_most: 100 })
-      const [row] = await database.call<{ partitions: number; refusals: number }>(
+      await callFunction(database, 'delete_expired_rows', { max_rows: 100 })
+      const [row] = await database.call<{ partitions: number; rejections: number }>(
         `select (select count(*)::integer from list_partitions('usage_records') where begins = '2020-01-01Z') as partitions,
-          (select count(*)::integer from refusals_hourly) as refusals`,
+          (select count(*)::integer from rejections_hourly) as rejections`,
         [],
       )
       return row
     }
     await past('kept')
     await setClock(database, '-3000 days')
-    expect(await left()).toEqual({ partitions: 1, refusals: 1 })
+    expect(await left()).toEqual({ partitions: 1, rejections: 1 })
     // Looked at again and again, it is believed some minutes more at a time.
-    expect(await left()).toEqual({ partitions: 1, refusals: 1 })
+    expect(await left()).toEqual({ partitions: 1, rejections: 1 })
     expect(await daysOf(database, `(select now() - retention_clock_at from installation)`)).toBeGreaterThan(2_999)
     await setClock(database, '-30 days')
-    expect(await left()).toEqual({ partitions: 0, refusals: 0 })
+    expect(await left()).toEqual({ partitions: 0, rejections: 0 })
   })
 })

@@ -22,8 +22,8 @@ describeBackends("a key's minute while a process is without Redis", backend => {
         await callFunctionForRow(database, 'count_minute_requests', {
           of_project: projectId,
           of_key: keyId,
-          wanted: requests,
-          most: LIMIT,
+          requested: requests,
+          max_requests: LIMIT,
           at_second: second,
           in_redis: inRedis ?? [],
           without_redis: inRedis === null,

@@ -13,7 +13,7 @@ describeOnce('a dump of the database', backend => {
       select c.relname as table, a.attname as column
       from pg_class c join pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-        and c.relname ~ '^(cache|kept|judge|semantic|usage|request|latency|refusals|open|monthly)'
+        and c.relname ~ '^(cache|kept|judge|semantic|usage|request|latency|rejections|open|monthly)'
         and c.relname not like 'cache_lists_%'
         and a.attnum > 0 and not a.attisdropped and format_type(a.atttypid, null) ~ 'text|bytea|json|vector|halfvec'`,
       [],

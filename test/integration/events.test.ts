@@ -122,11 +122,11 @@ describeOnce('the outbox of events', backend => {
     for (let i = 0; i < 2; i++) await raise(ours)
     await query(`update webhooks set disabled_at = now() where id = ${gone}`)
     const take = async () =>
-      (await callFunction(database, 'claim_deliveries', { at_most: 10 })).filter(
+      (await callFunction(database, 'claim_deliveries', { max_rows: 10 })).filter(
         ({ project_id }) => project_id === ours,
       )
-    const settle = (delivery: { id: number }, answered: number, went_wrong: string | null) =>
-      callFunction(database, 'record_delivery_result', { of_delivery: delivery.id, answered, went_wrong })
+    const settle = (delivery: { id: number }, response_status: number, failure: string | null) =>
+      callFunction(database, 'record_delivery_result', { of_delivery: delivery.id, response_status, failure })
     const [first, ...more] = await take()
     expect([Number(first?.webhook_id), more, await take()]).toEqual([webhook, [], []])
     if (!first) throw new Error('Nothing was taken')

@@ -62,8 +62,8 @@ describeBackends('the judge', backend => {
   const asksOfJudge = () => standin.requests.filter(request => modelOf(request) === JUDGE)
   const told = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
   const spending = () =>
-    proxy.query<{ asks: number; usd: number }>(
-      `select s.asks, s.usd::double precision as usd from judge_spending s join projects p on p.id = s.project_id where p.name = '${project}'`,
+    proxy.query<{ pairs: number; usd: number }>(
+      `select s.pairs, s.usd::double precision as usd from judge_spending s join projects p on p.id = s.project_id where p.name = '${project}'`,
     )
 
   test('turns a rewording’s first ask into a hit that costs what the judge does', async () => {
@@ -73,7 +73,7 @@ describeBackends('the judge', backend => {
     const cost = Number(answer.headers.get('x-proxy-cost-usd'))
     expect(cost).toBeGreaterThan(0)
     await proxy.settle()
-    expect(await spending()).toEqual([{ asks: 1, usd: expect.closeTo(cost, 8) }])
+    expect(await spending()).toEqual([{ pairs: 1, usd: expect.closeTo(cost, 8) }])
     expect(
       await proxy.query(
         `select cost_usd::double precision as cost from usage_records u join projects p on p.id = u.project_id

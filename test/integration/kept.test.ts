@@ -176,7 +176,7 @@ describeOnce('what is kept', backend => {
     expect(await turns(another)).toEqual(['resp_2'])
     await database.call(`update stored_responses set expires_at = now() - interval '1 hour' where id = 'resp_1'`, [])
     expect(await turns(key)).toEqual(['resp_2'])
-    await callFunction(database, 'delete_expired_stored_responses', { at_most: 10 })
+    await callFunction(database, 'delete_expired_stored_responses', { max_rows: 10 })
     expect(await database.call('select from stored_responses', [])).toHaveLength(2)
     // A provider's own ids are looked for under the key, too; and what was unfinished is finished once, by its key.
     const unfinished = { response_id: 'gen-1', continued_id: null, own_input: '[]', response: '{}', unfinished: true }
@@ -199,7 +199,7 @@ describeOnce('what is kept', backend => {
     expect(finished).toMatchObject([{ id: 'gen-1', response: `{"of":${key.of_key}}`, unfinished: false }])
     await database.call(`update stored_responses set expires_at = now() - interval '1 hour' where id = 'gen-1'`, [])
     expect(await callFunction(database, 'find_responses_by_item', { ...key, names: ['rs_1'] })).toEqual([])
-    await callFunction(database, 'delete_expired_stored_responses', { at_most: 10 })
+    await callFunction(database, 'delete_expired_stored_responses', { max_rows: 10 })
     // Kept again, it is there again.
     await keepTurn(key, 'resp_1')
     await database.call(`update stored_responses set expires_at = now() + interval '1 day'`, [])

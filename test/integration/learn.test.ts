@@ -103,10 +103,10 @@ describeOnce('a project that learns', backend => {
     expect(first).toMatchObject({ first: UNPROVED, second: QUESTION, context: { model: 'openai/gpt-4o-mini' } })
     expect(second).toMatchObject({ first: QUESTION, second: UNPROVED })
     expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['HIT-SEMANTIC', 'judged'])
-    const [spent] = await rowsOf<{ asks: number; usd: number }>(
-      'select asks, usd::double precision as usd from judge_spending where project_id = $project',
+    const [spent] = await rowsOf<{ pairs: number; usd: number }>(
+      'select pairs, usd::double precision as usd from judge_spending where project_id = $project',
     )
-    expect(spent).toEqual({ asks: 1, usd: expect.any(Number) })
+    expect(spent).toEqual({ pairs: 1, usd: expect.any(Number) })
     expect(spent?.usd).toBeGreaterThan(0)
   })
 
@@ -263,14 +263,14 @@ describeBackends('the queue for the judge', backend => {
     await database.runScript(
       `delete from cache_entries where request_hash = (select entry_hash from judge_queue limit 1)`,
     )
-    expect(await callFunction(database, 'claim_judgements', { at_most: 10 })).toHaveLength(2)
+    expect(await callFunction(database, 'claim_judgements', { max_rows: 10 })).toHaveLength(2)
     expect(await waiting()).toBe(2)
   })
 
   test('gives each pair to one of many', async () => {
     const { database } = await fill(20)
     const taken = await Promise.all(
-      Array.from({ length: 6 }, () => callFunction(database, 'claim_judgements', { at_most: 4 })),
+      Array.from({ length: 6 }, () => callFunction(database, 'claim_judgements', { max_rows: 4 })),
     )
     const ids = taken.flat().map(({ id }) => id)
     expect([ids.length, new Set(ids).size]).toEqual([20, 20])
@@ -286,23 +286,23 @@ describeBackends('the queue for the judge', backend => {
     await queue(pairs.map(pair => ({ ...pair, asked_hash: formatBytea('1'.repeat(64)) })))
     expect(await waiting()).toBe(1000)
     await database.runScript(`update judge_queue set queued_at = now() - interval '25 hours'`)
-    expect(await callFunction(database, 'claim_judgements', { at_most: 10 })).toEqual([])
+    expect(await callFunction(database, 'claim_judgements', { max_rows: 10 })).toEqual([])
     await database.runScript('select delete_expired_verdicts(5000)')
     expect(await waiting()).toBe(0)
   })
 
   test('drops pairs that need no judging any more, and keeps those that were not tried', async () => {
     const { database, waiting } = await fill(3)
-    const [one] = await callFunction(database, 'claim_judgements', { at_most: 1 })
-    const put = { of_project: one?.project_id ?? 0, taken: one?.id ?? 0, was_tried: false, for_seconds: 60 }
+    const [one] = await callFunction(database, 'claim_judgements', { max_rows: 1 })
+    const put = { of_project: one?.project_id ?? 0, queued_id: one?.id ?? 0, counts_attempt: false, for_seconds: 60 }
     await callFunction(database, 'requeue_judgements', put)
-    expect(await callFunction(database, 'claim_judgements', { at_most: 10 })).toEqual([])
+    expect(await callFunction(database, 'claim_judgements', { max_rows: 10 })).toEqual([])
     await database.runScript(`update judge_queue set not_before = now()`)
-    expect(await callFunction(database, 'claim_judgements', { at_most: 10 })).toHaveLength(3)
+    expect(await callFunction(database, 'claim_judgements', { max_rows: 10 })).toHaveLength(3)
     const [row] = await database.call<{ most: number }>('select max(attempts) as most from judge_queue', [])
     expect(row?.most).toBe(1)
     await database.runScript(`update judge_queue set not_before = now(); update projects set semantic_judge = 'off'`)
-    expect(await callFunction(database, 'claim_judgements', { at_most: 10 })).toEqual([])
+    expect(await callFunction(database, 'claim_judgements', { max_rows: 10 })).toEqual([])
     expect(await waiting()).toBe(0)
   })
 })

@@ -230,7 +230,7 @@ describeBackends('names that nothing has matched', backend => {
       'mini',
       'abcd',
     ])('are found in the database as in the program: %s', async name => {
-      const found = await callFunction(proxy.stores.database, 'find_similar_name', { written: name, names: NAMES })
+      const found = await callFunction(proxy.stores.database, 'find_similar_name', { given_name: name, names: NAMES })
       expect(found).toBe(findSimilarNames(name, NAMES)[0] ?? null)
     })
   })

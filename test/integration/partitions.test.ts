@@ -82,22 +82,22 @@ describeBackends('partitions', backend => {
     const old = (table: string, rest: string) => `insert into ${table} select ${rest} from generate_series(1, 25) n`
     await database.runScript(`
       ${old('applied_batches', `gen_random_uuid(), now() - interval '2 days'`)};
-      ${old('refusals_hourly', `'2020-01-01'::timestamptz + n * interval '1 hour', 'r', 1`)};
+      ${old('rejections_hourly', `'2020-01-01'::timestamptz + n * interval '1 hour', 'r', 1`)};
       insert into applied_batches values (gen_random_uuid(), now());
       insert into usage_sums select 1, g, '2020-01-01', n, 'chat', 'm', '', '', 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0
       from generate_series(1, 25) n, unnest(array['quarter', 'hour', 'day', 'month']) g`)
     expect([
-      await callFunction(database, 'delete_expired_rows', { at_most: 10 }),
-      await callFunction(database, 'delete_expired_rows', { at_most: 10 }),
-      await callFunction(database, 'delete_expired_rows', { at_most: 10 }),
+      await callFunction(database, 'delete_expired_rows', { max_rows: 10 }),
+      await callFunction(database, 'delete_expired_rows', { max_rows: 10 }),
+      await callFunction(database, 'delete_expired_rows', { max_rows: 10 }),
     ]).toEqual([10, 10, 5])
-    expect(await callFunction(database, 'delete_expired_rows', { at_most: 10 })).toBe(0)
+    expect(await callFunction(database, 'delete_expired_rows', { max_rows: 10 })).toBe(0)
     const [left] = await database.call(
-      `select (select count(*)::integer from applied_batches) as batches, (select count(*)::integer from refusals_hourly) as refusals,
+      `select (select count(*)::integer from applied_batches) as batches, (select count(*)::integer from rejections_hourly) as rejections,
         (select count(*)::integer from usage_sums where at < '2021-01-01') as sums`,
       [],
     )
-    expect(left).toEqual({ batches: 1, refusals: 0, sums: 0 })
+    expect(left).toEqual({ batches: 1, rejections: 0, sums: 0 })
   })
 })
 

@@ -31,8 +31,8 @@ describeBackends('prices from a published table', backend => {
   const query = async (text: string) => (await sql.raw(text).execute(queriesOf(stores.database))).rows
   const sync = (dryRun: boolean) =>
     callFunction(stores.database, 'sync_prices', {
-      offered: parsePublishedPrices(TABLE, ['openai']),
-      read_from: 'a table',
+      published: parsePublishedPrices(TABLE, ['openai']),
+      source_address: 'a table',
       dry_run: dryRun,
     })
   const pricesNow = () =>

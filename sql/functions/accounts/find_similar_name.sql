@@ -1,13 +1,13 @@
-create or replace function find_similar_name(written text, names text[]) returns text
+create or replace function find_similar_name(given_name text, names text[]) returns text
 language plpgsql
 immutable
 set search_path = model_proxy, pg_temp
 as $$
 declare
-    wanted constant text := lower(written);
-    has_vendor constant boolean := strpos(written, '/') > 0;
+    wanted constant text := lower(given_name);
+    has_vendor constant boolean := strpos(given_name, '/') > 0;
     -- As many letters may differ; once a name is found, no more than in that one.
-    most integer := greatest(2, length(written) * 2 / 5);
+    most integer := greatest(2, length(given_name) * 2 / 5);
     nearest text;
     candidate record;
     before integer[];
@@ -15,7 +15,7 @@ declare
     current integer[];
     replaced integer;
 begin
-    if length(written) > 100 then
+    if length(given_name) > 100 then
         return null;
     end if;
     for candidate in
@@ -58,4 +58,4 @@ end;
 $$;
 
 comment on function find_similar_name(text, text[]) is
-    'The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name''s vendor counts only where one was written. Null: result (none is similar).';
+    'The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name''s vendor counts only where one was given_name. Null: result (none is similar).';

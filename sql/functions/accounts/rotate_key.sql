@@ -1,4 +1,4 @@
-create or replace function rotate_key(rotated bigint, grace interval default interval '0') returns text
+create or replace function rotate_key(of_key bigint, grace interval default interval '0') returns text
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -7,9 +7,9 @@ declare
     old_key api_keys;
     secret text;
 begin
-    select * into old_key from api_keys k where k.id = rotated for update;
+    select * into old_key from api_keys k where k.id = of_key for update;
     if old_key.id is null then
-        raise exception 'API key key_% does not exist', rotated using errcode = 'no_data_found';
+        raise exception 'API key key_% does not exist', of_key using errcode = 'no_data_found';
     end if;
     perform authorize(old_key.project_id, 'member');
     if old_key.deactivated_at is not null or old_key.expires_at <= now() or old_key.replaced_by is not null then
@@ -23,7 +23,7 @@ begin
     update api_keys k
     set key_hash = sha256(convert_to(secret, 'UTF8')),
         prefix = left(secret, 17)
-    where k.id = rotated;
+    where k.id = of_key;
     -- The former value is a row of its own, which ends by itself and can be deactivated by itself.
     if grace > interval '0' then
         insert into api_keys (
@@ -34,11 +34,11 @@ begin
             old_key.project_id, old_key.key_hash, old_key.prefix, old_key.type,
             left(old_key.name, 70) || ' (' || old_key.prefix || ')',
             least(old_key.expires_at, now() + grace), old_key.log_content, old_key.requests_per_minute, old_key.tokens_per_minute,
-            old_key.allowed_models, old_key.allowed_addresses, rotated
+            old_key.allowed_models, old_key.allowed_addresses, of_key
         );
     end if;
     perform audit(
-        'api_key.rotated', old_key.project_id, 'key_' || rotated,
+        'api_key.rotated', old_key.project_id, 'key_' || of_key,
         jsonb_build_object('name', old_key.name, 'prefix', left(secret, 17), 'former_prefix', old_key.prefix, 'grace', grace::text)
     );
     return secret;

@@ -1,4 +1,4 @@
-create or replace function sync_aggregator_models(offered json, read_from text, dry_run boolean)
+create or replace function sync_aggregator_models(published json, source_address text, dry_run boolean)
 returns table (
     change text,
     model text,
@@ -23,7 +23,7 @@ begin
         o.output_usd_per_million,
         o.request_usd,
         o.capabilities
-    from json_to_recordset(offered) as o (
+    from json_to_recordset(published) as o (
         model text,
         kind text,
         context_tokens integer,
@@ -79,7 +79,7 @@ begin
         select
             'aggregator', o.model, o.kind, o.context_tokens, o.max_output_tokens, o.input_usd_per_million,
             o.cached_input_usd_per_million, o.cache_write_usd_per_million, o.output_usd_per_million, o.capabilities,
-            read_from, current_date
+            source_address, current_date
         from offered_models o
         on conflict on constraint models_pkey do update
         set kind = excluded.kind,
@@ -104,7 +104,7 @@ begin
             and o.request_usd = 0;
 
         insert into model_unit_prices (provider, model, unit, usd, source, checked_at)
-        select 'aggregator', o.model, 'request', o.request_usd, read_from, current_date
+        select 'aggregator', o.model, 'request', o.request_usd, source_address, current_date
         from offered_models o
         where o.request_usd > 0
         on conflict on constraint model_unit_prices_pkey do update

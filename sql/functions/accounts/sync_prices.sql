@@ -1,4 +1,4 @@
-create or replace function sync_prices(offered json, read_from text, dry_run boolean)
+create or replace function sync_prices(published json, source_address text, dry_run boolean)
 returns table (
     change text,
     model text,
@@ -22,7 +22,7 @@ begin
         p.model is not null or (o.tier = 'standard' and o.above_prompt_tokens = 0) as is_there,
         old.value as old,
         new.value as new
-    from json_to_recordset(offered) as o (
+    from json_to_recordset(published) as o (
         provider text,
         model text,
         tier text,
@@ -83,7 +83,7 @@ begin
             cache_write_usd_per_million = (f.new ->> 'cache_write_usd_per_million')::numeric,
             cache_write_hour_usd_per_million = (f.new ->> 'cache_write_hour_usd_per_million')::numeric,
             output_usd_per_million = (f.new ->> 'output_usd_per_million')::numeric,
-            source = read_from,
+            source = source_address,
             as_of = current_date
         from offered_prices f
         where m.provider = f.provider
@@ -100,7 +100,7 @@ begin
         select
             f.provider, f.model, f.tier, f.above_prompt_tokens, (f.new ->> 'input_usd_per_million')::numeric,
             (f.new ->> 'cached_input_usd_per_million')::numeric, (f.new ->> 'cache_write_usd_per_million')::numeric,
-            (f.new ->> 'cache_write_hour_usd_per_million')::numeric, (f.new ->> 'output_usd_per_million')::numeric, read_from, current_date
+            (f.new ->> 'cache_write_hour_usd_per_million')::numeric, (f.new ->> 'output_usd_per_million')::numeric, source_address, current_date
         from offered_prices f
         where f.is_known
             and (f.tier <> 'standard' or f.above_prompt_tokens > 0)

@@ -1,11 +1,11 @@
 create or replace function admit(
     key_hashes text[],
-    wanted integer[],
+    requested integer[],
     in_slot uuid,
     this_batch bigint,
     known_versions text[],
     commits_on_disk boolean,
-    patience_ms integer
+    lock_wait_ms integer
 )
 returns table (
     ordinal integer,
@@ -33,8 +33,8 @@ declare
     missing boolean;
     is_near boolean;
 begin
-    if patience_ms > 40 then
-        perform set_config('lock_timeout', patience_ms || 'ms', true);
+    if lock_wait_ms > 40 then
+        perform set_config('lock_timeout', lock_wait_ms || 'ms', true);
     end if;
 
     -- A crash may lose the last fraction of a second of counting; waiting for the disk on every batch would cost far more. Near a month's
@@ -46,7 +46,7 @@ begin
     -- it was settled.
     if in_slot is not null then
         insert into admission_slots as s (slot, batch, month, granted)
-        values (in_slot, this_batch, this_month, wanted)
+        values (in_slot, this_batch, this_month, requested)
         on conflict (slot) do update
         set batch = excluded.batch,
             month = excluded.month,
@@ -74,9 +74,9 @@ begin
 
     -- The usual batch: one key, active, its account known to the caller, in a month with ample room. After waiting for the counter, the
     -- condition is checked again.
-    if cardinality(key_hashes) = 1 and wanted[1] > 0 then
+    if cardinality(key_hashes) = 1 and requested[1] > 0 then
         update monthly_counters c
-        set requests = c.requests + wanted[1]
+        set requests = c.requests + requested[1]
         from key_limits k
         where k.key_hash = decode(key_hashes[1], 'hex')
             and k.verdict = 'active'
@@ -84,11 +84,11 @@ begin
             and c.project_id = k.project_id
             and c.key_type = k.key_type
             and c.month = this_month
-            and c.requests + wanted[1] <= k.requests_per_month - k.counted_durably;
+            and c.requests + requested[1] <= k.requests_per_month - k.counted_durably;
         if found then
             ordinal := 1;
             verdict := 'active';
-            granted := wanted[1];
+            granted := requested[1];
             month := this_month;
             key_version := known_versions[1];
             near_end := false;
@@ -102,10 +102,10 @@ begin
         select
             k.project_id,
             k.key_type,
-            max(k.requests_per_month - k.counted_durably) - sum(asked.wanted) as ample
-        from unnest(key_hashes, wanted) as asked (key_hash, wanted)
+            max(k.requests_per_month - k.counted_durably) - sum(asked.requested) as ample
+        from unnest(key_hashes, requested) as asked (key_hash, requested)
         join key_limits k on k.key_hash = decode(asked.key_hash, 'hex')
-        where asked.wanted > 0
+        where asked.requested > 0
             and k.verdict = 'active'
         group by k.project_id, k.key_type
     ),
@@ -130,9 +130,9 @@ begin
     if missing then
         insert into monthly_counters (project_id, key_type, month)
         select distinct k.project_id, k.type, this_month
-        from unnest(key_hashes, wanted) as asked (key_hash, wanted)
+        from unnest(key_hashes, requested) as asked (key_hash, requested)
         join api_keys k on k.key_hash = decode(asked.key_hash, 'hex')
-        where asked.wanted > 0
+        where asked.requested > 0
         order by k.project_id, k.type
         on conflict do nothing;
 
@@ -153,7 +153,7 @@ begin
     with asked as (
         select
             a.ordinal::integer,
-            greatest(a.wanted, 0) as wanted,
+            greatest(a.requested, 0) as requested,
             a.known_version,
             coalesce(k.verdict, 'unknown') as verdict,
             k.key_hash,
@@ -161,18 +161,18 @@ begin
             k.key_type,
             k.requests_per_month,
             k.key_version
-        from unnest(key_hashes, wanted, known_versions) with ordinality as a (key_hash, wanted, known_version, ordinal)
+        from unnest(key_hashes, requested, known_versions) with ordinality as a (key_hash, requested, known_version, ordinal)
         left join key_limits k on k.key_hash = decode(a.key_hash, 'hex')
     ),
     budgets as (
         select
             d.project_id,
             d.key_type,
-            least(d.wanted, greatest(0, d.requests_per_month - c.requests)) as granted
+            least(d.requested, greatest(0, d.requests_per_month - c.requests)) as granted
         from (
-            select a.project_id, a.key_type, a.requests_per_month, sum(a.wanted) as wanted
+            select a.project_id, a.key_type, a.requests_per_month, sum(a.requested) as requested
             from asked a
-            where a.verdict = 'active' and a.wanted > 0
+            where a.verdict = 'active' and a.requested > 0
             group by a.project_id, a.key_type, a.requests_per_month
         ) d
         join monthly_counters c on c.project_id = d.project_id and c.key_type = d.key_type and c.month = this_month
@@ -191,8 +191,8 @@ begin
             a.*,
             -- The project's remaining quota goes to its keys in the order they were asked for.
             case
-                when a.verdict = 'active' then greatest(0, least(a.wanted, coalesce(b.granted, 0) - (
-                    sum(a.wanted) over (partition by a.project_id, a.key_type, a.verdict order by a.ordinal) - a.wanted
+                when a.verdict = 'active' then greatest(0, least(a.requested, coalesce(b.granted, 0) - (
+                    sum(a.requested) over (partition by a.project_id, a.key_type, a.verdict order by a.ordinal) - a.requested
                 )))::integer
                 else 0
             end as granted
@@ -219,4 +219,4 @@ end;
 $$;
 
 comment on function admit(text[], integer[], uuid, bigint, text[], boolean, integer) is
-    'Validates a batch of distinct keys (hex SHA-256) and reserves up to wanted requests for each against its month. wanted 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < wanted: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within patience_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it).';
+    'Validates a batch of distinct keys (hex SHA-256) and reserves up to requested requests for each against its month. requested 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < requested: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within lock_wait_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it).';

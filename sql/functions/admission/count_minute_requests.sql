@@ -1,8 +1,8 @@
 create or replace function count_minute_requests(
     of_project bigint,
     of_key bigint,
-    wanted integer,
-    most integer,
+    requested integer,
+    max_requests integer,
     at_second bigint,
     in_redis integer[],
     without_redis boolean
@@ -66,17 +66,17 @@ begin
         and m.second > at_second - 61;
 
     -- Redis has counted the batch already.
-    granted := greatest(0, least(wanted, most - total + case when without_redis then 0 else wanted end));
-    wait_seconds := case when granted < wanted then greatest(1, coalesce(first_second + 61 - at_second, 1)) else 0 end;
+    granted := greatest(0, least(requested, max_requests - total + case when without_redis then 0 else requested end));
+    wait_seconds := case when granted < requested then greatest(1, coalesce(first_second + 61 - at_second, 1)) else 0 end;
 
     if without_redis and granted > 0 then
         insert into minute_counts as m (project_id, key_id, second, outside_redis)
         values (of_project, of_key, at_second, granted)
         on conflict (project_id, key_id, second) do update
         set outside_redis = m.outside_redis + excluded.outside_redis;
-    elsif not without_redis and granted < wanted then
+    elsif not without_redis and granted < requested then
         update minute_counts m
-        set in_redis = greatest(0, m.in_redis - (wanted - granted))
+        set in_redis = greatest(0, m.in_redis - (requested - granted))
         where m.project_id = of_project
             and m.key_id = of_key
             and m.second = at_second;

@@ -1,4 +1,4 @@
-create or replace function list_rejections(from_time timestamptz, until_time timestamptz) returns setof refusal
+create or replace function list_rejections(from_time timestamptz, until_time timestamptz) returns setof rejection_count
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
@@ -7,7 +7,7 @@ begin
     perform require_administrator();
     return query
     select r.reason, sum(r.requests)::natural_number, to_unix_seconds(max(r.hour))
-    from refusals_hourly r
+    from rejections_hourly r
     where r.hour >= from_time
         and r.hour < until_time
     group by r.reason

@@ -3,7 +3,7 @@ language sql
 volatile
 set search_path = model_proxy, pg_temp
 as $$
-    insert into refusals_hourly as h (hour, reason, requests)
+    insert into rejections_hourly as h (hour, reason, requests)
     select date_trunc('hour', now(), 'UTC'), r.reason, r.requests
     from unnest(reasons, counts) as r (reason, requests)
     -- In a fixed order, so that two proxies wait for each other rather than deadlock.

@@ -1,4 +1,4 @@
-create or replace function claim_unreconciled_responses(at_most integer)
+create or replace function claim_unreconciled_responses(max_rows integer)
 returns table (
     project_id bigint,
     id text,
@@ -23,7 +23,7 @@ begin
         from unreconciled_responses o
         where o.due_at <= now()
         order by o.due_at
-        limit at_most
+        limit max_rows
         for update skip locked
     ),
     taken as (

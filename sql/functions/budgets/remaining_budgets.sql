@@ -1,4 +1,4 @@
-create or replace function remaining_budgets(at_most integer)
+create or replace function remaining_budgets(max_rows integer)
 returns table (
     project text,
     budget text,
@@ -19,7 +19,7 @@ as $$
         and p.archived_at is null
     -- The nearest to their end first.
     order by (coalesce(c.spent, 0) + coalesce(c.reserved, 0)) / nullif(b.amount, 0) desc nulls first, b.id
-    limit at_most;
+    limit max_rows;
 $$;
 
 comment on function remaining_budgets(integer) is 'What is left of so many budgets in US dollars, of all projects (the organization''s have no name), those first of which the least share is left.';

@@ -1,4 +1,4 @@
-create or replace function reserve_spending(asks json, in_slot uuid, this_batch bigint)
+create or replace function reserve_spending(requests json, in_slot uuid, this_batch bigint)
 returns table (
     ordinal integer,
     verdict text,
@@ -51,7 +51,7 @@ begin
     -- Every period the batch needs, in one consistent order, so that concurrent batches queue instead of deadlocking.
     insert into budget_periods (budget_id, begins)
     select distinct b.id, p.begins
-    from json_to_recordset(asks) as a (project_id bigint, key_id bigint, model text, tags jsonb)
+    from json_to_recordset(requests) as a (project_id bigint, key_id bigint, model text, tags jsonb)
     cross join lateral matching_budgets(a.project_id, a.key_id, a.model, a.tags) b
     cross join lateral budget_period_at(b.per, b.time_zone, now()) p
     where b.enforced
@@ -62,7 +62,7 @@ begin
     from budget_periods c
     where (c.budget_id, c.begins) in (
         select b.id, p.begins
-        from json_to_recordset(asks) as a (project_id bigint, key_id bigint, model text, tags jsonb)
+        from json_to_recordset(requests) as a (project_id bigint, key_id bigint, model text, tags jsonb)
         cross join lateral matching_budgets(a.project_id, a.key_id, a.model, a.tags) b
         cross join lateral budget_period_at(b.per, b.time_zone, now()) p
         where b.enforced
@@ -74,7 +74,7 @@ begin
     -- projects share are not locked while one of them waits for the disk.
     if not exists (
         select
-        from json_to_recordset(asks) as a (project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint)
+        from json_to_recordset(requests) as a (project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint)
         cross join lateral matching_budgets(a.project_id, a.key_id, a.model, a.tags) b
         cross join lateral budget_period_at(b.per, b.time_zone, now()) p
         join budget_periods c on c.budget_id = b.id and c.begins = p.begins
@@ -91,7 +91,7 @@ begin
             a.*,
             row_number() over ()::integer as ordinal,
             (select p.budget_key_share from projects p where p.id = a.project_id) as key_share
-        from json_to_recordset(asks) as a (
+        from json_to_recordset(requests) as a (
             id uuid, project_id bigint, key_id bigint, request_id text, endpoint text, model text, tags jsonb, usd numeric, tokens bigint
         )
     loop

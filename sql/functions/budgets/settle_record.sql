@@ -7,7 +7,7 @@ create or replace function settle_record(
     written_tokens integer default null,
     recorded timestamptz default null,
     charged timestamptz default null,
-    in_place_of numeric default null
+    replaced_usd numeric default null
 )
 returns boolean
 language plpgsql
@@ -35,7 +35,7 @@ begin
     if not found then
         return false;
     end if;
-    usd_more := greatest(-was.cost_usd, cost - coalesce(in_place_of, was.cost_usd));
+    usd_more := greatest(-was.cost_usd, cost - coalesce(replaced_usd, was.cost_usd));
 
     insert into usage_pending
     select p.*
@@ -107,4 +107,4 @@ end;
 $$;
 
 comment on function settle_record(bigint, text, numeric, integer, integer, integer, timestamptz, timestamptz, numeric) is
-    'Settles a record whose cost was estimated: what it cost, in US dollars, and its tokens (null: as estimated) replace the estimate in its record, the sums and the budgets, and what was doubtful is released. recorded: the recorded_at of its record (null: the newest with this request id). charged: a moment of the budgets'' periods that bear it (null: when the request arrived). in_place_of: the part of its cost that this replaces (null: all of it). False where no such record has an estimated cost.';
+    'Settles a record whose cost was estimated: what it cost, in US dollars, and its tokens (null: as estimated) replace the estimate in its record, the sums and the budgets, and what was doubtful is released. recorded: the recorded_at of its record (null: the newest with this request id). charged: a moment of the budgets'' periods that bear it (null: when the request arrived). replaced_usd: the part of its cost that this replaces (null: all of it). False where no such record has an estimated cost.';

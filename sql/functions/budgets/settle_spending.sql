@@ -1,4 +1,4 @@
-create or replace function settle_spending(done json) returns void
+create or replace function settle_spending(settlements json) returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -10,10 +10,10 @@ begin
     where (c.budget_id, c.begins) in (
         select r.budget_id, r.begins
         from budget_reservations r
-        where r.id in (select d.id from json_to_recordset(done) as d (id uuid))
+        where r.id in (select d.id from json_to_recordset(settlements) as d (id uuid))
         union
         select b.id, p.begins
-        from json_to_recordset(done) as d (project_id bigint, key_id bigint, model text, tags jsonb, at timestamptz)
+        from json_to_recordset(settlements) as d (project_id bigint, key_id bigint, model text, tags jsonb, at timestamptz)
         cross join lateral matching_budgets(d.project_id, d.key_id, d.model, d.tags) b
         cross join lateral budget_period_at(b.per, b.time_zone, d.at) p
     )
@@ -23,7 +23,7 @@ begin
     -- Nothing was reserved, as long as there was not this budget, or the reservation was given up for gone long ago: what it cost still counts.
     insert into budget_periods as c (budget_id, begins, spent)
     select b.id, p.begins, sum(n.spent)
-    from json_to_recordset(done) as d (
+    from json_to_recordset(settlements) as d (
         id uuid, project_id bigint, key_id bigint, model text, tags jsonb, usd numeric, tokens bigint, at timestamptz
     )
     cross join lateral matching_budgets(d.project_id, d.key_id, d.model, d.tags) b
@@ -38,7 +38,7 @@ begin
 
     with over as (
         select d.*
-        from json_to_recordset(done) as d (
+        from json_to_recordset(settlements) as d (
             id uuid, model text, usd numeric, tokens bigint, doubtful_usd numeric, doubtful_tokens bigint
         )
     ),
@@ -99,7 +99,7 @@ begin
         and c.begins = s.begins;
 
     perform raise_threshold_events(array_agg(o.id), min(d.at))
-    from json_to_recordset(done) as d (project_id bigint, key_id bigint, model text, tags jsonb, at timestamptz)
+    from json_to_recordset(settlements) as d (project_id bigint, key_id bigint, model text, tags jsonb, at timestamptz)
     cross join lateral matching_budgets(d.project_id, d.key_id, d.model, d.tags) o;
 end;
 $$;

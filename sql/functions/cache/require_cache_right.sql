@@ -1,4 +1,4 @@
-create or replace function require_cache_right(project text, wanted text) returns bigint
+create or replace function require_cache_right(project text, requested_action text) returns bigint
 language plpgsql
 stable
 set search_path = model_proxy, pg_temp
@@ -7,7 +7,7 @@ declare
     owner_id constant bigint := require_project_role(project, 'viewer');
     held constant text := case when current_user_id() is null then 'operator' else current_project_role(owner_id) end;
 begin
-    if exists (select from cache_rights r where r.project_id = owner_id and r.action = wanted and r.caller = held) then
+    if exists (select from cache_rights r where r.project_id = owner_id and r.action = requested_action and r.caller = held) then
         return owner_id;
     end if;
     if held = 'viewer' then

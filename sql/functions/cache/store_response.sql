@@ -5,7 +5,7 @@ create or replace function store_response(
     continued_id text,
     own_input text,
     response text,
-    asked_for text default null,
+    of_user text default null,
     item_ids text[] default '{}',
     unfinished boolean default false
 )
@@ -21,7 +21,7 @@ declare
 begin
     insert into stored_responses as k (project_id, key_id, id, previous_id, input, response, expires_at, end_user, item_ids, unfinished)
     values (
-        of_project, of_key, response_id, continued_id, own_input, store_response.response, now() + interval '7 days', asked_for,
+        of_project, of_key, response_id, continued_id, own_input, store_response.response, now() + interval '7 days', of_user,
         store_response.item_ids, store_response.unfinished
     )
     on conflict (project_id, key_id, id) do update

@@ -1,6 +1,6 @@
 create or replace function store_vectors(
     of_project bigint,
-    under_names bytea[],
+    vector_names bytea[],
     vectors bytea,
     lengths integer[],
     token_counts integer[],
@@ -8,8 +8,8 @@ create or replace function store_vectors(
     ttl_seconds integer,
     for_test boolean default false,
     for_generation integer default null,
-    asked_by_key bigint default null,
-    asked_for text default null
+    of_key bigint default null,
+    of_user text default null
 )
 returns void
 language plpgsql
@@ -36,7 +36,7 @@ begin
 
     select array_agg(v.name), array_agg(v.bytes)
     into former_names, former_bytes
-    from unnest(under_names) as g (name)
+    from unnest(vector_names) as g (name)
     cross join lateral (
         select x.name, x.bytes
         from cached_vectors x
@@ -55,11 +55,11 @@ begin
             given.response_model,
             now() + make_interval(secs => least(ttl_seconds, most_seconds)),
             for_test,
-            asked_by_key,
-            asked_for
+            of_key,
+            of_user
         from (
             select g.*, sum(g.length) over (order by g.at) as ends
-            from unnest(under_names, lengths, token_counts, model_names) with ordinality as g (
+            from unnest(vector_names, lengths, token_counts, model_names) with ordinality as g (
                 name, length, prompt_tokens, response_model, at
             )
         ) given

@@ -1,4 +1,4 @@
-create or replace function forget_end_user_items(project text, of_user text, of_kind text, at_most integer default 10000) returns integer
+create or replace function forget_end_user_items(project text, of_user text, of_kind text, max_rows integer default 10000) returns integer
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -41,12 +41,12 @@ begin
                 case when changes is null then format('delete from %I t', source.table_name) else format('update %I t set %s', source.table_name, changes) end,
                 source.matches, source.batch_column, batch
             )
-        end into changed using owner_id, of_user, at_most - forgotten;
+        end into changed using owner_id, of_user, max_rows - forgotten;
         forgotten := forgotten + changed;
-        exit when forgotten >= at_most;
+        exit when forgotten >= max_rows;
     end loop;
     return forgotten;
 end;
 $function$;
 
-comment on function forget_end_user_items(text, text, text, integer) is 'Forgets the next stored items of an end user (in the form of name_end_user()), of one kind of end_user_tables, and returns how many; fewer than at_most: none are left. Records, sums and batches stay without the name: the amounts spent do not change. Each call is short and locks only these rows, so that requests and their recording continue. forget_end_user() comes first, and writes to the audit log. Requires an owner of the project.';
+comment on function forget_end_user_items(text, text, text, integer) is 'Forgets the next stored items of an end user (in the form of name_end_user()), of one kind of end_user_tables, and returns how many; fewer than max_rows: none are left. Records, sums and batches stay without the name: the amounts spent do not change. Each call is short and locks only these rows, so that requests and their recording continue. forget_end_user() comes first, and writes to the audit log. Requires an owner of the project.';

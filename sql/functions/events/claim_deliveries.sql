@@ -1,4 +1,4 @@
-create or replace function claim_deliveries(at_most integer)
+create or replace function claim_deliveries(max_rows integer)
 returns table (
     id bigint,
     webhook_id bigint,
@@ -27,7 +27,7 @@ as $$
         where w.disabled_at is null
             and w.busy_until <= now()
         order by w.busy_until
-        limit at_most
+        limit max_rows
         for update of w skip locked
     ),
     taken as (

@@ -1,4 +1,4 @@
-create or replace function record_delivery_result(of_delivery bigint, answered integer, went_wrong text) returns void
+create or replace function record_delivery_result(of_delivery bigint, response_status integer, failure text) returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -8,28 +8,28 @@ declare
     waits constant interval[] := array[
         '5 seconds', '1 minute', '5 minutes', '30 minutes', '1 hour', '2 hours', '3 hours', '3 hours 24 minutes'
     ]::interval[];
-    was_taken constant boolean := went_wrong is null;
+    is_delivered constant boolean := failure is null;
     of_webhook bigint := (select d.webhook_id from event_deliveries d where d.id = of_delivery);
 begin
-    -- An address is locked before its deliveries, as where they are taken, and where it is removed.
+    -- An address is locked before its deliveries, as where they are claimed, and where it is removed.
     update webhooks w
     set busy_until = now(),
-        disabled_at = case when answered = 410 then now() else w.disabled_at end
+        disabled_at = case when response_status = 410 then now() else w.disabled_at end
     where w.id = of_webhook;
 
     update event_deliveries d
-    set status = answered,
-        problem = left(went_wrong, 200),
-        delivered_at = case when was_taken then now() else d.delivered_at end,
+    set status = response_status,
+        problem = left(failure, 200),
+        delivered_at = case when is_delivered then now() else d.delivered_at end,
         -- Up to a tenth later, so that what failed together is not tried together. None after the last.
-        not_before = case when not was_taken then now() + waits[d.attempts] * (1 + random() / 10) end
+        not_before = case when not is_delivered then now() + waits[d.attempts] * (1 + random() / 10) end
     where d.id = of_delivery;
 
-    if answered = 410 then
+    if response_status = 410 then
         update event_deliveries d set not_before = null where d.webhook_id = of_webhook and d.not_before is not null;
     end if;
 end;
 $$;
 
 comment on function record_delivery_result(bigint, integer, text) is
-    'Ends an attempt of claim_deliveries(). Where something went wrong, it is tried again over ten hours; after a 410 the address is told nothing more. Null: answered (no answer came), went_wrong (the address took the event).';
+    'Ends an attempt of claim_deliveries(). A failed attempt is repeated over ten hours; after a 410 the webhook receives nothing more. Null: response_status (no response), failure (the webhook accepted the event).';

@@ -1,4 +1,4 @@
-create or replace function claim_judgements(at_most integer)
+create or replace function claim_judgements(max_rows integer)
 returns table (
     id bigint,
     project_id bigint,
@@ -27,7 +27,7 @@ as $$
             and q.not_before <= now()
             and q.queued_at > now() - interval '1 day'
         order by q.not_before
-        limit at_most
+        limit max_rows
         for update skip locked
     ),
     wanted as materialized (

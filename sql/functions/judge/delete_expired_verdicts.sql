@@ -1,4 +1,4 @@
-create or replace function delete_expired_verdicts(at_most integer) returns integer
+create or replace function delete_expired_verdicts(max_rows integer) returns integer
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -11,7 +11,7 @@ begin
         from cache_verdicts v
         where v.expires_at <= now()
         order by v.expires_at
-        limit at_most
+        limit max_rows
         for update skip locked
     ),
     -- Verdicts are kept as long as an entry of one of the two questions.
@@ -43,8 +43,8 @@ begin
 
     return greatest(
         forgotten,
-        delete_rows('semantic_hits', format('served_at < %L', now() - interval '7 days'), at_most),
-        delete_rows('judge_queue', format('queued_at < %L', now() - interval '1 day'), at_most)
+        delete_rows('semantic_hits', format('served_at < %L', now() - interval '7 days'), max_rows),
+        delete_rows('judge_queue', format('queued_at < %L', now() - interval '1 day'), max_rows)
     );
 end;
 $$;

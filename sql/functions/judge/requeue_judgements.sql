@@ -1,4 +1,4 @@
-create or replace function requeue_judgements(of_project bigint, taken bigint, was_tried boolean, for_seconds integer) returns void
+create or replace function requeue_judgements(of_project bigint, queued_id bigint, counts_attempt boolean, for_seconds integer) returns void
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -8,8 +8,8 @@ declare
 begin
     update judge_queue q
     set not_before = until,
-        attempts = case when was_tried then q.attempts else q.attempts - 1 end
-    where q.id = taken;
+        attempts = case when counts_attempt then q.attempts else q.attempts - 1 end
+    where q.id = queued_id;
 
     -- Of the project's other pairs, those that are not locked.
     update judge_queue q
@@ -26,4 +26,4 @@ end;
 $$;
 
 comment on function requeue_judgements(bigint, bigint, boolean, integer) is
-    'Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not taken.';
+    'Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not queued_id.';

@@ -12,14 +12,14 @@ begin
         return null;
     end if;
 
-    insert into judge_spending as s (project_id, day, asks, usd)
+    insert into judge_spending as s (project_id, day, pairs, usd)
     select p.id, (now() at time zone 'utc')::date, 1, at_most_usd
     from projects p
     where p.id = of_project
         and p.semantic_judge_daily_usd > 0
         and at_most_usd <= p.semantic_judge_daily_usd
     on conflict (project_id, day) do update
-    set asks = s.asks + 1,
+    set pairs = s.pairs + 1,
         usd = s.usd + excluded.usd
     -- Checked again after waiting for the row.
     where s.usd + excluded.usd <= (select p.semantic_judge_daily_usd from projects p where p.id = of_project)

@@ -51,7 +51,7 @@ begin
         usage_hourly,
         effective_verdicts,
         setting_kinds,
-        refusals_hourly,
+        rejections_hourly,
         usage_miss_sums,
         usage_pending,
         usage_sums_by_tag,

@@ -1,4 +1,4 @@
-create or replace function list_own_sessions(this_one text) returns setof open_session
+create or replace function list_own_sessions(current_token_hash text) returns setof open_session
 language sql
 stable
 -- Nobody reads the table of sessions; everybody their own of it.
@@ -7,7 +7,7 @@ set search_path = model_proxy, pg_temp
 as $$
     select
         'session_' || s.id, s.address, s.user_agent, to_unix_seconds(s.created_at), to_unix_seconds(s.last_seen_at),
-        coalesce(s.token_hash = decode(this_one, 'hex'), false)
+        coalesce(s.token_hash = decode(current_token_hash, 'hex'), false)
     from sessions s
     where s.user_id = current_user_id()
         and s.last_seen_at > now() - interval '7 days'
@@ -15,4 +15,4 @@ as $$
     order by s.last_seen_at desc, s.id desc;
 $$;
 
-comment on function list_own_sessions(text) is 'The current user''s sessions, the last used first; this_one is the hex SHA-256 of the cookie that asks. Null: this_one (for an admin key).';
+comment on function list_own_sessions(text) is 'The current user''s sessions, the last used first; current_token_hash is the hex SHA-256 of the request''s cookie. Null: current_token_hash (for an admin key).';

@@ -1,9 +1,9 @@
-create or replace function may_read_texts(of_project bigint, of_key bigint, sent_under text) returns boolean
+create or replace function may_read_texts(of_project bigint, of_key bigint, stored_log_content text) returns boolean
 language sql
 stable
 set search_path = model_proxy, pg_temp
 as $$
-    select sent_under = 'sealed'
+    select stored_log_content = 'sealed'
         and current_project_role(of_project) in ('member', 'owner')
         and exists (
             select

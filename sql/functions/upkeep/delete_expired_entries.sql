@@ -1,4 +1,4 @@
-create or replace function delete_expired_entries(at_most integer) returns integer
+create or replace function delete_expired_entries(max_rows integer) returns integer
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -25,10 +25,10 @@ begin
                 and e.test = kinds.test
                 and e.expires_at <= now()
             order by e.expires_at
-            limit at_most
+            limit max_rows
             for update skip locked
         ) x
-        limit at_most
+        limit max_rows
     );
     if cardinality(expired) > 0 then
         perform delete_entries(expired);
@@ -45,9 +45,9 @@ begin
             from cached_vectors c
             where c.expires_at <= now()
         )
-        limit at_most
+        limit max_rows
     loop
-        exit when deleted_vectors >= at_most;
+        exit when deleted_vectors >= max_rows;
         expired_names := array(
             select c.name
             from cached_vectors c
@@ -55,7 +55,7 @@ begin
                 and c.test = due.test
                 and c.expires_at <= now()
             order by c.expires_at
-            limit at_most - deleted_vectors
+            limit max_rows - deleted_vectors
             for update skip locked
         );
         deleted_vectors := deleted_vectors + delete_vectors(due.id, expired_names);

@@ -1,4 +1,4 @@
-create or replace function delete_expired_rows(at_most integer) returns integer
+create or replace function delete_expired_rows(max_rows integer) returns integer
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -24,7 +24,7 @@ begin
                 ('latency_by_month', format('at < %L', kept_from)),
                 ('usage_sums_by_tag', format('at < %L', kept_from)),
                 ('usage_miss_sums', format('at < %L', kept_from)),
-                ('refusals_hourly', format('hour < %L', kept_from)),
+                ('rejections_hourly', format('hour < %L', kept_from)),
                 ('budget_periods', format('begins < %L and begins <> %L', believed - interval '13 months', 'epoch')),
                 ('stored_objects', format('collection = %L and expires_at < %L', 'references', believed)),
                 ('events', format('raised_at < %L', believed - interval '90 days')),
@@ -38,7 +38,7 @@ begin
         ) as o (place, condition)
         where to_regclass(o.place) is not null
     loop
-        most := greatest(most, delete_rows(outdated.place, outdated.condition, at_most));
+        most := greatest(most, delete_rows(outdated.place, outdated.condition, max_rows));
     end loop;
     return most;
 end;

@@ -1,4 +1,4 @@
-create or replace function delete_expired_stored_responses(at_most integer) returns integer
+create or replace function delete_expired_stored_responses(max_rows integer) returns integer
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -16,7 +16,7 @@ begin
             from stored_responses r
             where r.expires_at <= believed
             order by r.expires_at
-            limit at_most
+            limit max_rows
         ) k
         group by k.project_id
         order by k.project_id

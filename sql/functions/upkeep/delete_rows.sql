@@ -1,4 +1,4 @@
-create or replace function delete_rows(place text, condition text, at_most integer) returns integer
+create or replace function delete_rows(place text, condition text, max_rows integer) returns integer
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -8,7 +8,7 @@ declare
 begin
     execute format(
         'delete from %1$I where ctid = any (array(select x.ctid from %1$I x where %2$s limit %3$s for update skip locked))',
-        place, condition, at_most
+        place, condition, max_rows
     );
     get diagnostics deleted = row_count;
     return deleted;

@@ -1,4 +1,4 @@
-create or replace function evict_entries(at_most integer) returns integer
+create or replace function evict_entries(max_rows integer) returns integer
 language plpgsql
 volatile
 set search_path = model_proxy, pg_temp
@@ -30,7 +30,7 @@ begin
         where t.bytes > t.cache_bytes or s.test and s.entries > test_entries
         order by s.project_id, s.kind, s.test
     loop
-        exit when evicted >= at_most;
+        exit when evicted >= max_rows;
         if crowded.kind = 'answers' then
             surplus := array(
                 select f.id
@@ -44,7 +44,7 @@ begin
                             -- True for every row: it selects the index by expiry, here as below.
                             and e.expires_at > '-infinity'
                         order by e.expires_at
-                        limit at_most - evicted
+                        limit max_rows - evicted
                         for update skip locked
                     ) x
                     window w as (order by x.expires_at, x.id)
@@ -65,7 +65,7 @@ begin
                             and c.test = crowded.test
                             and c.expires_at > '-infinity'
                         order by c.expires_at
-                        limit at_most - evicted
+                        limit max_rows - evicted
                         for update skip locked
                     ) x
                     window w as (order by x.expires_at, x.name)

@@ -9,8 +9,8 @@ create or replace function usage_buckets(
     of_endpoints text[],
     by_tag text,
     of_tags jsonb,
-    passed_over integer,
-    most_rows integer
+    skipped_rows integer,
+    max_rows integer
 )
 returns table (
     bucket_start timestamptz,
@@ -118,8 +118,8 @@ as $$
     group by 1, 2, 3, 4, 5
     having sum(c.requests) > 0
     order by 1, 2, 3, 4, 5
-    limit most_rows
-    offset passed_over;
+    limit max_rows
+    offset skipped_rows;
 $$;
 
 comment on function usage_buckets(timestamptz, timestamptz, text, text[], bigint[], bigint[], text[], text[], text, jsonb, integer, integer) is

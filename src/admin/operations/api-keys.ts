@@ -84,7 +84,7 @@ export const API_KEY_OPERATIONS = [
     responseSchema: issuedKey,
     resultField: 'value',
     body: { grace_seconds: t.Optional(t.Integer({ minimum: 0, maximum: MAX_GRACE_SECONDS })) },
-    calls: ['rotate_key', ({ ids, body }) => ({ rotated: ids.key_id, grace: `PT${body.grace_seconds ?? 0}S` })],
+    calls: ['rotate_key', ({ ids, body }) => ({ of_key: ids.key_id, grace: `PT${body.grace_seconds ?? 0}S` })],
   }),
   defineDelete(keys, 'Deactivate an API key', ['deactivate_key_with_id', ({ ids }) => ({ key_id: ids.key_id })]),
 

@@ -81,7 +81,7 @@ async function deleteItems(actor: Actor, endUser: EndUser, found: readonly { id:
     let deleted: number
     do {
       if (performance.now() > until) return false
-      const part = { ...endUser, of_kind: id, at_most: DELETE_BATCH_SIZE }
+      const part = { ...endUser, of_kind: id, max_rows: DELETE_BATCH_SIZE }
       deleted = await callAsActor(actor, 'forget_end_user_items', part)
     } while (deleted >= DELETE_BATCH_SIZE)
   }

@@ -15,7 +15,7 @@ export const OWN_SESSION_OPERATIONS = [
     response: listSchema(activeSessionSchema),
     async serve({ caller: { actor, sessionToken } }) {
       const sessions = await callAsActor(actor, 'list_own_sessions', {
-        this_one: sessionToken && hashToken(sessionToken),
+        current_token_hash: sessionToken && hashToken(sessionToken),
       })
       return { object: 'list', data: sessions.map(session => ({ object: 'session', ...session })), has_more: false }
     },

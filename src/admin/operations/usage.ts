@@ -175,7 +175,7 @@ function firstBuckets(
   return isByTag || (of_projects === null && isByKey) ? 2 : WIDTHS[width].maxBuckets
 }
 
-type Part = Pick<ActorArguments<'usage_buckets'>, 'from_time' | 'until_time' | 'passed_over' | 'most_rows'>
+type Part = Pick<ActorArguments<'usage_buckets'>, 'from_time' | 'until_time' | 'skipped_rows' | 'max_rows'>
 
 /** Reads in parts until the page is full. A page ends with a whole bucket, unless its first bucket has more rows than a page. */
 async function readRows(read: (part: Part) => Promise<UsageBucketRow[]>, span: TimeSpan, buckets: number) {
@@ -190,8 +190,8 @@ async function readRows(read: (part: Part) => Promise<UsageBucketRow[]>, span: T
     const part = {
       from_time: fromUnixSeconds(Math.max(from, span.first)),
       until_time: fromUnixSeconds(Math.min(to, span.last)),
-      passed_over: from === span.from ? span.passedOver : 0,
-      most_rows: MAX_ROWS + 1 - rows.length,
+      skipped_rows: from === span.from ? span.passedOver : 0,
+      max_rows: MAX_ROWS + 1 - rows.length,
     }
     rows.push(...(await read(part)))
     until = to

@@ -123,5 +123,5 @@ export const requestContentSchema = objectSchema('RequestContent', 'request.cont
   response: textOrNull,
 })
 
-export const rejectionCountSchema = t.Object({ ...SQL_TYPE_SCHEMAS.refusal }, { $id: 'Refusal' })
+export const rejectionCountSchema = t.Object({ ...SQL_TYPE_SCHEMAS.rejection_count }, { $id: 'Refusal' })
 export type RejectionCount = Static<typeof rejectionCountSchema>

@@ -47,7 +47,7 @@ export function startWebhookDeliveries(options: WebhookDeliveryOptions): Webhook
   async function claimAndDeliver(): Promise<void> {
     try {
       const claimed = await callFunction(database, 'claim_deliveries', {
-        at_most: MAX_CONCURRENT_DELIVERIES - inFlight.size,
+        max_rows: MAX_CONCURRENT_DELIVERIES - inFlight.size,
       })
       log.failures.recover('deliveries')
       for (const delivery of claimed) start(delivery)
@@ -97,20 +97,20 @@ async function attempt(
   delivery: Delivery,
   { vault, allowsPrivateNetworks }: WebhookDeliveryOptions,
   signal: AbortSignal,
-): Promise<{ answered: number | null; went_wrong: string | null }> {
+): Promise<{ response_status: number | null; failure: string | null }> {
   const { url, project_id: projectId, sealed } = delivery
   try {
     const secret = await vault.open(sealed, { projectId, provider: SECRET_SEAL_LABEL })
-    const answered = await postWebhook({
+    const status = await postWebhook({
       url,
       ...(await writeMessage(delivery, secret)),
       allowsPrivateNetworks,
       signal,
     })
-    return { answered, went_wrong: answered >= 200 && answered < 300 ? null : `it answered ${answered}` }
+    return { response_status: status, failure: status >= 200 && status < 300 ? null : `it answered ${status}` }
   } catch (error) {
     const hasClientMessage = error instanceof WebhookUnreachable || error instanceof ProxyError
-    return { answered: null, went_wrong: hasClientMessage ? error.message : describeCause(error) }
+    return { response_status: null, failure: hasClientMessage ? error.message : describeCause(error) }
   }
 }
 

@@ -61,7 +61,7 @@ export function createJudgeWorker(options: JudgeWorkerOptions): JudgeWorker {
 
   async function work(): Promise<void> {
     try {
-      const pairs = await callFunction(database, 'claim_judgements', { at_most: MAX_BATCH })
+      const pairs = await callFunction(database, 'claim_judgements', { max_rows: MAX_BATCH })
       await Promise.all(pairs.map(judge))
       log.failures.recover('judge')
       scheduleWork(pairs.length > 0 ? PAUSE_MS : POLL_EVERY_MS)
@@ -96,7 +96,7 @@ function createPairJudge(
     // The pair stays queued until it is deleted after five attempts.
     if (!pair) return
     const { project_id, project_name: project } = pair
-    const postponeUntried = () => postpone(pair, { for_seconds: NO_BUDGET_SECONDS, was_tried: false })
+    const postponeUntried = () => postpone(pair, { for_seconds: NO_BUDGET_SECONDS, counts_attempt: false })
     const questions = buildBothOrders(pair)
     if (!questions) return
     const judgeAccount = { ...pair, key_type: 'project' as const }
@@ -129,11 +129,14 @@ function createPairJudge(
       { project: project_name, forSeconds, cause },
       'the judge returned no verdict to learn from; its pairs are postponed',
     )
-    await postpone(pair, { for_seconds: forSeconds, was_tried: true })
+    await postpone(pair, { for_seconds: forSeconds, counts_attempt: true })
   }
 
-  function postpone({ id, project_id }: QueuedPair, how: { for_seconds: number; was_tried: boolean }): Promise<void> {
-    return callFunction(database, 'requeue_judgements', { of_project: project_id, taken: id, ...how })
+  function postpone(
+    { id, project_id }: QueuedPair,
+    how: { for_seconds: number; counts_attempt: boolean },
+  ): Promise<void> {
+    return callFunction(database, 'requeue_judgements', { of_project: project_id, queued_id: id, ...how })
   }
 
   return judge

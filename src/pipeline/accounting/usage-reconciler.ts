@@ -61,8 +61,8 @@ export function createUsageReconciler({
 
   async function poll(): Promise<void> {
     try {
-      const claimed = await callFunction(database, 'claim_unreconciled_responses', { at_most: MAX_CONCURRENT_REQUESTS })
-      await Promise.all(claimed.map(reconcile))
+      const rows = await callFunction(database, 'claim_unreconciled_responses', { max_rows: MAX_CONCURRENT_REQUESTS })
+      await Promise.all(rows.map(reconcile))
       failures.recover('stored_objects')
     } catch (error) {
       if (!stopping.signal.aborted) failures.report('stored_objects', error, 'unreconciled responses cannot be read')

@@ -71,7 +71,7 @@ export function createStoredResponses({ database, seal }: { database: Database; 
     },
     async store({ id, previousId, ownInput, response, askedFor, itemIds, isUnfinished }, resolvedKey) {
       const own_input = ownInput === null ? null : seal.sealText(ownInput, resolvedKey)
-      const origin = { continued_id: previousId, own_input, asked_for: askedFor }
+      const origin = { continued_id: previousId, own_input, of_user: askedFor }
       const content = {
         response_id: id,
         response: sealResponse(response, resolvedKey),

@@ -30,7 +30,7 @@ async function syncAggregatorModels(dryRun: boolean): Promise<number> {
   const { host, pathname } = new URL(config.aggregator.baseUrl)
   const source = `${host}${pathname.replace(/(?<!\/)\/+$/, '')}/models`
   const changes = await withOperatorDatabase(config, database =>
-    callFunction(database, 'sync_aggregator_models', { offered: models, read_from: source, dry_run: dryRun }),
+    callFunction(database, 'sync_aggregator_models', { published: models, source_address: source, dry_run: dryRun }),
   )
   printChanges(changes, `${models.length} models offered, ${skipped} without a fixed price`, dryRun)
   return 0
@@ -42,7 +42,7 @@ async function syncPublishedPrices(source: string, dryRun: boolean): Promise<num
   })
   const prices = parsePublishedPrices(table, DIRECT_PROVIDERS)
   const changes = await withOperatorDatabase(readConfig(), database =>
-    callFunction(database, 'sync_prices', { offered: prices, read_from: source, dry_run: dryRun }),
+    callFunction(database, 'sync_prices', { published: prices, source_address: source, dry_run: dryRun }),
   )
   printChanges(changes, `${prices.length} prices read`, dryRun)
   return 0

@@ -353,7 +353,7 @@ describeBackends('an end user', backend => {
         project: name,
         of_user: 'alice',
         of_kind,
-        at_most: 2,
+        max_rows: 2,
       })
     for (const kind of ['answer', 'content', 'match', 'record', 'response', 'vector']) {
       const parts: number[] = []

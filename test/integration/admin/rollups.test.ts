@@ -105,7 +105,7 @@ describeBackends('usage by any length of time', backend => {
       const read = (of_projects: number[] | null, id = user?.id) =>
         callAsActor(actorOf(id), 'usage_buckets', {
           ...{ ...filter, of_projects, of_endpoints: ['chat'] },
-          ...{ passed_over: 0, most_rows: 10_000 },
+          ...{ skipped_rows: 0, max_rows: 10_000 },
         })
       expect((await read(null)).length).toBeGreaterThan(50)
       expect(await read(null)).toEqual(await read(everything))
