@@ -119,11 +119,6 @@ const ACCEPTED: readonly AcceptedImport[] = [
     reason: 'an error is written with the type names of its format',
   },
   {
-    from: 'formats/hosted-tools.ts',
-    to: 'formats/responses/plan-responses.ts',
-    reason: 'hosted tools of /v1/responses are planned with the request',
-  },
-  {
     from: 'providers/upstream.ts',
     to: 'providers/credentials/credentials.ts',
     reason: 'the interface of providers names types of the parts that implement it',

@@ -183,12 +183,10 @@ const UNSAFE_FIELD = 'toString'
 /** Returns true if a body has the field at any depth. `measureJson` limits the depth. */
 function hasField(body: JsonObject, field: string): boolean {
   let hasFound = false
-  walkJson(body, [
-    (_, name) => {
-      hasFound ||= name === field
-      return !hasFound
-    },
-  ])
+  walkJson(body, (_, name) => {
+    hasFound ||= name === field
+    return !hasFound
+  })
   return hasFound
 }
 

@@ -1,6 +1,7 @@
 /** Finds references in a request's body to objects stored at a provider: file ids, and others that only the provider can resolve. */
 import { isJsonObject, type JsonObject } from './json/canonical.ts'
-import { type Collector, type Path, walkJson } from './json/walk.ts'
+import { type Path, walkJson } from './json/walk.ts'
+import { OPAQUE_FIELDS, TEXT_FIELDS } from './known-content.ts'
 
 export interface StoredObjectReference {
   /**
@@ -27,18 +28,7 @@ export const REFERENCE_FIELDS: ReadonlySet<string> = new Set(
 export const OBJECT_REFERENCE_FIELDS: ReadonlySet<string> = new Set(['audio', 'prompt', 'voice'])
 
 /** Fields with names that the client chose, or with previous output. Providers read no ids in them. */
-const OPAQUE = new Set([
-  'parameters',
-  'schema',
-  'input_schema',
-  'input_examples',
-  'properties',
-  'arguments',
-  'metadata',
-  'annotations',
-  'citations',
-  'results',
-])
+const OPAQUE: ReadonlySet<string> = new Set([...OPAQUE_FIELDS, 'properties'])
 
 const APPROVAL_FIELD = /\.approval_request_id$/
 
@@ -49,7 +39,13 @@ function hasItem(input: unknown, id: string): boolean {
 /** Returns all references in a body. */
 export function findStoredObjectReferences(body: JsonObject): StoredObjectReference[] {
   const found = findItems(body.input)
-  walkJson(body, [collectReferences(found)])
+  walkJson(body, (value, name, container, path) => {
+    if (typeof name === 'number') return true
+    if (PLAIN_FIELDS.has(name)) return name !== 'input' || !isToolUse(container as JsonObject)
+    const kind = referenceKindOf(name) ?? (OBJECT_REFERENCE_FIELDS.has(name) && isJsonObject(value) ? 'other' : null)
+    if (kind) addReferences(kind, value, [...path, name], found)
+    return !OPAQUE.has(name)
+  })
   // An approval may refer to a request for approval in the same body.
   const isWhole = (id: string) =>
     found.every(each => each.id !== id || APPROVAL_FIELD.test(each.field)) && hasItem(body.input, id)
@@ -87,15 +83,6 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
-function collectReferences(found: StoredObjectReference[]): Collector {
-  return (value, name, container, path) => {
-    if (typeof name === 'number') return true
-    const kind = referenceKindOf(name) ?? (OBJECT_REFERENCE_FIELDS.has(name) && isJsonObject(value) ? 'other' : null)
-    if (kind) addReferences(kind, value, [...path, name], found)
-    return !OPAQUE.has(name) && !(name === 'input' && isToolUse(container as JsonObject))
-  }
-}
-
 /** Maximum length of a field name. No field of an API has a longer name. */
 const MAX_NAME_CHARS = 256
 
@@ -106,6 +93,13 @@ export function referenceKindOf(name: string): StoredObjectReference['kind'] | n
   if (FILE.test(last)) return 'file'
   return REFERENCE_FIELDS.has(last) ? 'other' : null
 }
+
+/** Most fields of a body. They are neither references nor opaque, which is quicker to look up than to match. */
+const PLAIN_FIELDS: ReadonlySet<string> = new Set(
+  [...TEXT_FIELDS].filter(
+    name => referenceKindOf(name) === null && !OBJECT_REFERENCE_FIELDS.has(name) && !OPAQUE.has(name),
+  ),
+)
 
 /** Adds the references in a value: an id, a list of ids, or an object with one, such as Anthropic's threads with a `previous_message_id`. */
 function addReferences(

@@ -38,15 +38,13 @@ const MAX_CHARS = 64_000
 
 function hasText(context: object, isWanted: (text: string) => boolean): boolean {
   let hasFound = false
-  walkJson(context, [
-    (value, name) => {
-      if (hasFound || settings.has(name)) return false
-      // The bytes, name and address of a file contain no instructions.
-      const text = isJsonObject(value) && files.has(value.type) ? 'a file' : value
-      if (typeof text === 'string') hasFound = isWanted(text)
-      return text === value
-    },
-  ])
+  walkJson(context, (value, name) => {
+    if (hasFound || settings.has(name)) return false
+    // The bytes, name and address of a file contain no instructions.
+    const text = isJsonObject(value) && files.has(value.type) ? 'a file' : value
+    if (typeof text === 'string') hasFound = isWanted(text)
+    return text === value
+  })
   return hasFound
 }
 

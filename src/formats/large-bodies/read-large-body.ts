@@ -1,10 +1,9 @@
 /** Measures bodies, and lets a worker parse those that are too large for the event loop. The worker returns data that is cheap to clone. */
 import { invalidRequestError } from '../../errors/errors.ts'
 import { MAX_MAIN_THREAD_BYTES, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
-import type { ContentSummary } from '../cost-factors/summarize-content.ts'
+import type { BodyFacts } from '../body-facts.ts'
 import type { JsonObject } from '../json/canonical.ts'
-import { type Collector, walkJson } from '../json/walk.ts'
-import type { StoredObjectReference } from '../stored-object-references.ts'
+import { walkJson } from '../json/walk.ts'
 
 /** Maximum number of fields to parse on the event loop, which takes about 5 ms. An item costs an eighth of a field. */
 const MAX_FIELDS_ON_LOOP = 3_000
@@ -14,8 +13,6 @@ export interface LargeBodyInput {
   bytes: Uint8Array
   /** Fields that the canonical body omits; undefined for the default list. */
   irrelevant: ReadonlySet<string> | undefined
-  /** The endpoint, if the content of the body bounds the request's cost. */
-  endpoint?: string | undefined
 }
 
 export interface LargeBody {
@@ -26,10 +23,7 @@ export interface LargeBody {
   body: JsonObject
   /** Replaces the canonical body in hashes: `#` and the hex SHA-256 of the canonical body. */
   canonicalBody: string
-  /** References in the body to objects stored at a provider. */
-  references: StoredObjectReference[]
-  /** The content that bounds the request's cost, if the input names an endpoint. */
-  contentSummary?: ContentSummary
+  facts: BodyFacts
 }
 
 /** The result of the worker. */
@@ -45,7 +39,6 @@ export interface LargeBodyReader {
 
 export interface LargeBodyOptions {
   irrelevant?: ReadonlySet<string> | undefined
-  endpoint?: string
   /** The project that sent the request. */
   owner: number
   /** Reserves memory for the parsed body; may throw. */
@@ -55,15 +48,11 @@ export interface LargeBodyOptions {
 const READ = new WorkerJob<LargeBodyInput, ParsedLargeBody>(new URL('./jobs.ts', import.meta.url), 'readLargeBody')
 
 export const largeBodyReader: LargeBodyReader = {
-  async read(bytes, { irrelevant, endpoint, owner, hold }) {
+  async read(bytes, { irrelevant, owner, hold }) {
     // A view of a larger buffer cannot be transferred.
     const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
     const transfer = [whole.buffer as ArrayBuffer]
-    const { heldBytes, ...body } = await workerPool.run(
-      READ,
-      { bytes: whole, irrelevant, endpoint },
-      { owner, transfer },
-    )
+    const { heldBytes, ...body } = await workerPool.run(READ, { bytes: whole, irrelevant }, { owner, transfer })
     hold?.(heldBytes)
     return body
   },
@@ -155,10 +144,9 @@ function endOfString(bytes: Uint8Array, start: number): number {
 /** Whether the body has more distinct field names than allowed. */
 export function hasTooManyFieldNames(body: JsonObject): boolean {
   const names = new Set<string>()
-  const collectName: Collector = (_, name) => {
+  walkJson(body, (_, name) => {
     if (typeof name === 'string') names.add(name)
     return names.size <= MAX_FIELD_NAMES
-  }
-  walkJson(body, [collectName])
+  })
   return names.size > MAX_FIELD_NAMES
 }

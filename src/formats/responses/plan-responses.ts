@@ -1,5 +1,5 @@
 /** Decides whether and how the cache may be used for a Responses request. */
-
+import { findHostedTool } from '../hosted-tools.ts'
 import { asString, isJsonObject, isPresent, type JsonObject } from '../json/canonical.ts'
 
 export type ResponsesCachePlan =
@@ -18,8 +18,6 @@ export type ResponsesCachePlan =
 
 /** Fields that refer to state at the provider, or create some. */
 const STATEFUL_FIELDS = ['previous_response_id', 'conversation', 'prompt']
-/** Tools that the client runs. A cached call of such a tool stays valid. */
-const CLIENT_TOOLS = new Set(['function', 'custom', 'namespace', 'apply_patch', 'local_shell'])
 /** Input items that contain their whole content. */
 const PLAIN_ITEMS = new Set([
   'message',
@@ -44,31 +42,10 @@ export function planResponsesCaching(body: JsonObject): ResponsesCachePlan {
   const stateful = STATEFUL_FIELDS.find(field => isPresent(body[field]))
   if (stateful !== undefined) return { isCacheable: false, field: stateful }
   if (body.background === true) return { isCacheable: false, field: 'background' }
-  const field = findHostedTool(body) ?? findReference(body.input)
+  const field = findHostedTool('responses', body.tools) ?? findReference(body.input)
   if (field !== null) return { isCacheable: false, field }
   const isStored = body.store !== false
   return { isCacheable: true, isBoundToKey: isStored || hasEncryptedReasoning(body), isStored }
-}
-
-/** Finds a hosted tool, which fetches changing data or acts. A shell runs at the client only if its environment is `local`. */
-function findHostedTool({ tools }: JsonObject): string | null {
-  if (!Array.isArray(tools)) return null
-  const at = tools.findIndex(tool => !isClientTool(tool))
-  return at < 0 ? null : `tools[${at}].type`
-}
-
-/** Whether the client runs the tool. */
-export function isClientTool(tool: unknown): boolean {
-  if (!isJsonObject(tool)) return false
-  if (tool.type === 'shell') return isJsonObject(tool.environment) && tool.environment.type === 'local'
-  return CLIENT_TOOLS.has(asString(tool.type))
-}
-
-/** Returns the memory of the tool's container in GB; 0 without a container. */
-export function readContainerGigabytes({ type, container, environment }: JsonObject): number {
-  if (type !== 'code_interpreter' && type !== 'shell') return 0
-  const { memory_limit: limit } = [container, environment].find(isJsonObject) ?? {}
-  return Math.max(1, Number.parseInt(asString(limit), 10) || 0)
 }
 
 function findReference(input: unknown): string | null {

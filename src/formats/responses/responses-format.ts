@@ -2,13 +2,13 @@
 
 import type { ApiFormat } from '../api-format.ts'
 import { readExpectedResponseOutput } from '../expected-output.ts'
+import { readContainerGigabytes } from '../hosted-tools.ts'
 import { asObjects, isBlank, isJsonObject, type JsonObject } from '../json/canonical.ts'
 import { encodeTypedEvents, hasEventName, parseEventData } from '../sse/sse.ts'
 import type { TokenUsage, ToolCallCounts } from '../token-usage.ts'
 import { sumUsageParts } from '../token-usage.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { completenessOfResponse, createResponseAssembler, hasResponseToolCalls } from './assemble-response.ts'
-import { readContainerGigabytes } from './plan-responses.ts'
 import { createErrorEvent } from './response-events.ts'
 import { splitResponse } from './split-response.ts'
 

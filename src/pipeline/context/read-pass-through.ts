@@ -1,6 +1,7 @@
 /** Reads a pass-through request. Its bytes stay as the client sent them; the proxy reads the fields that it relies on. */
 import { readCacheControl } from '../../cache/cache-control.ts'
 import { invalidRequestError } from '../../errors/errors.ts'
+import { type BodyFacts, LazyBodyFacts, summarizeContent } from '../../formats/body-facts.ts'
 import {
   canonicalizeBody,
   decodeUtf8,
@@ -10,11 +11,7 @@ import {
 } from '../../formats/json/canonical.ts'
 import { isLargeBody } from '../../formats/large-bodies/read-large-body.ts'
 import { contentTypeOfForm, parseMultipartForm, readFormValue } from '../../formats/multipart-form.ts'
-import {
-  findStoredObjectReferences,
-  referenceKindOf,
-  type StoredObjectReference,
-} from '../../formats/stored-object-references.ts'
+import { referenceKindOf, type StoredObjectReference } from '../../formats/stored-object-references.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { PASS_THROUGH_OPERATIONS, type PassThroughOperation } from '../../providers/pass-through-operations.ts'
 import { renameModelInBody, renameModelInLongBody } from '../../providers/rename-model.ts'
@@ -61,7 +58,7 @@ export async function readPassThroughRequest(
 
 function createQuery(
   operation: PassThroughOperation,
-  { passThroughBody, json, references }: ParsedPassThroughBody,
+  { passThroughBody, json, facts }: ParsedPassThroughBody,
   { defaultModel, ...controlled }: Pick<PassThroughQuery, 'headers' | 'control'> & { defaultModel: string | null },
 ): PassThroughQuery {
   const { isCacheable } = PASS_THROUGH_OPERATIONS[operation]
@@ -78,7 +75,7 @@ function createQuery(
     body: fields,
     passThroughBody,
     audio: null,
-    references,
+    facts,
     isCacheable: isCacheable && !stream && json !== null,
     get text() {
       return new TextDecoder().decode(passThroughBody.bytes)
@@ -110,8 +107,7 @@ export interface ParsedPassThroughBody {
   passThroughBody: PassThroughBody
   /** For JSON only: the relevant fields in canonical form, and whether serializing them again could change a number. */
   json: { canonicalBody: string; hasInexactNumber: boolean; isLarge: boolean } | null
-  /** Stored objects that the body refers to. */
-  references: StoredObjectReference[]
+  facts: BodyFacts
 }
 
 /** The body is read as JSON unless it is a form, whatever content type the client sent. */
@@ -147,13 +143,13 @@ async function parseBody(
   if (isLargeBody(bytes)) {
     const large = await largeBodies.read(bytes, { owner: resolvedKey.project_id, hold: reserveMemory })
     const passThroughBody = { bytes: large.bytes, contentType: JSON_TYPE, fields: large.body, form: null }
-    return { passThroughBody, json: { ...large, isLarge: true }, references: large.references }
+    return { passThroughBody, json: { ...large, isLarge: true }, facts: large.facts }
   }
   const text = decodeUtf8(bytes)
   const fields = parseRequestBody(text)
   const json = { canonicalBody: canonicalizeBody(fields), hasInexactNumber: hasInexactNumber(text), isLarge: false }
-  const references = findStoredObjectReferences(fields)
-  return { passThroughBody: { bytes, contentType: JSON_TYPE, fields, form: null }, json, references }
+  const passThroughBody = { bytes, contentType: JSON_TYPE, fields, form: null }
+  return { passThroughBody, json, facts: new LazyBodyFacts(fields) }
 }
 
 function readFormBody(bytes: Uint8Array, contentType: string): ParsedPassThroughBody {
@@ -174,5 +170,6 @@ function readFormBody(bytes: Uint8Array, contentType: string): ParsedPassThrough
     fields[name] = value
     if (kind) references.push({ kind, id: value, field: name })
   }
-  return { passThroughBody: { bytes, contentType: contentTypeOfForm(form), fields, form }, json: null, references }
+  const passThroughBody = { bytes, contentType: contentTypeOfForm(form), fields, form }
+  return { passThroughBody, json: null, facts: { references, content: summarizeContent(fields, references) } }
 }

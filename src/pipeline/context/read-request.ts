@@ -92,6 +92,6 @@ function omitRequestFields({ headers, control, alias, ...parsed }: CompletionQue
 
 /** Freezes a value that later requests share, so that code that changes it throws. */
 function deepFreeze<T extends object>(value: T): T {
-  walkJson(value, [part => Object.isFrozen(Object.freeze(part))])
+  walkJson(value, part => Object.isFrozen(Object.freeze(part)))
   return Object.freeze(value)
 }

@@ -17,7 +17,6 @@ import {
   resolveRequestReferences,
   type UnresolvedReferencePolicy,
 } from '../../formats/responses/resolve-references.ts'
-import { findStoredObjectReferences } from '../../formats/stored-object-references.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import type { ModelRouter } from '../../providers/model-router.ts'
 import { type Provider, storesResponses } from '../../providers/upstream.ts'
@@ -70,12 +69,11 @@ export function createConversations(options: ConversationsOptions): Conversation
       const { body, alias } = query
       const expanded = await parseRequestBytes(input, resolved.bytes, largeBodies, resolvedKey.project_id)
       const createdIds = new Set(resolved.createdIds)
-      const references = (expanded.references ?? findStoredObjectReferences(expanded.body)).filter(
-        ({ id }) => !createdIds.has(id),
-      )
+      const { references, content } = expanded.facts
+      const facts = { references: references.filter(({ id }) => !createdIds.has(id)), content }
       const previousId = earlier.previousTurns.length > 0 ? asString(body.previous_response_id) : null
       const continued = { previousId, ownInput: limitInputLength(resolved.ownInput) }
-      const resumedQuery = Object.assign(expanded, { references, continued, ...(alias && { alias }) })
+      const resumedQuery = Object.assign(expanded, { facts, continued, ...(alias && { alias }) })
       return previousId === null ? resumedQuery : withPreviousResponse(resumedQuery, previousId)
     },
 

@@ -50,7 +50,8 @@ async function read(
   if (target.kind === 'count') {
     const { endpoint } = target
     const sent = large?.bytes ?? text
-    const unchanged = { model: readModel(fields), stream: false, body: fields, sentBody: sent, references: null }
+    const references = large?.facts.references ?? findStoredObjectReferences(fields)
+    const unchanged = { model: readModel(fields), stream: false, body: fields, sentBody: sent, references }
     const countQuery = { kind: 'count', endpoint, ...unchanged } as const
     const query = await resolveAlias<CountTokensQuery>(countQuery, resolvedKey, async model => {
       return {
@@ -70,7 +71,12 @@ async function read(
       source,
       resolvedKey,
     )
-    return { ...query, body: expanded.body, sentBody: expanded.bytes ?? expanded.text, references: expanded.references }
+    return {
+      ...query,
+      body: expanded.body,
+      sentBody: expanded.bytes ?? expanded.text,
+      references: expanded.facts.references,
+    }
   }
   if (target.kind !== 'cache') throw new Error('the request target is not an auxiliary operation')
   if (target.question === 'feedback') {
@@ -119,8 +125,7 @@ async function countTokens(
 ): Promise<ProxyResponse> {
   if (!provider) throw createError('noAggregator')
   const { endpoint, body, sentBody, references } = query
-  const named = references ?? findStoredObjectReferences(body)
-  const storageProvider = await checkReferences(database, named, resolvedKey, provider)
+  const storageProvider = await checkReferences(database, references, resolvedKey, provider)
   const { headers, signal } = request
   const callOptions = { endpoint, headers, stream: false, isCountOnly: true, owner: resolvedKey.project_id, signal }
   const upstream = await storageProvider.send(

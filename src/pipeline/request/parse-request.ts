@@ -2,7 +2,8 @@
 import { type CacheControl, readCacheControl } from '../../cache/cache-control.ts'
 import { listIrrelevantFields } from '../../cache/cache-query.ts'
 import { invalidRequestError } from '../../errors/errors.ts'
-import { readAlternativeModels } from '../../formats/cost-factors/read-cost-factors.ts'
+import { LazyBodyFacts } from '../../formats/body-facts.ts'
+import { readAlternativeModels } from '../../formats/cost-factors.ts'
 import {
   canonicalizeBody,
   decodeUtf8,
@@ -42,7 +43,7 @@ export function parseBody(endpoint: Endpoint, text: string): ParsedBody {
     text,
     body,
     canonicalBody,
-    references: null,
+    facts: new LazyBodyFacts(body),
     hasInexactNumber: hasInexactNumber(text),
     isLarge: false,
   }
@@ -72,7 +73,7 @@ export async function parseRequestBytes(
 ): Promise<CompletionQuery> {
   if (!isLargeBody(bytes)) return parseRequest(input, decodeUtf8(bytes))
   const { endpoint } = input
-  const options = { endpoint, irrelevant: listIrrelevantFields(endpoint), owner, hold: input.body.reserveMemory }
+  const options = { irrelevant: listIrrelevantFields(endpoint), owner, hold: input.body.reserveMemory }
   return parseLargeRequest(input, await largeBodies.read(bytes, options))
 }
 

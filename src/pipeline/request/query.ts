@@ -1,6 +1,6 @@
 /** The types of parsed requests. They hold the fields that the proxy relies on. */
 import type { CacheControl } from '../../cache/cache-control.ts'
-import type { ContentSummary } from '../../formats/cost-factors/summarize-content.ts'
+import type { BodyFacts } from '../../formats/body-facts.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { StoredObjectReference } from '../../formats/stored-object-references.ts'
 import type { ModelAlias } from '../../providers/aliases.ts'
@@ -33,8 +33,7 @@ interface CacheableQuery extends RecordedQuery {
   isLarge: boolean
   /** The relevant fields, in canonical JSON. */
   canonicalBody: string
-  /** Stored objects that the body refers to; null until they are read before the provider is called. */
-  references: readonly StoredObjectReference[] | null
+  facts: BodyFacts
   /** Whether the response depends on the request alone and the request has no side effects. */
   isCacheable: boolean
 }
@@ -45,8 +44,6 @@ export interface ParsedBody extends CacheableQuery {
   endpoint: Endpoint
   /** A large body's bytes. */
   bytes?: Uint8Array
-  /** A summary of a large body's content, from which the upper bound of its cost is computed. */
-  contentSummary?: ContentSummary
   /** Whether the client asked for usage at the end of its stream. */
   includeUsage: boolean
   /** Whether the body may refer to responses that the proxy stores. Its key must then be resolved before the request is planned. */
@@ -93,8 +90,8 @@ export interface CountTokensQuery extends RecordedQuery {
   endpoint: Endpoint
   /** The body as the client sent it: text, or bytes if it is large. */
   sentBody: string | Uint8Array
-  /** Stored objects that the body refers to, if its earlier turns were expanded; else null. */
-  references: readonly StoredObjectReference[] | null
+  /** Stored objects that the body refers to. */
+  references: readonly StoredObjectReference[]
 }
 
 /** A request for stored objects. Only the request's target describes it. */

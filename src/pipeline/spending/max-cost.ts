@@ -1,8 +1,8 @@
 /** Computes the upper bound of a request's cost from its size and the catalogue. Budgets reserve it before a provider is called. */
 import type { CostBound } from '../../admission/budgets.ts'
 import { AGGREGATOR, type Catalogue, computeToolCost, resolvePricingTier } from '../../catalogue/catalogue.ts'
-import { type RequestCostFactors, readCostFactors } from '../../formats/cost-factors/read-cost-factors.ts'
-import type { ContentSummary, HostedTool } from '../../formats/cost-factors/summarize-content.ts'
+import { type CostFactorOptions, type RequestCostFactors, readCostFactors } from '../../formats/cost-factors.ts'
+import type { HostedTool } from '../../formats/hosted-tools.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import { DEFAULT_IMAGE_MODEL } from '../../formats/responses/responses-format.ts'
 import type { ToolCallCounts } from '../../formats/token-usage.ts'
@@ -18,23 +18,26 @@ export function requestSizeOf(query: CompletionQuery | PassThroughQuery, { isLen
   const { endpoint, model, body } = query
   if (query.kind === 'passed') {
     const { passThroughBody, audio } = query
-    const bounds = readCostFactors(endpoint, body, { isForm: passThroughBody.form !== null, isLenient })
+    const bounds = readCostFactors(endpoint, body, {
+      isForm: passThroughBody.form !== null,
+      isLenient,
+      facts: query.facts,
+    })
     const seconds = audio?.maxSeconds ?? MAX_AUDIO_SECONDS
     return { endpoint, model, bounds, bytes: passThroughBody.bytes.length, seconds, isPassThrough: true }
   }
   const bytes = query.bytes?.length ?? Buffer.byteLength(query.text)
-  return { ...requestSizeOfBody(endpoint, body, bytes, { contentSummary: query.contentSummary, isLenient }), model }
+  return { ...requestSizeOfBody(endpoint, body, bytes, { facts: query.facts, isLenient }), model }
 }
 
-/** `contentSummary` describes the body's content, if a worker has read it. */
 export function requestSizeOfBody(
   endpoint: string,
   body: JsonObject,
   bytes: number,
-  { contentSummary, isLenient = false }: { contentSummary?: ContentSummary | undefined; isLenient?: boolean } = {},
+  options: Pick<CostFactorOptions, 'facts' | 'isLenient'> = {},
 ): RequestSize {
   const model = typeof body.model === 'string' ? body.model : ''
-  return { endpoint, model, bytes, bounds: readCostFactors(endpoint, body, { contentSummary, isLenient }), seconds: 0 }
+  return { endpoint, model, bytes, bounds: readCostFactors(endpoint, body, options), seconds: 0 }
 }
 
 type FindModel = (model: string) => CatalogueModel | undefined

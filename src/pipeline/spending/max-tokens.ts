@@ -1,6 +1,6 @@
 /** Computes the upper bound of a request's tokens by the kind of its model. */
-import type { RequestCostFactors } from '../../formats/cost-factors/read-cost-factors.ts'
-import type { HostedTool } from '../../formats/cost-factors/summarize-content.ts'
+import type { RequestCostFactors } from '../../formats/cost-factors.ts'
+import type { HostedTool } from '../../formats/hosted-tools.ts'
 import type { CatalogueModel } from '../../postgres/list-models.ts'
 
 /** The parts of a request that bound its cost. */

@@ -1,6 +1,6 @@
 /** Resolves a call's usage: as its provider reported it, else as counted or estimated. */
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
-import { readOutputLimit } from '../../formats/cost-factors/read-cost-factors.ts'
+import { readOutputLimit } from '../../formats/cost-factors.ts'
 import type { JsonObject } from '../../formats/json/canonical.ts'
 import { fillMissingCounts, markZeroCountsMissing, NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import { countTokensInWorker } from '../../formats/tokens/count-in-worker.ts'

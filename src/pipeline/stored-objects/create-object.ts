@@ -39,7 +39,7 @@ export async function createBatch(
 ): Promise<ProxyResponse> {
   const { request, resolvedKey } = context
   const { database, modelRouter } = stages
-  const { passThroughBody, references } = await readPassThroughBody(request, false, resolvedKey, stages)
+  const { passThroughBody, facts } = await readPassThroughBody(request, false, resolvedKey, stages)
   // A test key gets the error that it has no files at all, rather than a 404 for this file.
   const anyProvider = modelRouter.findStorageProvider(resolvedKey, 'batches', { vendor })
   if ((resolvedKey.key_type === 'test' || vendor !== undefined) && anyProvider instanceof ProxyError) throw anyProvider
@@ -58,7 +58,7 @@ export async function createBatch(
     )
   }
   const provider = throwIfError(modelRouter.findStorageProvider(resolvedKey, 'batches', { providerId: file.provider }))
-  await checkReferences(database, references, resolvedKey, provider)
+  await checkReferences(database, facts.references, resolvedKey, provider)
   if (hasModelAllowlist(resolvedKey)) checkModels(file.models, resolvedKey)
   const tags = readTags(request.headers, { body: passThroughBody.fields, endpoint: 'batches' })
   context.recorder.setQuery(context.query, tags)

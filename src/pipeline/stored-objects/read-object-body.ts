@@ -30,7 +30,7 @@ export async function readObjectBody(
 ): Promise<ObjectBody> {
   const { request, resolvedKey } = context
   if (request.body.contentLength === 0) return { body: null, references: [] }
-  const { passThroughBody, references } = await readPassThroughBody(request, true, resolvedKey, stages)
+  const { passThroughBody, facts } = await readPassThroughBody(request, true, resolvedKey, stages)
   const { fields } = passThroughBody
   // A batch's lines are counted and checked when its file is uploaded. An upload in parts would bypass that.
   if (collection === 'uploads' && fields.purpose === 'batch') throw createError('batchUploadInParts')
@@ -40,7 +40,7 @@ export async function readObjectBody(
   await checkStoredObjectBody(context, passThroughBody, stages)
   const objectIds =
     collection === 'conversations' ? findStoredObjectReferences({ input: fields.items }) : findIds(fields)
-  return { body: passThroughBody, references: [...references, ...objectIds] }
+  return { body: passThroughBody, references: [...facts.references, ...objectIds] }
 }
 
 /** Returns the model that the body names, or the default model of the collection; null for neither. */
@@ -51,12 +51,10 @@ export function objectModelOf({ model }: JsonObject, collection: OpenAiCollectio
 /** Finds the ids of objects in the body, such as a video or a character in it. */
 function findIds(body: JsonObject): StoredObjectReference[] {
   const found: StoredObjectReference[] = []
-  walkJson(body, [
-    (value, name, _container, path) => {
-      if (name === 'id' && typeof value === 'string')
-        found.push({ kind: 'other', id: value, field: formatPath([...path, name]) })
-      return !CLIENT_FIELDS.has(name)
-    },
-  ])
+  walkJson(body, (value, name, _container, path) => {
+    if (name === 'id' && typeof value === 'string')
+      found.push({ kind: 'other', id: value, field: formatPath([...path, name]) })
+    return !CLIENT_FIELDS.has(name)
+  })
   return found
 }

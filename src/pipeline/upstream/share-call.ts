@@ -6,7 +6,6 @@ import type { LookupResult } from '../../cache/lookup.ts'
 import { ClientDisconnected, createError, ProxyError } from '../../errors/errors.ts'
 import { onAbort } from '../../event-loop/timeouts.ts'
 import { yieldBeforeCall } from '../../event-loop/work-scheduler.ts'
-import { findStoredObjectReferences } from '../../formats/stored-object-references.ts'
 import { PASS_THROUGH_OPERATIONS, type PassThroughTraits } from '../../providers/pass-through-operations.ts'
 import { UpstreamFailure } from '../../providers/upstream-failure.ts'
 import type { CallFailure, JoinedCall, SharedCallResult, SharedCalls } from '../coalescing/shared-call.ts'
@@ -111,7 +110,7 @@ async function lead(
     }
     if (control.onlyIfCached) throw createError('notCached')
     if (isStreamedLive(context) || hasLargeResponses(query)) await requireStreamMemory(services.sharedCalls.memory)
-    const references = query.references ?? findStoredObjectReferences(query.body)
+    const { references } = query.facts
     const storageProvider =
       references.length > 0 ? await checkReferences(services.database, references, resolvedKey, provider) : provider
     const { spending } = recorder

@@ -1,7 +1,7 @@
 /** What a request says of its own size: everything that is not known as text, as a number or as a price counts as the most it may be. */
 import type { BetaMessageDeltaUsage, BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import { describe, expect, test } from 'vitest'
-import { readCostFactors } from '../../../src/formats/cost-factors/read-cost-factors.ts'
+import { readCostFactors } from '../../../src/formats/cost-factors.ts'
 import { messagesFormat } from '../../../src/formats/messages/messages-format.ts'
 import type { FormPart } from '../../../src/formats/multipart-form.ts'
 import { readUsage } from '../../../src/formats/usage/read-usage.ts'

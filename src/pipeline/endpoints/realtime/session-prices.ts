@@ -1,7 +1,7 @@
 /** Computes the cost of a session's reported and estimated usage, and the upper bounds of its next response and transcription. */
 import type { CostBound } from '../../../admission/budgets.ts'
 import { type Catalogue, computeCostUsd } from '../../../catalogue/catalogue.ts'
-import { readCostFactors } from '../../../formats/cost-factors/read-cost-factors.ts'
+import { readCostFactors } from '../../../formats/cost-factors.ts'
 import { isJsonObject } from '../../../formats/json/canonical.ts'
 import { NO_USAGE } from '../../../formats/token-usage.ts'
 import type { Provider } from '../../../providers/upstream.ts'

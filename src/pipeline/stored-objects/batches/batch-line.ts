@@ -1,5 +1,6 @@
 /** Reads one request of a batch. It is strict, because the provider receives the file unchanged and must find the same requests in it. */
 import { invalidRequestError, ProxyError } from '../../../errors/errors.ts'
+import { readBodyFacts } from '../../../formats/body-facts.ts'
 import {
   decodeUtf8,
   hasDuplicateKeys,
@@ -8,7 +9,7 @@ import {
   parseJsonObject,
 } from '../../../formats/json/canonical.ts'
 import { checkJsonSize } from '../../../formats/large-bodies/read-large-body.ts'
-import { findStoredObjectReferences, type StoredObjectReference } from '../../../formats/stored-object-references.ts'
+import type { StoredObjectReference } from '../../../formats/stored-object-references.ts'
 import type { ModelAlias } from '../../../providers/aliases.ts'
 import type { Endpoint } from '../../../providers/upstream.ts'
 import { listAlternativeModels } from '../../request/parse-request.ts'
@@ -57,11 +58,13 @@ export function readBatchLine({
     const { url, body } = readLine(bytes[0] === BYTE_ORDER_MARK ? '' : text)
     const alias = rejectAlias(body.model, aliases)
     if (alias) throw alias
+    const facts = readBodyFacts(body)
     return {
       primaryModel: typeof body.model === 'string' ? body.model : null,
       models: modelsOf(body, isModelRequired),
-      references: referencesOf(body),
-      size: isSizeNeeded ? requestSizeOfBody(ENDPOINTS.get(url) ?? url, body, bytes.length) : null,
+      // The provider receives the line unchanged, so items count as references, too.
+      references: facts.references.map(each => ({ ...each, kind: each.kind === 'file' ? 'file' : 'other' })),
+      size: isSizeNeeded ? requestSizeOfBody(ENDPOINTS.get(url) ?? url, body, bytes.length, { facts }) : null,
     }
   } catch (error) {
     throw error instanceof ProxyError
@@ -105,12 +108,4 @@ function modelsOf(body: JsonObject, isModelRequired: boolean): string[] {
   const { model } = body
   if (isModelRequired && typeof model !== 'string') throw invalidRequestError('its body must name a model.')
   return [...(typeof model === 'string' ? [model] : []), ...listAlternativeModels(body)]
-}
-
-/** Lists the stored objects that the request names. The provider receives the line unchanged, so items count as references, too. */
-function referencesOf(body: JsonObject): StoredObjectReference[] {
-  return findStoredObjectReferences(body).map(reference => ({
-    ...reference,
-    kind: reference.kind === 'file' ? 'file' : 'other',
-  }))
 }

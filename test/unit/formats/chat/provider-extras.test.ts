@@ -9,7 +9,7 @@ import {
   unpackExtras,
 } from '../../../../src/formats/chat/provider-extras.ts'
 import { splitChatResponse } from '../../../../src/formats/chat/split-chat-response.ts'
-import { readCostFactors } from '../../../../src/formats/cost-factors/read-cost-factors.ts'
+import { readCostFactors } from '../../../../src/formats/cost-factors.ts'
 import { asObjects, isJsonObject, type JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { createMessageAssembler } from '../../../../src/formats/messages/assemble-message.ts'
 import { translateMessagesRequest } from '../../../../src/formats/messages/message-request-to-chat.ts'

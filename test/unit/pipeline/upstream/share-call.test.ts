@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ClientDisconnected, createError } from '../../../../src/errors/errors.ts'
 import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'
+import { readBodyFacts } from '../../../../src/formats/body-facts.ts'
 import { type CallFailure, SharedCalls } from '../../../../src/pipeline/coalescing/shared-call.ts'
 import type {
   AttemptResult,
@@ -11,6 +12,7 @@ import { executeOperation } from '../../../../src/pipeline/upstream/share-call.t
 import { turn } from '../../../harness/event-loop.ts'
 import { freeRecorder } from '../../../harness/free-recorder.ts'
 
+const NO_FACTS = readBodyFacts({})
 const ROOM_BYTES = 1_000_000
 const RESPONSE = { status: 200, headers: {}, body: 'its own' }
 const MISS = { match: null, missReason: 'no-candidate', vector: null }
@@ -19,7 +21,7 @@ const MISS = { match: null, missReason: 'no-candidate', vector: null }
 function follow(calls: SharedCalls, control = {}): Promise<AttemptResult> {
   const context = {
     request: { signal: new AbortController().signal },
-    query: { kind: 'passed', body: {} },
+    query: { kind: 'passed', body: {}, facts: NO_FACTS },
     control: { lookup: true, store: true, ...control },
     cacheQuery: { sharedCallName: 'name' },
     resolvedKey: { cache_mode: 'all' },
@@ -74,7 +76,13 @@ function leadCall(more: { signal?: AbortSignal; reserve?: () => Promise<void> })
   let asked = 0
   const context = {
     request: { signal: more.signal ?? new AbortController().signal },
-    query: { kind: 'passed', body: {}, passThroughBody: { form: null, bytes: new Uint8Array(0) }, text: '' },
+    query: {
+      kind: 'passed',
+      body: {},
+      facts: NO_FACTS,
+      passThroughBody: { form: null, bytes: new Uint8Array(0) },
+      text: '',
+    },
     control: { lookup: true, store: true },
     cacheQuery: { sharedCallName: 'name' },
     provider: { pricedAs: null },
@@ -124,7 +132,7 @@ test('in a full room no stream is asked for; anything else is', async () => {
     const operation = { sharesCalls: true, execute: async () => ({ response: RESPONSE }) }
     const context = {
       request: { signal: new AbortController().signal },
-      query: { body: {}, text: '', ...query },
+      query: { body: {}, facts: NO_FACTS, text: '', ...query },
       resolvedKey: {},
       control: { lookup: true, store: false },
       cacheQuery: null,

@@ -1,15 +1,9 @@
 /** Reads the factors that bound a request's cost. The result is small, so that a worker can return it instead of the request. */
-import { invalidRequestError } from '../../errors/errors.ts'
-import { asObjects, isJsonObject, isPresent, type JsonObject } from '../json/canonical.ts'
-import * as known from './allow-list.ts'
-import {
-  type ContentSummary,
-  type HostedTool,
-  isFreePdfParser,
-  type LimitReader,
-  readHostedTools,
-  summarizeContent,
-} from './summarize-content.ts'
+import { invalidRequestError } from '../errors/errors.ts'
+import { type BodyFacts, readBodyFacts } from './body-facts.ts'
+import { type HostedTool, isFreePdfParser, type LimitReader, readHostedTools } from './hosted-tools.ts'
+import { asObjects, isJsonObject, isPresent, type JsonObject } from './json/canonical.ts'
+import * as known from './known-content.ts'
 
 export interface RequestCostFactors {
   /** Whether the model reads only the request's text, in which a token has at least one byte. */
@@ -61,22 +55,22 @@ export interface CostFactorOptions {
   isForm?: boolean
   /** Whether an invalid number counts as absent. */
   isLenient?: boolean
-  /** The summary of the request's content, if a worker has already created it. */
-  contentSummary?: ContentSummary | undefined
+  /** The body's facts, if they are already known. */
+  facts?: BodyFacts | undefined
 }
 
 /** Reads the cost factors. Throws a 400 for an invalid number, which providers would interpret differently. */
 export function readCostFactors(
   endpoint: string,
   body: JsonObject,
-  { isForm = false, isLenient = false, contentSummary = summarizeContent(endpoint, body) }: CostFactorOptions = {},
+  { isForm = false, isLenient = false, facts: { content } = readBodyFacts(body) }: CostFactorOptions = {},
 ): RequestCostFactors {
   const readLimit = (value: unknown, field: string) => readPositiveNumber(value, field, { isForm, isLenient })
-  const hostedTools = readHostedTools(endpoint, body, contentSummary, readLimit)
+  const hostedTools = readHostedTools(endpoint, body, content.tools, readLimit)
   return {
-    isTextOnly: contentSummary.isTextOnly && hostedTools.length === 0,
-    hasUnknownContent: contentSummary.hasUnknownContent,
-    hasAudioInput: contentSummary.hasAudio,
+    isTextOnly: content.isTextOnly && hostedTools.length === 0,
+    hasUnknownContent: content.hasUnknownContent,
+    hasAudioInput: content.hasAudio,
     hasAudioOutput: requestsAudio(body),
     responseCount: readResponseCount(endpoint, body, readLimit),
     maxOutputTokens: readMaxOutputTokens(endpoint, body, readLimit),
@@ -93,7 +87,7 @@ export function readCostFactors(
     unpricedField: /^images\//.test(endpoint) ? findUnpricedImageField(body) : findUnpricedField(body),
     aggregatorCharges: [
       ...['provider', 'preset'].filter(field => isPresent(body[field])),
-      ...(contentSummary.hasFile && !asObjects(body.plugins).some(isFreePdfParser) ? ['file'] : []),
+      ...(content.hasFile && !asObjects(body.plugins).some(isFreePdfParser) ? ['file'] : []),
     ],
   }
 }

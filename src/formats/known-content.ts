@@ -1,13 +1,13 @@
 /**
- * Lists what a request may contain without costing more than its text and the factors that `read-cost-factors.ts` reads. Anything that is
- * not listed may cost as much as the model can read and write, or has no known price.
+ * Lists what a request may contain without costing more than its text and the factors that `cost-factors.ts` reads. Anything that is not
+ * listed may cost as much as the model can read and write, or has no known price.
  */
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/))
 }
 
-/** Top-level fields of requests for text, of any endpoint. `read-cost-factors.ts` reads those that affect the cost. */
+/** Top-level fields of requests for text, of any endpoint. `cost-factors.ts` reads those that affect the cost. */
 export const KNOWN_REQUEST_FIELDS = words(`
   model stream stream_options temperature top_p top_k top_a min_p frequency_penalty presence_penalty repetition_penalty seed stop
   stop_sequences logit_bias logprobs top_logprobs echo user metadata safety_identifier client_metadata store background include
