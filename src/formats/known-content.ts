@@ -57,6 +57,7 @@ export const LARGE_CONTENT_TYPES = words(`
   image_generation_call mcp_call mcp_list_tools mcp_approval_request mcp_approval_response local_shell_call shell_call
   apply_patch_call server_tool_use mcp_tool_use mcp_tool_result web_search_tool_result web_fetch_tool_result
   code_execution_tool_result bash_code_execution_tool_result text_editor_code_execution_tool_result`)
+export const IMAGE_TYPES = words('image image_url input_image')
 export const FILE_TYPES = words('document file input_file')
 export const AUDIO_TYPES = words('input_audio audio')
 

@@ -1,5 +1,6 @@
 /** Counts the tokens of a conversation: messages, items or blocks, with their calls, images and files, and definitions of tools and output formats. */
 import { isJsonObject } from '../json/canonical.ts'
+import { FILE_TYPES, IMAGE_TYPES } from '../known-content.ts'
 import { asArray, toJsonText } from './json-values.ts'
 import type { TokenCounter } from './text-counter.ts'
 
@@ -14,9 +15,6 @@ const IMAGE_TOKENS = 765
 /** Base64 characters per token: about ten tokens per second of speech, and about a thousand per page of a 100 kB document. */
 const AUDIO_CHARS_PER_TOKEN = 2048
 const FILE_CHARS_PER_TOKEN = 128
-
-const IMAGES: ReadonlySet<unknown> = new Set(['image', 'image_url', 'input_image'])
-const FILES: ReadonlySet<unknown> = new Set(['document', 'file', 'input_file'])
 
 /** The fields of a request that contain the prompt, and those that contain definitions. */
 const PROMPT_FIELDS = ['instructions', 'system', 'input', 'messages']
@@ -40,9 +38,9 @@ function countPart(part: unknown, countText: TokenCounter): number {
   if (typeof part === 'string') return countText(part)
   if (Array.isArray(part)) return part.reduce<number>((sum, item) => sum + countPart(item, countText), 0)
   if (!isJsonObject(part)) return 0
-  if (IMAGES.has(part.type)) return isLowDetail(part.image_url) ? LOW_DETAIL_IMAGE_TOKENS : IMAGE_TOKENS
+  if (IMAGE_TYPES.has(part.type as string)) return isLowDetail(part.image_url) ? LOW_DETAIL_IMAGE_TOKENS : IMAGE_TOKENS
   if (isJsonObject(part.input_audio)) return countEncoded(part.input_audio.data, AUDIO_CHARS_PER_TOKEN)
-  if (FILES.has(part.type)) return countFile(isJsonObject(part.file) ? part.file : part, countText)
+  if (FILE_TYPES.has(part.type as string)) return countFile(isJsonObject(part.file) ? part.file : part, countText)
   let tokens = 'role' in part && typeof part.name === 'string' ? NAME_OVERHEAD_TOKENS : 0
   for (const field in part) {
     const value = part[field]
