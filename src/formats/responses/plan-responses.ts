@@ -12,8 +12,6 @@ export type ResponsesCachePlan =
        * reasoning encrypted for that account. The cache key then includes the provider key's version.
        */
       isBoundToKey: boolean
-      /** Whether the provider stores the response. It is part of the cache key, because the id of a stored response can be used later. */
-      isStored: boolean
     }
 
 /** Fields that refer to state at the provider, or create some. */
@@ -44,8 +42,7 @@ export function planResponsesCaching(body: JsonObject): ResponsesCachePlan {
   if (body.background === true) return { isCacheable: false, field: 'background' }
   const field = findHostedTool('responses', body.tools) ?? findReference(body.input)
   if (field !== null) return { isCacheable: false, field }
-  const isStored = body.store !== false
-  return { isCacheable: true, isBoundToKey: isStored || hasEncryptedReasoning(body), isStored }
+  return { isCacheable: true, isBoundToKey: body.store !== false || hasEncryptedReasoning(body) }
 }
 
 function findReference(input: unknown): string | null {

@@ -3,7 +3,6 @@ import { type CacheControl, isCacheableInMode, isRefreshRequest } from '../../ca
 import { type CacheQuery, createCacheQuery, hashRequest } from '../../cache/cache-query.ts'
 import { hasCachePermission, sharingScope } from '../../cache/cache-scope.ts'
 import { ProxyError } from '../../errors/errors.ts'
-import { planResponsesCaching } from '../../formats/responses/plan-responses.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { pickCacheKeyHeaders } from '../../providers/forwarded-headers.ts'
 import { type ModelRouter, routeIdOf } from '../../providers/model-router.ts'
@@ -97,10 +96,8 @@ export function isCachingAllowed(query: CacheableQuery, { cache_mode }: Resolved
 }
 
 /** Names the version of the provider key for a response that is only usable with the key that created it; else returns ''. */
-function keyBinding({ endpoint, body }: CacheableQuery, { provider_keys_version: version }: ResolvedKey): string {
-  if (endpoint !== 'responses') return ''
-  const plan = planResponsesCaching(body)
-  return plan.isCacheable && plan.isBoundToKey ? ` under key ${version}` : ''
+function keyBinding({ isBoundToKey }: CacheableQuery, { provider_keys_version: version }: ResolvedKey): string {
+  return isBoundToKey ? ` under key ${version}` : ''
 }
 
 /** Whether a plan made with the cached key record is valid for the resolved key. Records change rarely, so all of their fields are compared. */

@@ -77,6 +77,7 @@ function createQuery(
     audio: null,
     facts,
     isCacheable: isCacheable && !stream && json !== null,
+    isBoundToKey: false,
     get text() {
       return new TextDecoder().decode(passThroughBody.bytes)
     },

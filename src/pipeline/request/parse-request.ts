@@ -102,7 +102,7 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
     model,
     stream: stream === true && endpoint !== 'embeddings',
     includeUsage: alwaysReportsUsage(endpoint) || requestsUsage(body),
-    isCacheable: isCacheable(endpoint, body),
+    ...planCaching(endpoint, body),
     referencesEarlierTurns: endpoint === 'responses' && hasPreviousReferences(body),
     echoedFields: endpoint === 'responses' ? readEchoedFields(body) : null,
     canBeStored: CAN_BE_STORED[endpoint](body),
@@ -132,9 +132,10 @@ function alwaysReportsUsage(endpoint: Endpoint): boolean {
   return endpoint === 'responses' || endpoint === 'messages'
 }
 
-function isCacheable(endpoint: Endpoint, body: JsonObject): boolean {
-  if (endpoint === 'responses') return planResponsesCaching(body).isCacheable
-  return endpoint !== 'messages' || planMessagesCaching(body).isCacheable
+function planCaching(endpoint: Endpoint, body: JsonObject): Pick<ParsedBody, 'isCacheable' | 'isBoundToKey'> {
+  const plan = endpoint === 'responses' ? planResponsesCaching(body) : null
+  const { isCacheable } = endpoint === 'messages' ? planMessagesCaching(body) : (plan ?? { isCacheable: true })
+  return { isCacheable, isBoundToKey: plan?.isCacheable === true && plan.isBoundToKey }
 }
 
 /** Returns the same request, which must not be large, for another model. */

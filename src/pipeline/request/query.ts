@@ -36,6 +36,8 @@ interface CacheableQuery extends RecordedQuery {
   facts: BodyFacts
   /** Whether the response depends on the request alone and the request has no side effects. */
   isCacheable: boolean
+  /** Whether the response is only usable with the provider key that created it. */
+  isBoundToKey: boolean
 }
 
 /** A parsed body, independent of the client. */

@@ -36,16 +36,12 @@ describe('planResponses', () => {
       ],
     },
   ])('lets the cache answer %j', body => {
-    expect(planResponsesCaching({ ...plain, ...body })).toEqual({
-      isCacheable: true,
-      isBoundToKey: true,
-      isStored: true,
-    })
+    expect(planResponsesCaching({ ...plain, ...body })).toEqual({ isCacheable: true, isBoundToKey: true })
   })
 
   test('binds an answer to the key it was made with, unless nothing of it leads back there', () => {
     const unstored = { ...plain, store: false }
-    expect(planResponsesCaching(unstored)).toEqual({ isCacheable: true, isBoundToKey: false, isStored: false })
+    expect(planResponsesCaching(unstored)).toEqual({ isCacheable: true, isBoundToKey: false })
     const sealed = [
       { include: ['reasoning.encrypted_content'] },
       { input: [{ type: 'reasoning', summary: [], encrypted_content: 'gAAA' }] },
