@@ -28,14 +28,7 @@ import {
   readDeployedFiles,
   readMigrations,
 } from './migration-files.ts'
-import {
-  buildLedgerInsert,
-  hasTables,
-  isLedgerPresent,
-  type MigrationLedger,
-  RELEASE_ROW,
-  readLedger,
-} from './migration-ledger.ts'
+import { buildLedgerInsert, hasTable, type MigrationLedger, RELEASE_ROW, readLedger } from './migration-ledger.ts'
 import {
   isMigrating,
   MIGRATION_IN_PROGRESS,
@@ -91,12 +84,12 @@ export async function migrate(
   let waitsSinceMs: number | null = null
   let reportedAtMs = Number.NEGATIVE_INFINITY
   const rights = createRightsCheck(database)
-  let hasLedger = await rights.explain(isLedgerPresent(database))
+  let hasLedger = await rights.explain(hasTable(database, 'schema_migrations'))
   if (!hasLedger) await rejectPublicSchemaTables(database)
   for (;;) {
-    hasLedger ||= await isLedgerPresent(database)
+    hasLedger ||= await hasTable(database, 'schema_migrations')
     const ledger = hasLedger ? await rights.explain(readLedger(database)) : new Map<string, string>()
-    if (hasLedger && ledger.size === 0 && (await hasTables(database)))
+    if (hasLedger && ledger.size === 0 && (await hasTable(database, 'projects')))
       throw new Error(
         `the database has tables, but no ledger of migrations: its rows were not restored. ${RESTORE_ADVICE}`,
       )

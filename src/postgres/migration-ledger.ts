@@ -34,21 +34,13 @@ export function buildLedgerAssertion(ledger: MigrationLedger): string {
 end $$;`
 }
 
-/** Returns true if the tables exist. If the ledger is missing or empty then, the database was restored without its rows. */
-export async function hasTables(database: Database): Promise<boolean> {
+/** If the table `projects` exists and the ledger is missing or empty, the database was restored without its rows. */
+export async function hasTable(database: Database, name: 'projects' | 'schema_migrations'): Promise<boolean> {
   const [found] = await database.call<{ has: boolean }>(
-    `select to_regclass('model_proxy.projects') is not null as has`,
+    `select to_regclass('model_proxy.${name}') is not null as has`,
     [],
   )
   return found?.has === true
-}
-
-export async function isLedgerPresent(database: Database): Promise<boolean> {
-  const [found] = await database.call<{ known: boolean }>(
-    `select to_regclass('model_proxy.schema_migrations') is not null as known`,
-    [],
-  )
-  return found?.known === true
 }
 
 export async function readLedger(database: Database): Promise<MigrationLedger> {
