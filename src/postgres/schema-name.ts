@@ -17,12 +17,10 @@ export function withSchema(database: Database, schema: string): Database {
   if (schema === SCHEMA_NAME) return database
   const overrides: Partial<Database> = {
     call: callIn(database, schema),
-    runScript: text => database.runScript(replaceSchemaName(text, schema)),
+    runScript: (text, limitMs) => database.runScript(replaceSchemaName(text, schema), limitMs),
     runScripts: scripts =>
       database.runScripts(scripts.map(({ name, text }) => ({ name, text: replaceSchemaName(text, schema) }))),
-    get readReplica() {
-      return { call: callIn(database.readReplica, schema) }
-    },
+    readReplica: { call: callIn(database.readReplica, schema) },
     get operatorDatabase() {
       return database.operatorDatabase === database ? wrapped : withSchema(database.operatorDatabase, schema)
     },
