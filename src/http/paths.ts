@@ -1,8 +1,13 @@
 /** Resolves a path to its target. Accepts common misspellings. */
 import type { HttpMethod, RouteTarget } from '../pipeline/request/request.ts'
-import type { ObjectCollection } from '../postgres/stored-objects.ts'
-import { listAllowedMethods, parseOpenAiObjectPath, subpathPatternOf } from '../providers/openai-collections.ts'
-import { type ClientVendor, COLLECTION_PATHS, isPassThroughOperation } from '../providers/pass-through-operations.ts'
+import { type ClientVendor, isPassThroughOperation } from '../providers/pass-through-operations.ts'
+import {
+  actionsOf,
+  collectionForVendor,
+  parseStoredObjectPath,
+  routeOfStoredObject,
+  traitsOf,
+} from '../providers/stored-object-collections.ts'
 import type { Endpoint } from '../providers/upstream.ts'
 import { splitVendorBase } from './detect-vendor.ts'
 
@@ -31,31 +36,17 @@ export function parseUrl({ url }: Request): URL {
 
 const GET: readonly HttpMethod[] = ['GET']
 const POST: readonly HttpMethod[] = ['POST']
-const GET_OR_POST: readonly HttpMethod[] = ['GET', 'POST']
-const GET_OR_DELETE: readonly HttpMethod[] = ['GET', 'DELETE']
-
-/** The subpaths of stored objects, '' for the object itself, and the methods that each allows. */
-const STORED_OBJECT_PARTS: Record<ObjectCollection, Readonly<Record<string, readonly HttpMethod[]>>> = {
-  files: { '': GET_OR_DELETE, '/content': GET },
-  anthropic_files: { '': GET_OR_DELETE, '/content': GET },
-  batches: { '': GET, '/cancel': POST },
-  message_batches: { '': GET_OR_DELETE, '/cancel': POST, '/results': GET },
-}
 
 export function allowedMethodsOf(target: RouteTarget): readonly HttpMethod[] {
   switch (target.kind) {
     case 'models':
-    case 'told':
+    case 'info':
     case 'realtime':
     case 'health':
     case 'probe':
       return GET
-    case 'response':
-      return target.part === '' ? GET_OR_DELETE : target.part === '/cancel' ? POST : GET
-    case 'bound':
-      return listAllowedMethods(target)
-    case 'kept':
-      return target.id === null ? GET_OR_POST : (STORED_OBJECT_PARTS[target.collection][target.part] ?? [])
+    case 'stored_object':
+      return Object.keys(actionsOf(target)) as HttpMethod[]
     default:
       return POST
   }
@@ -68,7 +59,7 @@ export function resolveMethod(target: RouteTarget, method: string): HttpMethod |
   return methods.includes(effective) ? (effective as HttpMethod) : null
 }
 
-const UNMETERED_KINDS: ReadonlySet<RouteTarget['kind']> = new Set(['health', 'models', 'told', 'probe'])
+const UNMETERED_KINDS: ReadonlySet<RouteTarget['kind']> = new Set(['health', 'models', 'info', 'probe'])
 
 const MODELS = '/v1/models'
 
@@ -84,10 +75,10 @@ export const TARGETS_BY_PATH: Readonly<Record<string, RouteTarget>> = {
   '/v1/cache/feedback': { kind: 'cache', question: 'feedback' },
   '/v1/cache/explain': { kind: 'cache', question: 'explain' },
   [MODELS]: { kind: 'models', id: null },
-  '/v1/model/info': { kind: 'told', about: 'model/info' },
-  '/v1/key': { kind: 'told', about: 'key' },
-  '/v1/auth/key': { kind: 'told', about: 'key' },
-  '/v1/credits': { kind: 'told', about: 'credits' },
+  '/v1/model/info': { kind: 'info', about: 'model/info' },
+  '/v1/key': { kind: 'info', about: 'key' },
+  '/v1/auth/key': { kind: 'info', about: 'key' },
+  '/v1/credits': { kind: 'info', about: 'credits' },
   '/v1/realtime': { kind: 'realtime' },
   '/v1/health': { kind: 'health' },
   '/livez': { kind: 'probe', probe: 'livez' },
@@ -103,19 +94,15 @@ export function routeOf(target: RouteTarget): string {
       return `/v1/cache/${target.question}`
     case 'models':
       return target.id === null ? MODELS : `${MODELS}/{id}`
-    case 'told':
+    case 'info':
       return `/v1/${target.about}`
     case 'realtime':
     case 'health':
       return `/v1/${target.kind}`
     case 'probe':
       return `/${target.probe}`
-    case 'response':
-      return `/v1/responses/{id}${target.part}`
-    case 'bound':
-      return `/v1/${target.collection}${subpathPatternOf(target).replaceAll('*', '{id}')}`
-    case 'kept':
-      return `/v1${COLLECTION_PATHS[target.collection]}${target.id === null ? '' : '/{id}'}${target.part}`
+    case 'stored_object':
+      return `/v1${routeOfStoredObject(target)}`
     default:
       return pathOf(target)
   }
@@ -134,14 +121,6 @@ const SEGMENTS_AFTER_DEPLOYMENT = [3, 2, 1]
 /** Matches the paths that Gemini's and Vertex's clients call, under any base URL, and with any slashes in the model. */
 export const GEMINI_PATH =
   /:(?<called>\w*(?:Contents?|Tokens)|generateAnswer|\w*[pP]redict(?:LongRunning)?)$(?<=\/models\/.+)|(?<=\/v1beta\d*\/)models(?=\/[^:]*$|$)/
-
-/** Matches one response, or a part of it. Its ids contain no character that needs escaping. */
-const RESPONSE = /^\/v1\/responses\/([\w-]{1,256})(\/cancel|\/input_items)?$/
-
-const STORED_OBJECT_PATH = new RegExp(
-  `^/v1(${Object.values(COLLECTION_PATHS).join('|')})(?:/([\\w-]{1,256})(/[a-z]+)?)?$`,
-)
-const COLLECTIONS = Object.keys(COLLECTION_PATHS) as ObjectCollection[]
 
 /**
  * Returns the path's target; null when there is none. Tolerates extra slashes, a base URL without /v1, and vendors' base paths.
@@ -171,11 +150,10 @@ function readDeployment(rest: string): RouteTarget | null {
 export function applyVendor(target: RouteTarget, vendor: ClientVendor | null): RouteTarget {
   if (target.kind === 'endpoint') return vendor === 'aggregator' ? { ...target, vendor } : target
   if (vendor === null) return target
-  if (target.kind === 'bound' || target.kind === 'operation' || target.kind === 'response') return { ...target, vendor }
-  if (target.kind !== 'kept') return target
-  if (target.collection === 'message_batches') return target
-  const isAnthropic = target.collection === 'files' && vendor === 'anthropic'
-  return isAnthropic ? { ...target, collection: 'anthropic_files' } : { ...target, vendor }
+  if (target.kind === 'operation') return { ...target, vendor }
+  if (target.kind !== 'stored_object') return target
+  const collection = collectionForVendor(target.collection, vendor)
+  return traitsOf(collection).api === 'anthropic' ? { ...target, collection } : { ...target, vendor }
 }
 
 function readProxyPath(path: string): RouteTarget | null {
@@ -186,26 +164,16 @@ function readProxyPath(path: string): RouteTarget | null {
   if (target) return target
   const operation = proxyPath.slice('/v1/'.length)
   if (isPassThroughOperation(operation)) return { kind: 'operation', operation, model: null }
-  const stored = readStoredObject(proxyPath)
-  if (stored) return stored
-  const object = parseOpenAiObjectPath(proxyPath.slice('/v1'.length))
-  if (object) return { kind: 'bound', ...object }
-  const [, id, part = ''] = RESPONSE.exec(proxyPath) ?? []
-  if (id !== undefined) return { kind: 'response', id, part }
+  const object = parseStoredObjectPath(proxyPath.slice('/v1'.length))
+  if (object) return { kind: 'stored_object', ...object }
   return proxyPath.startsWith(`${MODELS}/`) && !GEMINI_PATH.test(proxyPath)
     ? { kind: 'models', id: proxyPath.slice(MODELS.length + 1) }
     : null
 }
 
-function readStoredObject(proxyPath: string): RouteTarget | null {
-  const [, path, id = null, part = ''] = STORED_OBJECT_PATH.exec(proxyPath) ?? []
-  const collection = COLLECTIONS.find(name => COLLECTION_PATHS[name] === path)
-  return collection && part in STORED_OBJECT_PARTS[collection] ? { kind: 'kept', collection, id, part } : null
-}
-
 /** Returns the target with the deployment as its model. A batch names a model in each of its lines instead. */
 function addDeployment(escaped: string, target: RouteTarget | null): RouteTarget | null {
-  if (target?.kind === 'kept' && target.collection === 'batches') return target
+  if (target?.kind === 'stored_object' && target.collection === 'batches') return target
   if (target?.kind !== 'endpoint' && target?.kind !== 'operation') return null
   try {
     return { ...target, model: decodeURIComponent(escaped) }

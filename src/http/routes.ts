@@ -104,7 +104,7 @@ function createDispatch(options: Omit<HttpAppOptions, 'controllers'>) {
     target: RouteTarget,
   ): Promise<Response | undefined> {
     if (target.kind === 'models') return handleModels(incoming, target.id)
-    if (target.kind === 'told') return handleInfo(incoming, target.about)
+    if (target.kind === 'info') return handleInfo(incoming, target.about)
     if (target.kind === 'realtime') return answerRealtime(incoming)
     if (target.kind === 'probe') return handleProbe(incoming, target.probe)
     return target.kind === 'health' ? handleHealth(incoming) : answerPipeline(incoming, target, method)

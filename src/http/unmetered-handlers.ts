@@ -10,7 +10,7 @@ import { closeIfBodyUnread } from './read-body.ts'
 import type { Probe, Readiness } from './readiness.ts'
 import { respondWithJson } from './respond.ts'
 
-type AccountInfo = Extract<RouteTarget, { kind: 'told' }>['about']
+type AccountInfo = Extract<RouteTarget, { kind: 'info' }>['about']
 
 export interface UnmeteredHandlersOptions {
   models: ModelDirectory
@@ -62,7 +62,7 @@ export function createUnmeteredHandlers(
         return { value: id === null ? await models.list(caller) : await models.find(caller, id) }
       }),
     handleInfo: (incoming, about) =>
-      respond(incoming, { kind: 'told', about }, async address => {
+      respond(incoming, { kind: 'info', about }, async address => {
         const caller = await admitCaller(incoming, address)
         if (about !== 'model/info') return { value: await keyInfo[about === 'key' ? 'readKey' : 'readCredits'](caller) }
         return {

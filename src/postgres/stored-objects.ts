@@ -1,9 +1,6 @@
-/** Names the storage providers of files and batches: the provider, and the key with which they were created. */
+/** Names the storage providers of stored objects: the provider, and the key with which they were created. */
 import { callFunction } from './call.ts'
 import type { Database } from './database.ts'
-
-/** The kinds of objects that a provider stores for a project. Anthropic's have collections of their own. */
-export type ObjectCollection = 'files' | 'batches' | 'message_batches' | 'anthropic_files'
 
 /** The name of a provider key that was stored without a name. */
 export const DEFAULT_KEY_NAME = 'default'

@@ -3,9 +3,10 @@ import { AGGREGATOR } from '../catalogue/catalogue.ts'
 import { type DirectProvider, VENDORS } from '../config/vendors.ts'
 import { createError, type ProxyError } from '../errors/errors.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
-import { DEFAULT_KEY_NAME, type ObjectCollection } from '../postgres/stored-objects.ts'
+import { DEFAULT_KEY_NAME } from '../postgres/stored-objects.ts'
 import type { ClientVendor } from './pass-through-operations.ts'
 import { noStorageProviderError, sandboxStorageError } from './routing-errors.ts'
+import { type StoredObjectCollection, traitsOf } from './stored-object-collections.ts'
 import type { Provider } from './upstream.ts'
 
 /** The parts of a request that select a storage provider. */
@@ -16,15 +17,11 @@ export interface StorageProviderQuery {
   vendor?: ClientVendor | undefined
 }
 
-const vendorsStoring = (collection: ObjectCollection) =>
-  VENDORS.filter(({ keeps }) => keeps.includes(collection)).map(({ name }) => name)
-
-/** The storage providers of each collection, in order of preference. */
-const STORAGE_PROVIDERS: Record<ObjectCollection, readonly (DirectProvider | typeof AGGREGATOR)[]> = {
-  files: [...vendorsStoring('files'), AGGREGATOR],
-  batches: [...vendorsStoring('batches'), AGGREGATOR],
-  message_batches: vendorsStoring('message_batches'),
-  anthropic_files: vendorsStoring('anthropic_files'),
+/** Returns the storage providers of the collection, in order of preference. */
+function listStorageProviders(collection: StoredObjectCollection): (DirectProvider | typeof AGGREGATOR)[] {
+  const { api, ownership } = traitsOf(collection)
+  const vendors = VENDORS.filter(({ keeps }) => keeps.some(kept => kept === collection)).map(({ name }) => name)
+  return api === 'openai' && ownership === 'recorded' ? [...vendors, AGGREGATOR] : vendors
 }
 
 /** The providers that a project can use; `aggregator` is null when none is configured. */
@@ -35,14 +32,14 @@ interface AvailableProviders {
 
 export function findStorageProvider(
   resolvedKey: Pick<ResolvedKey, 'key_type' | 'direct_providers'>,
-  collection: ObjectCollection,
+  collection: StoredObjectCollection,
   { providerId, vendor }: StorageProviderQuery,
   { aggregator, direct }: AvailableProviders,
 ): Provider | ProxyError {
   if (resolvedKey.key_type === 'test') return sandboxStorageError()
   const [storageProvider, key = DEFAULT_KEY_NAME] = providerId?.split('/') ?? []
   const named = storageProvider ?? vendor
-  for (const name of STORAGE_PROVIDERS[collection]) {
+  for (const name of listStorageProviders(collection)) {
     if (named !== undefined && name !== named) continue
     if (name === AGGREGATOR) {
       if (aggregator) return aggregator()

@@ -4,7 +4,6 @@ import { matchProvider, matchProviders, VALID_MODEL_NAME } from '../catalogue/ve
 import { type DirectProvider, VENDORS } from '../config/vendors.ts'
 import { createError, ProxyError } from '../errors/errors.ts'
 import type { ResolvedKey } from '../postgres/admit-requests.ts'
-import type { ObjectCollection } from '../postgres/stored-objects.ts'
 import {
   type AggregatorModels,
   type AggregatorModelsOptions,
@@ -16,6 +15,7 @@ import { findStorageProvider, type StorageProviderQuery } from './find-storage-p
 import { matchesAnyModelPattern } from './model-patterns.ts'
 import { renameModel } from './rename-model.ts'
 import { modelNotFoundError, noRouteError, quoteModel } from './routing-errors.ts'
+import type { StoredObjectCollection } from './stored-object-collections.ts'
 import type { Provider } from './upstream.ts'
 
 /** The fields of a resolved key that decide about the route. */
@@ -53,7 +53,7 @@ export interface ModelRouter {
    */
   findStorageProvider(
     resolvedKey: RoutingContext,
-    collection: ObjectCollection,
+    collection: StoredObjectCollection,
     query?: StorageProviderQuery,
   ): Provider | ProxyError
   /** Returns the provider of this model by its name in the catalogue's prices; null for a name without a route. */

@@ -1,7 +1,6 @@
 /** Defines the pass-through operations, with the traits of each. */
 import type { DirectProvider } from '../config/vendors.ts'
-import type { ObjectCollection } from '../postgres/stored-objects.ts'
-import type { OpenAiCollection } from './openai-collections.ts'
+import type { StoredObjectCollection } from './stored-object-collections.ts'
 import type { Endpoint } from './upstream.ts'
 
 export interface PassThroughTraits {
@@ -53,7 +52,7 @@ export const PASS_THROUGH_OPERATIONS = {
 export type PassThroughOperation = keyof typeof PASS_THROUGH_OPERATIONS
 
 /** The endpoint in a usage record. */
-export type RecordedEndpoint = Endpoint | PassThroughOperation | ObjectCollection | OpenAiCollection | 'realtime'
+export type RecordedEndpoint = Endpoint | PassThroughOperation | StoredObjectCollection | 'realtime'
 
 export function isPassThroughOperation(path: string): path is PassThroughOperation {
   return Object.hasOwn(PASS_THROUGH_OPERATIONS, path)
@@ -61,11 +60,3 @@ export function isPassThroughOperation(path: string): path is PassThroughOperati
 
 /** The vendor whose API a client uses, as its path or its headers show. OpenAI's format identifies no vendor: Groq and aggregators use it, too. */
 export type ClientVendor = DirectProvider | 'google' | 'aggregator'
-
-/** The paths of stored objects, after the base address. */
-export const COLLECTION_PATHS: Record<ObjectCollection, string> = {
-  files: '/files',
-  anthropic_files: '/files',
-  batches: '/batches',
-  message_batches: '/messages/batches',
-}

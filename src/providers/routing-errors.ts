@@ -4,9 +4,9 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { matchProvider, matchProviders } from '../catalogue/vendor-model-names.ts'
 import { mapVendors, VENDORS } from '../config/vendors.ts'
 import { createError, type ProxyError } from '../errors/errors.ts'
-import type { ObjectCollection } from '../postgres/stored-objects.ts'
-import { type ClientVendor, COLLECTION_PATHS } from './pass-through-operations.ts'
+import type { ClientVendor } from './pass-through-operations.ts'
 import { findSimilarNames } from './similar-names.ts'
+import { type StoredObjectCollection, traitsOf } from './stored-object-collections.ts'
 
 /** Returns a 404 for a name without a route. `usable` are the models that the key can use. */
 export function modelNotFoundError(
@@ -58,14 +58,14 @@ const STORAGE_MESSAGES: Record<ClientVendor, { title: string; missing: string }>
 }
 
 /** Returns the error for a collection that no provider of the project stores. `vendor` is the vendor that the client names. */
-export function noStorageProviderError(collection: ObjectCollection, vendor?: ClientVendor): ProxyError {
+export function noStorageProviderError(collection: StoredObjectCollection, vendor?: ClientVendor): ProxyError {
   if (collection === 'message_batches') return createError('messageBatchesNeedKey')
   if (collection === 'anthropic_files') return vendorHasNoStorageError(collection, 'anthropic')
   return vendor === undefined ? createError('noStorageProvider') : vendorHasNoStorageError(collection, vendor)
 }
 
-function vendorHasNoStorageError(collection: ObjectCollection, vendor: ClientVendor): ProxyError {
-  const path = COLLECTION_PATHS[collection]
+function vendorHasNoStorageError(collection: StoredObjectCollection, vendor: ClientVendor): ProxyError {
+  const { path } = traitsOf(collection)
   const { title, missing } = STORAGE_MESSAGES[vendor]
   const hasPath = vendor !== 'anthropic' || collection === 'anthropic_files'
   return createError('vendorHasNoStorage', { title, path, missing: hasPath ? missing : `it has no /v1${path}.` })

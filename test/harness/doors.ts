@@ -1,6 +1,7 @@
 /** Every way to a provider: a request for each, and what it costs. */
 import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
-import { COLLECTION_PATHS, PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
+import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
+import { traitsOf } from '../../src/providers/stored-object-collections.ts'
 import { type Addressed, post } from './client.ts'
 
 /** At 0.6 US dollars a million, an answer of this length costs a cent. */
@@ -141,7 +142,7 @@ export const WAYS = [
     kind === 'endpoint' || kind === 'realtime' ? path.slice(3) : [],
   ),
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/${operation}`),
-  ...Object.values(COLLECTION_PATHS).filter(path => path !== COLLECTION_PATHS.files),
+  ...(['batches', 'message_batches'] as const).map(name => traitsOf(name).path),
   JUDGE.path,
 ]
 

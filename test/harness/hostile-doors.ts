@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { allowedMethodsOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import type { RouteTarget } from '../../src/pipeline/request/request.ts'
-import { OPENAI_COLLECTIONS } from '../../src/providers/openai-collections.ts'
-import { COLLECTION_PATHS, PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
+import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
+import { traitsOf } from '../../src/providers/stored-object-collections.ts'
+import { COLLECTIONS } from './stored-object-paths.ts'
 import { type Place, placesOf, readTypes } from './typed-places.ts'
 
 /** Which type of which package a door's body has, and a body that is answered. */
@@ -91,15 +92,14 @@ export const BODY_DOORS = [
     allowedMethodsOf(TARGETS_BY_PATH[path] as RouteTarget).includes('POST'),
   ),
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
-  ...Object.values(COLLECTION_PATHS).map(path => `/v1${path}`),
-  ...Object.keys(OPENAI_COLLECTIONS).map(collection => `/v1/${collection}`),
+  ...COLLECTIONS.flatMap(name => (traitsOf(name).actions['']?.POST ? [`/v1${traitsOf(name).path}`] : [])),
 ].map(path => path.replace('/v1', ''))
 
 export const FORM_DOORS = [
   ...Object.entries(PASS_THROUGH_OPERATIONS).flatMap(([operation, { acceptsForms }]) =>
     acceptsForms ? [`/${operation}`] : [],
   ),
-  COLLECTION_PATHS.files,
+  traitsOf('files').path,
 ]
 
 const types = new Map<string, ReturnType<typeof readTypes>>()

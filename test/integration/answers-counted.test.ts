@@ -4,20 +4,20 @@
  */
 import { expect, test } from 'vitest'
 import { resolveTarget, routeOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
-import { COLLECTION_PATHS, PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
+import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask } from '../harness/client.ts'
 import { startProxy } from '../harness/proxy.ts'
+import { COLLECTIONS, listObjectPaths } from '../harness/stored-object-paths.ts'
 import { startStandin } from '../standin/server.ts'
 
 const PATHS = [
   ...Object.keys(TARGETS_BY_PATH),
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
-  ...Object.values(COLLECTION_PATHS).flatMap(path => [`/v1${path}`, `/v1${path}/some-id`]),
+  ...COLLECTIONS.flatMap(name => listObjectPaths(name).map(path => `/v1${path}`)),
   '/v1/models/gpt-4o-mini',
-  '/v1/responses/resp_1/cancel',
   '/openai/deployments/gpt-4o-mini/chat/completions',
   '/v1/unheard-of',
 ]

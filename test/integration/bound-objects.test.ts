@@ -1,14 +1,14 @@
 /** What OpenAI keeps beside files and batches: each belongs to one project, whoever shares the account there. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { OPENAI_COLLECTIONS, type OpenAiCollection } from '../../src/providers/openai-collections.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { get, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type KeptStandin, startKeptStandin } from './bound-objects/kept-standin.ts'
 
-const COLLECTIONS = Object.keys(OPENAI_COLLECTIONS) as OpenAiCollection[]
+const COLLECTIONS = ['conversations', 'vector_stores', 'containers', 'uploads', 'videos'] as const
+type OpenAiCollection = (typeof COLLECTIONS)[number]
 const LISTED = ['vector_stores', 'containers', 'videos'] as const
 const MAKING: Record<OpenAiCollection, object> = {
   conversations: { metadata: { topic: 'demo' } },

@@ -61,7 +61,7 @@ describeOnce('what is kept', backend => {
     ).toBeNull()
     const page = {
       of_collection: 'batches',
-      kept_by: null,
+      stored_by: null,
       for_purpose: null,
       only_ids: null,
       after_id: null,

@@ -1,14 +1,15 @@
 /** What a key may ask for, and where it may be used: at every door, from the next request on, and nothing is counted where it may not. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { allowedMethodsOf, resolveTarget, routeOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
+import { allowedMethodsOf, resolveTarget, TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import type { RouteTarget } from '../../src/pipeline/request/request.ts'
-import { COLLECTION_PATHS, PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
+import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { COLLECTIONS, listObjectPaths } from '../harness/stored-object-paths.ts'
 import { sendRaw } from './hostile/raw-http.ts'
 
 let upstreams: Upstreams
@@ -21,10 +22,8 @@ afterAll(() => upstreams.stop())
 const DOORS = [
   ...Object.keys(TARGETS_BY_PATH),
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
-  ...['/v1/models/gpt-4o', '/v1/responses/resp_1', '/v1/responses/resp_1/cancel', '/v1/responses/resp_1/input_items'],
-  ...Object.values(COLLECTION_PATHS).flatMap(path =>
-    ['', '/id_1', '/id_1/content', '/id_1/cancel', '/id_1/results'].map(rest => `/v1${path}${rest}`),
-  ),
+  '/v1/models/gpt-4o',
+  ...COLLECTIONS.flatMap(name => listObjectPaths(name).map(path => `/v1${path}`)),
 ].flatMap(path => {
   const target = resolveTarget(path)
   if (!target || target.kind === 'health' || target.kind === 'probe') return []
@@ -84,30 +83,9 @@ describeOnce('restricted keys', backend => {
   }
   const chat = { path: '/v1/chat/completions', method: 'POST' }
 
-  test('every path is a door', () => {
-    const routes = new Set(DOORS.map(({ target }) => ('part' in target ? routeOf(target) : target.kind)))
-    expect([...routes].sort()).toEqual([
-      '/v1/batches',
-      '/v1/batches/{id}',
-      '/v1/batches/{id}/cancel',
-      '/v1/files',
-      '/v1/files/{id}',
-      '/v1/files/{id}/content',
-      '/v1/messages/batches',
-      '/v1/messages/batches/{id}',
-      '/v1/messages/batches/{id}/cancel',
-      '/v1/messages/batches/{id}/results',
-      '/v1/responses/{id}',
-      '/v1/responses/{id}/cancel',
-      '/v1/responses/{id}/input_items',
-      'cache',
-      'count',
-      'endpoint',
-      'models',
-      'operation',
-      'realtime',
-      'told',
-    ])
+  test('every kind of path is a door', () => {
+    const kinds = ['cache', 'count', 'endpoint', 'info', 'models', 'operation', 'realtime', 'stored_object']
+    expect([...new Set(DOORS.map(({ target }) => target.kind))].sort()).toEqual(kinds)
   })
 
   test('at no door from another address, and nothing is asked or counted', async () => {

@@ -1,61 +1,40 @@
 /** Another project's object is a 404 with the same text at every path and method, whoever else uses the same account at the provider. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { allowedMethodsOf, resolveTarget } from '../../src/http/paths.ts'
+import { type StoredObjectCollection, traitsOf } from '../../src/providers/stored-object-collections.ts'
 import { describeBackends } from '../harness/backends.ts'
-import { type Answer, post, readAnswer } from '../harness/client.ts'
+import { type Answer, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { COLLECTIONS, listObjectPaths } from '../harness/stored-object-paths.ts'
 import { type KeptStandin, startKeptStandin } from './bound-objects/kept-standin.ts'
 
 const MODEL = 'gpt-4o-mini'
 const CLAUDE = { model: 'claude-haiku-4-5', max_tokens: 5, messages: [{ role: 'user', content: 'Hi.' }] }
 const LINE = { custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: { model: MODEL, messages: [] } }
 
-interface Creation {
-  path: string
-  headers?: Record<string, string>
-  /** A file is uploaded as a form; a batch names an uploaded file. */
-  body: object | 'file' | 'batch'
-  notFound: (id: string) => string
+const ANTHROPIC_HEADERS = { 'anthropic-version': '2023-06-01' }
+
+/** A file is uploaded as a form; a batch names an uploaded file. */
+const BODIES: Record<StoredObjectCollection, Record<string, unknown> | 'file' | 'batch'> = {
+  files: 'file',
+  anthropic_files: 'file',
+  batches: 'batch',
+  message_batches: { requests: [{ custom_id: 'a', params: CLAUDE }] },
+  responses: { model: MODEL, input: 'Hi.' },
+  conversations: {},
+  vector_stores: { name: 'Manuals' },
+  containers: { name: 'Sums' },
+  uploads: { filename: 'a.txt', purpose: 'user_data', bytes: 3, mime_type: 'text/plain' },
+  videos: { prompt: 'A calico cat' },
 }
-
-const fileNotFound = (id: string) => `No such File object: ${id}`
-const batchNotFound = (id: string) => `No batch found with id '${id}'.`
-const openAiObjectNotFound = (id: string) =>
-  `There is no object with id '${id}' in this project: it belongs to another project.`
-const responseNotFound = (id: string) => `Response with id '${id}' not found.`
-
-const CREATIONS: Record<string, Creation> = {
-  files: { path: '/files', body: 'file', notFound: fileNotFound },
-  anthropic_files: {
-    path: '/files',
-    headers: { 'anthropic-version': '2023-06-01' },
-    body: 'file',
-    notFound: fileNotFound,
-  },
-  batches: { path: '/batches', body: 'batch', notFound: batchNotFound },
-  message_batches: {
-    path: '/messages/batches',
-    body: { requests: [{ custom_id: 'a', params: CLAUDE }] },
-    notFound: batchNotFound,
-  },
-  responses: { path: '/responses', body: { model: MODEL, input: 'Hi.' }, notFound: responseNotFound },
-  conversations: { path: '/conversations', body: {}, notFound: openAiObjectNotFound },
-  vector_stores: { path: '/vector_stores', body: { name: 'Manuals' }, notFound: openAiObjectNotFound },
-  containers: { path: '/containers', body: { name: 'Sums' }, notFound: openAiObjectNotFound },
-  uploads: {
-    path: '/uploads',
-    body: { filename: 'a.txt', purpose: 'user_data', bytes: 3, mime_type: 'text/plain' },
-    notFound: openAiObjectNotFound,
-  },
-  videos: { path: '/videos', body: { prompt: 'A calico cat' }, notFound: openAiObjectNotFound },
+const NOT_FOUND = {
+  fileNotFound: (id: string) => `No such File object: ${id}`,
+  batchNotFound: (id: string) => `No batch found with id '${id}'.`,
+  responseNotFound: (id: string) =>
+    `Response with id '${id}' not found. Responses are stored for a week, for the key that created them, unless the request sets store: false; OpenAI stores those of its own models for projects with their own OpenAI key.`,
+  openAiObjectNotFound: (id: string) =>
+    `There is no object with id '${id}' in this project: it belongs to another project.`,
 }
-
-const SUBPATHS = [
-  ...['', '/content', '/cancel', '/results', '/input_items', '/items', '/items/inner_1', '/search', '/files'],
-  ...['/files/inner_1', '/files/inner_1/content', '/file_batches', '/file_batches/inner_1', '/parts', '/complete'],
-  ...['/file_batches/inner_1/cancel', '/file_batches/inner_1/files', '/remix'],
-]
 
 describeBackends('stored objects of another project', backend => {
   let upstreams: Upstreams
@@ -82,64 +61,91 @@ describeBackends('stored objects of another project', backend => {
   })
   afterAll(() => Promise.all([proxy.stop(), upstreams.stop(), account.stop()]))
 
-  async function upload(key: string, headers: Record<string, string>): Promise<Answer> {
-    const body = new FormData()
-    body.set('purpose', 'batch')
-    body.set('file', new File([JSON.stringify(LINE)], 'in.jsonl'))
-    const sent = { method: 'POST', headers: { ...headers, authorization: `Bearer ${key}` }, body }
-    return readAnswer(await fetch(`${proxy.baseUrl}/files`, sent))
+  const headersOf = (name: StoredObjectCollection) => (name === 'anthropic_files' ? ANTHROPIC_HEADERS : {})
+
+  async function bodyFor(key: string, name: StoredObjectCollection): Promise<FormData | string> {
+    const body = BODIES[name]
+    if (body === 'batch') {
+      const file = await send(key, { method: 'POST', path: '/files' }, 'files', await bodyFor(key, 'files'))
+      const input_file_id = file.json.id
+      return JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' })
+    }
+    if (body !== 'file') return JSON.stringify(body)
+    const form = new FormData()
+    form.set('purpose', 'batch')
+    form.set('file', new File([JSON.stringify(LINE)], 'in.jsonl'))
+    return form
   }
 
-  async function create(key: string, { path, headers = {}, body }: Creation): Promise<string> {
-    const batch = async () => ({
-      input_file_id: (await upload(key, {})).json.id,
-      endpoint: '/v1/chat/completions',
-      completion_window: '24h',
-    })
-    const sent = body === 'batch' ? await batch() : body
-    const answer =
-      sent === 'file' ? await upload(key, headers) : await readAnswer(await post(proxy, key, path, sent, { headers }))
+  async function create(key: string, name: StoredObjectCollection): Promise<string> {
+    const answer = await send(key, { method: 'POST', path: traitsOf(name).path }, name, await bodyFor(key, name))
     expect(answer.status, answer.text).toBe(200)
     return answer.json.id as string
   }
 
-  /** The paths below an object with this id, with their methods; the object itself is deleted last. */
-  function listRequests({ path }: Creation, id: string): { method: string; path: string }[] {
-    const requests = SUBPATHS.flatMap(subpath => {
-      const target = resolveTarget(`${path}/${id}${subpath}`)
-      return (target ? allowedMethodsOf(target) : []).map(method => ({ method, path: `${path}/${id}${subpath}` }))
-    })
-    const isLast = (each: { method: string; path: string }) => each.method === 'DELETE' && each.path === `${path}/${id}`
-    return [...requests.filter(each => !isLast(each)), ...requests.filter(isLast)]
+  /** Every method at every path that names the object, its deletion last. */
+  function listRequests(name: StoredObjectCollection, id: string): { method: string; path: string }[] {
+    const paths = listObjectPaths(name, id)
+    const requests = Object.values(traitsOf(name).actions).flatMap((actions, at) =>
+      Object.keys(actions).map(method => ({ method, path: paths[at] ?? '' })),
+    )
+    const named = requests.filter(({ path }) => path.includes(id))
+    const isLast = ({ method, path }: { method: string; path: string }) => method === 'DELETE' && path.endsWith(id)
+    return [...named.filter(each => !isLast(each)), ...named.filter(isLast)]
   }
 
-  const send = async (key: string, { method, path }: { method: string; path: string }, { headers = {} }: Creation) =>
-    readAnswer(
-      await fetch(proxy.baseUrl + path, {
-        method,
-        headers: { ...headers, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        ...(method === 'POST' && { body: '{}' }),
-      }),
-    )
+  async function send(
+    key: string,
+    { method, path }: { method: string; path: string },
+    name: StoredObjectCollection,
+    body: FormData | string | null = method === 'POST' ? '{}' : null,
+  ): Promise<Answer> {
+    const headers = new Headers({ ...headersOf(name), authorization: `Bearer ${key}` })
+    if (typeof body === 'string') headers.set('content-type', 'application/json')
+    return readAnswer(await fetch(proxy.baseUrl + path, { method, headers, body }))
+  }
 
-  test.each(Object.entries(CREATIONS))('%s are not found at any path or method', async (_, creation) => {
-    const id = await create(mine, creation)
-    const requests = listRequests(creation, id)
+  test.each(COLLECTIONS)('%s are not found at any path or method', async name => {
+    const id = await create(mine, name)
+    const requests = listRequests(name, id)
     expect(requests.length).toBeGreaterThan(1)
     for (const request of requests) {
       account.requests.length = 0
-      const rejected = await send(theirs, request, creation)
+      const rejected = await send(theirs, request, name)
       expect([request, rejected.status, rejected.json.error.message]).toEqual([
         request,
         404,
-        expect.stringContaining(creation.notFound(id)),
+        NOT_FOUND[traitsOf(name).notFound](id),
       ])
       expect(account.requests).toEqual([])
-      const own = await send(mine, request, creation)
+      const own = await send(mine, request, name)
       expect([request, own.status]).toEqual([request, 200])
-      expect(account.requests.map(({ method, path }) => ({ method, path }))).toEqual([
-        { ...request, path: `/v1${request.path}` },
+      const path = `/v1${request.path}`
+      expect(account.requests.map(asked => ({ method: asked.method, path: asked.path }))).toEqual([
+        { ...request, path },
       ])
     }
+  })
+
+  const CREATED = COLLECTIONS.flatMap(name => {
+    const { creates } = traitsOf(name).actions['']?.POST ?? {}
+    return creates ? [{ name, ...creates }] : []
+  })
+  test.each(CREATED)('$name that cannot be recorded are undone by $method $subpath', async ({ name, ...undo }) => {
+    await proxy.stores.database.runScript(`
+      create function model_proxy.reject_object() returns trigger language plpgsql as
+        $$ begin raise exception 'rejected by the test'; end $$;
+      create trigger reject_object before insert on model_proxy.stored_objects for each row
+        when (new.collection = '${name}') execute function model_proxy.reject_object()`)
+    try {
+      const answer = await send(mine, { method: 'POST', path: traitsOf(name).path }, name, await bodyFor(mine, name))
+      expect(answer.status, answer.text).toBe(503)
+    } finally {
+      await proxy.stores.database.runScript('drop function model_proxy.reject_object() cascade')
+    }
+    const [created, undone] = account.requests.slice(-2)
+    expect(created).toMatchObject({ method: 'POST', path: `/v1${traitsOf(name).path}` })
+    expect(undone?.method).toBe(undo.method)
+    expect(undone?.path).toMatch(new RegExp(`^/v1${traitsOf(name).path}/\\w+${undo.subpath}$`))
   })
 })

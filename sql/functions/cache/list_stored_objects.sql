@@ -1,7 +1,7 @@
 create or replace function list_stored_objects(
     of_project bigint,
     of_collection text,
-    kept_by text,
+    stored_by text,
     for_purpose text,
     only_ids text[],
     after_id text,
@@ -20,7 +20,7 @@ as $$
     from stored_objects k, cursor c
     where k.project_id = of_project
         and k.collection = of_collection
-        and (kept_by is null or split_part(k.provider, '/', 1) = kept_by)
+        and (stored_by is null or split_part(k.provider, '/', 1) = stored_by)
         and (for_purpose is null or k.purpose = for_purpose)
         and (only_ids is null or k.id = any (only_ids))
         and (k.expires_at is null or k.expires_at > now())
@@ -29,4 +29,4 @@ as $$
     limit page_size;
 $$;
 
-comment on function list_stored_objects(bigint, text, text, text, text[], text, boolean, integer) is 'The project''s own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. Null: kept_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told).';
+comment on function list_stored_objects(bigint, text, text, text, text[], text, boolean, integer) is 'The project''s own files or batches, all or those that one provider keeps, after a given one; empty when the given one does not exist. Null: stored_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told).';

@@ -201,7 +201,8 @@ export function describeUnparsedRequest({ target }: { target: RouteTarget }): Re
   // The model comes from the path, which may hold any text.
   const model = toSingleLine('model' in target ? (target.model ?? '') : '', MAX_MODEL_LENGTH)
   const query = { model, stream: false, body: {} }
-  if (target.kind === 'kept' || target.kind === 'bound') return { ...query, endpoint: target.collection }
+  if (target.kind === 'stored_object')
+    return target.collection === 'responses' ? null : { ...query, endpoint: target.collection }
   if (target.kind === 'operation') return { ...query, endpoint: target.operation }
   return target.kind === 'endpoint' ? { ...query, endpoint: target.endpoint } : null
 }

@@ -1,6 +1,7 @@
 /** Admits requests, and decides which of them count against the quota. */
 import { applyRateLimitHeaders } from '../../admission/admission.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
+import { actionsOf } from '../../providers/stored-object-collections.ts'
 import type { RequestRecorder } from '../accounting/request-recorder.ts'
 import type { ProxyRequest, ProxyResponse } from '../request/request.ts'
 import type { RequestPlan } from './plan-request.ts'
@@ -50,8 +51,7 @@ const NO_PLAN = { exactKey: null, cacheQuery: null }
 
 /** Whether the request counts against the monthly quota and is recorded. Reading stored objects, token counts and explanations are free. */
 export function isCountedAgainstQuota({ target, method }: Pick<ProxyRequest, 'target' | 'method'>): boolean {
-  if (target.kind === 'kept') return target.id === null && method === 'POST'
-  if (target.kind === 'bound') return method === 'POST'
+  if (target.kind === 'stored_object') return actionsOf(target)[method]?.isCounted === true
   return target.kind === 'endpoint' || target.kind === 'operation'
 }
 

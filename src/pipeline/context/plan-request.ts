@@ -6,6 +6,7 @@ import { ProxyError } from '../../errors/errors.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { pickCacheKeyHeaders } from '../../providers/forwarded-headers.ts'
 import { type ModelRouter, routeIdOf } from '../../providers/model-router.ts'
+import { traitsOf } from '../../providers/stored-object-collections.ts'
 import type { Provider } from '../../providers/upstream.ts'
 import { listAlternativeModels } from '../request/parse-request.ts'
 import type { CompletionQuery, ExplainQuery, PassThroughQuery, Query } from '../request/query.ts'
@@ -51,15 +52,16 @@ export function planRequest(
 
 /** Returns the provider, or the error that explains why there is none. Returns null if no provider is called, or if finding it needs a lookup. */
 function findProvider(query: Query, resolvedKey: ResolvedKey, modelRouter: ModelRouter): Provider | ProxyError | null {
-  if (query.kind === 'response' || query.kind === 'bound') return modelRouter.findResponseStorage(resolvedKey)
-  if (query.kind === 'kept' || query.kind === 'feedback') return null
+  if (query.kind === 'stored_object')
+    return traitsOf(query.endpoint).ownership === 'claimed' ? modelRouter.findResponseStorage(resolvedKey) : null
+  if (query.kind === 'feedback') return null
   return modelRouter.resolve(query.model, resolvedKey, listAlternativeModels(query.body), query.alias?.name)
 }
 
 type CacheableQuery = CompletionQuery | ExplainQuery | PassThroughQuery
 
 function isCachedWhole(query: CacheableQuery): boolean {
-  return query.kind === 'passed' ? query.isCacheable : query.embeddings === null
+  return query.kind === 'pass_through' ? query.isCacheable : query.embeddings === null
 }
 
 function planCacheQuery(
@@ -91,7 +93,7 @@ function controlFor(query: CacheableQuery, resolvedKey: ResolvedKey): CacheContr
 
 /** Whether the project's cache mode lets this request be cached. */
 export function isCachingAllowed(query: CacheableQuery, { cache_mode }: ResolvedKey): boolean {
-  const isSampled = query.kind === 'passed' ? query.endpoint !== 'moderations' : query.embeddings === null
+  const isSampled = query.kind === 'pass_through' ? query.endpoint !== 'moderations' : query.embeddings === null
   return isCacheableInMode(query.body, !isSampled && cache_mode === 'deterministic' ? 'all' : cache_mode)
 }
 

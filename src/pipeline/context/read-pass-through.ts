@@ -68,7 +68,7 @@ function createQuery(
   return {
     ...(json ?? NO_JSON),
     ...controlled,
-    kind: 'passed',
+    kind: 'pass_through',
     endpoint: operation,
     model,
     stream,

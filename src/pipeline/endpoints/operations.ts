@@ -12,19 +12,15 @@ const BY_TARGET: Record<PipelineTarget['kind'], Operation> = {
   // This includes embeddings: only the body tells whether they are processed input by input.
   endpoint: completionOperation,
   operation: passThroughOperation,
-  kept: storedObjectOperation,
-  bound: storedObjectOperation,
-  response: storedObjectOperation,
+  stored_object: storedObjectOperation,
   count: auxiliaryOperation,
   cache: auxiliaryOperation,
 }
 
 const BY_QUERY: Record<Query['kind'], Operation> = {
   completion: completionOperation,
-  passed: passThroughOperation,
-  kept: storedObjectOperation,
-  bound: storedObjectOperation,
-  response: storedObjectOperation,
+  pass_through: passThroughOperation,
+  stored_object: storedObjectOperation,
   count: auxiliaryOperation,
   explain: auxiliaryOperation,
   feedback: auxiliaryOperation,

@@ -59,10 +59,10 @@ export function applyHookDecision<P extends PlannedRequest>(plan: P, check: Hook
 
 /** Whether the response has text. Vectors, scores and audio have none. */
 export function hasTextResponse(query: Query): boolean {
-  if (query.kind === 'passed') return PASS_THROUGH_OPERATIONS[query.endpoint].outputKind !== null
+  if (query.kind === 'pass_through') return PASS_THROUGH_OPERATIONS[query.endpoint].outputKind !== null
   return query.kind === 'completion' && query.embeddings === null
 }
 
 function responseFormat({ kind, endpoint }: Query): HookPayloadFormat {
-  return kind === 'passed' && PASS_THROUGH_OPERATIONS[endpoint].outputKind === 'pictures' ? 'pictures' : 'json'
+  return kind === 'pass_through' && PASS_THROUGH_OPERATIONS[endpoint].outputKind === 'pictures' ? 'pictures' : 'json'
 }

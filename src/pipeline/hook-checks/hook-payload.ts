@@ -42,7 +42,7 @@ export async function createQueryPayload(
       return createJsonPayload(query.bytes ?? query.text, options)
     case 'count':
       return createJsonPayload(query.sentBody, options)
-    case 'passed':
+    case 'pass_through':
       return createBodyPayload(query.passThroughBody, options)
     default:
       return

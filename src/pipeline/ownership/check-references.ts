@@ -8,7 +8,6 @@ import { type Database, isNulCharacterError } from '../../postgres/database.ts'
 import { findStorageKeyName } from '../../postgres/stored-objects.ts'
 import type { Provider } from '../../providers/upstream.ts'
 
-type StorageProvider = Pick<Provider, 'kind' | 'pricedAs' | 'nativeEndpoints'>
 type Owner = Pick<ResolvedKey, 'project_id'>
 
 /** The limit of `stored_objects.id`. */
@@ -30,7 +29,7 @@ export async function checkReferences(
   const sentReferences = references.filter(({ kind }) => kind !== 'item' || sendsItems)
   const malformed = sentReferences.find(({ id }) => id === '' || id.length > MAX_ID_LENGTH)
   if (malformed) throw createError('invalidId', { param: malformed.field })
-  const foreignIds = await findForeign(database, sentReferences, resolvedKey, provider)
+  const foreignIds = await findForeignIds(database, sentReferences, resolvedKey, provider)
   const foreign = sentReferences.find(({ id }) => foreignIds.includes(id))
   if (!foreign) return withOwningKey(database, sentReferences, resolvedKey, provider)
   const param = foreign.field
@@ -41,16 +40,6 @@ export async function checkReferences(
       : createError('objectOfAnotherProject', { param })
   // Anthropic's clients then start a new thread.
   throw param === 'thread' ? addErrorDetails(error, { error_code: 'thread_not_found' }) : error
-}
-
-/** Whether the project may refer to this id at the provider. */
-export async function canReference(
-  database: Database,
-  id: string,
-  resolvedKey: Owner,
-  provider: StorageProvider,
-): Promise<boolean> {
-  return (await findForeign(database, [{ id }], resolvedKey, provider)).length === 0
 }
 
 /** Returns the provider with the key that created the objects, because only that key's account at the provider can access them. */
@@ -70,11 +59,12 @@ function throwDatabaseError(error: unknown): never {
   throw isNulCharacterError(error) ? createError('nullCharacter') : createError('databaseUnavailable', null, error)
 }
 
-async function findForeign(
+/** Returns the ids to which the project may not refer at the provider. */
+export async function findForeignIds(
   database: Database,
   references: readonly Pick<StoredObjectReference, 'id'>[],
   { project_id: projectId }: Owner,
-  { kind, pricedAs: provider }: StorageProvider,
+  { kind, pricedAs: provider }: Pick<Provider, 'kind' | 'pricedAs'>,
 ): Promise<string[]> {
   // The sandbox stores no objects.
   if (references.length === 0 || provider === null) return []

@@ -39,12 +39,12 @@ export async function claimCreatedIds(
   if (response.status !== 200 || cached !== 'MISS') return response
   const requestedProvider = responseProvider === provider?.name ? provider : null
   const isNative = query.endpoint === 'chat' || (requestedProvider?.nativeEndpoints?.includes(query.endpoint) ?? true)
-  const keeper = storageProviderNameOf(
+  const storageProvider = storageProviderNameOf(
     requestedProvider ?? { pricedAs: DIRECT_PROVIDERS.find(name => name === responseProvider) ?? null },
     key,
   )
-  if (!keeper || !isNative) return response
-  return { ...response, body: await claimIdsInBody(response.body, { database, resolvedKey, keeper }) }
+  if (!storageProvider || !isNative) return response
+  return { ...response, body: await claimIdsInBody(response.body, { database, resolvedKey, storageProvider }) }
 }
 
 /** Returns null under a shared key: requests cannot refer to its objects, so they need no claim. `key` is the name of the provider key, if it has one. */
@@ -58,9 +58,13 @@ export function storageProviderNameOf(
 /** Returns the body. Its ids are claimed for the project as it is read; ids of other projects are unchanged. */
 export async function claimIdsInBody(
   body: ProxyResponse['body'],
-  { database, resolvedKey, keeper }: Pick<ClaimContext, 'resolvedKey'> & { database: Database; keeper: string | null },
+  {
+    database,
+    resolvedKey,
+    storageProvider,
+  }: Pick<ClaimContext, 'resolvedKey'> & { database: Database; storageProvider: string | null },
 ): Promise<ProxyResponse['body']> {
-  if (keeper === null) return body
+  if (storageProvider === null) return body
   const claimed = new Set<string>()
   let overlap = ''
 
@@ -72,7 +76,7 @@ export async function claimIdsInBody(
     if (found.length === 0) return
     for (const id of found) claimed.add(id)
     // An id that could not be claimed belongs to the first project that refers to it.
-    const claim = { of_project: resolvedKey.project_id, of_provider: keeper as string, ids: found }
+    const claim = { of_project: resolvedKey.project_id, of_provider: storageProvider as string, ids: found }
     await callFunction(database, 'claim_created_ids', claim).catch(() => {})
   }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../formats/json/canonical.ts'
 import type { StoredObjectReference } from '../../formats/stored-object-references.ts'
 import type { ModelAlias } from '../../providers/aliases.ts'
 import type { PassThroughOperation, RecordedEndpoint } from '../../providers/pass-through-operations.ts'
+import type { StoredObjectCollection } from '../../providers/stored-object-collections.ts'
 import type { Endpoint, PassThroughBody } from '../../providers/upstream.ts'
 import type { AudioLength } from './audio-length.ts'
 import type { EmbeddingsInput } from './embeddings-query.ts'
@@ -79,7 +80,7 @@ export type ExplainQuery = Omit<CompletionQuery, 'kind'> & { kind: 'explain' }
 
 /** A request that is forwarded as it is. */
 export interface PassThroughQuery extends CacheableQuery, RequestHeaders {
-  kind: 'passed'
+  kind: 'pass_through'
   endpoint: PassThroughOperation
   passThroughBody: PassThroughBody
   /** The audio to be transcribed; null for other operations. */
@@ -98,7 +99,8 @@ export interface CountTokensQuery extends RecordedQuery {
 
 /** A request for stored objects. Only the request's target describes it. */
 export interface StoredObjectQuery extends RecordedQuery {
-  kind: 'kept' | 'bound' | 'response'
+  kind: 'stored_object'
+  endpoint: StoredObjectCollection
 }
 
 export interface FeedbackQuery extends RecordedQuery {

@@ -1,25 +1,16 @@
 /** The pipeline's requests and responses, independent of any HTTP framework. */
 import type { MemoryReservation } from '../../event-loop/stream-memory.ts'
-import type { ObjectCollection } from '../../postgres/stored-objects.ts'
-import type { OpenAiObjectPath } from '../../providers/openai-collections.ts'
 import type { ClientVendor, PassThroughOperation } from '../../providers/pass-through-operations.ts'
+import type { StoredObjectPath } from '../../providers/stored-object-collections.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
 import type { RequestTrace } from '../../telemetry/tracing/request-trace.ts'
 
 /** The target of a path. `model` is the model in the path; `vendor` is whose API the client uses, if the path tells. */
 export type RouteTarget =
   | { kind: 'endpoint'; endpoint: Endpoint; model: string | null; vendor?: ClientVendor }
-  /** Passed through to a provider. */
+  /** Forwarded to a provider as it is. */
   | { kind: 'operation'; operation: PassThroughOperation; model: string | null; vendor?: ClientVendor }
-  /**
-   * The list of files or batches if `id` is null, else one of them. `part` is a part of it, with a leading slash; '' for the object
-   * itself.
-   */
-  | { kind: 'kept'; collection: ObjectCollection; id: string | null; part: string; vendor?: ClientVendor }
-  /** OpenAI's other stored objects, for a project with its own provider key. */
-  | ({ kind: 'bound'; vendor?: ClientVendor } & OpenAiObjectPath)
-  /** `part` is a part of a stored response, with a leading slash; '' for the response itself. */
-  | { kind: 'response'; id: string; part: string; vendor?: ClientVendor }
+  | StoredObjectTarget
   /** Counts a prompt's tokens. */
   | { kind: 'count'; endpoint: Endpoint }
   /** Cache feedback or explanation. */
@@ -27,17 +18,20 @@ export type RouteTarget =
   /** `id` is one model's name as encoded in the path; null for all models. */
   | { kind: 'models'; id: string | null }
   /** Information about the key or about models, in the formats of aggregators. */
-  | { kind: 'told'; about: 'key' | 'credits' | 'model/info' }
+  | { kind: 'info'; about: 'key' | 'credits' | 'model/info' }
   /** A session over WebSocket. */
   | { kind: 'realtime' }
   | { kind: 'health' }
   /** Whether the process is alive, and whether it is ready for requests. */
   | { kind: 'probe'; probe: 'livez' | 'readyz' }
 
+/** A collection of stored objects, or one of them. */
+export type StoredObjectTarget = { kind: 'stored_object'; vendor?: ClientVendor } & StoredObjectPath
+
 export type CacheEndpoint = 'feedback' | 'explain'
 
 /** The targets that the pipeline serves. Other targets have no body and never count, or are sessions without a single response. */
-export type PipelineTarget = Exclude<RouteTarget, { kind: 'models' | 'told' | 'health' | 'probe' | 'realtime' }>
+export type PipelineTarget = Exclude<RouteTarget, { kind: 'models' | 'info' | 'health' | 'probe' | 'realtime' }>
 
 export type HttpMethod = 'GET' | 'POST' | 'DELETE'
 

@@ -16,7 +16,7 @@ import { isModelBilledBySecond } from './pass-through-usage.ts'
 /** Reads the size of the request as it is sent. Throws a 400 for an invalid number; `isLenient` ignores such numbers. */
 export function requestSizeOf(query: CompletionQuery | PassThroughQuery, { isLenient = false } = {}): RequestSize {
   const { endpoint, model, body } = query
-  if (query.kind === 'passed') {
+  if (query.kind === 'pass_through') {
     const { passThroughBody, audio } = query
     const bounds = readCostFactors(endpoint, body, {
       isForm: passThroughBody.form !== null,

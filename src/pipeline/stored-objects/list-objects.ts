@@ -1,82 +1,48 @@
-/**
- * Lists a project's files or batches in their vendor's list format. The provider's own list would include other projects of the account.
- */
-import { invalidRequestError, ProxyError } from '../../errors/errors.ts'
+/** Lists a project's objects in their vendor's list format. The provider's own list would include those of other projects of the account. */
+import { invalidRequestError } from '../../errors/errors.ts'
 import { type JsonObject, parseJsonObject } from '../../formats/json/canonical.ts'
 import { type ArgumentsOf, callFunction, type RowOf } from '../../postgres/call.ts'
-import type { ObjectCollection } from '../../postgres/stored-objects.ts'
-import type { ClientVendor } from '../../providers/pass-through-operations.ts'
-import type { PipelineServices, RequestContext } from '../context/request-context.ts'
+import { traitsOf } from '../../providers/stored-object-collections.ts'
+import type { PipelineServices } from '../context/request-context.ts'
 import type { ProxyResponse } from '../request/request.ts'
 import { JSON_HEADERS } from '../response/response-headers.ts'
-import { forwardObjectRequest } from './forward-object-request.ts'
+import { type ObjectContext, requireOpenAi, requireVendor } from './find-object.ts'
 import { isBatchInProgress } from './record-object-state.ts'
 
-/** The vendors' default and maximum page sizes. */
-const PAGE_SIZES: Record<ObjectCollection, { default: number; max: number }> = {
-  files: { default: 10_000, max: 10_000 },
-  anthropic_files: { default: 20, max: 1_000 },
-  batches: { default: 20, max: 100 },
-  message_batches: { default: 20, max: 1_000 },
-}
 /** Concurrent requests to the provider for objects that may have changed. */
 const MAX_CONCURRENT_REQUESTS = 8
 
+/** Requests an object from its provider. */
+type FetchObject = (id: string) => Promise<ProxyResponse>
+
+/** Throws a 400 for an invalid page, and a 404 if no provider of the project stores such objects. */
 export async function listObjects(
-  context: RequestContext,
-  {
-    collection,
-    search,
-    vendor,
-  }: { collection: ObjectCollection; search: URLSearchParams; vendor: ClientVendor | undefined },
+  context: ObjectContext,
+  fetchObject: FetchObject,
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
-  const { resolvedKey } = context
-  const provider = stages.modelRouter.findStorageProvider(resolvedKey, collection, { vendor })
-  // Objects created with a removed provider key are still listed, unless the client uses a vendor's API for which no key is left.
-  if (provider instanceof ProxyError && (resolvedKey.key_type === 'test' || vendor !== undefined)) throw provider
-  const list = {
-    ...{ collection, search, storageProvider: vendor ?? null, pageSize: PAGE_SIZES[collection], mayHaveChanged },
-    isAnthropicFormat: collection === 'message_batches' || collection === 'anthropic_files',
-    fetchObject: ({ id }: ListedObject) =>
-      forwardObjectRequest(context, { method: 'GET', collection, id, part: '', vendor }, stages),
-  }
-  return listStoredObjects(context, list, stages)
-}
-
-export interface ObjectListOptions {
-  collection: string
-  /** The provider whose objects are listed; null for all. */
-  storageProvider: string | null
-  search: URLSearchParams
-  pageSize: { default: number; max: number }
-  isAnthropicFormat: boolean
-  mayHaveChanged(row: ListedObject): boolean
-  /** Requests the object from its provider. */
-  fetchObject(row: ListedObject): Promise<ProxyResponse>
-}
-
-/** Lists the project's objects in their vendor's format. Throws a 400 for an invalid page. */
-export async function listStoredObjects(
-  { resolvedKey }: Pick<RequestContext, 'resolvedKey'>,
-  { collection, storageProvider, search, pageSize, isAnthropicFormat, ...options }: ObjectListOptions,
-  { database }: Pick<PipelineServices, 'database'>,
-): Promise<ProxyResponse> {
-  const limit = readLimit(search.get('limit'), pageSize)
-  const { isReversed, ...position } = isAnthropicFormat ? readAnthropicPosition(search) : readOpenAiPosition(search)
-  const rows = await callFunction(database, 'list_stored_objects', {
+  const { request, resolvedKey, target, action } = context
+  const { collection, vendor } = target
+  const { api, ownership } = traitsOf(collection)
+  if (ownership === 'claimed') requireOpenAi(context)
+  else requireVendor(context, stages)
+  const search = new URLSearchParams(request.search)
+  const limit = readLimit(search.get('limit'), action.lists ?? { default: 0, max: 0 })
+  const { isReversed, ...position } = api === 'anthropic' ? readAnthropicPosition(search) : readOpenAiPosition(search)
+  const rows = await callFunction(stages.database, 'list_stored_objects', {
     of_project: resolvedKey.project_id,
     of_collection: collection,
-    kept_by: storageProvider,
+    stored_by: vendor ?? null,
     ...position,
     page_size: limit + 1,
   })
   const page = rows.slice(0, limit)
   const hasMore = rows.length > limit
-  const texts = await refresh(isReversed ? page.toReversed() : page, options)
+  const mayChange = ownership === 'claimed' ? () => true : mayHaveChanged
+  const texts = await refresh(isReversed ? page.toReversed() : page, mayChange, fetchObject)
   const data = texts.flatMap((text): JsonObject[] => (text === null ? [] : [parseJsonObject(text) ?? {}]))
   const list = {
-    ...(isAnthropicFormat ? {} : { object: 'list' }),
+    ...(api === 'anthropic' ? {} : { object: 'list' }),
     data,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
@@ -122,14 +88,15 @@ function readAnthropicPosition(search: URLSearchParams): PagePosition {
 /** Returns each object's current text: the stored one if it cannot have changed or its provider fails, null if the object is deleted. */
 async function refresh(
   rows: readonly ListedObject[],
-  { fetchObject, mayHaveChanged }: Pick<ObjectListOptions, 'fetchObject' | 'mayHaveChanged'>,
+  mayChange: (row: ListedObject) => boolean,
+  fetchObject: FetchObject,
 ): Promise<(string | null)[]> {
   const texts = rows.map(row => row.object)
-  const queue = rows.flatMap((row, index) => (mayHaveChanged(row) ? [{ row, index }] : []))
+  const queue = rows.flatMap((row, index) => (mayChange(row) ? [{ row, index }] : []))
   async function work(): Promise<void> {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const { row, index } = next
-      const response = await fetchObject(row).catch(() => null)
+      const response = await fetchObject(row.id).catch(() => null)
       if (response?.status === 200) texts[index] = readText(response.body)
       if (response?.status === 404) texts[index] = null
     }
@@ -149,7 +116,7 @@ function mayHaveChanged({ object }: ListedObject): boolean {
   return stored === undefined || isBatchInProgress(stored)
 }
 
-function readLimit(value: string | null, pageSize: { default: number; max: number }): number {
+export function readLimit(value: string | null, pageSize: { default: number; max: number }): number {
   if (value === null) return pageSize.default
   const limit = Number(value)
   if (/^\d+$/.test(value) && limit >= 1 && limit <= pageSize.max) return limit

@@ -10,7 +10,8 @@ import { MAX_PLAIN_RESPONSE_BYTES } from '../../providers/read-bytes.ts'
 import { brokenResponseError } from '../../providers/upstream-failure.ts'
 import type { PipelineServices } from '../context/request-context.ts'
 import { type BatchResult, readBatchResult } from './batches/batch-result.ts'
-import { BATCH_PRICE_FACTOR, type ModelCost, type ObjectOwner, recordBatchCost } from './record-object-state.ts'
+import type { FoundObjectContext } from './find-object.ts'
+import { BATCH_PRICE_FACTOR, type ModelCost, recordBatchCost } from './record-object-state.ts'
 
 const READ_RESULT = new WorkerJob<Uint8Array, BatchResult | null>(
   new URL('./batches/jobs.ts', import.meta.url),
@@ -21,11 +22,11 @@ const NEWLINE = 10
 /** Relays the results. They are read to their end even if the client disconnects, and recorded once. */
 export function recordBatchResults(
   results: ReadableStream<Uint8Array>,
-  batch: ObjectOwner,
+  context: FoundObjectContext,
   stages: PipelineServices,
 ): ReadableStream<Uint8Array> {
   const reader = results.getReader()
-  const tally = createTally(batch, stages)
+  const tally = createTally(context, stages)
 
   async function readNext(): Promise<Uint8Array | null> {
     const { done, value } = await reader.read()
@@ -33,7 +34,7 @@ export function recordBatchResults(
       await tally.push(value)
       return value
     }
-    await recordOnce(batch, await tally.end(), stages)
+    await recordOnce(context, await tally.end(), stages)
     return null
   }
 
@@ -56,7 +57,8 @@ export function recordBatchResults(
 }
 
 /** Adds up the usage in lines of JSON by model. */
-function createTally({ provider, resolvedKey }: ObjectOwner, { catalogue }: PipelineServices) {
+function createTally({ resolvedKey, object }: FoundObjectContext, { catalogue }: PipelineServices) {
+  const { provider } = object
   const spent = new Map<string, ModelCost>()
   let parts: Uint8Array[] = []
   let length = 0
@@ -112,8 +114,13 @@ function createTally({ provider, resolvedKey }: ObjectOwner, { catalogue }: Pipe
 }
 
 /** Writes one usage record per model. Only the request that first read all results does so. */
-async function recordOnce(batch: ObjectOwner, spent: readonly ModelCost[], stages: PipelineServices): Promise<void> {
-  const { resolvedKey, id } = batch
+async function recordOnce(
+  context: FoundObjectContext,
+  spent: readonly ModelCost[],
+  stages: PipelineServices,
+): Promise<void> {
+  const { resolvedKey, object } = context
+  const { id } = object
   const settled = await callFunctionForRow(stages.database, 'claim_batch_settlement', {
     of_project: resolvedKey.project_id,
     batch_id: id,
@@ -121,5 +128,5 @@ async function recordOnce(batch: ObjectOwner, spent: readonly ModelCost[], stage
   if (!settled) return
   const reservation = batchReservationId(resolvedKey.project_id, id)
   if (resolvedKey.has_budgets && spent.length === 0) await releaseSpending(stages.database, [reservation])
-  for (const each of spent) recordBatchCost(batch, each, { reservation, ...settled }, stages)
+  for (const each of spent) recordBatchCost(context, each, { reservation, ...settled }, stages)
 }

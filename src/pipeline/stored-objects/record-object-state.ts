@@ -1,4 +1,4 @@
-/** Records what a provider reports about a file or a batch: its state, its output files, and its final usage. */
+/** Records what a provider reports about an object: its state and, of a batch, its output files and its final usage. */
 
 import { computeCostUsd } from '../../catalogue/catalogue.ts'
 import { omitImplausibleCost } from '../../catalogue/reported-cost.ts'
@@ -7,27 +7,9 @@ import { NO_USAGE, type TokenUsage } from '../../formats/token-usage.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
 import { callFunction, callFunctionForRow } from '../../postgres/call.ts'
 import { batchReservationId, releaseSpending } from '../../postgres/spending.ts'
-import type { ObjectCollection } from '../../postgres/stored-objects.ts'
-import type { Provider } from '../../providers/upstream.ts'
-import type { RequestMetadata } from '../accounting/create-record.ts'
 import type { PipelineServices } from '../context/request-context.ts'
 import { applyCost, readPassThroughUsage } from '../spending/pass-through-usage.ts'
-
-/** A file or a batch, with the request and the project to which it belongs. */
-export interface ObjectOwner {
-  request: RequestMetadata
-  resolvedKey: ResolvedKey
-  provider: Provider
-  /** The provider and its key, as `storageProviderName` writes them. */
-  storageProvider: string
-  collection: ObjectCollection
-  id: string
-}
-
-export interface ObjectState extends ObjectOwner {
-  status: number
-  text: string
-}
+import type { FoundObjectContext } from './find-object.ts'
 
 /** The purpose of a batch's output files. */
 export const BATCH_OUTPUT_PURPOSE = 'batch_output'
@@ -49,33 +31,41 @@ function readDate(value: number | string): Date | null {
   return Number.isNaN(date.getTime()) ? null : date
 }
 
-export async function recordObjectState(state: ObjectState, stages: PipelineServices): Promise<void> {
-  const { resolvedKey, storageProvider, collection, id, status, text } = state
+/**
+ * Records what the provider reports about the object: that it was deleted or, for a recorded object, its state. A path below the object reports
+ * nothing about it.
+ */
+export async function recordObjectState(
+  context: FoundObjectContext,
+  { status, body }: { status: number; body: string | Uint8Array },
+  stages: PipelineServices,
+): Promise<void> {
+  const { request, resolvedKey, target } = context
   const { database } = stages
-  const owner = { of_project: resolvedKey.project_id, of_provider: storageProvider }
+  const { id, row } = context.object
+  const of_project = resolvedKey.project_id
+  const place = { of_project, of_collection: target.collection, object_id: id }
+  const isDeletion = request.method === 'DELETE' && status < 400
+  if (target.subpath === '' && (status === 404 || isDeletion))
+    return callFunction(database, 'delete_stored_object', place)
+  if (!row || status !== 200) return
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
   const object = parseJsonObject(text)
-  if (status === 404 || (status === 200 && object && isDeleted(object)))
-    return callFunction(database, 'delete_stored_object', {
-      of_project: resolvedKey.project_id,
-      of_collection: collection,
-      object_id: id,
-    })
-  if (status !== 200 || object?.id !== id) return
-  const row = { ...owner, of_collection: collection, object_id: id, ...describeObject(object, text) }
-  await callFunction(database, 'upsert_stored_object', row)
-  if (collection === 'message_batches') return releaseUnspent(object, state, stages)
-  if (collection !== 'batches') return
+  if (object?.id !== id) return
+  await callFunction(database, 'upsert_stored_object', {
+    ...place,
+    of_provider: row.provider,
+    ...describeObject(object, text),
+  })
+  if (target.collection === 'message_batches') return releaseUnspent(object, resolvedKey, stages)
+  if (target.collection !== 'batches') return
   for (const fileId of [object.output_file_id, object.error_file_id]) {
     if (typeof fileId !== 'string') continue
     // The file object is requested when it is first listed.
-    const file = { ...owner, of_collection: 'files', object_id: fileId, for_purpose: BATCH_OUTPUT_PURPOSE }
-    await callFunction(database, 'upsert_stored_object', file)
+    const file = { of_project, of_provider: row.provider, of_collection: 'files', object_id: fileId }
+    await callFunction(database, 'upsert_stored_object', { ...file, for_purpose: BATCH_OUTPUT_PURPOSE })
   }
-  await recordBatch(object, state, stages)
-}
-
-function isDeleted({ deleted, type }: JsonObject): boolean {
-  return deleted === true || type === 'message_batch_deleted' || type === 'file_deleted'
+  await recordBatch(object, context, stages)
 }
 
 /** Final states of OpenAI's batches. */
@@ -91,13 +81,13 @@ export function isBatchInProgress({ object, type, status, processing_status }: J
 /** Releases the reservation of a message batch that has ended without a response. Usage of other batches is in their results. */
 async function releaseUnspent(
   batch: JsonObject,
-  { resolvedKey, id }: ObjectOwner,
+  resolvedKey: ResolvedKey,
   { database }: PipelineServices,
 ): Promise<void> {
   if (!resolvedKey.has_budgets || isBatchInProgress(batch)) return
-  const { request_counts: counts } = batch
+  const { id, request_counts: counts } = batch
   if (isJsonObject(counts) && counts.succeeded === 0)
-    await releaseSpending(database, [batchReservationId(resolvedKey.project_id, id)])
+    await releaseSpending(database, [batchReservationId(resolvedKey.project_id, String(id))])
 }
 
 function hasRun({ request_counts: counts }: JsonObject): boolean {
@@ -105,8 +95,9 @@ function hasRun({ request_counts: counts }: JsonObject): boolean {
 }
 
 /** Records a finished batch's usage. Only the request that first sees it finished does so. */
-async function recordBatch(batch: JsonObject, owner: ObjectOwner, stages: PipelineServices): Promise<void> {
-  const { resolvedKey, provider, id } = owner
+async function recordBatch(batch: JsonObject, context: FoundObjectContext, stages: PipelineServices): Promise<void> {
+  const { resolvedKey, object } = context
+  const { id, provider } = object
   const { database, catalogue } = stages
   if (isBatchInProgress(batch) || provider.pricedAs === null) return
   const model = typeof batch.model === 'string' ? batch.model : 'batches'
@@ -127,7 +118,7 @@ async function recordBatch(batch: JsonObject, owner: ObjectOwner, stages: Pipeli
   const fullUsd = usage === NO_USAGE ? null : computeCostUsd(listed, usage)
   const isDiscounted = usage.reportedCostUsd === null && fullUsd !== null && provider.kind !== 'aggregator'
   const usd = isDiscounted ? fullUsd * BATCH_PRICE_FACTOR : fullUsd
-  recordBatchCost(owner, { model, usage, usd }, { reservation, ...settled }, stages)
+  recordBatchCost(context, { model, usage, usd }, { reservation, ...settled }, stages)
 }
 
 /** A model's usage and cost in a batch. */
@@ -140,15 +131,15 @@ export interface ModelCost {
 
 /** Writes the usage record. `reservation` is the reservation's id, `tags` are JSON, and `end_user` is the starting request's end user. */
 export function recordBatchCost(
-  { request, resolvedKey, provider, collection }: ObjectOwner,
+  { request, resolvedKey, target, object }: FoundObjectContext,
   { model, usage, usd }: ModelCost,
   { reservation, tags, end_user }: { reservation: string; tags: string | null; end_user: string | null },
   { accounting }: PipelineServices,
 ): void {
   const recorder = accounting.open(request, resolvedKey, () => {})
-  recorder.setQuery({ endpoint: collection, model, stream: false, body: {} }, tags)
+  recorder.setQuery({ endpoint: target.collection, model, stream: false, body: {} }, tags)
   recorder.setDetails({ end_user })
-  recorder.setProvider(provider)
+  recorder.setProvider(object.provider)
   recorder.spending?.adoptReservation(reservation)
   recorder.finish({ status: 200, isCounted: true, cacheResult: 'MISS', usage: applyCost(usage, usd) })
 }

@@ -8,7 +8,7 @@ import type { PipelineServices, RequestContext } from '../context/request-contex
 import { addCostBounds, maxCost } from '../spending/max-cost.ts'
 import type { RequestSize } from '../spending/max-tokens.ts'
 import { readBatchInput } from './batches/batch-input.ts'
-import { passThroughTo } from './forward-object-request.ts'
+import { passThroughTo } from './find-object.ts'
 import { BATCH_PRICE_FACTOR } from './record-object-state.ts'
 
 /** Reserves the cost of a file's requests. The file is read again, because the budget may be newer than its upload. */

@@ -1,4 +1,4 @@
-/** Uploads a file to one provider: the vendor whose API the client uses, or the provider of the models that a batch's requests name. */
+/** Prepares the upload of a file to one provider: the vendor whose API the client uses, or that of the models in a batch's requests. */
 import { invalidRequestError, type ProxyError } from '../../errors/errors.ts'
 import type { MultipartForm } from '../../formats/multipart-form.ts'
 import type { ResolvedKey } from '../../postgres/admit-requests.ts'
@@ -7,26 +7,23 @@ import { checkAllowedModels, hasModelAllowlist } from '../../providers/model-rou
 import type { ClientVendor } from '../../providers/pass-through-operations.ts'
 import type { PassThroughBody } from '../../providers/upstream.ts'
 import { readPassThroughBody } from '../context/read-pass-through.ts'
-import type { PipelineServices, RequestContext } from '../context/request-context.ts'
+import type { PipelineServices } from '../context/request-context.ts'
 import { checkBatchRequests } from '../hook-checks/check-stored-objects.ts'
 import { checkReferences } from '../ownership/check-references.ts'
-import type { ProxyResponse } from '../request/request.ts'
 import { type BatchInput, listBatchRequests, readBatchInput } from './batches/batch-input.ts'
-import { createObject } from './create-object.ts'
-import { throwIfError } from './forward-object-request.ts'
+import { type ObjectContext, throwIfError } from './find-object.ts'
+import type { PreparedRequest } from './send-object-request.ts'
 
 const NO_INPUT: BatchInput = { requests: 0, models: [], primaryModels: [], references: [], sizes: [] }
 
-/** Uploads a file. A batch's input is read first: its requests are counted, and may name only the project's models and objects. */
-export async function uploadFile(
-  context: RequestContext,
-  stages: PipelineServices,
-  vendor?: ClientVendor,
-): Promise<ProxyResponse> {
-  const { resolvedKey } = context
+/** A batch's input is read first: its requests are counted, and may name only the project's models and objects. */
+export async function prepareFile(context: ObjectContext, stages: PipelineServices): Promise<PreparedRequest> {
+  const { resolvedKey, target } = context
+  const { collection, vendor } = target
   const { body, form } = await readFile(context, stages)
-  const defaultProvider = throwIfError(stages.modelRouter.findStorageProvider(resolvedKey, 'files', { vendor }))
-  const isBatchInput = body.fields.purpose === 'batch'
+  const defaultProvider = throwIfError(stages.modelRouter.findStorageProvider(resolvedKey, collection, { vendor }))
+  // A file in Anthropic's API cannot be a batch's input.
+  const isBatchInput = collection === 'files' && body.fields.purpose === 'batch'
   const isModelRequired = hasModelAllowlist(resolvedKey)
   const { requests, models, primaryModels, references } = isBatchInput
     ? await readBatchInput(form, {
@@ -35,8 +32,7 @@ export async function uploadFile(
         owner: resolvedKey.project_id,
       })
     : NO_INPUT
-  const rejection = checkAllowedModels(models, resolvedKey)
-  if (rejection) throw rejection
+  throwIfError(checkAllowedModels(models, resolvedKey))
   const named = findBatchProvider(primaryModels, resolvedKey, stages.modelRouter)
   if (named !== null && vendor !== undefined && named !== vendor) throw createOtherVendorError(vendor, named)
   const storageProvider =
@@ -45,19 +41,11 @@ export async function uploadFile(
       : throwIfError(stages.modelRouter.findStorageProvider(resolvedKey, 'files', { providerId: named }))
   const provider = await checkReferences(stages.database, references, resolvedKey, storageProvider)
   if (isBatchInput) await checkBatchRequests(context, listBatchRequests(form), stages)
-  const input = { requests, models: isBatchInput && isModelRequired ? models : null }
-  return createObject(context, { collection: 'files', provider, body, ...input }, stages)
-}
-
-/** Uploads a file in Anthropic's API. Such a file cannot be a batch's input. */
-export async function uploadAnthropicFile(context: RequestContext, stages: PipelineServices): Promise<ProxyResponse> {
-  const { body } = await readFile(context, stages)
-  const provider = throwIfError(stages.modelRouter.findStorageProvider(context.resolvedKey, 'anthropic_files'))
-  return createObject(context, { collection: 'anthropic_files', provider, body, requests: 0, models: null }, stages)
+  return { provider, body, requests, models: isBatchInput && isModelRequired ? models : null }
 }
 
 async function readFile(
-  { request, resolvedKey }: RequestContext,
+  { request, resolvedKey }: ObjectContext,
   stages: PipelineServices,
 ): Promise<{ body: PassThroughBody; form: MultipartForm }> {
   const { passThroughBody } = await readPassThroughBody(request, true, resolvedKey, stages)

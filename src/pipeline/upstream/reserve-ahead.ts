@@ -12,7 +12,7 @@ export async function reserveAhead(
   { catalogue }: PipelineServices,
 ): Promise<void> {
   if (resolvedKey.when_exhausted !== 'refuse' || !provider) return
-  if (query.kind !== 'completion' && query.kind !== 'passed') return
+  if (query.kind !== 'completion' && query.kind !== 'pass_through') return
   const reserving = recorder.spending?.reserveAhead(query.model, maxCost(requestSizeOf(query), provider, catalogue))
   await reserving?.catch(error => {
     if (!(error instanceof ProxyError && error.code === 'budget_reserved')) throw error

@@ -82,7 +82,8 @@ async function tryToAcquireLead(
 }
 
 function hasLargeResponses(query: SharingContext['query']): boolean {
-  const traits: PassThroughTraits | null = query.kind === 'passed' ? PASS_THROUGH_OPERATIONS[query.endpoint] : null
+  const traits: PassThroughTraits | null =
+    query.kind === 'pass_through' ? PASS_THROUGH_OPERATIONS[query.endpoint] : null
   return traits?.hasLargeResponses ?? false
 }
 

@@ -3,8 +3,8 @@
 import { createError } from '../../errors/errors.ts'
 import { asString } from '../../formats/json/canonical.ts'
 import { Credentials } from '../credentials/credentials.ts'
-import { COLLECTION_PATHS } from '../pass-through-operations.ts'
 import { type ProviderOptions, sendModelRequest, sendPassThrough } from '../send-request.ts'
+import { STORED_OBJECT_COLLECTIONS } from '../stored-object-collections.ts'
 import type { Provider } from '../upstream.ts'
 import { CURRENT_API_VERSION, chooseApiVersion, SAMPLING_API_VERSION } from './messages-request.ts'
 import { translateChat } from './request/translate-chat.ts'
@@ -57,7 +57,7 @@ export function createAnthropicProvider(options: AnthropicOptions): Provider {
 
 /** Returns the version for a client that names none. Batches use the older version, which accepts the fields of both; it has files only in beta. */
 function defaultVersion(path: string): string {
-  return path.startsWith(COLLECTION_PATHS.anthropic_files) ? CURRENT_API_VERSION : SAMPLING_API_VERSION
+  return path.startsWith(STORED_OBJECT_COLLECTIONS.anthropic_files.path) ? CURRENT_API_VERSION : SAMPLING_API_VERSION
 }
 
 /** Returns the query that Anthropic's clients send with beta features. */

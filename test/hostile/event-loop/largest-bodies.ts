@@ -1,5 +1,5 @@
 /** The largest bodies at every path that takes one: one text for a provider, many for the sandbox, and a form's file. */
-import { COLLECTION_PATHS } from '../../../src/providers/pass-through-operations.ts'
+import { traitsOf } from '../../../src/providers/stored-object-collections.ts'
 import { BODY_DOORS, FORM_DOORS } from '../../harness/hostile-doors.ts'
 
 export interface LargestBody {
@@ -72,7 +72,7 @@ function writeLines(): string {
 }
 
 export const LARGEST_BODIES: readonly LargestBody[] = [
-  ...BODY_DOORS.filter(path => path !== COLLECTION_PATHS.files).flatMap(path => [
+  ...BODY_DOORS.filter(path => path !== traitsOf('files').path).flatMap(path => [
     { name: `door: ${path}, one text`, path, body: () => write(path, 1) },
     { name: `door: ${path}, ${TEXTS} texts of a test key`, path, key: 'test' as const, body: () => write(path, TEXTS) },
   ]),

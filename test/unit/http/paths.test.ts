@@ -41,13 +41,16 @@ test.each([
   ['/cache/feedback', { kind: 'cache', question: 'feedback' }],
   ['/v1/cache/explain/', { kind: 'cache', question: 'explain' }],
   ['/v1/cache', null],
-  ['/v1/messages/batches', { kind: 'kept', collection: 'message_batches', id: null, part: '' }],
-  ['/messages/batches/b_1/results', { kind: 'kept', collection: 'message_batches', id: 'b_1', part: '/results' }],
+  ['/v1/messages/batches', { kind: 'stored_object', collection: 'message_batches', id: null, subpath: '' }],
+  [
+    '/messages/batches/b_1/results',
+    { kind: 'stored_object', collection: 'message_batches', id: 'b_1', subpath: '/results' },
+  ],
   ['/v1/messages/batches/b_1/content', null],
   ['/v1/batches/b_1/results', null],
   ['/anthropic/v1/messages', { kind: 'endpoint', endpoint: 'messages', model: null }],
   ['/v1/anthropic/v1/messages/count_tokens', { kind: 'count', endpoint: 'messages' }],
-  ['/anthropic/v1/messages/batches/', { kind: 'kept', collection: 'message_batches', id: null, part: '' }],
+  ['/anthropic/v1/messages/batches/', { kind: 'stored_object', collection: 'message_batches', id: null, subpath: '' }],
   ['/anthropic/v1/models', { kind: 'models', id: null }],
   ['/v1beta/openai/chat/completions', CHAT],
   ['/v1beta/openai//embeddings', { kind: 'endpoint', endpoint: 'embeddings', model: null }],
@@ -60,8 +63,8 @@ test.each([
   ['/v1beta/openai', null],
   ['/api/v1/chat/completions', { ...CHAT, vendor: 'aggregator' }],
   ['/anthropic/api/v1/messages', null],
-  ['/responses/resp_1', { kind: 'response', id: 'resp_1', part: '' }],
-  ['/v1/responses/resp_1/cancel', { kind: 'response', id: 'resp_1', part: '/cancel' }],
+  ['/responses/resp_1', { kind: 'stored_object', collection: 'responses', id: 'resp_1', subpath: '' }],
+  ['/v1/responses/resp_1/cancel', { kind: 'stored_object', collection: 'responses', id: 'resp_1', subpath: '/cancel' }],
   ['/v1/responses/a/b', null],
   ['/v1/responses/%2e%2e', null],
   ['/v1/images/generations', { kind: 'operation', operation: 'images/generations', model: null }],
@@ -69,20 +72,20 @@ test.each([
   ['/v1/v1/moderations', { kind: 'operation', operation: 'moderations', model: null }],
   ['/openai/v1/chat/completions', CHAT],
   ['/v1/openai/v1/responses', { kind: 'endpoint', endpoint: 'responses', model: null }],
-  ['/openai/responses/resp_1', { kind: 'response', id: 'resp_1', part: '' }],
-  ['/openai/files/file-1', { kind: 'kept', collection: 'files', id: 'file-1', part: '' }],
+  ['/openai/responses/resp_1', { kind: 'stored_object', collection: 'responses', id: 'resp_1', subpath: '' }],
+  ['/openai/files/file-1', { kind: 'stored_object', collection: 'files', id: 'file-1', subpath: '' }],
   ['/openai/models', { kind: 'models', id: null }],
   ['/openai/deployments/tts/audio/speech', { kind: 'operation', operation: 'audio/speech', model: 'tts' }],
-  ['/openai/deployments/any/batches', { kind: 'kept', collection: 'batches', id: null, part: '' }],
+  ['/openai/deployments/any/batches', { kind: 'stored_object', collection: 'batches', id: null, subpath: '' }],
   ['/openai/deployments/any/models', null],
   ['/openai/deployments/any', null],
   ['/openai/openai/chat/completions', null],
   ['/v1/audio', null],
   ['/v1/constructor', null],
-  ['/v1/files', { kind: 'kept', collection: 'files', id: null, part: '' }],
-  ['/files/file-1/', { kind: 'kept', collection: 'files', id: 'file-1', part: '' }],
-  ['/v1/files/file-1/content', { kind: 'kept', collection: 'files', id: 'file-1', part: '/content' }],
-  ['/v1/batches/batch_1/cancel', { kind: 'kept', collection: 'batches', id: 'batch_1', part: '/cancel' }],
+  ['/v1/files', { kind: 'stored_object', collection: 'files', id: null, subpath: '' }],
+  ['/files/file-1/', { kind: 'stored_object', collection: 'files', id: 'file-1', subpath: '' }],
+  ['/v1/files/file-1/content', { kind: 'stored_object', collection: 'files', id: 'file-1', subpath: '/content' }],
+  ['/v1/batches/batch_1/cancel', { kind: 'stored_object', collection: 'batches', id: 'batch_1', subpath: '/cancel' }],
   ['/v1/files/file-1/cancel', null],
   ['/v1/batches/batch_1/content', null],
   ['/v1/files/%2e%2e', null],
@@ -115,11 +118,13 @@ test.each([
 test('HEAD is answered like GET where that costs nothing', () => {
   expect(resolveMethod({ kind: 'health' }, 'HEAD')).toBe('GET')
   expect(resolveMethod({ kind: 'models', id: null }, 'HEAD')).toBe('GET')
-  expect(resolveMethod({ kind: 'kept', collection: 'files', id: 'file-1', part: '/content' }, 'HEAD')).toBeNull()
+  expect(
+    resolveMethod({ kind: 'stored_object', collection: 'files', id: 'file-1', subpath: '/content' }, 'HEAD'),
+  ).toBeNull()
   expect(resolveMethod({ kind: 'endpoint', endpoint: 'chat', model: null }, 'HEAD')).toBeNull()
 })
 
-const FILES = { kind: 'kept', collection: 'files', id: null, part: '' }
+const FILES = { kind: 'stored_object', collection: 'files', id: null, subpath: '' }
 const ANTHROPICS_FILES = { ...FILES, collection: 'anthropic_files' }
 const ANTHROPICS = { 'anthropic-version': '2023-06-01' }
 
@@ -128,7 +133,7 @@ test.each([
   ['/v1/files', { 'anthropic-beta': 'files-api-2025-04-14' }, ANTHROPICS_FILES],
   ['/anthropic/v1/files', {}, ANTHROPICS_FILES],
   ['//v1//anthropic//v1/files/', {}, ANTHROPICS_FILES],
-  ['/v1/files/f_1/content', ANTHROPICS, { ...ANTHROPICS_FILES, id: 'f_1', part: '/content' }],
+  ['/v1/files/f_1/content', ANTHROPICS, { ...ANTHROPICS_FILES, id: 'f_1', subpath: '/content' }],
   ['/v1/files', {}, FILES],
   ['/openai/v1/files', {}, FILES],
   ['/openai/v1/files', { 'user-agent': 'Groq/JS 0.37.0' }, { ...FILES, vendor: 'groq' }],
@@ -141,7 +146,11 @@ test.each([
   ['/v1/batches', ANTHROPICS, { ...FILES, collection: 'batches', vendor: 'anthropic' }],
   ['/v1/messages/batches', {}, { ...FILES, collection: 'message_batches' }],
   ['/v1/messages/batches', ANTHROPICS, { ...FILES, collection: 'message_batches' }],
-  ['/v1/responses/resp_1', ANTHROPICS, { kind: 'response', id: 'resp_1', part: '', vendor: 'anthropic' }],
+  [
+    '/v1/responses/resp_1',
+    ANTHROPICS,
+    { kind: 'stored_object', collection: 'responses', id: 'resp_1', subpath: '', vendor: 'anthropic' },
+  ],
   ['/v1/moderations', ANTHROPICS, { kind: 'operation', operation: 'moderations', model: null, vendor: 'anthropic' }],
   // The model decides.
   ['/v1/chat/completions', ANTHROPICS, CHAT],

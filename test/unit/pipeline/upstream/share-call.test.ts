@@ -21,7 +21,7 @@ const MISS = { match: null, missReason: 'no-candidate', vector: null }
 function follow(calls: SharedCalls, control = {}): Promise<AttemptResult> {
   const context = {
     request: { signal: new AbortController().signal },
-    query: { kind: 'passed', body: {}, facts: NO_FACTS },
+    query: { kind: 'pass_through', body: {}, facts: NO_FACTS },
     control: { lookup: true, store: true, ...control },
     cacheQuery: { sharedCallName: 'name' },
     resolvedKey: { cache_mode: 'all' },
@@ -77,7 +77,7 @@ function leadCall(more: { signal?: AbortSignal; reserve?: () => Promise<void> })
   const context = {
     request: { signal: more.signal ?? new AbortController().signal },
     query: {
-      kind: 'passed',
+      kind: 'pass_through',
       body: {},
       facts: NO_FACTS,
       passThroughBody: { form: null, bytes: new Uint8Array(0) },
