@@ -12,6 +12,8 @@ export interface StorageAction {
   lists?: { default: number; max: number }
   /** Creates an object of the collection. Its value is the request that undoes the creation if the object cannot be recorded. */
   creates?: { method: Method; subpath: string }
+  /** Starts a batch. Each of its requests counts, and its cost stays reserved until it has finished. */
+  startsBatch?: true
   /** Completes an object whose `file` is then a new object of `files`. */
   createsFile?: true
   /** Counts as a request, and is recorded. */
@@ -63,7 +65,7 @@ const CHANGE = { POST: { isCounted: true } } as const
 const CHANGE_AT_COST = { POST: { isCounted: true, costs: true } } as const
 const CREATE = { POST: { creates: BY_DELETION, isCounted: true } } as const
 const CREATE_AT_COST = { POST: { creates: BY_DELETION, isCounted: true, costs: true } } as const
-const CREATE_CANCELLABLE = { POST: { creates: BY_CANCELLATION, isCounted: true } } as const
+const CREATE_BATCH = { POST: { creates: BY_CANCELLATION, startsBatch: true, isCounted: true } } as const
 
 const createFiles = (pages: PageSizes) =>
   ({
@@ -83,14 +85,14 @@ export const STORED_OBJECT_COLLECTIONS = {
     ...BATCHES,
     path: '/batches',
     api: 'openai',
-    actions: { '': { ...list(OPENAI_PAGES), ...CREATE_CANCELLABLE }, '/*': READ, '/*/cancel': CANCEL },
+    actions: { '': { ...list(OPENAI_PAGES), ...CREATE_BATCH }, '/*': READ, '/*/cancel': CANCEL },
   },
   message_batches: {
     ...BATCHES,
     path: '/messages/batches',
     api: 'anthropic',
     actions: {
-      '': { ...list(ANTHROPIC_PAGES), ...CREATE_CANCELLABLE },
+      '': { ...list(ANTHROPIC_PAGES), ...CREATE_BATCH },
       '/*': { ...READ, ...DELETE },
       '/*/cancel': CANCEL,
       '/*/results': { GET: { isDownload: true, hasResults: true } },
@@ -147,7 +149,7 @@ export const STORED_OBJECT_COLLECTIONS = {
     ...OPENAI_OBJECTS,
     path: '/uploads',
     actions: {
-      '': CREATE_CANCELLABLE,
+      '': { POST: { creates: BY_CANCELLATION, isCounted: true } },
       '/*/parts': CHANGE,
       '/*/complete': { POST: { isCounted: true, createsFile: true } },
       '/*/cancel': CHANGE,

@@ -9,9 +9,10 @@ import type { PipelineServices } from '../context/request-context.ts'
 import { claimIdsInBody, storageProviderNameOf } from '../ownership/claim-ids.ts'
 import type { ProxyResponse } from '../request/request.ts'
 import { toResponseHeaders } from '../response/complete-call.ts'
-import { type FoundObjectContext, sendToStorage } from './find-object.ts'
+import type { FoundObjectContext } from './find-object.ts'
 import { recordBatchResults } from './record-batch-results.ts'
 import { BATCH_OUTPUT_PURPOSE, recordObjectState } from './record-object-state.ts'
+import { sendToStorage } from './send-to-storage.ts'
 
 export async function forwardObjectRequest(
   context: FoundObjectContext,
@@ -21,8 +22,8 @@ export async function forwardObjectRequest(
   const { collection } = target
   const { provider, row } = object
   // Results are read to their end, even if the client disconnects.
-  const signal = action.hasResults ? new AbortController().signal : createDisconnectSignal(request.signal)
-  const upstream = await sendToStorage(context, provider, { body: null, signal })
+  const signal = action.hasResults ? {} : { signal: createDisconnectSignal(request.signal) }
+  const upstream = await sendToStorage(provider, request, target, signal)
   const { status } = upstream
   const headers = { ...toResponseHeaders(upstream), 'x-proxy-provider': provider.name }
   const isSuccessful = status < 400

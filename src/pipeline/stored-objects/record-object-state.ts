@@ -31,10 +31,7 @@ function readDate(value: number | string): Date | null {
   return Number.isNaN(date.getTime()) ? null : date
 }
 
-/**
- * Records what the provider reports about the object: that it was deleted or, for a recorded object, its state. A path below the object reports
- * nothing about it.
- */
+/** Records what the provider reports about the object: that it does not exist any more or, for a recorded object, its state. */
 export async function recordObjectState(
   context: FoundObjectContext,
   { status, body }: { status: number; body: string | Uint8Array },

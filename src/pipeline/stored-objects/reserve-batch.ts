@@ -8,8 +8,8 @@ import type { PipelineServices, RequestContext } from '../context/request-contex
 import { addCostBounds, maxCost } from '../spending/max-cost.ts'
 import type { RequestSize } from '../spending/max-tokens.ts'
 import { readBatchInput } from './batches/batch-input.ts'
-import { passThroughTo } from './find-object.ts'
 import { BATCH_PRICE_FACTOR } from './record-object-state.ts'
+import { sendToStorage } from './send-to-storage.ts'
 
 /** Reserves the cost of a file's requests. The file is read again, because the budget may be newer than its upload. */
 export async function reserveForFile(
@@ -19,9 +19,8 @@ export async function reserveForFile(
   stages: PipelineServices,
 ): Promise<void> {
   const { request, resolvedKey } = context
-  const target = { method: 'GET' as const, path: `/files/${fileId}/content`, body: null, headers: request.headers }
-  const signal = new AbortController().signal
-  const upstream = await passThroughTo(provider, { ...target, hasSideEffects: false, isDownload: true, signal })
+  const target = { collection: 'files', id: fileId, subpath: '/content' } as const
+  const upstream = await sendToStorage(provider, { ...request, method: 'GET' }, target)
   const bytes = await readAllBytes(upstream.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory)
   if (upstream.status >= 400) throw brokenResponseError(provider.name, 'did not return the content of the input file')
   const part = { name: 'file', isFile: true, start: 0, end: bytes.length }

@@ -19,8 +19,9 @@ import { toResponseHeaders } from '../response/complete-call.ts'
 import { createMissHeaders } from '../response/response-headers.ts'
 import { type CallUsage, type EstimateReason, MAX_RECORDED_TOKENS, MAX_RECORDED_USD } from '../spending/call-usage.ts'
 import { applyCost } from '../spending/pass-through-usage.ts'
-import { type ObjectContext, passThroughTo, pathOfObject, sendToStorage } from './find-object.ts'
+import type { ObjectContext } from './find-object.ts'
 import { describeObject } from './record-object-state.ts'
+import { sendToStorage } from './send-to-storage.ts'
 
 /** A request whose body was read and checked, and whose cost is reserved. */
 export interface PreparedRequest {
@@ -28,8 +29,6 @@ export interface PreparedRequest {
   body: PassThroughBody | null
   /** The number of requests in a new file or batch. */
   requests?: number
-  /** Whether the new object is a batch. Each of its requests counts, and its cost stays reserved until it has finished. */
-  isBatch?: boolean
   /** The models of the requests in a new file or batch; null if they were not read. */
   models?: string[] | null
   /** A batch's tags as JSON, for its later usage record. */
@@ -42,10 +41,9 @@ export async function sendObjectRequest(
   prepared: PreparedRequest,
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
-  const { isBatch, requests = 0 } = prepared
-  if (!isBatch) return send(context, prepared, stages)
+  if (!context.action.startsBatch) return send(context, prepared, stages)
   const keyHash = hashBearerKey(context.request.authorization)
-  const refund = await stages.admission.reserveQuota(keyHash, Math.max(0, requests - 1))
+  const refund = await stages.admission.reserveQuota(keyHash, Math.max(0, (prepared.requests ?? 0) - 1))
   let isStarted = false
   try {
     const response = await send(context, prepared, stages)
@@ -62,16 +60,16 @@ async function send(
   prepared: PreparedRequest,
   stages: PipelineServices,
 ): Promise<ProxyResponse> {
-  const { request, recorder, action } = context
-  const { provider, body, isBatch, requests = 0 } = prepared
+  const { request, recorder, target, action } = context
+  const { provider, body, requests = 0 } = prepared
   recorder.setProvider(provider)
   // A batch may have started although its response was lost. A batch that did start is charged when it has finished.
   let isSuccessful = false
   recorder.beginCall(reason =>
-    isBatch && requests > 0 && !isSuccessful ? estimateReserved(recorder, reason) : NO_USAGE,
+    action.startsBatch && requests > 0 && !isSuccessful ? estimateReserved(recorder, reason) : NO_USAGE,
   )
   // The client's signal is not used: the object is recorded even if the client has disconnected.
-  const upstream = await sendToStorage(context, provider, { body, signal: new AbortController().signal })
+  const upstream = await sendToStorage(provider, request, target, { body })
   recorder.recordResponseHead(upstream)
   const bytes = await readAllBytes(upstream.body, provider.name, MAX_PLAIN_RESPONSE_BYTES, request.responseMemory)
   isSuccessful = upstream.status < 400
@@ -101,7 +99,7 @@ function estimateReserved({ spending }: RequestRecorder, reason: EstimateReason)
 /** Records for the project what the response names: the created object, the file of a completed upload, and other ids. */
 async function recordObjects(
   context: ObjectContext,
-  { provider, body, isBatch, requests = 0, models = null, tags }: PreparedRequest,
+  { provider, body, requests = 0, models = null, tags }: PreparedRequest,
   { upstream, text }: { upstream: UpstreamResponse; text: string },
   { database }: PipelineServices,
 ): Promise<void> {
@@ -115,9 +113,9 @@ async function recordObjects(
     const { id } = object ?? {}
     if (!object || typeof id !== 'string') throw brokenResponseError(provider.name, 'returned a response without an id')
     const about = { holds_requests: requests, models, tags: tags ? JSON.parse(tags) : null }
-    const endUser = isBatch && body ? recordedEndUserOf(body.fields) : null
+    const endUser = action.startsBatch && body ? recordedEndUserOf(body.fields) : null
     const row = { ...owner, object_id: id, of_collection: target.collection, ...about, asked_for: endUser }
-    const reservation = isBatch ? (recorder.spending?.detachReservation() ?? null) : null
+    const reservation = action.startsBatch ? (recorder.spending?.detachReservation() ?? null) : null
     const record = async () => {
       await callFunction(database, 'upsert_stored_object', { ...row, ...describeObject(object, text) })
       // This is last: without a recorded batch, nothing would ever release the reservation.
@@ -142,8 +140,7 @@ async function recordObjects(
 async function undo({ request, target, action }: ObjectContext, id: string, provider: Provider): Promise<void> {
   if (!action.creates) return
   const { method, subpath } = action.creates
-  const path = pathOfObject({ ...target, id, subpath })
-  const sent = { method, path, body: null, headers: request.headers, hasSideEffects: false, isDownload: false }
-  const undoing = passThroughTo(provider, { ...sent, signal: new AbortController().signal })
+  const sent = { ...request, method, search: '' }
+  const undoing = sendToStorage(provider, sent, { ...target, id, subpath }, { hasSideEffects: false })
   await undoing.then(upstream => upstream.body.cancel()).catch(() => {})
 }

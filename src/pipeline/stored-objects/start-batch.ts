@@ -41,7 +41,7 @@ export async function prepareBatch(context: ObjectContext, stages: PipelineServi
   context.recorder.setDetails({ end_user: recordedEndUserOf(passThroughBody.fields) })
   if (context.recorder.spending?.hasBudgets) await reserveForFile(context, provider, input, stages)
   const { requests, models } = file
-  return { provider, body: passThroughBody, requests, models, tags, isBatch: true }
+  return { provider, body: passThroughBody, requests, models, tags }
 }
 
 /** Prepares one of Anthropic's batches, whose requests are in the body. */
@@ -61,7 +61,7 @@ export async function prepareMessageBatch(context: ObjectContext, stages: Pipeli
   if (recorder.spending?.hasBudgets) await reserveForBatch(context, provider, sizes, stages)
   const body = { bytes, contentType: 'application/json', fields: {}, form: null }
   const tags = readTags(request.headers, { body: {}, endpoint: 'message_batches' })
-  return { provider, body, requests, models, tags, isBatch: true }
+  return { provider, body, requests, models, tags }
 }
 
 /** Checks the file's models again: the allowed models may have changed since the upload, or another key uploaded the file. */
