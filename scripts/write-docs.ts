@@ -1,5 +1,6 @@
 /** Writes the pages of docs/, and lists within them, that are generated from tables in the code. A test fails when one is stale. */
 import { listReasons } from '../src/cache/reasons.ts'
+import { AGGREGATOR } from '../src/catalogue/catalogue.ts'
 import { baseUrlVariableOf, VENDORS } from '../src/config/vendors.ts'
 import { ADMIN_ERRORS } from '../src/errors/admin-errors.ts'
 import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
@@ -12,8 +13,15 @@ import { EXPOSED_HEADERS } from '../src/http/exposed-headers.ts'
 import { AUDIT_KINDS, END_USER_TABLES, WEBHOOK_EVENT_TYPES } from '../src/postgres/seeds.generated.ts'
 import { USAGE_RECORD_COLUMNS } from '../src/postgres/usage-record.generated.ts'
 import { FIELD_RULES } from '../src/providers/anthropic/field-rules.ts'
+import { listStorageProviders } from '../src/providers/find-storage-provider.ts'
 import { PASS_THROUGH_OPERATIONS } from '../src/providers/pass-through-operations.ts'
 import { SANDBOX_PASS_THROUGH_PATHS } from '../src/providers/sandbox/pass-through.ts'
+import {
+  STORED_OBJECT_COLLECTIONS,
+  type StorageAction,
+  type StoredObjectCollection,
+  traitsOf,
+} from '../src/providers/stored-object-collections.ts'
 import { type DocumentedMetric, METRIC_DEFINITIONS } from '../src/telemetry/metric-definitions.ts'
 import { SPAN_ATTRIBUTES } from '../src/telemetry/tracing/span-attributes.ts'
 import { writeClientList } from '../test/clients/tried-clients.ts'
@@ -26,7 +34,8 @@ export const PAGES: Readonly<Record<string, (page: string) => string>> = {
   'docs/http.md': page => withList(withList(page, 'headers', writeHeaders()), 'reasons', writeReasons()),
   'docs/metrics.md': page => withList(withList(page, 'metrics', writeMetrics()), 'attributes', writeAttributes()),
   'docs/operating.md': page => withList(page, 'findings', writeFindingList()),
-  'docs/pass-through.md': page => withList(page, 'operations', writeOperationTable()),
+  'docs/pass-through.md': page =>
+    withList(withList(page, 'operations', writeOperationTable()), 'collections', writeCollectionTable()),
   'docs/providers.md': page => withList(page, 'vendors', writeVendorList()),
   '.env.example': page => withPart(page, "with a project's own keys.\n", writeVendorAddresses(), '\n\n'),
   'docs/requests.md': page => withList(page, 'columns', writeRecordTable()),
@@ -175,6 +184,30 @@ export function writeFieldLists(rules: Readonly<Record<string, { treatment: stri
 }
 
 /** The pass-through endpoints. */
+function writeCollectionTable(): string {
+  const titles = new Map<string, string>(VENDORS.map(({ name, title }) => [name, title]))
+  const rows = (Object.keys(STORED_OBJECT_COLLECTIONS) as StoredObjectCollection[]).map(name => {
+    const { path, ownership, actions } = traitsOf(name)
+    const stored =
+      ownership === 'recorded' ? listStorageProviders(name) : ['openai', ...(name === 'responses' ? ['the proxy'] : [])]
+    const paths = Object.entries(actions).map(([part, methods]) => {
+      const below = part === '' ? '' : `\`${part.replaceAll('*', '<id>')}\`: `
+      return below + Object.entries<StorageAction>(methods).map(writeStorageMethod).join(', ')
+    })
+    return [
+      `\`/v1${path}\``,
+      stored.map(each => (each === AGGREGATOR ? 'the aggregator' : (titles.get(each) ?? each))).join(', '),
+      paths.join('; '),
+    ]
+  })
+  const head = ['collection', 'stored by', 'methods, and paths below it']
+  return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+function writeStorageMethod([method, { isCounted, costs }]: [string, StorageAction]): string {
+  return `${method}${isCounted ? '*' : ''}${costs ? '$' : ''}`
+}
+
 function writeOperationTable(): string {
   const some = VENDORS.filter(({ format, passes }) => format === 'openai' && passes !== null)
   const rows = Object.entries(PASS_THROUGH_OPERATIONS).map(

@@ -18,7 +18,7 @@ export interface StorageProviderQuery {
 }
 
 /** Returns the storage providers of the collection, in order of preference. */
-function listStorageProviders(collection: StoredObjectCollection): (DirectProvider | typeof AGGREGATOR)[] {
+export function listStorageProviders(collection: StoredObjectCollection): (DirectProvider | typeof AGGREGATOR)[] {
   const { api, ownership } = traitsOf(collection)
   const vendors = VENDORS.filter(({ keeps }) => keeps.some(kept => kept === collection)).map(({ name }) => name)
   return api === 'openai' && ownership === 'recorded' ? [...vendors, AGGREGATOR] : vendors
