@@ -7,7 +7,7 @@ import { ask, get, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { type Asked, startHook, type TestHook } from '../harness/hook.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type KeptStandin, startKeptStandin } from './bound-objects/kept-standin.ts'
+import { type FakeAccount, startFakeAccount } from './stored-objects/fake-account.ts'
 
 const CARD = '4111 1111 1111 1111'
 const MODEL = 'gpt-4o-mini'
@@ -30,7 +30,7 @@ const refusesCards = ({ type, request, answer }: Asked) => {
 describeBackends('a hook', backend => {
   let hook: TestHook
   let upstreams: Upstreams
-  let kept: KeptStandin
+  let kept: FakeAccount
   let proxy: TestProxy
   /** Of a proxy whose OpenAI keeps objects. */
   let keeping: TestProxy
@@ -39,7 +39,7 @@ describeBackends('a hook', backend => {
   beforeAll(async () => {
     hook = startHook()
     upstreams = await startUpstreams()
-    kept = startKeptStandin()
+    kept = startFakeAccount()
     const environment = { ...upstreams.environment, UPSTREAM_MAX_RETRIES: '0', ...hook.environment }
     proxy = await startProxy({ stores: await backend.open(), environment })
     keeping = await startProxy({

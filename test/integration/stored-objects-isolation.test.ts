@@ -6,7 +6,7 @@ import { type Answer, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { COLLECTIONS, listObjectPaths } from '../harness/stored-object-paths.ts'
-import { type KeptStandin, startKeptStandin } from './bound-objects/kept-standin.ts'
+import { type FakeAccount, startFakeAccount } from './stored-objects/fake-account.ts'
 
 const MODEL = 'gpt-4o-mini'
 const CLAUDE = { model: 'claude-haiku-4-5', max_tokens: 5, messages: [{ role: 'user', content: 'Hi.' }] }
@@ -38,14 +38,14 @@ const NOT_FOUND = {
 
 describeBackends('stored objects of another project', backend => {
   let upstreams: Upstreams
-  let account: KeptStandin
+  let account: FakeAccount
   let proxy: TestProxy
   let mine: string
   let theirs: string
 
   beforeAll(async () => {
     upstreams = await startUpstreams()
-    account = startKeptStandin()
+    account = startFakeAccount()
     const environment = {
       ...upstreams.environment,
       OPENAI_BASE_URL: account.baseUrl,

@@ -1,33 +1,33 @@
-/** What OpenAI keeps beside files and batches: each belongs to one project, whoever shares the account there. */
+/** Objects that OpenAI alone stores: each belongs to one project, whoever shares the account there. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { traitsOf } from '../../src/providers/stored-object-collections.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { get, post, readAnswer } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
-import { type KeptStandin, startKeptStandin } from './bound-objects/kept-standin.ts'
+import { type FakeAccount, startFakeAccount } from './stored-objects/fake-account.ts'
 
-const COLLECTIONS = ['conversations', 'vector_stores', 'containers', 'uploads', 'videos'] as const
-type OpenAiCollection = (typeof COLLECTIONS)[number]
-const LISTED = ['vector_stores', 'containers', 'videos'] as const
-const MAKING: Record<OpenAiCollection, object> = {
+const NEW_OBJECTS = {
   conversations: { metadata: { topic: 'demo' } },
   vector_stores: { name: 'Manuals' },
   containers: { name: 'Sums' },
   uploads: { filename: 'a.txt', purpose: 'user_data', bytes: 3, mime_type: 'text/plain' },
   videos: { prompt: 'A calico cat', model: 'sora-2' },
 }
-const COSTLY = ['/vector_stores', '/containers', '/videos']
+type OpenAiCollection = keyof typeof NEW_OBJECTS
+const COLLECTIONS = Object.keys(NEW_OBJECTS) as OpenAiCollection[]
+const LISTED = COLLECTIONS.filter(name => traitsOf(name).actions['']?.GET?.lists)
 
-describeBackends('what OpenAI keeps besides', backend => {
+describeBackends('objects at OpenAI', backend => {
   let upstreams: Upstreams
-  let openai: KeptStandin
+  let openai: FakeAccount
   let proxy: TestProxy
   let keys: { mine: string; theirs: string; keyless: string; tried: string }
 
   beforeAll(async () => {
     upstreams = await startUpstreams()
-    openai = startKeptStandin()
+    openai = startFakeAccount()
     const environment = { ...upstreams.environment, OPENAI_BASE_URL: openai.baseUrl }
     proxy = await startProxy({ stores: await backend.open(), environment })
   })
@@ -50,7 +50,7 @@ describeBackends('what OpenAI keeps besides', backend => {
 
   const json = async (response: Promise<Response>) => readAnswer(await response)
   const make = async (collection: OpenAiCollection, as = keys.mine) => {
-    const answer = await json(post(proxy, as, `/${collection}`, { ...MAKING[collection] }))
+    const answer = await json(post(proxy, as, `/${collection}`, { ...NEW_OBJECTS[collection] }))
     expect([collection, answer.status]).toEqual([collection, 200])
     return answer.json.id as string
   }
@@ -69,7 +69,7 @@ describeBackends('what OpenAI keeps besides', backend => {
       expect(openai.requests.map(({ method, path, key }) => [method, path, key])).toEqual([
         ['POST', `/v1/${collection}`, 'Bearer sk-shared-account'],
       ])
-      expect(openai.requests[0]?.body).toEqual(MAKING[collection])
+      expect(openai.requests[0]?.body).toEqual(NEW_OBJECTS[collection])
       await proxy.settle()
       const records = await proxy.query<{ endpoint: string; provider: string }>(
         `select endpoint, provider from usage_records order by recorded_at desc limit 1`,
@@ -79,12 +79,18 @@ describeBackends('what OpenAI keeps besides', backend => {
     })
 
     test('need the project’s own OpenAI key, and a client of OpenAI’s', async () => {
-      const missing = await ask('POST', `/${collection}`, keys.keyless, MAKING[collection])
+      const missing = await ask('POST', `/${collection}`, keys.keyless, NEW_OBJECTS[collection])
       expect([missing.status, missing.json.error.message]).toEqual([404, expect.stringContaining('has stored none')])
-      const tried = await ask('POST', `/${collection}`, keys.tried, MAKING[collection])
+      const tried = await ask('POST', `/${collection}`, keys.tried, NEW_OBJECTS[collection])
       expect([tried.status, tried.json.error.message]).toEqual([404, expect.stringContaining('sandbox')])
       const elsewhere = await json(
-        post(proxy, keys.mine, `/${collection}`, { ...MAKING[collection] }, { headers: { 'anthropic-version': '1' } }),
+        post(
+          proxy,
+          keys.mine,
+          `/${collection}`,
+          { ...NEW_OBJECTS[collection] },
+          { headers: { 'anthropic-version': '1' } },
+        ),
       )
       expect([elsewhere.status, elsewhere.text]).toEqual([404, expect.stringContaining('anthropic')])
       expect(openai.requests).toEqual([])
@@ -96,8 +102,8 @@ describeBackends('what OpenAI keeps besides', backend => {
         `select p.name from api_keys k join projects p on p.id = k.project_id where k.id = find_key('${keys.mine}')`,
       )
       await proxy.query(`select set_budget('${project?.name}', 'usd', 1000, 'month')`)
-      const answer = await ask('POST', `/${collection}`, keys.mine, MAKING[collection])
-      const isCostly = COSTLY.includes(`/${collection}`)
+      const answer = await ask('POST', `/${collection}`, keys.mine, NEW_OBJECTS[collection])
+      const isCostly = traitsOf(collection).actions['']?.POST?.costs ?? false
       expect([collection, answer.status, openai.requests.length]).toEqual([
         collection,
         isCostly ? 400 : 200,

@@ -1,15 +1,15 @@
 /** One account at OpenAI or Anthropic as all its projects share it: it gives whatever it has to whoever asks with the account's key. */
 
-interface Asked {
+interface SentRequest {
   method: string
   path: string
   key: string | null
   body: unknown
 }
 
-export interface KeptStandin {
+export interface FakeAccount {
   baseUrl: string
-  requests: Asked[]
+  requests: SentRequest[]
   reset(): void
   /** Changes an object from without. */
   change(id: string, fields: object): void
@@ -38,14 +38,14 @@ const RESPONSE = {
   usage: COMPACTED.usage,
 }
 
-type Kept = Record<string, unknown> & { id: string }
+type StoredObject = Record<string, unknown> & { id: string }
 
-export function startKeptStandin(): KeptStandin {
-  const requests: Asked[] = []
-  const objects = new Map<string, Kept>()
+export function startFakeAccount(): FakeAccount {
+  const requests: SentRequest[] = []
+  const objects = new Map<string, StoredObject>()
   let serial = 0
 
-  function make(collection: string, fields: object): Kept {
+  function make(collection: string, fields: object): StoredObject {
     const made = {
       object: collection.replace(/s$/, ''),
       ...fields,
