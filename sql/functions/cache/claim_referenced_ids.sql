@@ -6,7 +6,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    unbound constant text[] := array(
+    unclaimed constant text[] := array(
         select distinct named.id
         from unnest(ids) as named (id)
         where not under_shared_key
@@ -14,26 +14,26 @@ declare
     );
 begin
     -- Projects that name an unknown id at once take turns. The locks are few, because one body may name thousands of ids.
-    perform pg_advisory_xact_lock(hashtext('model_proxy kept id'), turn)
-    from (select distinct hashtext(named.id) & 63 as turn from unnest(unbound) as named (id) order by turn) as turns;
+    perform pg_advisory_xact_lock(hashtext('model_proxy claimed id'), turn)
+    from (select distinct hashtext(named.id) & 63 as turn from unnest(unclaimed) as named (id) order by turn) as turns;
     insert into stored_objects (project_id, id, collection, provider)
     -- The key with which it was created is unknown.
     select of_project, named.id, 'references', of_provider || '/'
-    from unnest(unbound) as named (id)
+    from unnest(unclaimed) as named (id)
     where not exists (select from stored_objects k where k.id = named.id and split_part(k.provider, '/', 1) = of_provider)
     order by named.id
     on conflict do nothing;
     return query
     with known as (
-        select named.id, coalesce(bool_or(k.project_id = of_project), false) as is_mine, count(k.project_id) > 0 as is_bound
+        select named.id, coalesce(bool_or(k.project_id = of_project), false) as is_mine, count(k.project_id) > 0 as is_claimed
         from (select distinct unnest(ids)) as named (id)
         left join stored_objects k on k.id = named.id and split_part(k.provider, '/', 1) = of_provider
         group by named.id
     )
     select k.id
     from known k
-    where not k.is_mine and (k.is_bound or under_shared_key);
+    where not k.is_mine and (k.is_claimed or under_shared_key);
 end;
 $$;
 
-comment on function claim_referenced_ids(bigint, text, boolean, text[]) is 'Returns those ids that the project may not name to the provider: what is bound to another project and, under a key that projects share, what is not bound to this one. With a key of its own, a project binds what it names first; of several that name it at once, one does.';
+comment on function claim_referenced_ids(bigint, text, boolean, text[]) is 'Returns those ids that the project may not name to the provider: what another project has claimed and, under a key that projects share, what this one has not claimed. With a key of its own, a project claims what it names first; of several that name it at once, one does.';

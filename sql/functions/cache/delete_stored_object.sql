@@ -9,4 +9,4 @@ as $$
         and k.collection = of_collection;
 $$;
 
-comment on function delete_stored_object(bigint, text, text) is 'Deletes the record of an object that its provider no longer has. What else was bound under this id stays the project''s.';
+comment on function delete_stored_object(bigint, text, text) is 'Deletes the record of an object that its provider no longer has. What else was claimed under this id stays the project''s.';

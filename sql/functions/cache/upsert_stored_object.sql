@@ -24,4 +24,4 @@ as $$
         expires_at = coalesce(excluded.expires_at, k.expires_at);
 $$;
 
-comment on function upsert_stored_object(bigint, text, text, text, text, integer, text, timestamptz, text[], jsonb, text) is 'Binds a file or a batch to the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch''s input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it.';
+comment on function upsert_stored_object(bigint, text, text, text, text, integer, text, timestamptz, text[], jsonb, text) is 'Records an object for the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch''s input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it.';

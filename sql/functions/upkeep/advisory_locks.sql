@@ -15,7 +15,7 @@ as $$
             ('model_proxy update_cache_sizes', 'Adding up what caches take.'),
             ('model_proxy register_embedding_space', 'Giving an embedding space its id.'),
             ('model_proxy organization_budget', 'Beginning the period of an organization budget with what is pending. Batches of records share it.'),
-            ('model_proxy kept id', 'With a number from 0 to 63: ids that no project is known to have.'),
+            ('model_proxy claimed id', 'With a number from 0 to 63: ids that no project is known to have.'),
             ('model_proxy count_minute_requests', 'With a key''s: its requests of the last minute.'),
             ('model_proxy identity', 'With a hash of issuer and subject: the first login of a person.')
     ) as l (name, guards);
