@@ -12,13 +12,15 @@ export default defineConfig({
     testTimeout: 180_000,
     expect: { poll: { timeout: 120_000 } },
     hookTimeout: 240_000,
-    maxWorkers: 2,
+    // One more than CI has cores: most files wait at times, for a provider or a limit.
+    maxWorkers: 3,
     sequence: { sequencer: FileOrder },
     setupFiles: [
       'test/harness/depth.ts',
       'test/harness/after-file.ts',
       'test/harness/hold-answers.ts',
       'test/harness/broken-sql.ts',
+      'test/harness/cheap-passwords.ts',
     ],
     globalSetup: ['test/harness/global-setup.ts'],
   },

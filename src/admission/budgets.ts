@@ -62,7 +62,7 @@ const DEFAULT_MAX_WAIT_MS = 5_000
 
 export interface BudgetOptions {
   /** Longest time a request waits for reservations of other requests to end. */
-  maxWaitMs?: number
+  maxWaitMs?: number | undefined
   /** Returns priced models with similar names, the most similar first. */
   findSimilarModels?: (model: string) => readonly string[]
 }

@@ -48,22 +48,26 @@ export interface HookOptions {
   config: HookConfig
   log: Pick<Log, 'warn' | 'info'>
   metrics: Pick<ProxyMetrics, 'recordHookCall'>
+  /** The time for which a hook that keeps failing is not called; two seconds by default. */
+  pauseMs?: number | undefined
 }
 
 /** Calls of one process that run at the same time, and calls that wait for one of them to end. */
 const MAX_CONCURRENT_CALLS = 64
 const MAX_QUEUED_CALLS = 10_000
-/** The circuit opens after this many consecutive failures within at least half of `openMs`, and stays open for `openMs`. */
-const CIRCUIT = { failures: 5, openMs: 2_000 }
+/** The circuit opens after this many consecutive failures within at least half of the pause, and stays open for the pause. */
+const MAX_FAILURES = 5
+const DEFAULT_PAUSE_MS = 2_000
 const UNCHECKED: HookDecision = { policy: null, mayStore: true }
 
-export function createHook({ config, log, metrics }: HookOptions): Hook {
+export function createHook({ config, log, metrics, pauseMs = DEFAULT_PAUSE_MS }: HookOptions): Hook {
   const { url, timeoutMs, maxBytes, onFailure } = config
   const sign = createSigner(config.secret)
   const runLimited = limitConcurrency(MAX_CONCURRENT_CALLS, MAX_QUEUED_CALLS)
   let lastCause = ''
   const breaker = createCircuitBreaker({
-    ...CIRCUIT,
+    failures: MAX_FAILURES,
+    openMs: pauseMs,
     onOpen: waitMs => log.warn({ waitMs, cause: lastCause }, 'the hook keeps failing and is not called for now'),
     onClose: () => log.info({}, 'the hook responds again'),
   })

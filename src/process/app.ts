@@ -61,6 +61,12 @@ export interface AppOptions {
   keepAliveAfterMs?: number | undefined
   /** Limits the number and the bytes of calls that are read to their end after their clients have disconnected. */
   abandonedCallLimits?: ConstructorParameters<typeof SharedCalls>[1]
+  /** The longest time a request waits for reservations of other requests to end; five seconds by default. */
+  reservationWaitMs?: number | undefined
+  /** The upper bound on the first wait before a request to a provider is retried; a quarter of a second by default. */
+  retryWaitMs?: number | undefined
+  /** The time for which a hook that keeps failing is not called; two seconds by default. */
+  hookPauseMs?: number | undefined
   /** The interval of requests to providers for usage that was estimated; a few seconds by default. */
   reconcileEveryMs?: number | undefined
   /** The interval of all maintenance loops; by default, each has its own. */
@@ -152,11 +158,12 @@ export async function createApp(given: AppOptions): Promise<App> {
 }
 
 /** Creates the parts that select a provider for a request: the catalogue, providers, the model router, and the hook. */
-async function createRouting({ config, database, log }: AppOptions, metrics: ProxyMetrics) {
+async function createRouting(options: AppOptions, metrics: ProxyMetrics) {
+  const { config, database, log, retryWaitMs, hookPauseMs: pauseMs } = options
   const catalogue = await loadCatalogue(database, log)
-  const providers = createProviders({ config, database, catalogue, log })
+  const providers = createProviders({ config, database, catalogue, log, retryWaitMs })
   const modelRouter = createModelRouter({ catalogue, sandbox: createSandboxProvider(), ...providers })
-  const hook = config.hook && createHook({ config: config.hook, log, metrics })
+  const hook = config.hook && createHook({ config: config.hook, log, metrics, pauseMs })
   return { catalogue, providers, modelRouter, hook }
 }
 

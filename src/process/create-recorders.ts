@@ -26,13 +26,16 @@ interface RecorderOptions {
   log: Log
   /** The interval of requests to providers for usage that was estimated; a few seconds by default. */
   reconcileEveryMs?: number | undefined
+  /** The longest time a request waits for reservations of other requests to end; five seconds by default. */
+  reservationWaitMs?: number | undefined
 }
 
 /** Creates the recorders of usage, semantic hits, contents, spending and token windows. */
 export function createRecorders(options: RecorderOptions, modelRouter: ModelRouter, catalogue: Catalogue) {
-  const { config, database, store, log, reconcileEveryMs } = options
+  const { config, database, store, log, reconcileEveryMs, reservationWaitMs } = options
   const { seal } = createQuestionVault(createVault(() => readEncryptionKeys(config)))
   const budgets = createBudgets(database, undefined, {
+    maxWaitMs: reservationWaitMs,
     findSimilarModels(model) {
       const listed = [AGGREGATOR, ...VENDORS.map(({ name }) => name)].flatMap(provider => catalogue.modelsOf(provider))
       // Another provider may have a price for the model under a similar name.

@@ -32,6 +32,8 @@ export interface ProvidersOptions {
   database: Database
   catalogue: Catalogue
   log: Log
+  /** The upper bound on the first wait before a retry; a quarter of a second by default. */
+  retryWaitMs?: number | undefined
 }
 
 export interface Providers extends Pick<ModelRouterOptions, 'aggregatorFor' | 'directProviderFor' | 'modelNames'> {
@@ -50,7 +52,7 @@ const AGGREGATOR_ENDPOINTS: Record<Config['aggregator']['speaks'], readonly Endp
   all: ['responses', 'messages'],
 }
 
-export function createProviders({ config, database, catalogue, log }: ProvidersOptions): Providers {
+export function createProviders({ config, database, catalogue, log, retryWaitMs }: ProvidersOptions): Providers {
   const { maxRetries, circuitFailures, circuitOpenMs, ...limits } = config.upstream
   const circuits = createCircuitBreakers({
     failures: circuitFailures,
@@ -63,7 +65,7 @@ export function createProviders({ config, database, catalogue, log }: ProvidersO
   const vault = createVault(readKeys)
   const extrasKeys = createExtrasKeyDerivation(readKeys, () => callFunction(database, 'installation_id', {}))
 
-  const retry = (provider: Provider) => withRetries(provider, { maxRetries })
+  const retry = (provider: Provider) => withRetries(provider, { maxRetries, firstWaitMs: retryWaitMs })
 
   /** `nativeEndpoints` are those that the provider supports without translation to chat. */
   function translate(provider: Provider, nativeEndpoints: readonly Endpoint[]): Provider {

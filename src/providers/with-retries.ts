@@ -15,17 +15,21 @@ import { canFallBack, isTemporaryStatus, UpstreamFailure } from './upstream-fail
 export interface RetryOptions {
   /** The largest number of attempts after the first one. */
   maxRetries: number
+  /** The upper bound on the first wait; a quarter of a second by default. It doubles with each further wait. */
+  firstWaitMs?: number | undefined
   /** Returns a number from 0 to 1. Tests replace it. */
   random?: () => number
 }
 
-/** The upper bound on the first wait. It doubles with each further wait. */
-const FIRST_WAIT_MS = 250
+const DEFAULT_FIRST_WAIT_MS = 250
 /** The upper bound on a wait. When Retry-After is longer, the response is returned to the client, who decides. */
 const MAX_WAIT_MS = 5_000
 
 /** Returns the provider with retries. When all attempts fail, the last one's outcome is returned. */
-export function withRetries(provider: Provider, { maxRetries, random = Math.random }: RetryOptions): Provider {
+export function withRetries(
+  provider: Provider,
+  { maxRetries, firstWaitMs = DEFAULT_FIRST_WAIT_MS, random = Math.random }: RetryOptions,
+): Provider {
   /** `hasSideEffects`: the request creates an object at the provider, which may exist although the response was lost. */
   async function sendWithRetries(
     hasSideEffects: boolean,
@@ -41,7 +45,7 @@ export function withRetries(provider: Provider, { maxRetries, random = Math.rand
       attempts += outcome.attempts ?? 1
       attemptedKeys.push(...(outcome.attemptedKeys ?? []))
       const canRetry = retry < maxRetries && isRetryable(outcome, hasSideEffects)
-      const waitMs = canRetry ? chooseWait(outcome, retry, random) : null
+      const waitMs = canRetry ? chooseWait(outcome, random() * Math.min(MAX_WAIT_MS, firstWaitMs * 2 ** retry)) : null
       if (waitMs === null) {
         outcome.attempts = attempts
         outcome.attemptedKeys = attemptedKeys
@@ -90,8 +94,7 @@ function isRetryable(outcome: Outcome, hasSideEffects: boolean): boolean {
 }
 
 /** Returns the milliseconds to wait; null when the provider's Retry-After is longer than MAX_WAIT_MS. */
-function chooseWait(outcome: Outcome, retry: number, random: () => number): number | null {
-  const jitterMs = random() * Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retry)
+function chooseWait(outcome: Outcome, jitterMs: number): number | null {
   const retryAfterMs = outcome instanceof UpstreamFailure ? null : readRetryAfter(outcome.headers, nowMs())
   if (retryAfterMs === null) return jitterMs
   return retryAfterMs > MAX_WAIT_MS ? null : Math.max(retryAfterMs, jitterMs)

@@ -60,6 +60,12 @@ export interface ProxyOptions {
   keepAliveAfterMs?: number
   /** How many calls are read on after their clients have left. */
   abandonedCallLimits?: Partial<AbandonedCallLimits>
+  /** How long a request waits for what others have reserved of its budget: by default as long as in service. */
+  reservationWaitMs?: number
+  /** How long it waits before a first retry: by default hardly. */
+  retryWaitMs?: number
+  /** How long a hook that keeps failing is left alone: by default hardly. */
+  hookPauseMs?: number
   /** How often it asks providers for the usage of what was estimated: by default never, for fake providers count requests. */
   reconcileEveryMs?: number
   /** How often the loops of maintenance run: by default each in its own time. */
@@ -72,6 +78,9 @@ const FLUSH_LIMIT_MS = 30_000
 const NEVER_MS = 24 * 60 * 60_000
 /** In service, a client learns within a second that the database is gone; here, a slow one is none of a test's business. */
 const ADMISSION_LIMIT_MS = 30_000
+/** What happens after them is what is tested, not how long they are. */
+const RETRY_WAIT_MS = 5
+const HOOK_PAUSE_MS = 250
 
 /** Requests a minute are unlimited on plan `open`; the seeded plans are as they are. */
 export async function startProxy({
@@ -83,6 +92,8 @@ export async function startProxy({
   embedder: given,
   reconcileEveryMs = NEVER_MS,
   admissionTimeoutMs = ADMISSION_LIMIT_MS,
+  retryWaitMs = RETRY_WAIT_MS,
+  hookPauseMs = HOOK_PAUSE_MS,
   ...options
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
@@ -93,7 +104,7 @@ export async function startProxy({
     ...environment,
   })
   const embedder = given ?? (await createEmbedder(config.embedder, log))
-  const limits = { reconcileEveryMs, admissionTimeoutMs }
+  const limits = { reconcileEveryMs, admissionTimeoutMs, retryWaitMs, hookPauseMs }
   const app = await createApp({ config, database, store, embedder, bus: bus ?? null, log, ...limits, ...options })
   const { dashboard: apart } = app
   const forget = noteEndListeners(() => {

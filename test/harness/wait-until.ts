@@ -1,5 +1,7 @@
 /** Waiting for what must become true soon. */
 
+/** What comes soon is seen soon, and what takes long is not asked for all the time. */
+const MAX_PAUSE_MS = 25
 /** For what hangs: on a machine that is busy with other work, what takes a second may take a minute. */
 const HANGS_AFTER_MS = 120_000
 
@@ -13,11 +15,11 @@ export async function waitUntil(
   limitMs = HANGS_AFTER_MS,
 ): Promise<number> {
   const startedAtMs = performance.now()
-  while (!(await holds())) {
+  for (let pauseMs = 1; !(await holds()); pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
     if (performance.now() - startedAtMs > limitMs) {
       throw new Error(`Not within ${limitMs} ms: ${typeof what === 'string' ? what : what()}`)
     }
-    await Bun.sleep(25)
+    await Bun.sleep(pauseMs)
   }
   return performance.now() - startedAtMs
 }

@@ -13,12 +13,12 @@ import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { readBudgetMetrics } from '../../src/telemetry/gauges.ts'
 import { askAtOnce } from '../harness/ask-at-once.ts'
-import { describeBackends, describeOnce } from '../harness/backends.ts'
+import { describeBackends, describeOnce, type Stores } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 let upstreams: Upstreams
@@ -41,11 +41,16 @@ const mostUsdOf = (text: string) => (text.length * 0.15 + MOST_TOKENS * 0.6) / 1
 
 describeBackends('budgets', backend => {
   let proxy: TestProxy
+  /** Its requests hardly wait for what others have reserved. */
+  let impatient: TestProxy
   let project: string
   let key: string
 
+  const start = (stores: Stores, more: Partial<ProxyOptions> = {}) =>
+    startProxy({ stores, environment: upstreams.environment, ...more })
   beforeAll(async () => {
-    proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment })
+    proxy = await start(await backend.open())
+    impatient = await start(proxy.stores, { reservationWaitMs: 250 })
   })
   beforeEach(async () => {
     upstreams.reset()
@@ -53,7 +58,7 @@ describeBackends('budgets', backend => {
     key = await proxy.createKey({ project, type: 'project' })
     for (const provider of ['openai', 'anthropic'] as const) await storeKey(proxy.stores, project, provider, 'sk-own')
   })
-  afterAll(() => proxy.stop())
+  afterAll(() => Promise.all([proxy.stop(), impatient.stop()]))
 
   /** `more`: further arguments of set_budget(), in SQL. */
   async function setBudget(amount: number, { unit = 'usd', per = 'month', more = '' } = {}): Promise<number> {
@@ -96,13 +101,13 @@ describeBackends('budgets', backend => {
   })
 
   test('of many at once, only as many are asked as the budget pays for; then hits go on', async () => {
-    const others = await startProxy({ stores: proxy.stores, environment: upstreams.environment })
+    const others = await start(proxy.stores, { reservationWaitMs: 250 })
     try {
-      await ask(proxy, key, plain('Known?'))
-      await proxy.settle()
+      await ask(impatient, key, plain('Known?'))
+      await impatient.settle()
       const most = mostUsd(plain('Number 100?'))
       const budget = await setBudget((await recordedUsd()) + most * 5.5)
-      const askEither = (n: number) => ask(n % 2 ? others : proxy, key, plain(`Number ${100 + n}?`))
+      const askEither = (n: number) => ask(n % 2 ? others : impatient, key, plain(`Number ${100 + n}?`))
       const answers = await askAtOnce(upstreams.openai, 40, askEither)
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
       const refused = answers.filter(({ status }) => status === 429)
@@ -121,8 +126,8 @@ describeBackends('budgets', backend => {
       expect(spent).toBeCloseTo(await recordedUsd(), 9)
       expect(rest).toEqual({ reserved: 0, held: 0 })
       await setBudget(0)
-      expect(await ask(proxy, key, plain('Known?'))).toMatchObject({ status: 200, cache: 'HIT' })
-      const { json, headers } = await ask(proxy, key, plain('Unknown?'))
+      expect(await ask(impatient, key, plain('Known?'))).toMatchObject({ status: 200, cache: 'HIT' })
+      const { json, headers } = await ask(impatient, key, plain('Unknown?'))
       expect(json.error).toMatchObject({ code: 'insufficient_quota', type: 'insufficient_quota' })
       expect(json.error.message).toMatch(/^Budget exceeded: 0 USD a month for this project; it resets at /)
       expect(headers.get('x-should-retry')).toBe('false')
@@ -275,13 +280,13 @@ describeBackends('budgets', backend => {
       await proxy.query(`select set_budget(null, 'usd', ${most * 3.5}, 'total')`)
       await proxy.query(`select set_spend_alert(null, 1e-9, '{ops@example.org}')`)
       await proxy.query(`select add_webhook('${other}', 'https://127.0.0.1:1/', '{budget.threshold}', '')`)
-      const askWithEither = (n: number) => ask(proxy, n % 2 ? otherKey : key, plain(`Number ${100 + n}?`))
+      const askWithEither = (n: number) => ask(impatient, n % 2 ? otherKey : key, plain(`Number ${100 + n}?`))
       const answers = await askAtOnce(upstreams.openai, 20, askWithEither)
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
       expect(answers.find(({ status }) => status === 429)?.json.error.message).toContain(
         'in total for this organization',
       )
-      await proxy.settle()
+      await impatient.settle()
       const told = await proxy.query(`select p.name from events e join projects p on p.id = e.project_id
         where e.kind = 'budget.threshold' and e.payload ? 'spend_alert_id' and p.name in ('${project}', '${other}')`)
       expect(told).toEqual([{ name: other }])
@@ -313,7 +318,7 @@ describeBackends('budgets', backend => {
     const before = upstreams.openai.requests.length
     const other = ask(proxy, key, plain('Number 1?'))
     await waitUntil('it is asked', () => upstreams.openai.requests.length > before)
-    expect(await ask(proxy, key, plain('Known?'))).toMatchObject({ status: 200, cache: 'HIT' })
+    expect(await ask(impatient, key, plain('Known?'))).toMatchObject({ status: 200, cache: 'HIT' })
     answering.resolve()
     expect((await other).status).toBe(200)
   })

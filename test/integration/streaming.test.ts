@@ -4,6 +4,7 @@ import { callsOf, readEvents, withoutNumbers } from '../clients/streams/read-eve
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
 import { ask, post, readAnswer } from '../harness/client.ts'
+import { propertyRuns } from '../harness/depth.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { CORPUS, type CorpusEntry } from '../standin/corpus.ts'
@@ -212,7 +213,8 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     expect((await ask(proxy, key, question('Who stays?', { stream: true }))).cache).toBe('MISS')
   })
 
-  test('500 streams that are broken off leave no connection, no call and no rejection behind', async () => {
+  const BATCHES = propertyRuns / 10
+  test(`${BATCHES * 50} streams that are broken off leave no connection, no call and no rejection behind`, async () => {
     const unpriced = { model: 'unknown/unpriced' }
     const rejections: unknown[] = []
     const note = (reason: unknown) => rejections.push(reason)
@@ -220,10 +222,11 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     upstream.script(({ bodyText }) => {
       const kind = Number(/number (\d+)/.exec(bodyText)?.[1]) % 3
       if (kind === 0) return { kind: 'hang', after: 'nothing' }
-      return kind === 1 ? { kind: 'hang', after: 3 } : { kind: 'answer', contentChars: 9_000, chunkPauseMs: 3 }
+      return kind === 1 ? { kind: 'hang', after: 3 } : { kind: 'answer', contentChars: 90_000, chunkPauseMs: 3 }
     })
-    for (let batch = 0; batch < 10; batch++) {
+    for (let batch = 0; batch < BATCHES; batch++) {
       const leaving = new AbortController()
+      const before = upstream.requests.length
       const streams = Array.from({ length: 50 }, async (_, i) => {
         const response = await post(
           proxy,
@@ -236,7 +239,8 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
         await response.text()
       })
       // The first ones leave before any call upstream was made.
-      setTimeout(() => leaving.abort(), batch * 12)
+      await waitUntil('some are asked', () => upstream.requests.length >= before + (batch * 50) / BATCHES)
+      leaving.abort()
       const outcomes = await Promise.allSettled(streams)
       expect(outcomes.every(outcome => outcome.status === 'rejected')).toBe(true)
     }

@@ -56,7 +56,7 @@ describeOnce('OpenTelemetry', backend => {
   /** Waits for so many spans, and for no more. */
   async function collected(count: number): Promise<{ servers: CollectedSpan[]; clients: CollectedSpan[] }> {
     await waitUntil(`${count} spans`, async () => {
-      await proxy.settle()
+      await Promise.all([proxy.settle(), embedding.settle()])
       return collector.spans.length >= count
     })
     expect(collector.spans).toHaveLength(count)

@@ -146,5 +146,8 @@ test('an error that shows the key that was sent shows it no more', async () => {
 })
 
 test('after waiting for a first byte in vain, clients are told not to retry: upstream may be at work', async () => {
-  await expect(callRaw('', undefined, { firstByteTimeoutMs: 50 })).rejects.toMatchObject({ status: 504, headers: { 'x-should-retry': 'false' } })
+  await expect(callRaw('', undefined, { firstByteTimeoutMs: 50 })).rejects.toMatchObject({
+    status: 504,
+    headers: { 'x-should-retry': 'false' },
+  })
 })
