@@ -118,7 +118,7 @@ const UPSTREAM_ERRORS = `Clients act on the codes and messages of their vendor. 
 | Unknown model | \`model_not_found\`, 404 | \`not_found_error\`, 404 |
 | Overloaded | \`overloaded\`, 503 or 529 | \`overloaded_error\`, 503 or 529 |
 
-An error of an upstream that has the endpoint itself is forwarded byte for byte, except that a prompt that is too long always has the code of the table. Retries and fallbacks act on the upstream’s own status.`
+An error of an upstream that has the endpoint itself is forwarded byte for byte, except that the code for an overlong prompt is always \`context_length_exceeded\`. Retries and fallbacks act on the upstream’s own status.`
 
 function writeErrors(): string {
   return page([
@@ -127,7 +127,7 @@ function writeErrors(): string {
     '```json\n{ "error": { "message": "Invalid API key", "type": "authentication_error", "param": null, "code": "invalid_api_key" } }\n```',
     'Under `/v1/messages` they have Anthropic’s: `type`, `message` and `request_id`, with the same status.',
     'Each line below has a `code` and its cause; the message says what is wrong and what to change. `param` names the field or header at fault; `X-Request-Id` identifies the request in the log. With `x-should-retry: false`, OpenAI’s clients do not retry: a retry would not help soon, or the first attempt may still cost money.',
-    'An upstream’s own error keeps its status, body and `Retry-After`; a rejected operator’s key is a 502. Below 500, the client can change what is wrong; from 500 on, the operator, a store or a provider must.',
+    'An upstream’s own error keeps its status, body and `Retry-After`; if the provider rejects the operator’s API key, the client gets a 502. Below 500, the client can change what is wrong; from 500 on, the operator, a store or a provider must.',
     UPSTREAM_ERRORS,
     writeErrorLists({ ...CLIENT_ERRORS, ...PATH_ERRORS, ...SERVER_ERRORS }),
     '## Errors of the admin API and the dashboard',
@@ -157,7 +157,7 @@ function writeRequestFields(): string {
     '# Request fields',
     '[Clients](clients.md) lists which endpoint is translated for which provider. A field that cannot be translated is rejected with a 400 that names it, or omitted where that does not change the response.',
     '## `/v1/chat/completions`, at Anthropic',
-    'OpenAI, Groq and the aggregator get each field as sent, except that `include_usage` of `stream_options` is on. The aggregator also gets the limit of the response under [its name](providers.md) and, under a [budget](budgets.md), `provider.max_price`. Usage is sent to clients that request it there or by OpenRouter’s `usage: {include: true}`, or that use its packages or `/api/v1`. At Anthropic:',
+    'OpenAI, Groq and the aggregator get each field as sent, except that `include_usage` of `stream_options` is on. The aggregator also gets the output limit under [the field name that it accepts](providers.md) and, under a [budget](budgets.md), `provider.max_price`. Usage is sent to clients that request it there or by OpenRouter’s `usage: {include: true}`, or that use its packages or `/api/v1`. At Anthropic:',
     writeFieldLists(FIELD_RULES),
     'Anthropic’s own fields are sent; any other field is rejected with its name.',
     '## `/v1/responses`, where it is translated',

@@ -61,12 +61,12 @@ create index usage_records_request_id_idx on usage_records using brin (request_i
 
 comment on table usage_records is 'One row for each admitted request, in partitions of a month, or of a day at high volume; written in batches in the background.';
 comment on column usage_records.recorded_at is 'When the response ended.';
-comment on column usage_records.project_id is 'The project. No foreign key: records outlive the objects that they name.';
+comment on column usage_records.project_id is 'The project. No foreign key: records are kept after the project is deleted.';
 comment on column usage_records.request_id is 'X-Request-Id of the response.';
 comment on column usage_records.status is 'HTTP status of the response; 499 if the client disconnected before.';
-comment on column usage_records.error_code is 'Code of the error that the client got, or client_gone; null without an error.';
+comment on column usage_records.error_code is 'Code of the error that the client got, or client_gone if the client disconnected (cost_estimated: client_left); null without an error.';
 comment on column usage_records.error_message is 'The error message to the client, if the proxy wrote it; at most 300 characters.';
-comment on column usage_records.endpoint is 'chat, completions, embeddings, responses, messages; for forwarded requests the path: images/generations, moderations, files.';
+comment on column usage_records.endpoint is 'chat, completions, embeddings, responses, messages; pass-through requests by their path: images/generations, moderations, files.';
 comment on column usage_records.model is 'The model that responded: the requested one, or a fallback.';
 comment on column usage_records.asked_model is 'The requested name, if it was an alias or a fallback responded.';
 comment on column usage_records.fallbacks is 'Fallbacks that were called, in order, separated by commas.';
@@ -74,7 +74,7 @@ comment on column usage_records.provider is 'The provider that responded, or tha
 comment on column usage_records.provider_keys is 'If the project has several keys of the provider: the names of those that were used, in order, separated by commas. A rejected key is followed by the status; the last key succeeded.';
 comment on column usage_records.cache_result is 'HIT, HIT-SEMANTIC, MISS; null where the request ended before the cache.';
 comment on column usage_records.cache_reason is 'X-Proxy-Cache-Reason of the response: the reason for the hit or the miss.';
-comment on column usage_records.cache_id is 'The cache entry that was served, or that of a near miss.';
+comment on column usage_records.cache_id is 'The cache entry that was served, or the nearest one that was not served.';
 comment on column usage_records.refreshed is 'True: the request bypassed cached responses (Cache-Control: no-cache), and its response replaces them; null: it did not.';
 comment on column usage_records.asked_id is 'The beginning of a hash of the request, which is the same for identical requests of all callers; null: not cached as a whole.';
 comment on column usage_records.similarity is 'Cosine similarity of that entry''s question; null for an exact match.';
@@ -93,7 +93,7 @@ comment on column usage_records.duration_ms is 'From the request''s arrival to t
 comment on column usage_records.admission_ms is 'From the request''s arrival until it was admitted.';
 comment on column usage_records.lookup_ms is 'Time of the cache lookup, including the vector and the judge; null: no lookup.';
 comment on column usage_records.embed_ms is 'The part of lookup_ms that was spent waiting for the question''s vector; null: none was requested.';
-comment on column usage_records.upstream_ms is 'Time from the call of the provider to the head of its response; null: none responded.';
+comment on column usage_records.upstream_ms is 'Time from the call of the provider to its response headers; null: none responded.';
 comment on column usage_records.first_chunk_ms is 'From the request''s arrival to the first part of a stream.';
 comment on column usage_records.attempts is 'The number of upstream calls, including retries and fallbacks; null: none.';
 comment on column usage_records.upstream_status is 'The status of the first upstream call that failed; null: none failed with a status.';

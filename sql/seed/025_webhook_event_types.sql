@@ -3,16 +3,16 @@
 insert into webhook_event_types (kind, happens, payload)
 values
     ('api_key.created', 'an API key is created', '{key_id,name,type,prefix,expires_at}'),
-    ('api_key.deactivated', 'an API key is revoked', '{key_id,name,prefix}'),
+    ('api_key.deactivated', 'an API key is deactivated', '{key_id,name,prefix}'),
     ('api_key.expiring', 'an API key expires in a week, or in a tenth of its lifetime if that is shorter', '{key_id,name,prefix,expires_at}'),
     (
         'budget.threshold',
-        'a [budget](budgets.md) reaches 80 or 100 %, once per period each; or a spend alert reaches its amount, once per month, without `budget_id` and with the last two fields',
+        'a [budget](budgets.md) reaches 80% or 100% (once per period), or a spend alert reaches its amount (once per month)',
         '{percent,unit,used,limit,per,budget_id,spend_alert_id,notification_channel}'
     ),
     ('cache.wrong_hit', 'a semantic hit is marked as wrong', '{request_id,reason,similarity}'),
     ('circuit.opened', 'the circuit breaker of a failing provider opens, at most once in ten minutes', '{provider,wait_ms}'),
-    ('quota.threshold', 'the monthly quota reaches 80 or 100 %, once each', '{percent,requests,limit,key_type,month}'),
+    ('quota.threshold', 'the monthly quota reaches 80% or 100%', '{percent,requests,limit,key_type,month}'),
     ('webhook.test', 'a test event is requested', '{}')
 on conflict (kind) do update
 set happens = excluded.happens,

@@ -9,7 +9,7 @@ from (values
         'Off: Responses are neither looked up nor cached.'
     ]),
     ('cache_scope', 'choice', 'project', null, null, '{project,key,user}', 'Cached responses', 'Sharing scope', 'Which callers may receive cached responses to requests of others. This applies to exact hits, semantic hits and coalesced requests. Responses that were cached in another scope are not served.', array[
-        'Whole project: All callers share. A question about its author (my, I) that names an end user has semantic hits for the same end user only.',
+        'Whole project: All callers share. A first-person question (I, my) of a named end user matches only that user’s questions.',
         'Same API key: Nothing is shared between keys.',
         'Same end user: Named by safety_identifier, user or metadata.user_id. Requests without an end user share within their key.'
     ]),
@@ -19,7 +19,7 @@ from (values
     ]),
     ('cache_feedback', 'choice', 'members', null, null, '{any,members,none}', 'Cached responses', 'Feedback on matches', 'Who may mark semantic hits and near misses as right or wrong. A verdict applies within the sharing scope of its request.', array[
         'All callers: Members, and every API key for requests of its own sharing scope.',
-        'Members: Members and owners of the project, in the dashboard or with an admin key.',
+        'Members: Members and owners only, in the dashboard or with an admin key.',
         'Nobody: Only operators, with psql.'
     ]),
     ('cache_ttl_seconds', 'whole', '604800', 0, 315360000, array['whole seconds'], 'Cached responses', 'Time to live', 'How long a response is cached, unless the request sets another time. The plan sets the maximum.', '{}'),
@@ -30,47 +30,47 @@ from (values
     ]),
     ('semantic_mode', 'choice', 'on', null, null, '{on,shadow,off}', 'Semantic cache', 'Semantic hits', 'Whether a differently worded question may be answered from the cache.', array[
         'On: Served if the match policy accepts the match.',
-        'Shadow: Requests are forwarded to the provider. Matches shows what the cache would have served.',
+        'Shadow: Requests are forwarded to the provider. Semantic hits shows what the cache would have served.',
         'Off: Only identical requests are answered from the cache.'
     ]),
     ('semantic_policy', 'choice', 'verified', null, null, '{verified,proved,judged,threshold}', 'Semantic cache', 'Match policy', 'Which matches are served.', array[
         'Verified: Similar questions without a difference in meaning, as far as the checks can tell.',
         'Proved: Only questions with the same text after normalization. Similarity is not used.',
         'Judged: Verified matches, and pairs that the judge has confirmed.',
-        'Similarity only: Every match above the threshold. Expect wrong responses: see Similarity on the cache page first.'
+        'Similarity only: Every match above the threshold. Expect wrong responses: see Threshold simulation on the cache page first.'
     ]),
     ('semantic_risk', 'choice', 'balanced', null, null, '{careful,balanced,generous}', 'Semantic cache', 'Synonym matching', 'How different the words of a verified match may be.', array[
-        'Careful: The same words. Grammatical number and position may differ.',
-        'Balanced: Also synonyms, and words that a semantic embedding model rates as close.',
-        'Generous: Also other forms of a word, such as another tense.'
+        'Careful: The same words, also singular for plural and reordered phrases.',
+        'Balanced: Also synonyms, and related words if the embedding model measures meaning.',
+        'Generous: Also other forms of a word, such as another tense or a plural with its own meaning.'
     ]),
-    ('semantic_threshold', 'number', '0.95', 0, 1, array['a number'], 'Semantic cache', 'Similarity threshold', 'Minimum cosine similarity of a match, from 0 to 1. Pairs that a person has confirmed may be below it.', '{}'),
+    ('semantic_threshold', 'number', '0.95', 0, 1, array['a number'], 'Semantic cache', 'Similarity threshold', 'Minimum cosine similarity of a match, from 0 to 1. Pairs that a person or the judge has confirmed may be below it.', '{}'),
     ('log_content', 'choice', 'off', null, null, '{off,sealed}', 'Semantic cache', 'Storage of request text', 'Whether the text of requests and responses is stored, and the questions of semantic hits and near misses.', array[
-        'Not stored: Requests show no text. Matches show the similarity and the kinds of difference.',
-        'Stored for a week: Encrypted. Members of the project can read it under Requests, Matches and Near misses.'
+        'Not stored: Requests show no text. Semantic hits show the similarity and the kinds of difference.',
+        'Stored for a week: Encrypted. Members of the project can read it under Requests, Semantic hits and Near misses.'
     ]),
-    ('semantic_judge', 'choice', 'off', null, null, '{off,learn,inline}', 'Judge (match policy Judged)', 'Judge', 'Whether a model compares pairs of questions that the checks leave undecided.', array[
-        'Off: Only people give verdicts, under Matches and Near misses.',
+    ('semantic_judge', 'choice', 'off', null, null, '{off,learn,inline}', 'Judge', 'Judge', 'Whether a model compares pairs of questions that the checks leave undecided. Applies to the match policy Judged.', array[
+        'Off: Only people give verdicts, under Semantic hits and Near misses.',
         'After the request: Requests do not wait. Verdicts apply to later requests.',
         'During the request: The request waits for the verdict before it is forwarded to a provider.'
     ]),
-    ('semantic_judge_model', 'text', '', 0, 256, array['a model''s name of at most 256 characters, or nothing'], 'Judge (match policy Judged)', 'Judge model', 'Any model that the project can use, such as openai/gpt-4.1-mini. It receives both questions as data and responds in a strict schema.', '{}'),
-    ('semantic_judge_daily_usd', 'number', '1', 0, 1000000, array['US dollars'], 'Judge (match policy Judged)', 'Daily budget, in US dollars', 'Per UTC day. When it is spent, the judge is not called.', '{}'),
-    ('semantic_judge_timeout_ms', 'whole', '800', 1, 60000, array['whole milliseconds'], 'Judge (match policy Judged)', 'Timeout, in milliseconds', 'How long a request waits for the judge. A later verdict applies to the next request.', '{}'),
-    ('semantic_judge_floor', 'number', '0.8', 0, 1, array['a number'], 'Judge (match policy Judged)', 'Minimum similarity', 'Less similar pairs are never sent to the judge, and are not served even if confirmed.', '{}'),
-    ('semantic_verify_ratio', 'number', '0', 0, 1, array['a number'], 'Judge (match policy Judged)', 'Share of hits to verify', 'From 0 to 1. The judge checks this share of semantic hits afterwards. A pair that it finds different is not served again.', '{}'),
+    ('semantic_judge_model', 'text', '', 0, 256, array['a model''s name of at most 256 characters, or nothing'], 'Judge', 'Judge model', 'Any model that the project can use, such as openai/gpt-4.1-mini. The model must support structured outputs (JSON schema).', '{}'),
+    ('semantic_judge_daily_usd', 'number', '1', 0, 1000000, array['US dollars'], 'Judge', 'Daily budget, in US dollars', 'Per UTC day. When it is spent, the judge is not called.', '{}'),
+    ('semantic_judge_timeout_ms', 'whole', '800', 1, 60000, array['whole milliseconds'], 'Judge', 'Timeout, in milliseconds', 'How long a request waits for the judge. A later verdict applies to the next request.', '{}'),
+    ('semantic_judge_floor', 'number', '0.8', 0, 1, array['a number'], 'Judge', 'Minimum similarity', 'Less similar pairs are not sent to the judge, and its verdicts on them do not apply. A person’s verdict applies at any similarity.', '{}'),
+    ('semantic_verify_ratio', 'number', '0', 0, 1, array['a number'], 'Judge', 'Share of hits to verify', 'From 0 to 1. The judge checks this share of semantic hits afterwards, under every match policy. A pair that it finds different is not served again.', '{}'),
     ('aliases', 'aliases', '{}', 0, 100, array['up to 100 names with commas between them, each with the model that it stands for, name=model, and up to five fallbacks, name=model|fallback, of at most 256 characters, or nothing'], 'Models, tools and budgets', 'Aliases', 'Alternative model names for clients, such as fast=gpt-5.4-mini, separated by commas. An alias may have its own fallbacks: smart=gpt-5.4|claude-opus-4-8.', '{}'),
     ('fallbacks', 'models', '{}', 0, 5, array['up to 5 different model names with commas between them, or nothing'], 'Models, tools and budgets', 'Fallback models', 'Up to five models, separated by commas. They are called in this order when a model is unavailable.', '{}'),
     ('allowed_models', 'models', '{}', 0, 100, array['up to 100 different model names with commas between them, * in them for any characters, or nothing'], 'Models, tools and budgets', 'Allowed models', 'Patterns of model names, such as openai/*, separated by commas. Leave empty to allow all models.', '{}'),
-    ('unsupported_tools', 'choice', 'drop', null, null, '{drop,refuse}', 'Models, tools and budgets', 'Unsupported server tools', 'How to handle tools that the provider would have to run but does not support, if the model may choose its tools.', array[
+    ('unsupported_tools', 'choice', 'drop', null, null, '{drop,refuse}', 'Models, tools and budgets', 'Unsupported hosted tools', 'How to handle tools that the provider would have to run but does not support, if the model may choose its tools.', array[
         'Omit: The tools are omitted from the request, and a response header lists them.',
         'Reject: The request is rejected with 400.'
     ]),
     ('anthropic_cache_marks', 'choice', 'off', null, null, '{off,on}', 'Models, tools and budgets', 'Anthropic prompt caching', 'Whether chat requests to Anthropic with the project’s own key are marked for prompt caching.', array[
         'Off: Only marks set by clients.',
-        'On: Tools, system prompt and last turn are marked, unless the request has marks. Cache writes cost 25% more than input, reads cost 10% of it.'
+        'On: Tools, system prompt and last turn are marked, unless the request has marks. Writing to the prompt cache costs 25% more than normal input; reading costs 10% of the normal price.'
     ]),
-    ('when_exhausted', 'choice', 'serve_cache', null, null, '{serve_cache,refuse}', 'Models, tools and budgets', 'When a quota or budget is exhausted', 'Whether cache hits are still served.', array[
+    ('when_exhausted', 'choice', 'serve_cache', null, null, '{serve_cache,refuse}', 'Models, tools and budgets', 'When a budget is spent', 'Whether cache hits are still served.', array[
         'Serve cache hits: Requests that need a provider are rejected with 429.',
         'Reject: All requests are rejected with 429.'
     ]),

@@ -2,7 +2,7 @@
 
 /** Kinds of differences between two prompts that prevent a match. They follow `unverified:` or `unproved:`. */
 const DIFFERENCES = {
-  verbatim: 'text compared literally',
+  verbatim: 'literal text',
   number: 'number',
   negation: 'negation',
   modality: 'can, may, must',
@@ -16,7 +16,7 @@ const DIFFERENCES = {
   short: 'too few words',
   question: 'another kind of question',
   turn: 'function words that change the meaning',
-  order: 'order of words',
+  order: 'word order',
   opposite: 'opposite',
   neighbour: 'related, but not the same',
   inflection: 'tense or number',

@@ -28,7 +28,7 @@ export const CLIENT_ERRORS = {
     invalidId: {
       description:
         'A field that refers to a stored object, such as a file, contains an empty id or one of more than 256 characters.',
-      message: '{param} must be an id of 1 to 256 characters. Omit the field to refer to no object.',
+      message: '{param} must be an ID of 1 to 256 characters. If there is no object to refer to, omit the field.',
       param: '{param}',
     },
   }),
@@ -103,7 +103,7 @@ export const CLIENT_ERRORS = {
     status: 413,
     code: 'too_long_to_check',
     description:
-      'The request, with its response if there is one, is too long for the installation’s [hook](hooks.md), and the hook is set to fail closed.',
+      'The request (or request plus response) exceeds `HOOK_MAX_BYTES`, and the [hook](hooks.md) is set to fail closed.',
     message:
       'The request and its response are too long for this installation’s hook, which checks at most {mostBytes} bytes in total. Send a shorter request.',
   },
@@ -119,7 +119,7 @@ export const CLIENT_ERRORS = {
     status: 400,
     code: 'invalid_request_error',
     description: 'The body cannot be decoded by its Content-Encoding, or is truncated.',
-    message: 'We could not decode the body of your request as {coding}.',
+    message: 'The request body could not be decoded as {coding}.',
     param: 'Content-Encoding',
     headers: CLOSE_CONNECTION,
   },
@@ -140,7 +140,7 @@ export const CLIENT_ERRORS = {
   disabledKey: {
     status: 403,
     code: 'api_key_disabled',
-    description: 'The key has been deactivated.',
+    description: 'The key is deactivated.',
     message: 'API key disabled',
   },
   addressNotAllowed: {
@@ -153,7 +153,7 @@ export const CLIENT_ERRORS = {
   feedbackNotAllowed: {
     status: 403,
     code: 'permission_denied',
-    description: 'The project’s setting cache_feedback does not let API keys judge matches.',
+    description: 'The project’s setting `cache_feedback` does not permit API keys to give feedback on matches.',
     message:
       'API keys of this project may not judge matches: its setting cache_feedback is {setting}. Judge in the dashboard or with an admin key, or set cache_feedback to any to let API keys judge.',
   },
@@ -180,7 +180,7 @@ export const CLIENT_ERRORS = {
       type: 'tokens',
       description: 'The request may use more tokens than its key may use in a whole minute.',
       message:
-        'This request may use {tokens} tokens, and its key may use {limit} a minute. Set a smaller max_tokens, or send a shorter request.',
+        'This request can use up to {tokens} tokens, but its key is limited to {limit} tokens per minute. Set a smaller max_tokens, or send a shorter request.',
       headers: { 'x-should-retry': 'false' },
     },
     edgeRateLimited: {
@@ -219,7 +219,7 @@ export const CLIENT_ERRORS = {
     status: 429,
     code: 'budget_reserved',
     description:
-      'The budget is not spent, but requests in flight have reserved so much that this one does not fit, and too few of them finished while it waited (5 seconds). Or its key has reserved the share of the project’s budgets that one key may reserve (`budget_key_share`), or its project the share of the organization’s budgets that one project may reserve (80 %). Cache hits are still served.',
+      'The budget is not spent, but one of these applies: requests in flight have reserved so much that this one does not fit, even after waiting for 5 seconds; its key has reserved the share of the project’s budgets that one key may reserve (`budget_key_share`); or its project has reserved the share of the organization’s budgets that one project may reserve (80%). Cache hits are still served.',
     message:
       'Budget reserved by requests in flight: of {budget}, {spent} is spent, and {reserved} is reserved by {holders}. This request may use up to {most}. Try again in {seconds} seconds, or set a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, to reserve less.',
     headers: { 'retry-after': '{seconds}' },

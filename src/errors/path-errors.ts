@@ -10,7 +10,7 @@ export const PATH_ERRORS = {
     pathNotFound: {
       description: 'The path does not exist.',
       message:
-        'There is nothing at this path. Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/images/…, /v1/audio/…, /v1/moderations, /v1/rerank, /v1/files, /v1/batches, /v1/models or /v1/health: set your client’s base address to end in /v1.',
+        'There is nothing at this path. Requests go to /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, /v1/images/…, /v1/audio/…, /v1/moderations, /v1/rerank, /v1/files, /v1/batches, /v1/models or /v1/health: set your client’s base URL so that it ends in /v1.',
     },
     fileNotFound: {
       description: 'The project has no file with this id.',
@@ -45,7 +45,7 @@ export const PATH_ERRORS = {
       description:
         'The client selects a vendor for its files or batches, by its base URL or its headers, that stores none for this project.',
       message:
-        'Your client uses the API of {title} (by its base URL or its headers). Its requests to /v1{path} go only to {title}, and {missing}',
+        'The base URL or headers of this request select {title}’s API, so /v1{path} is sent to {title} only. {missing}',
     },
     openAiKeyRequired: {
       description: 'Only OpenAI stores such objects, and the project has no key for OpenAI.',
@@ -101,7 +101,7 @@ export const PATH_ERRORS = {
     status: 400,
     code: 'invalid_request_error',
     description:
-      'The URL of a realtime session names no model, nor the intent `transcription` under the project’s own OpenAI key. Telephone calls are not forwarded.',
+      'The URL of a realtime session has neither `model` nor, with the project’s own OpenAI key, `intent=transcription`. Telephone calls are not forwarded.',
     message: 'The URL names no model for the session. Use /v1/realtime?model=…',
     param: 'model',
   },
@@ -127,8 +127,8 @@ export const PATH_ERRORS = {
       param: 'model',
     },
     providerKeyRemoved: {
-      description: 'The project’s key for the provider was removed while the request was in progress.',
-      message: "The project's {provider} key has just been removed.",
+      description: 'The project’s key for the provider was deleted while the request was in progress.',
+      message: "The project's {provider} key was deleted while this request was in progress.",
       param: 'model',
     },
     modelNotListed: {
@@ -137,9 +137,9 @@ export const PATH_ERRORS = {
       param: 'model',
     },
     storageKeyRemoved: {
-      description: 'The file or batch was created with a provider key that the project has removed since.',
+      description: 'The file or batch was created with a provider key that the project has deleted since.',
       message:
-        "This file or batch was created with the project's {provider} key, which has been removed. Store that key again.",
+        "This file or batch was created with the project's {provider} key, which has been deleted. Add that key again.",
       param: 'model',
     },
   }),

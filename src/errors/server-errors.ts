@@ -44,7 +44,7 @@ export const SERVER_ERRORS = {
     },
     busy: {
       description:
-        'More requests are waiting than can be admitted in time, because the database replies too late. Or a worker thread neither started nor finished a job within 30 seconds each.',
+        'More requests are waiting than can be admitted in time, because the database replies too late. Or a worker thread did not start, or did not finish, a job within 30 seconds.',
       message: 'The proxy is busy; try again shortly.',
       headers: RETRY_SOON,
     },
@@ -85,7 +85,7 @@ export const SERVER_ERRORS = {
     status: 503,
     code: 'query_too_long',
     description:
-      'An operation of the admin API read so much data that the database canceled its query after the time limit. The log has the operation.',
+      'An operation of the admin API read so much data that the database cancelled its query after the time limit. The log has the operation.',
     message:
       'The query reads too much data to finish in time. Narrow it, for example to a shorter time span or to one project.',
     headers: DO_NOT_RETRY,

@@ -10,9 +10,9 @@ export const EXPOSED_HEADERS: readonly (readonly [names: readonly string[], desc
   [['X-Proxy-Cache-Similarity'], 'on semantic hits: cosine similarity'],
   [
     ['X-Proxy-Cache-Id', 'X-Proxy-Cache-Reason'],
-    'the cache entry that was served, and [the reason](#reasons), or the reason for a miss',
+    'the cache entry that was served, and [the reason](#cache-reasons), or the reason for a miss',
   ],
-  [['X-Proxy-Cache-Near-Miss'], 'on misses: the entry that [feedback](semantic-cache.md#people) may call *right*'],
+  [['X-Proxy-Cache-Near-Miss'], 'on misses: the entry that [feedback](semantic-cache.md#people) may mark as *right*'],
   [['X-Proxy-Cache-Scope'], 'on hits: [who shares the response](sharing.md), `project`, `key` or `user`'],
   [
     ['X-Proxy-Cost-USD'],

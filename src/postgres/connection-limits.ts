@@ -6,7 +6,7 @@ const PING = `select not pg_is_in_recovery() and not current_setting('transactio
 /** Rejects if the database does not reply, and if it accepts no writes: a standby, or a read-only primary. */
 export async function pingDatabase(database: Database): Promise<void> {
   const [server] = await database.call<{ writable: boolean }>(PING, [])
-  if (!server?.writable) throw new Error('the server accepts no writes')
+  if (!server?.writable) throw new Error('the server is read-only')
 }
 
 /** The share of the server's connections that all proxies use without a setting. Other clients and operators use the rest. */

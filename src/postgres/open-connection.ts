@@ -99,7 +99,7 @@ async function connectWith(
     const identity = connection.run<ServerIdentity>(READ_IDENTITY, []).catch(() => [])
     const [[server], [reported = null]] = await withTimeout(limitMs, Promise.all([readWriteState, identity]))
     if ((server?.is_standby || server?.read_only) && !address.isStandby)
-      throw Object.assign(new Error('the server accepts no writes'), {
+      throw Object.assign(new Error('the server is read-only'), {
         code: READ_ONLY_SQLSTATE,
         isStandby: server.is_standby,
       })

@@ -98,13 +98,13 @@ export interface ProjectSettings {
   log_content: 'off' | 'sealed';
   /** Encryption at rest: Whether cached responses, questions and stored responses are encrypted with the installation’s key. Applies to data stored from now on. */
   seal_answers: 'off' | 'on';
-  /** Judge: Whether a model compares pairs of questions that the checks leave undecided. */
+  /** Judge: Whether a model compares pairs of questions that the checks leave undecided. Applies to the match policy Judged. */
   semantic_judge: 'off' | 'learn' | 'inline';
   /** Daily budget, in US dollars: Per UTC day. When it is spent, the judge is not called. */
   semantic_judge_daily_usd: number;
-  /** Minimum similarity: Less similar pairs are never sent to the judge, and are not served even if confirmed. */
+  /** Minimum similarity: Less similar pairs are not sent to the judge, and its verdicts on them do not apply. A person’s verdict applies at any similarity. */
   semantic_judge_floor: number;
-  /** Judge model: Any model that the project can use, such as openai/gpt-4.1-mini. It receives both questions as data and responds in a strict schema. */
+  /** Judge model: Any model that the project can use, such as openai/gpt-4.1-mini. The model must support structured outputs (JSON schema). */
   semantic_judge_model: string;
   /** Timeout, in milliseconds: How long a request waits for the judge. A later verdict applies to the next request. */
   semantic_judge_timeout_ms: number;
@@ -114,12 +114,12 @@ export interface ProjectSettings {
   semantic_policy: 'verified' | 'proved' | 'judged' | 'threshold';
   /** Synonym matching: How different the words of a verified match may be. */
   semantic_risk: 'careful' | 'balanced' | 'generous';
-  /** Similarity threshold: Minimum cosine similarity of a match, from 0 to 1. Pairs that a person has confirmed may be below it. */
+  /** Similarity threshold: Minimum cosine similarity of a match, from 0 to 1. Pairs that a person or the judge has confirmed may be below it. */
   semantic_threshold: number;
-  /** Share of hits to verify: From 0 to 1. The judge checks this share of semantic hits afterwards. A pair that it finds different is not served again. */
+  /** Share of hits to verify: From 0 to 1. The judge checks this share of semantic hits afterwards, under every match policy. A pair that it finds different is not served again. */
   semantic_verify_ratio: number;
-  /** Unsupported server tools: How to handle tools that the provider would have to run but does not support, if the model may choose its tools. */
+  /** Unsupported hosted tools: How to handle tools that the provider would have to run but does not support, if the model may choose its tools. */
   unsupported_tools: 'drop' | 'refuse';
-  /** When a quota or budget is exhausted: Whether cache hits are still served. */
+  /** When a budget is spent: Whether cache hits are still served. */
   when_exhausted: 'serve_cache' | 'refuse';
 }

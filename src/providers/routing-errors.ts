@@ -52,9 +52,9 @@ export function noRouteError(model: string, catalogue: Catalogue): ProxyError {
 }
 
 const STORAGE_MESSAGES: Record<ClientVendor, { title: string; missing: string }> = {
-  ...mapVendors(({ title }) => ({ title, missing: 'this project has stored no key for it. Store one.' })),
-  aggregator: { title: 'the aggregator', missing: 'its AGGREGATOR_API_KEY is not set.' },
-  google: { title: 'Google', missing: 'this proxy reaches it for models alone.' },
+  ...mapVendors(({ title }) => ({ title, missing: 'This project has stored no key for it. Store one.' })),
+  aggregator: { title: 'the aggregator', missing: 'Its AGGREGATOR_API_KEY is not set.' },
+  google: { title: 'Google', missing: 'This proxy sends it model requests only.' },
 }
 
 /** Returns the error for a collection that no provider of the project stores. `vendor` is the vendor that the client names. */
@@ -68,7 +68,7 @@ function vendorHasNoStorageError(collection: StoredObjectCollection, vendor: Cli
   const { path } = traitsOf(collection)
   const { title, missing } = STORAGE_MESSAGES[vendor]
   const hasPath = vendor !== 'anthropic' || collection === 'anthropic_files'
-  return createError('vendorHasNoStorage', { title, path, missing: hasPath ? missing : `it has no /v1${path}.` })
+  return createError('vendorHasNoStorage', { title, path, missing: hasPath ? missing : `It has no /v1${path}.` })
 }
 
 /** Returns a 404 for files and batches of test keys. */

@@ -42,9 +42,9 @@ describe.skipIf(!chromiumPath)(title, () => {
     }
 
     test('steps lead to a key, whose snippets run as they are copied, with it and later without', async () => {
-      await page.getByRole('button', { name: 'New project' }).click()
-      await page.getByLabel('Name').fill('first')
       await page.getByRole('button', { name: 'Create project' }).click()
+      await page.getByLabel('Name').fill('first')
+      await page.getByRole('dialog').getByRole('button', { name: 'Create project' }).click()
       await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
       await page.getByRole('link', { name: 'Overview' }).click()
       const steps = page.locator('li').filter({ has: page.getByText(/: (done|to do)$/) })

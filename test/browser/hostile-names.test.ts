@@ -125,8 +125,8 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     test('what a key is called hides neither its button nor the question behind it', async () => {
       await page.goto(`${root}/dashboard/${parts.$project}/settings/keys`)
-      await page.getByRole('button', { name: /^Revoke/ }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click({ trial: true })
+      await page.getByRole('button', { name: /^Deactivate/ }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Deactivate key' }).click({ trial: true })
       expect(await page.evaluate(OVERFLOW)).toBe(0)
       expect(await page.evaluate(TURNED)).toEqual([])
       await page.getByRole('button', { name: 'Cancel' }).click()
@@ -144,7 +144,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       expect(await page.getByLabel('Similarity threshold').inputValue()).toBe('0.7')
       await leave()
-      await page.getByRole('button', { name: 'Discard changes' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Discard changes' }).click()
       await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
     })
   })

@@ -66,7 +66,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.goto(`${root}/dashboard/proj_${id}/overview`)
       await page.getByText('No requests in this period').waitFor()
       await page.getByText('Send a request: to do').waitFor()
-      expect(await page.getByText(/Include test keys$|Test keys included/).count()).toBe(0)
+      expect(await page.getByText(/Include test keys$|Requests with test keys are included/).count()).toBe(0)
       for (const words of [
         'What is the capital of Peru?',
         'What is the capital of Peru?',
@@ -76,7 +76,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await ask(proxy, key, { model: 'openai/gpt-4o-mini', messages: 'none' })
       await proxy.settle()
       // By itself: the page stays open.
-      await page.getByText('Test keys included: no project key has been used yet.').waitFor()
+      await page.getByText('Requests with test keys are included because no project key has been used yet.').waitFor()
       await page.getByText('1 exact, 1 semantic').waitFor()
       await page.getByText('Send a request: to do').waitFor({ state: 'detached' })
       expect(await followAll(`proj_${id}/overview`, '1 exact, 1 semantic')).toBeGreaterThanOrEqual(8)
@@ -86,7 +86,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByText('1 exact, 1 semantic').waitFor()
       await ask(proxy, other, { model: 'openai/gpt-4o-mini', messages: 'none' })
       await proxy.settle()
-      await page.getByText('Test keys included').waitFor({ state: 'detached' })
+      await page.getByText('Requests with test keys are included').waitFor({ state: 'detached' })
       await page.getByText('0 exact, 0 semantic').waitFor()
       await followAll(`proj_${id}/overview`, '0 exact, 0 semantic')
       await page.goto(`${root}/dashboard/proj_${id}/overview`)

@@ -77,7 +77,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await logIn(tab, root)
       await tab.goto(`${root}/dashboard/projects`)
       await tab.getByRole('link', { name: 'drafts' }).click()
-      await tab.getByRole('link', { name: 'Policy' }).click()
+      await tab.getByRole('link', { name: 'Cache and models' }).click()
       const models = tab.getByLabel('Allowed models')
       await models.fill('openai/*')
       const logInAgain = async (email: string, password: string) => {
@@ -89,9 +89,9 @@ describe.skipIf(!chromiumPath)(title, () => {
       }
       // Not the cookie: the server has forgotten the session.
       await proxy.query('delete from sessions')
-      await tab.getByRole('button', { name: 'Save policy' }).click()
+      await tab.getByRole('button', { name: 'Save settings' }).click()
       await logInAgain(ADMINISTRATOR, PASSWORD)
-      await tab.getByRole('button', { name: 'Save policy' }).click()
+      await tab.getByRole('button', { name: 'Save settings' }).click()
       await tab.getByText('Saved.', { exact: false }).waitFor()
       const [saved] = await proxy.query<{ models: string[] }>(
         `select allowed_models as models from projects where name = 'drafts'`,
@@ -104,7 +104,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         `select create_user('other@example.org', 'owner', (select password_hash from users where id = 1))`,
       )
       await proxy.query('delete from sessions')
-      await tab.getByRole('button', { name: 'Save policy' }).click()
+      await tab.getByRole('button', { name: 'Save settings' }).click()
       await logInAgain('other@example.org', PASSWORD)
       await tab.getByText('other@example.org').waitFor()
       await models.waitFor()
@@ -116,7 +116,7 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     test('use dialogs with the keyboard alone: the first field has the focus, and what opened it gets it back', async () => {
       await page.goto(`${root}/dashboard/projects`)
-      const opener = page.getByRole('button', { name: 'New project' })
+      const opener = page.getByRole('button', { name: 'Create project' })
       const focused = page.locator(':focus')
       const leave: Record<string, () => Promise<void>> = {
         Escape: () => page.keyboard.press('Escape'),
@@ -152,6 +152,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('link', { name: 'Account' }).click()
       const row = page.getByRole('row').filter({ hasText: 'The other browser' })
       await row.getByRole('button', { name: /^Revoke/ }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke session' }).click()
       await row.waitFor({ state: 'detached' })
       expect(await page.getByRole('row').filter({ hasText: 'Current session' }).count()).toBe(1)
       await other.reload()

@@ -55,7 +55,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByLabel('Images').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: PNG })
       await send('And what is this?')
       await answers().toEqual(['Paris.', 'A dot.'])
-      expect(await page.evaluate(`document.querySelector('img[alt=Attached]').naturalWidth`)).toBe(1)
+      expect(await page.evaluate(`document.querySelector('img[alt=Attachment]').naturalWidth`)).toBe(1)
       const url = `data:image/png;base64,${PNG.toString('base64')}`
       const image = [
         { type: 'text', text: 'And what is this?' },
@@ -72,7 +72,7 @@ describe.skipIf(!chromiumPath)(title, () => {
           ],
         },
       ])
-      await page.getByRole('button', { name: 'Clear conversation' }).click()
+      await page.getByRole('button', { name: 'Clear conversations' }).click()
       await send('Capital of France?')
       await page.getByText('The response to an identical request is cached.').waitFor()
       await answers().toEqual(['Paris.'])
@@ -91,7 +91,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     })
 
     test('two models stand side by side, and one of them uses a tool', async () => {
-      await page.getByRole('button', { name: 'Clear conversation' }).click()
+      await page.getByRole('button', { name: 'Clear conversations' }).click()
       await page.getByLabel('Tools (JSON)').fill('{}')
       await send('Weather in Vienna?')
       await page.getByText('Tools must be a JSON array').waitFor()

@@ -80,7 +80,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await expect.poll(count).toBe(2)
       await fits('failed')
       await page.getByRole('row').nth(1).getByRole('link').click()
-      await page.getByText('The provider responded with 400: No such thing').waitFor()
+      await page.getByText('The provider responded with status 400: No such thing').waitFor()
       expect(await page.title()).toBe('Request details · acme-support · Model Proxy')
       const address = page.url()
       await fits('refused')
@@ -98,7 +98,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.goto(`${root}/dashboard/${seeded.project}/requests?user=somebody`)
       await page.getByRole('row').nth(1).getByRole('link').click()
       await page.getByText('openai/gpt-4o-mini failed, and the fallback openai/gpt-4o responded.').waitFor()
-      await page.getByText('The provider responded with 503: Overloaded').waitFor()
+      await page.getByText('The provider responded with status 503: Overloaded').waitFor()
       await fits('fallback')
       await page.goto(`${root}/dashboard/${seeded.project}/requests?result=HIT-SEMANTIC&span=hour&model=gpt-4o-mini`)
       await page.getByRole('row').nth(1).getByRole('link').click()
@@ -127,10 +127,10 @@ describe.skipIf(!chromiumPath)(title, () => {
         .getByText('estimated: the client disconnected first. Its provider may have charged up to $1.25 more.')
         .waitFor()
       await fits('estimate')
-      await page.getByRole('button', { name: 'Settle' }).click()
+      await page.getByRole('button', { name: 'Enter actual cost' }).click()
       await page.getByLabel('Cost in US dollars').fill('0.75')
       await fits('settle')
-      await page.getByRole('button', { name: 'Settle request' }).click()
+      await page.getByRole('button', { name: 'Save cost' }).click()
       await page.getByText('estimated:').waitFor({ state: 'detached' })
       const [row] = await proxy.query(
         `select cost_usd::float8 as usd, cost_estimated from usage_records where request_id = 'left'`,
@@ -156,7 +156,7 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     test('the slowest of any span, as a CSV file', async () => {
       await page.goto(`${root}/dashboard/${seeded.project}/requests`)
-      await page.getByLabel('Period').selectOption('30 days')
+      await page.getByLabel('Period').selectOption('Last 30 days')
       await page.getByLabel('Sort by').selectOption('Slowest first')
       await page.getByLabel('Model contains').fill('haiku')
       await page.getByLabel('Model contains').press('Enter')

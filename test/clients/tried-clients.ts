@@ -114,7 +114,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     packages: ['@openai/codex'],
     doors: 'Responses',
     models: 'OpenAI, aggregator',
-    tried: 'a command that it runs, and what came of it',
+    tried: 'a shell command and its result',
     test: 'command-line/command-line.test.ts',
   },
   {
@@ -122,7 +122,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     packages: ['@anthropic-ai/claude-code'],
     doors: 'Messages',
     models: 'Claude, aggregator',
-    tried: 'a file that it reads, and what came of it',
+    tried: 'a file that it reads, and its content',
     test: 'command-line/command-line.test.ts',
   },
   {
@@ -130,7 +130,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     packages: ['opencode-ai'],
     doors: 'chat',
     models: 'aggregator',
-    tried: 'a file that it reads, and what came of it',
+    tried: 'a file that it reads, and its content',
     test: 'command-line/command-line.test.ts',
   },
   {
@@ -138,7 +138,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     packages: ['@cline/cli'],
     doors: 'chat',
     models: 'aggregator',
-    tried: 'a file that it reads, and what came of it',
+    tried: 'a file that it reads, and its content',
     test: 'command-line/command-line.test.ts',
   },
   {
@@ -154,7 +154,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
     packages: ['zed-industries/zed', 'microsoft/vscode-copilot-chat'],
     doors: 'chat, Responses',
     models: ALL,
-    tried: 'requests of the shape that their sources build: a call and its result, streamed',
+    tried: 'requests built like in their source code: a call and its result, streamed',
     test: 'editors.test.ts',
   },
 ]

@@ -98,7 +98,7 @@ describeOnce('what providers keep', backend => {
         for (const id of ['', 'i'.repeat(257)]) {
           const body = JSON.stringify({ ...DOORS[path], x: write(id) })
           const { status, text } = await readAnswer(await post(proxy, a, path, body))
-          expect([name, status, text]).toEqual([name, 400, expect.stringMatching(/x\.\w+ must be an id of 1 to 256/)])
+          expect([name, status, text]).toEqual([name, 400, expect.stringMatching(/x\.\w+ must be an ID of 1 to 256/)])
         }
       }
       expect(upstreams.openai.requests.length).toBe(before)

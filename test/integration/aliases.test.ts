@@ -179,7 +179,7 @@ describeOnce('aliases', backend => {
   test.each(['smart', 'smart=', '=gpt-4o', 'a=b=c', 'a=b||c', 'a=b,a=c', 'a=b|1|2|3|4|5|6', 'a b=c'])(
     'of the form %s are refused',
     async value => {
-      await expect(set('aliases', value)).rejects.toThrow(/is not valid for setting aliases: it takes up to 100 names/)
+      await expect(set('aliases', value)).rejects.toThrow(/is not valid for setting aliases: use up to 100 names/)
     },
   )
 

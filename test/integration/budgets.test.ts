@@ -291,7 +291,7 @@ describeBackends('budgets', backend => {
         where e.kind = 'budget.threshold' and e.payload ? 'spend_alert_id' and p.name in ('${project}', '${other}')`)
       expect(told).toEqual([{ name: other }])
       await expect(proxy.query(`select set_budget(null, 'usd', 1, 'day', of_model => 'x')`)).rejects.toThrow(
-        /leave out/,
+        /cannot have a key, model or tag/,
       )
     } finally {
       await proxy.query('delete from budgets where project_id is null')

@@ -201,10 +201,7 @@ describeOnce('restricted keys', backend => {
   })
 
   test.each([
-    [
-      'address "10.0.0.1/8" is not valid: it takes an address or a network without',
-      { allowed_addresses: ['10.0.0.1/8'] },
-    ],
+    ['address "10.0.0.1/8" is not valid: use an address or a network without', { allowed_addresses: ['10.0.0.1/8'] }],
     ['address "10" is not valid', { allowed_addresses: ['10'] }],
     ['address "example.org" is not valid', { allowed_addresses: ['example.org'] }],
     ['address "::ffff:10.0.0.1" is not valid', { allowed_addresses: ['::ffff:10.0.0.1'] }],
@@ -214,7 +211,7 @@ describeOnce('restricted keys', backend => {
       'takes 1 to 100 addresses or networks',
       { allowed_addresses: Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`) },
     ],
-    ['allowed_models is not valid: it takes at least one name', { allowed_models: [] }],
+    ['allowed_models is not valid: use at least one name', { allowed_models: [] }],
     ['up to 100 different model names', { allowed_models: ['a b'] }],
     ['requests_per_minute is not valid', { requests_per_minute: 0 }],
     ['tokens_per_minute is not valid', { tokens_per_minute: -1 }],

@@ -407,7 +407,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await succeed('purge-cache', { project, user: 'nobody' })).toBe('0\n')
       const foreign = { project: await newProject(), key: one }
       const before = await everything()
-      expectOneLine(await run('purge-cache', { project, user: '' }), /the user is empty/)
+      expectOneLine(await run('purge-cache', { project, user: '' }), /the end user must not be empty/)
       expectOneLine(await run('purge-cache', { project, key: 'lgw_test_00000000' }), /no such key/)
       expectOneLine(await run('purge-cache', foreign), /this project has no such key/)
       expectOneLine(await run('purge-cache', { project, dry_run: 'perhaps' }), /perhaps/)
@@ -440,7 +440,7 @@ describe.skipIf(!psqlPath)(title, () => {
         from usage_records where project_id = find_project(${project})`.execute(queriesOf(backend.database))
       expect(rows).toEqual([{ records: 25_000, usd: 12_500, named: 0 }])
       expectOneLine(await run('forget-user', { project }), /user is missing/)
-      expectOneLine(await run('forget-user', { project, user: '' }), /the user is empty/)
+      expectOneLine(await run('forget-user', { project, user: '' }), /the end user must not be empty/)
       expectOneLine(await run('forget-user', { project: 'nobody', user }), /nobody/)
     })
 
@@ -585,14 +585,14 @@ describe.skipIf(!psqlPath)(title, () => {
         ['set-plan', { project }, /plan is missing/],
         ['set-setting', { project: 'nobody', setting: 'semantic_enabled', value: 'no' }, /"nobody" does not exist/],
         ['set-setting', { project, setting: 'plan', value: 'pro' }, /setting "plan" does not exist; settings are: sem/],
-        ['set-setting', { project, setting: 'semantic_enabled', value: 'perhaps' }, /it takes true or false/],
+        ['set-setting', { project, setting: 'semantic_enabled', value: 'perhaps' }, /use true or false/],
         ['set-setting', { project, setting: 'semantic_guards', value: '' }, /value "" is not valid/],
         [
           'set-setting',
           { project, setting: 'semantic_policy', value: 'strict' },
-          /it takes verified, proved, judged or threshold/,
+          /use verified, proved, judged or threshold/,
         ],
-        ['set-setting', { project, setting: 'semantic_mode', value: 'true' }, /it takes on, shadow or off/],
+        ['set-setting', { project, setting: 'semantic_mode', value: 'true' }, /use on, shadow or off/],
         ['set-setting', { project, setting: 'semantic_judge_daily_usd', value: '-1' }, /US dollars from 0/],
         ['set-setting', { project, setting: 'semantic_judge', value: 'on' }, /off, learn or inline/],
         ['set-setting', { project, setting: 'semantic_verify_ratio', value: '1.1' }, /a number from 0.0 to 1.0/],

@@ -87,7 +87,7 @@ describeReal('operators’ commands for provider keys', backend => {
       'sk-0123456789',
       /^provider "acme" does not exist; providers are: openai, anthropic, groq\n$/,
     ],
-    [['PROJECT', 'openai'], '', /^the key is missing: give it on standard input\n$/],
+    [['PROJECT', 'openai'], '', /^the key is missing: pass it on standard input\n$/],
     [['PROJECT', 'openai'], 'two words', /^the key on standard input is not valid: [^\n]+\n$/],
     [['PROJECT', 'openai'], 'x'.repeat(2_000), /^the key on standard input is not valid: [^\n]+\n$/],
     [['PROJECT'], 'sk-0123456789', /^usage: [^\n]+\n$/],

@@ -35,7 +35,7 @@ describeBackends('a setting', backend => {
     await database.call(`select set_settings('acme', '{"greeting": "long", "greetings": 9, "greeted_by": ["c"]}')`, [])
     const changed = { greeting: 'long', greetings: 9, warmth: 0.5, greeted_by: ['c'] }
     expect(await read()).toMatchObject(changed)
-    const refused = 'value "10" is not valid for setting greetings: it takes whole times from 0 to 9'
+    const refused = 'value "10" is not valid for setting greetings: use whole times from 0 to 9'
     await expect(database.call(`select set_setting('acme', 'greetings', '10')`, [])).rejects.toThrow(refused)
     // Not an operator either, who changes the row.
     await expect(database.call('update projects set greetings = 10', [])).rejects.toThrow(refused)

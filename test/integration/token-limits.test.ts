@@ -82,7 +82,9 @@ describeBackends('tokens a minute', backend => {
     await limitTo(500)
     const answer = await ask(proxy, key, plain('What is much?', 500))
     expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([429, 'false'])
-    expect(answer.json.error.message).toMatch(/may use \d+ tokens, and its key may use 500 a minute/)
+    expect(answer.json.error.message).toMatch(
+      /can use up to \d+ tokens, but its key is limited to 500 tokens per minute/,
+    )
     expect(upstreams.openai.requests).toEqual([])
   })
 

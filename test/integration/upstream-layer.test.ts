@@ -398,7 +398,7 @@ describeOnce('the upstream layer', backend => {
       async value => {
         const refused = proxy.query(`select set_setting('${project}', 'fallbacks', E'${value.replace('\t', '\\t')}')`)
         await expect(refused).rejects.toThrow(
-          /is not valid for setting fallbacks: it takes up to 5 different model names with commas between them, or nothing/,
+          /is not valid for setting fallbacks: use up to 5 different model names with commas between them, or nothing/,
         )
       },
     )

@@ -17,7 +17,7 @@ begin
         end;
         -- IPv4 addresses within IPv6 are written as IPv4 ones: that is how they are compared.
         if network is null or network <> network(network)::inet or network <<= '::ffff:0:0/96' then
-            raise exception 'address % is not valid: it takes an address or a network without host bits, as in 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32',
+            raise exception 'address % is not valid: use an address or a network without host bits, as in 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32',
                 quote_for_message(item)
                 using errcode = 'invalid_parameter_value';
         end if;

@@ -16,7 +16,7 @@ begin
         raise exception 'key % is not active, or a former value of another', old_key.prefix using errcode = 'object_not_in_prerequisite_state';
     end if;
     if grace is null or grace < interval '0' or grace > interval '90 days' then
-        raise exception 'grace is not valid: it takes 0 to 7776000 seconds (90 days)' using errcode = 'invalid_parameter_value';
+        raise exception 'grace is not valid: use 0 to 7776000 seconds (90 days)' using errcode = 'invalid_parameter_value';
     end if;
 
     secret := generate_secret('lgw_' || case old_key.type when 'test' then 'test' else 'proj' end || '_');

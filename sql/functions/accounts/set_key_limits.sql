@@ -18,13 +18,13 @@ begin
     of_key := resolve_rotated_key(of_key);
     foreach rate in array array['requests_per_minute', 'tokens_per_minute'] loop
         if limits ->> rate !~ '^[1-9][0-9]{0,8}$' then
-            raise exception '% is not valid: it takes a whole number from 1 to 999999999', rate using errcode = 'invalid_parameter_value';
+            raise exception '% is not valid: use a whole number from 1 to 999999999', rate using errcode = 'invalid_parameter_value';
         end if;
     end loop;
     if jsonb_typeof(limits -> 'allowed_models') = 'array' then
         listed := (select string_agg(item, ',') from jsonb_array_elements_text(limits -> 'allowed_models') item);
         if coalesce(btrim(listed), '') = '' then
-            raise exception 'allowed_models is not valid: it takes at least one name; null for all that the project allows'
+            raise exception 'allowed_models is not valid: use at least one name; null for all that the project allows'
                 using errcode = 'invalid_parameter_value';
         end if;
         perform check_setting('allowed_models', listed);
@@ -33,7 +33,7 @@ begin
     if jsonb_typeof(limits -> 'allowed_addresses') = 'array' then
         networks := parse_networks(array(select jsonb_array_elements_text(limits -> 'allowed_addresses')));
         if cardinality(networks) not between 1 and 100 then
-            raise exception 'allowed_addresses is not valid: it takes 1 to 100 addresses or networks; null for any address'
+            raise exception 'allowed_addresses is not valid: use 1 to 100 addresses or networks; null for any address'
                 using errcode = 'invalid_parameter_value';
         end if;
     end if;

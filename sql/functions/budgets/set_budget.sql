@@ -25,7 +25,7 @@ begin
         raise exception 'a budget is in usd or in tokens' using errcode = 'invalid_parameter_value';
     end if;
     if in_per is null or in_per not in ('day', 'week', 'month', 'total') then
-        raise exception 'per % is not valid: it takes day, week, month or total', quote_for_message(in_per)
+        raise exception 'period % is not valid: use day, week, month or total', quote_for_message(in_per)
             using errcode = 'invalid_parameter_value';
     end if;
     -- All names are read from disk, which takes 80 ms.
@@ -34,12 +34,12 @@ begin
             using errcode = 'invalid_parameter_value';
     end if;
     if owner_id is null and coalesce(of_key::text, of_model, of_tag) is not null then
-        raise exception 'a budget of the organization is for all that is spent: leave out key, model and tag'
+        raise exception 'a budget of the organization cannot have a key, model or tag'
             using errcode = 'invalid_parameter_value';
     end if;
     if of_tag is not null then
         if of_tag !~ '^[A-Za-z][A-Za-z0-9_.-]{0,31}=(?=.{1,64}$)[A-Za-z0-9_.:/@+-]+( [A-Za-z0-9_.:/@+-]+)*$' then
-            raise exception 'tag % is not valid: it takes a name and a value, as in team=search', quote_for_message(of_tag)
+            raise exception 'tag % is not valid: use a name and a value, as in team=search', quote_for_message(of_tag)
                 using errcode = 'invalid_parameter_value';
         end if;
         tagged := jsonb_build_object(split_part(of_tag, '=', 1), substr(of_tag, strpos(of_tag, '=') + 1));
@@ -75,7 +75,7 @@ begin
         return null;
     end if;
     if not (of_amount >= 0 and round(of_amount, 9) < 1e9) or in_unit = 'tokens' and of_amount <> trunc(of_amount) then
-        raise exception '% is not valid: it takes %', in_unit,
+        raise exception '% is not valid: use %', in_unit,
             case in_unit when 'usd' then 'US dollars from 0 to below 1,000,000,000' else 'a whole number from 0 to below 1,000,000,000' end
             using errcode = 'invalid_parameter_value';
     end if;

@@ -17,10 +17,10 @@ declare
     set_id bigint;
 begin
     if of_amount is null or not (of_amount >= 0 and of_amount < 1e9) then
-        raise exception 'usd is not valid: it takes US dollars from 0 to below 1,000,000,000' using errcode = 'invalid_parameter_value';
+        raise exception 'usd is not valid: use US dollars from 0 to below 1,000,000,000' using errcode = 'invalid_parameter_value';
     end if;
     if exists (select from unnest(to_recipients) r (address) where r.address !~ '^[^[:space:][:cntrl:]@]+@[^[:space:][:cntrl:]@]+$') then
-        raise exception 'recipients are not valid: they take e-mail addresses' using errcode = 'invalid_parameter_value';
+        raise exception 'recipients are not valid: use e-mail addresses' using errcode = 'invalid_parameter_value';
     end if;
     select b.id into meter_id
     from budgets b

@@ -26,7 +26,7 @@ declare
     chosen_vectors bytea[] := '{}';
 begin
     if of_user = '' then
-        raise exception 'the user is empty: this is nobody''s name' using errcode = 'invalid_parameter_value';
+        raise exception 'the end user must not be empty' using errcode = 'invalid_parameter_value';
     end if;
     if of_key is not null and not exists (select from api_keys k where k.id = of_key and k.project_id = owner_id) then
         raise exception 'this project has no such key' using errcode = 'no_data_found';

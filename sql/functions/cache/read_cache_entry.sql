@@ -20,7 +20,7 @@ begin
         return;
     end if;
     if not may_read_texts(of_project, entry.key_id, entry.log_content) then
-        raise exception 'what a stored answer says may be read where the text of requests is kept: log_content was sealed when it was asked for, and is now'
+        raise exception 'the text of this cached response can be read only if log_content was sealed when it was created and still is'
             using errcode = 'insufficient_privilege';
     end if;
     return query select entry.prompt, entry.response;

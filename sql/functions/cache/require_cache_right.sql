@@ -11,9 +11,9 @@ begin
         return owner_id;
     end if;
     if held = 'viewer' then
-        raise exception 'you are viewer of this project, and this takes member' using errcode = 'insufficient_privilege';
+        raise exception 'your role in this project is viewer; this action requires member' using errcode = 'insufficient_privilege';
     end if;
-    raise exception 'the project''s setting cache_feedback is none: nobody judges through the API' using errcode = 'insufficient_privilege';
+    raise exception 'the project''s setting cache_feedback is none: verdicts cannot be given through the API' using errcode = 'insufficient_privilege';
 end;
 $$;
 

@@ -8,7 +8,7 @@ declare
     owner_id constant bigint := require_project_role(project, 'owner');
 begin
     if of_user = '' then
-        raise exception 'the user is empty: this is nobody''s name' using errcode = 'invalid_parameter_value';
+        raise exception 'the end user must not be empty' using errcode = 'invalid_parameter_value';
     end if;
     return query
     select

@@ -14,7 +14,7 @@ begin
             raise exception 'no semantic hit of the last week was served under request id %', quote_for_message(request_id)
                 using errcode = 'no_data_found';
         when 'gone' then
-            raise exception 'the entry that was served under request id % is no longer kept', quote_for_message(request_id)
+            raise exception 'the cached response of request % has expired or was deleted', quote_for_message(request_id)
                 using errcode = 'no_data_found';
         else null;
     end case;

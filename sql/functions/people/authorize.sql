@@ -12,7 +12,7 @@ begin
         raise exception 'this project does not exist, or you are not a member of it' using errcode = 'no_data_found';
     end if;
     if array_position(ranks, held) < array_position(ranks, needed) then
-        raise exception 'you are % of this project, and this takes %', held, needed using errcode = 'insufficient_privilege';
+        raise exception 'your role in this project is %; this action requires %', held, needed using errcode = 'insufficient_privilege';
     end if;
 end;
 $$;

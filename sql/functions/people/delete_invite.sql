@@ -12,7 +12,7 @@ begin
         raise exception 'there is no such invite' using errcode = 'no_data_found';
     end if;
     if can_log_in(invited) then
-        raise exception 'this invite was taken up: DELETE /v1/organization/users/user_% deletes the user.', of_user
+        raise exception 'this invite was accepted: DELETE /v1/organization/users/user_% deletes the user.', of_user
             using errcode = 'object_not_in_prerequisite_state';
     end if;
     perform delete_user(of_user);

@@ -8,7 +8,7 @@ declare
 begin
     perform require_administrator();
     if not can_lose_role(of_user, null) then
-        raise exception 'user_% is the last administrator who can log in: make another one first', of_user
+        raise exception 'user_% is the last administrator who can log in: make another user an administrator first', of_user
             using errcode = 'object_not_in_prerequisite_state';
     end if;
     -- The user joins no project meanwhile.

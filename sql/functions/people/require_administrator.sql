@@ -5,7 +5,7 @@ set search_path = model_proxy, pg_temp
 as $$
 begin
     if current_user_id() is not null and not is_administrator() then
-        raise exception 'this takes an administrator' using errcode = 'insufficient_privilege';
+        raise exception 'only administrators can do this' using errcode = 'insufficient_privilege';
     end if;
 end;
 $$;

@@ -3,7 +3,7 @@ import { LOOKUP_SAMPLE_RATE, MIN_SAMPLED_SIMILARITY } from '../../cache/lookup-s
 import type { Calibration, Project, Route } from './types.ts'
 
 /** Tokens of the judge's prompt: instructions, a short context and two questions. The judge returns one word in JSON. */
-export const JUDGE_PROMPT_TOKENS = 500
+const JUDGE_PROMPT_TOKENS = 500
 const COMPLETION_TOKENS = 10
 /** The judge compares each pair in both orders. */
 const CALLS_PER_PAIR = 2

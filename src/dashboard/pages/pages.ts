@@ -20,14 +20,18 @@ export const PAGE_ENTRIES: readonly PageEntry[] = [
   { path: '/$project/playground', load: () => import('./screens/playground.tsx'), link: ['project', 'Playground'] },
   { path: '/$project/audit', load: () => import('./screens/audit-log.tsx'), link: ['project', 'Audit log'] },
 
-  { path: '/$project/settings', load: () => import('./screens/project-settings.tsx'), link: ['settings', 'Settings'] },
+  { path: '/$project/settings', load: () => import('./screens/project-settings.tsx'), link: ['settings', 'General'] },
   { path: '/$project/settings/keys', load: () => import('./screens/api-keys.tsx'), link: ['settings', 'API keys'] },
   {
     path: '/$project/settings/provider-keys',
     load: () => import('./screens/provider-keys.tsx'),
     link: ['settings', 'Provider keys'],
   },
-  { path: '/$project/settings/policy', load: () => import('./screens/cache-policy.tsx'), link: ['settings', 'Policy'] },
+  {
+    path: '/$project/settings/policy',
+    load: () => import('./screens/cache-policy.tsx'),
+    link: ['settings', 'Cache and models'],
+  },
   {
     path: '/$project/settings/limits',
     load: () => import('./screens/limits.tsx'),
@@ -42,7 +46,7 @@ export const PAGE_ENTRIES: readonly PageEntry[] = [
   {
     path: '/audit',
     load: () => import('./screens/audit-log.tsx'),
-    link: ['administrators', 'Audit log, all projects'],
+    link: ['administrators', 'Audit log (all projects)'],
   },
   { path: '/account', load: () => import('./screens/account.tsx'), link: ['own', 'Account'] },
 ]

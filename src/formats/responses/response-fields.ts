@@ -56,7 +56,7 @@ export const RESPONSE_FIELD_RULES: Record<ResponsesRequestField, FieldRule> = {
   }),
   ...rules('rejected', {
     previous_response_id:
-      'The previous conversation is sent along if the proxy stores it, which it does for a week, for the key that created it. No other provider has OpenAI’s responses.',
+      'It works while the proxy stores the previous response (a week, for the key that created it), whose conversation is then sent. Otherwise it is rejected, because no other provider has OpenAI’s responses.',
     conversation: 'Other providers have no stored conversations; send the whole conversation.',
     background: ['Responses are returned directly and cannot be retrieved later.', isFalse],
     prompt: 'Other providers have no stored prompts; send the prompt’s text.',

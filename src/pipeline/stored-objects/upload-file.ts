@@ -82,7 +82,7 @@ function findBatchProvider(
 
 function createOtherVendorError(vendor: ClientVendor, named: string): ProxyError {
   return invalidRequestError(
-    `Your client uses the API of ${vendor} (by its address or its headers), but the file's requests name models of ${named}.`,
+    `The base URL or headers of this request select the API of ${vendor}, but the file's requests name models of ${named}.`,
     'file',
   )
 }

@@ -53,7 +53,7 @@ export const SQL_VIEWS = {
     hidden: { _id: 'bigint', _project_id: 'bigint', _model: 'text', _namespace: 'text', _created_at: 'timestamp with time zone', _key_id: 'bigint', _end_user: 'text' },
     columns: {
       id: t.String({ description: 'Its id: what it is, an underscore, and a number.' }),
-      endpoint: t.String({ description: 'chat, completions, embeddings, responses, messages; for forwarded requests the path: images/generations, moderations, files.' }),
+      endpoint: t.String({ description: 'chat, completions, embeddings, responses, messages; pass-through requests by their path: images/generations, moderations, files.' }),
       model: t.String({ description: 'The requested model.' }),
       provider: t.String({ description: 'The provider of the response.' }),
       namespace: t.String({ description: 'The client\'s X-Proxy-Cache-Namespace, empty by default.' }),

@@ -28,7 +28,7 @@ export async function run([
       `provider ${JSON.stringify(provider)} does not exist; providers are: ${DIRECT_PROVIDERS.join(', ')}`,
     )
   const secret = (await Bun.stdin.text()).trim()
-  if (secret === '') throw new Error('the key is missing: give it on standard input')
+  if (secret === '') throw new Error('the key is missing: pass it on standard input')
   if (!/^[\x21-\x7e]+$/.test(secret) || secret.length > MAX_LENGTH)
     throw new Error(
       `the key on standard input is not valid: it must be one word of up to ${MAX_LENGTH} printable ASCII characters`,

@@ -41,7 +41,7 @@ export const FIELD_RULES: Record<ChatRequestField, FieldRule> = {
       'Like `temperature`; rejected together with a temperature other than 1, as Anthropic accepts only one of the two.',
     top_k: 'Sent under the API version that still has the field.',
     tools:
-      'Functions become tools, with their `parameters` as `input_schema`; Anthropic’s own tools are sent unchanged. A name that Anthropic rejects is replaced, and a schema that is not one object is sent as a property of an object: responses have the client’s own.',
+      'Functions become tools, with their `parameters` as `input_schema`; Anthropic’s own tools are sent unchanged. Tool names that Anthropic does not accept are replaced, and schemas that are not a single object are wrapped in one. Both are undone in the response.',
     tool_choice:
       '`required` becomes `any`, a named function becomes `tool`, and `allowed_tools` a shorter list of tools; rejected for models that cannot be forced to call a tool.',
     parallel_tool_calls: 'False becomes `disable_parallel_tool_use`.',
@@ -56,21 +56,21 @@ export const FIELD_RULES: Record<ChatRequestField, FieldRule> = {
     metadata: 'Its `user_id` is sent where neither `safety_identifier` nor `user` is given; other tags are omitted.',
     service_tier: '`default` becomes `standard_only`; tiers that Anthropic does not have are rejected.',
     'messages[].thinking_blocks':
-      'Sent back unchanged while their turn’s tool calls continue, as Anthropic requires; those of finished turns are omitted.',
+      'Sent back unchanged while the tool calls they led to are being answered, as Anthropic requires; those of finished turns are omitted.',
     'messages[].content[].file':
       'PDF and text files become documents, and a `file_id` refers to Anthropic’s Files API; other types are rejected.',
-    'messages[].content[].cache_control': 'Sent unchanged, on messages, parts and tools.',
+    'messages[].content[].cache_control': 'Kept, on messages, parts and tools.',
     'messages[].content[].prompt_cache_breakpoint':
       'Becomes `cache_control`, with a lifetime of one hour where it names one.',
     'tools[].function.strict': 'Sent unchanged; the parameters are adapted like the schema of a `response_format`.',
     'tools[].cache_control': 'Sent unchanged.',
   }),
   ...rules('omitted', {
-    stream_options: 'Anthropic always reports usage, and pads nothing.',
-    usage: 'Anthropic always reports usage, and pads nothing.',
+    stream_options: 'Anthropic always reports usage, and does not pad chunks (`include_obfuscation`).',
+    usage: 'Anthropic always reports usage, and does not pad chunks (`include_obfuscation`).',
     seed: 'Anthropic has no seed, and OpenAI’s is only best effort.',
     prediction: 'It makes a response faster, but does not change it.',
-    store: 'It lets OpenAI store a copy, which does not change the response.',
+    store: 'It asks OpenAI to keep a copy, which does not change the response.',
     prompt_cache_key: 'Anthropic finds a cached prompt by its content.',
     prompt_cache_options: 'Anthropic caches at breakpoints in the prompt (`cache_control`).',
     prompt_cache_retention: 'At Anthropic, each breakpoint has its own lifetime.',
@@ -88,10 +88,10 @@ export const FIELD_RULES: Record<ChatRequestField, FieldRule> = {
     presence_penalty: ['Anthropic has no penalties.', isZero],
     frequency_penalty: ['Anthropic has no penalties.', isZero],
     modalities: [
-      'Claude models return only text.',
+      'Claude models respond in text.',
       value => Array.isArray(value) && value.every(modality => modality === 'text'),
     ],
-    audio: 'Claude models return only text.',
+    audio: 'Claude models respond in text.',
     verbosity: ['Anthropic has no such setting; ask for it in the prompt.', value => value === 'medium'],
     moderation: 'Anthropic moderates in its own way.',
     web_search_options: 'Anthropic’s web search is a tool, with another format.',

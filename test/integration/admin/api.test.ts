@@ -536,7 +536,7 @@ describeOnce('the admin API through the openai package', backend => {
     const refused = await post(path, { cache_ttl_seconds: 120, semantic_threshold: 2 })
     expect([refused.status, refused.json.error.message]).toEqual([
       400,
-      'Value "2" is not valid for setting semantic_threshold: it takes a number from 0.0 to 1.0.',
+      'Value "2" is not valid for setting semantic_threshold: use a number from 0.0 to 1.0.',
     ])
     expect((await get(path)).json.settings).toEqual(set.json.settings)
   })

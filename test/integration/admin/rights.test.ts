@@ -63,7 +63,7 @@ describeOnce('rights in the database', backend => {
       `set_spend_alert(null, 1, '{ops@example.org}')`,
     ])
       for (const user of [reader, people.owner ?? 0])
-        await expect(actAs(user, statement), statement).rejects.toThrow('this takes an administrator')
+        await expect(actAs(user, statement), statement).rejects.toThrow('only administrators can do this')
     expect(await read(`(select role from users where id = ${reader})`)).toBe('reader')
     await expect(query(`select issue_admin_key('reader@example.org', 'k')`)).rejects.toThrow(
       'there is no administrator',
@@ -120,9 +120,9 @@ describeOnce('rights in the database', backend => {
     }
     for (const statement of needed.owner)
       for (const role of ['member', 'viewer'])
-        await expect(actAs(people[role] ?? 0, statement), statement).rejects.toThrow('and this takes owner')
+        await expect(actAs(people[role] ?? 0, statement), statement).rejects.toThrow('this action requires owner')
     for (const statement of needed.member)
-      await expect(actAs(people.viewer ?? 0, statement), statement).rejects.toThrow('and this takes member')
+      await expect(actAs(people.viewer ?? 0, statement), statement).rejects.toThrow('this action requires member')
     for (const statement of [...needed.owner, ...needed.member])
       for (const user of [stranger, elsewhere.owner ?? 0])
         await expect(actAs(user, statement), statement).rejects.toThrow('you are not a member')
@@ -332,7 +332,7 @@ describeOnce('rights in the database', backend => {
 
   test('networks of a key have no host bits, and hold no IPv4 address in the form of an IPv6 one', async () => {
     for (const network of ['10.0.0.1/8', '2001:db8::1/32', '::ffff:10.0.0.0/104', '::ffff:10.0.0.1', 'x', ''])
-      await expect(query(`select parse_networks('{"${network}"}')`), network).rejects.toThrow('it takes an address')
+      await expect(query(`select parse_networks('{"${network}"}')`), network).rejects.toThrow('use an address')
     expect(await read(`parse_networks('{" 10.0.0.0/8",192.0.2.7,2001:db8::/32}')::text`)).toBe(
       '{10.0.0.0/8,192.0.2.7/32,2001:db8::/32}',
     )

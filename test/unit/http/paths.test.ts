@@ -190,7 +190,7 @@ describe('a 404 says what to change', () => {
     ['/v1beta/models/google/gemini-2.5-flash', '/v1/models', 'OpenAI-compatible'],
     ['/v1/models/google%2Fgemini-2.5-flash:embedContent', '/v1/embedContent', 'OpenAI-compatible'],
     ['/v1/projects/p/locations/l/publishers/google/models/imagen-4:predict', '/v1/predict', 'OpenAI-compatible'],
-    ['/v2/chat/completions', 'base address', '/v1'],
+    ['/v2/chat/completions', 'base URL', '/v1'],
   ])('%s', (path, named, advice) => {
     expect(resolveTarget(path)).toBeNull()
     const { status, code, message } = createNotFoundError(path)

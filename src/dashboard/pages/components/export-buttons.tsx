@@ -48,11 +48,7 @@ async function download(path: string, signal: AbortSignal, onBytes: (bytes: numb
   for (;;) {
     const { done, value } = await reader.read().catch(error => {
       if (signal.aborted) throw error
-      throw new ApiError(
-        0,
-        'export',
-        'The export was interrupted and nothing was saved. Try again, or narrow the filters.',
-      )
+      throw new ApiError(0, 'export', 'The export was interrupted and nothing was saved. Try again.')
     })
     if (done) break
     parts.push(value)

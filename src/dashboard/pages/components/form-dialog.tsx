@@ -83,7 +83,7 @@ function FormField({ field, ...state }: { field: FormField; value: string; onCha
   return <TextField required autoComplete="off" {...input} {...state} />
 }
 
-/** The content of a dialog. Without fields, it confirms an action that cannot be undone. */
+/** The content of a dialog. Without fields, it asks to confirm a destructive action. */
 export interface DialogContent extends Pick<FormProps, 'text' | 'fields' | 'toBody'> {
   title: string
   /** The label of the submit button. Defaults to the title. */

@@ -45,7 +45,7 @@ export function ModelRoute({ route: { id, model, provider, problem } }: { route:
   }
   return (
     <p className="text-xs text-danger">
-      Rejected with {problem.status}: {problem.message}
+      Requests are rejected with status {problem.status}: {problem.message}
     </p>
   )
 }

@@ -12,8 +12,8 @@ export function AdminKeys() {
       path="/v1/organization/admin_api_keys"
       title="Admin API keys"
       empty={{
-        title: 'No admin keys yet',
-        help: 'Scripts and OpenAI’s client libraries use admin keys to manage projects, keys and usage.',
+        title: 'No admin API keys yet',
+        help: 'Scripts and OpenAI’s client libraries use admin API keys to manage projects, keys and usage.',
       }}
       nameOf={key => key.name}
       columns={[

@@ -1,4 +1,4 @@
-/** The API keys page: creates, limits, rotates and revokes keys. A key's value is shown once. */
+/** The API keys page: creates, limits, rotates and deactivates keys. A key's value is shown once. */
 import { useState } from 'react'
 import { Badge, Card, UserText, Warnings } from '../components/elements.tsx'
 import { RequestSnippets } from '../components/request-snippets.tsx'
@@ -18,7 +18,7 @@ const KEY_TYPES = [
 const STATES = {
   active: ['good', 'Active'],
   expired: ['warn', 'Expired'],
-  deactivated: ['neutral', 'Revoked'],
+  deactivated: ['neutral', 'Deactivated'],
 } as const
 
 export default function ApiKeys() {
@@ -32,7 +32,7 @@ export default function ApiKeys() {
         help: (
           <>
             Clients send a key as <code className="font-mono">Authorization: Bearer …</code>. Rotate a key to replace
-            its value; the current value can stay valid for a while.
+            its value; the current value can stay valid for up to 30 days.
           </>
         ),
       }}
@@ -83,7 +83,7 @@ function ShowAll({ all, onChange }: { all: boolean; onChange(isChecked: boolean)
         checked={all}
         onChange={event => onChange(event.target.checked)}
       />
-      Show expired and revoked
+      Show expired and deactivated
     </label>
   )
 }
@@ -119,7 +119,7 @@ const COLUMNS: ResourceColumn<ApiKey>[] = [
     title: 'Limits',
     cell: key => (
       <>
-        {describeLimits(key) || <span className="text-muted">None</span>}
+        {describeLimits(key) || <span className="text-muted">Plan limits</span>}
         <Warnings warnings={key.warnings} />
       </>
     ),

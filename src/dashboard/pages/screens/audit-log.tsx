@@ -35,7 +35,11 @@ export default function AuditLog() {
           onChange={chosen => change({ type: chosen })}
         />
       }
-      empty={{ title: 'No matching events', help: 'Choose another event type to see more.' }}
+      empty={
+        type === ''
+          ? { title: 'No events yet', help: 'Changes appear here immediately.' }
+          : { title: 'No matching events', help: 'Choose another event type to see more.' }
+      }
       columns={project === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Project')}
     />
   )

@@ -33,7 +33,7 @@ export function Budgets() {
       query={{}}
       refreshMs={5_000}
       title="Budgets"
-      empty={{ title: 'No budgets', help: 'Spending of this project is not limited by a budget.' }}
+      empty={{ title: 'No budgets', help: 'This project has no budget of its own.' }}
       nameOf={budget => `budget for ${describeScope(budget)}`}
       columns={[
         {
@@ -68,7 +68,7 @@ function format({ unit }: Budget, amount: number): string {
 }
 
 const SET: Action<null> = {
-  title: 'Set budget',
+  title: 'Add budget',
   requiredRole: 'owner',
   confirmation: () => ({
     fields: [
@@ -78,8 +78,8 @@ const SET: Action<null> = {
       { name: 'scope', label: 'Applies to', choices: SCOPES },
       {
         name: 'named',
-        label: 'Name',
-        hint: 'A model name, a tag such as team=search, or an API key ID.',
+        label: 'Model, tag or API key ID',
+        hint: 'Such as gpt-4o-mini, team=search or key_12.',
         isShown: ({ scope }) => scope !== 'project',
       },
     ],
@@ -92,7 +92,7 @@ const DELETE: Action<Budget> = {
   requiredRole: 'owner',
   method: 'DELETE',
   confirmation: budget => ({
-    title: 'Delete budget?',
+    title: 'Delete this budget?',
     action: 'Delete budget',
     text: `This budget (${isolateDirection(describeScope(budget))}) no longer limits spending. Other budgets still apply.`,
   }),

@@ -19,7 +19,7 @@ type CacheEntry = ViewRow<'cached_responses'> & { question?: string }
 
 const PATH = '/v1/cache/entries'
 
-const FOUND_BY = { exact: 'Exact request', normalized: 'Same wording', similar: 'Similar wording' }
+const FOUND_BY = { exact: 'Exact request only', normalized: 'Same text', similar: 'Similar questions' }
 
 const COLUMNS: Column<CacheEntry>[] = [
   {
@@ -34,7 +34,7 @@ const COLUMNS: Column<CacheEntry>[] = [
     ),
   },
   {
-    title: 'Matched by',
+    title: 'Can be matched by',
     look: 'line',
     cell: entry => <Badge look={entry.found_by === 'similar' ? 'good' : 'neutral'}>{FOUND_BY[entry.found_by]}</Badge>,
   },
@@ -50,7 +50,7 @@ const NO_MATCHES = {
 }
 const NO_ENTRIES = {
   title: 'No cached responses yet',
-  help: 'The first complete response of this project is cached, unless the request forbids it.',
+  help: 'The first complete response of this project is cached, unless the request or the cache mode excludes it.',
 }
 
 const DELETE: Action<CacheEntry> = {
@@ -107,9 +107,9 @@ export function CacheEntries({ project }: { project: Project }) {
 function ContentStorageHint({ project }: { project: Project }) {
   return (
     <p className="border-b border-line px-4 py-2.5 text-xs text-muted">
-      To read questions and responses here, turn on storage of request text in the{' '}
+      To read questions and responses here, turn on storage of request text under{' '}
       <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
-        policy
+        Cache and models
       </Link>
       .
     </p>

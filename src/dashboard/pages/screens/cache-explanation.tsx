@@ -6,7 +6,7 @@ import { type CacheExplanation, listWordingDifferences } from '../send-chat.ts'
 import { QuestionComparison } from './question-comparison.tsx'
 import { ResultBadge } from './result-badge.tsx'
 
-const PROOFS: Record<string, string> = { normalized: 'Same text after normalization', verified: 'Verified' }
+const PROOFS: Record<string, string> = { normalized: 'Same text', verified: 'Verified' }
 const isServable = (proof: string) => proof in PROOFS
 
 export function CacheExplanationCard({ explanation, question }: { explanation: CacheExplanation; question: string }) {
@@ -21,7 +21,7 @@ export function CacheExplanationCard({ explanation, question }: { explanation: C
         {semantic && (
           <p className="text-xs text-muted">
             Normalized to <q className="text-ink [overflow-wrap:anywhere]">{isolateDirection(semantic.normalized)}</q>.
-            Policy: {semantic.policy}, similarity threshold {semantic.threshold}.
+            Match policy: {semantic.policy}, similarity threshold {semantic.threshold}.
           </p>
         )}
       </div>

@@ -1,4 +1,4 @@
-/** The policy page: one field for each project setting that the server describes. */
+/** The page “Cache and models”: one field for each project setting that the server describes. */
 import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Button, Card, ErrorMessage, Loading, PageHeader, Warnings } from '../components/elements.tsx'
@@ -13,7 +13,7 @@ export default function CachePolicy() {
   const project = useProject()
   return (
     <>
-      <PageHeader title="Policy">
+      <PageHeader title="Cache and models">
         Which cached responses may be served, and which models may be called. Changes apply to the next request.
       </PageHeader>
       {project && <PolicyForm key={project.id} project={project} />}
@@ -63,9 +63,9 @@ function PolicyForm({ project }: { project: Project }) {
             <span role="status" className="text-xs text-muted">
               {saving.isSuccess && !isChanged ? 'Saved. Changes apply to the next request.' : ''}
             </span>
-            {isChanged && <Button onClick={() => setDraft({})}>Discard</Button>}
+            {isChanged && <Button onClick={() => setDraft({})}>Discard changes</Button>}
             <Button type="submit" look="primary" disabled={!isChanged || saving.isPending}>
-              Save policy
+              Save settings
             </Button>
           </div>
         )}
@@ -88,7 +88,7 @@ function UnsavedChangesGuard({ isChanged }: { isChanged: boolean }) {
     <FormDialog
       title="Discard unsaved changes?"
       action="Discard changes"
-      text="Your changes to the policy have not been saved."
+      text="Your changes have not been saved."
       sending={{ mutate: leaving.proceed, isPending: false, error: null }}
       onClose={leaving.reset}
     />

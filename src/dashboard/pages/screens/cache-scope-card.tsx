@@ -35,8 +35,8 @@ export function CacheScopeCard({ project }: { project: Project }) {
         keyOf={row => row.scope}
         columns={[
           { title: 'Scope', look: 'strong', cell: row => TITLES[row.scope] ?? row.scope },
-          { title: '', cell: row => row.scope === current && <Badge look="good">Current</Badge> },
-          { title: 'Exact repeats', numeric: true, cell: row => formatCount(row.answered) },
+          { title: 'Status', cell: row => row.scope === current && <Badge look="good">Current</Badge> },
+          { title: 'Would be exact hits', numeric: true, cell: row => formatCount(row.answered) },
           { title: 'Share of requests', numeric: true, cell: row => formatPercent(row.answered / row.requests) },
         ]}
         empty={
@@ -56,8 +56,8 @@ function SampleSize({ row }: { row: Row | undefined }) {
   const { requests, named, users, since } = row
   const naming =
     named === 0
-      ? 'None names an end user, so the scopes “Same end user” and “Same API key” have the same result.'
-      : `${formatCount(named)} name an end user, ${formatPlural(users, 'user')} in total.`
+      ? 'No request names an end user, so the scopes “Same end user” and “Same API key” have the same result.'
+      : `${formatPlural(named, 'request')} with an end user (${formatPlural(users, 'different user')}).`
   return (
     <p className="px-4 pt-3 pb-4 text-xs text-muted">
       {formatPlural(requests, 'request')}

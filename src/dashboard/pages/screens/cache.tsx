@@ -17,12 +17,12 @@ import { SimilarityCalibration } from './similarity-calibration.tsx'
 import { Verdicts } from './verdicts.tsx'
 
 const VIEWS = [
-  ['matches', 'Matches'],
+  ['matches', 'Semantic hits'],
   ['near-misses', 'Near misses'],
   ['verdicts', 'Verdicts'],
-  ['similarity', 'Similarity'],
+  ['similarity', 'Threshold simulation'],
   ['answers', 'Cached responses'],
-  ['sharing', 'Sharing'],
+  ['sharing', 'Sharing scope'],
 ] as const
 
 export default function Cache() {
@@ -44,16 +44,16 @@ export default function Cache() {
         action={
           hasRole(project, 'member') && (
             <Button look="danger" onClick={() => setPurging(true)}>
-              Purge cache…
+              Purge cache
             </Button>
           )
         }
       >
         Cached responses are never shared between projects. A differently worded question is answered from the cache
-        only if the policy accepts the match.{' '}
+        only if the match policy accepts the match.{' '}
         {project && (
           <Link to={`/${project.id}/settings/policy` as never} className="text-accent underline">
-            View policy
+            View settings
           </Link>
         )}
       </PageHeader>
@@ -107,9 +107,9 @@ function Stats({ stats }: { stats: CacheStats | undefined }) {
       />
       <StatTile title="Stored size" value={stats && formatBytes(stats.bytes)} note="in PostgreSQL" />
       <StatTile
-        title="Available for semantic hits"
+        title="Questions that can match"
         value={stats && formatCount(stats.prompts)}
-        note={stats && `by normalized text; ${formatCount(stats.with_vector)} also by similarity`}
+        note={stats && `${formatCount(stats.with_vector)} with an embedding`}
       />
       <StatTile title="Cached embeddings" value={stats && formatCount(stats.vectors)} note="reused at no cost" />
     </dl>

@@ -136,7 +136,7 @@ function MessageView({ message }: { message: ChatMessage }) {
       <p className="text-xs text-muted">{message.role === 'tool' ? 'Tool result' : 'You'}</p>
       <p className="break-words whitespace-pre-wrap">{escapeControlCharacters(textOf(message))}</p>
       {images.map(({ image_url: { url } }) => (
-        <img key={url} src={url} alt="Attached" className="mt-2 max-h-40 max-w-full rounded-md" />
+        <img key={url} src={url} alt="Attachment" className="mt-2 max-h-40 max-w-full rounded-md" />
       ))}
     </div>
   )

@@ -22,11 +22,11 @@ export function FirstSteps({ projectId, hasRequests }: { projectId: string; hasR
           to={`/${projectId}/settings/provider-keys`}
           action="Provider keys"
         >
-          Add a provider key, or ask the operator to set AGGREGATOR_API_KEY. Test keys need neither: they use the
-          built-in sandbox.
+          Add a provider key, or ask the operator of the proxy to connect an aggregator such as OpenRouter
+          (AGGREGATOR_API_KEY). Test keys need neither: they use the built-in sandbox.
         </Step>
         <Step isDone={hasKey} title="Create an API key" to={`/${projectId}/settings/keys`} action="API keys">
-          Clients send the key with every request. Create one key for each application.
+          Clients send the key with every request. Create a separate key for each service and environment.
         </Step>
         <Step isDone={isUsed} title="Send a request" to={`/${projectId}/settings/keys#use`} action="Code examples">
           The request appears here within two seconds of its response.

@@ -14,7 +14,7 @@ export default function HomePage() {
   if (project) return <Navigate to={`/${project.id}/overview` as never} replace />
   return isAdministrator(session.data) ? (
     <PageHeader title="No projects yet" action={<NewProject />}>
-      A project has its own API keys, limits and cache. Create one project for each application.
+      A project has its own API keys, limits and cache. Create a separate project for each application.
     </PageHeader>
   ) : (
     <PageHeader title="You are not a member of any project">

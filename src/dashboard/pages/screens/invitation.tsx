@@ -8,7 +8,7 @@ import { LoginLayout } from './login.tsx'
 
 const INVITATION: FormField = {
   name: 'invitation',
-  label: 'Invitation',
+  label: 'Token from your link',
   spellCheck: false,
   placeholder: 'lgw_invite_…',
   read: text => text.trim(),

@@ -21,9 +21,9 @@ export function createInviteAction(title: string, roles: readonly SelectOption[]
 export function describeInvitation({ email, invitation }: { email: string; invitation?: string }) {
   if (invitation === undefined) return null
   return {
-    title: `Invitation for ${isolateDirection(email)}`,
+    title: `Link for ${isolateDirection(email)}`,
     notice:
-      'Send this link to the user to set a password. The link is shown only once, works once, and expires after seven days.',
+      'Send this link to the user, who sets a password with it. It works once, expires after seven days, and is shown only here.',
     value: `${window.location.origin}/dashboard/invitation#${invitation}`,
     copy: 'Copy link',
   }

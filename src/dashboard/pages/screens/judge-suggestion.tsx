@@ -4,14 +4,8 @@
  */
 import { useQuery } from '@tanstack/react-query'
 import { Button, Card, ErrorMessage, UserText } from '../components/elements.tsx'
-import { formatCount, formatUsd } from '../format.ts'
-import {
-  chooseJudgeModel,
-  DEFAULT_JUDGE_MODELS,
-  estimateDailyPairs,
-  estimatePairCost,
-  JUDGE_PROMPT_TOKENS,
-} from '../judge-cost.ts'
+import { formatPlural, formatUsd } from '../format.ts'
+import { chooseJudgeModel, DEFAULT_JUDGE_MODELS, estimateDailyPairs, estimatePairCost } from '../judge-cost.ts'
 import { useRoutes } from '../routes.ts'
 import { useUpdateSettings } from '../settings.ts'
 import type { Calibration, Project, Settings } from '../types.ts'
@@ -39,18 +33,17 @@ export function JudgeSuggestion({ project, settings }: { project: Project; setti
   const budget = Number(settings.semantic_judge_daily_usd)
   const learnSettings = { semantic_policy: 'judged', semantic_judge: 'learn', semantic_judge_model: judge.id }
   return (
-    <Card title="Learn from near misses" className="mb-5">
+    <Card title="Let a judge review near misses" className="mb-5">
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
         <p className="max-w-2xl min-w-0 text-muted">
           <UserText className="!inline font-mono">{judge.id}</UserText> can compare the questions of near misses after
-          each request; confirmed pairs are then served from the cache. Based on last week’s near misses, that is about{' '}
-          {formatCount(Math.ceil(pairs))} pairs a day, for an estimated{' '}
-          <b className="font-medium text-ink">{formatUsd(Math.min(budget, pairs * estimatePairCost(judge)))} a day</b>{' '}
-          at {formatCount(JUDGE_PROMPT_TOKENS)} tokens per comparison, limited to the daily budget of{' '}
-          {formatUsd(budget)}.
+          each request; confirmed pairs are then served from the cache. Last week’s near misses would be about{' '}
+          {formatPlural(Math.ceil(pairs), 'pair')} a day, an estimated{' '}
+          <b className="font-medium text-ink">{formatUsd(Math.min(budget, pairs * estimatePairCost(judge)))} a day</b>.
+          The daily budget of {formatUsd(budget)} is never exceeded.
         </p>
         <Button disabled={saving.isPending} onClick={() => saving.mutate(learnSettings)}>
-          Enable learning
+          Turn on judge
         </Button>
       </div>
       <ErrorMessage error={saving.error} />

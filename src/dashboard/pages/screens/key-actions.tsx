@@ -1,4 +1,4 @@
-/** The actions on API keys: create, limit, rotate and revoke. */
+/** The actions on API keys: create, limit, rotate and deactivate. */
 import type { Action } from '../components/actions.tsx'
 import { RequestSnippets } from '../components/request-snippets.tsx'
 import { isolateDirection } from '../format.ts'
@@ -27,7 +27,7 @@ export function createKeyAction(projectId: string): Action<null> {
           label: 'Name',
           maxLength: 100,
           placeholder: 'production',
-          hint: 'Use one key for each person or environment.',
+          hint: 'Use a separate key for each service and environment.',
         },
         {
           name: 'type',
@@ -70,7 +70,7 @@ function readList(text: string): string[] | null {
 }
 
 const LIMIT: Action<ApiKey> = {
-  title: 'Limits',
+  title: 'Edit limits',
   look: 'plain',
   requiredRole: 'owner',
   isAvailable: isCurrent,
@@ -92,7 +92,7 @@ const LIMIT: Action<ApiKey> = {
         label: 'Tokens per minute',
         inputMode: 'numeric',
         required: false,
-        hint: 'Leave empty for the plan’s limit. A request reserves its estimated maximum, and counts its actual tokens when it finishes.',
+        hint: 'Leave empty for the plan’s limit. While a request runs, its maximum counts; afterwards, the tokens that it used.',
         initial: key.tokens_per_minute?.toString(),
         read: readNumber,
       },
@@ -149,14 +149,14 @@ function createRotateAction(projectId: string): Action<ApiKey> {
   }
 }
 
-const REVOKE: Action<ApiKey> = {
-  title: 'Revoke',
+const DEACTIVATE: Action<ApiKey> = {
+  title: 'Deactivate',
   requiredRole: 'member',
   method: 'DELETE',
   isAvailable: ({ state }) => state !== 'deactivated',
   confirmation: key => ({
-    title: `Revoke “${isolateDirection(key.name)}”?`,
-    action: 'Revoke key',
+    title: `Deactivate “${isolateDirection(key.name)}”?`,
+    action: 'Deactivate key',
     text: (
       <>
         Requests with <code className="font-mono text-ink">{key.redacted_value}</code> are rejected immediately. This
@@ -167,5 +167,5 @@ const REVOKE: Action<ApiKey> = {
 }
 
 export function listKeyActions(projectId: string): Action<ApiKey>[] {
-  return [LIMIT, createRotateAction(projectId), REVOKE]
+  return [LIMIT, createRotateAction(projectId), DEACTIVATE]
 }

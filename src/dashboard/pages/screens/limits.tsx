@@ -23,8 +23,8 @@ export default function LimitsPage() {
   return (
     <>
       <PageHeader title="Limits and budgets">
-        The plan sets the limits. Requests over a limit are rejected with 429 and are not counted. A rate limit applies
-        to every interval of 60 seconds.
+        The plan and each key set rate limits, which apply to every interval of 60 seconds. Budgets limit spending.
+        Requests over a limit are rejected with 429 and are not counted.
       </PageHeader>
       <ErrorMessage error={limits.error} />
       {limits.isPending && <Loading />}
@@ -34,7 +34,11 @@ export default function LimitsPage() {
             {limits.data.quotas.map(quota => (
               <Meter
                 key={quota.keys}
-                title={quota.keys === 'project' ? 'Project keys, this month' : 'Test keys, this month'}
+                title={
+                  quota.keys === 'project'
+                    ? 'Requests with project keys, this month'
+                    : 'Requests with test keys, this month'
+                }
                 used={quota.used}
                 limit={quota.quota}
               />

@@ -42,9 +42,9 @@ export function Logo() {
 
 /** Messages for the error codes that a failed login with the OpenID provider puts in the URL. */
 const LOGIN_ERRORS: Record<string, string> = {
-  unverified: 'Your login provider has not verified your e-mail address. Verify it there, then try again.',
-  outside: 'Your account at the login provider is not allowed to log in here. Ask an administrator.',
-  refused: 'Your login provider did not confirm the login. Try again.',
+  unverified: 'Your identity provider has not verified your e-mail address. Verify it there, then try again.',
+  outside: 'Your account at the identity provider is not allowed to log in here. Ask an administrator.',
+  refused: 'Your identity provider did not confirm the login. Try again.',
   expired: 'The login took too long, or was started in another browser. Try again.',
   throttled: 'Too many login attempts from your address. Try again in 15 minutes.',
   unreachable: 'Your login provider cannot be reached. Try again, or log in with your password.',
@@ -101,7 +101,7 @@ export function LoginForm({ endedSessionOf }: { endedSessionOf?: string }) {
       </Form>
       <ProviderLogin />
       <p className="mt-5 border-t border-line pt-4 text-xs text-muted">
-        Lost your password? Ask an administrator to reset it.
+        Forgot your password? Ask an administrator to reset it.
       </p>
     </LoginLayout>
   )

@@ -13,7 +13,7 @@ type Member = ViewRow<'project_users'>
 const ROLES: [Role, string][] = [
   ['viewer', 'Viewer – read only'],
   ['member', 'Member – also manages keys, settings and the cache'],
-  ['owner', 'Owner – also manages provider keys and members'],
+  ['owner', 'Owner – also manages provider keys, key limits, budgets, webhooks, members and end-user data'],
 ]
 
 export default function Members() {
@@ -21,7 +21,7 @@ export default function Members() {
     <Resource<Member>
       page={{
         title: 'Members',
-        help: 'Administrators can see every project without being members. A new user gets a link to set a password; only administrators can reset passwords. The last owner who can log in cannot be removed.',
+        help: 'Administrators can see every project without being members. You get a link to send to a new user, who sets a password with it; only administrators can reset passwords. The last owner who can log in cannot be removed.',
       }}
       path={useProjectPath('users')}
       empty={{
@@ -56,6 +56,6 @@ const REMOVE: Action<Member> = {
   confirmation: member => ({
     title: `Remove ${isolateDirection(member.email)}?`,
     action: 'Remove member',
-    text: 'The user loses access to this project immediately. API keys that the user created keep working; revoke them under API keys.',
+    text: 'The user loses access to this project immediately. API keys that the user created keep working; deactivate them under API keys.',
   }),
 }

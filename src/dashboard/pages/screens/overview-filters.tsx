@@ -26,7 +26,9 @@ export function OverviewFilters({ filters, change, projectId, testKeysOnly }: Ov
         value={filters.key ?? ''}
         onChange={key => change({ key })}
       />
-      {testKeysOnly === 'shown' && <p className="text-muted">Test keys included: no project key has been used yet.</p>}
+      {testKeysOnly === 'shown' && (
+        <p className="text-muted">Requests with test keys are included because no project key has been used yet.</p>
+      )}
       {!filters.key && !testKeysOnly && (
         <label className="flex min-h-9 items-center gap-2 text-muted">
           <input

@@ -10,6 +10,7 @@ import { MAX_LISTED_KEYS, useAllKeys } from '../session.ts'
 import { formatBucket, formatTick, type TimeRange } from '../time-range.ts'
 import type { ApiKey, UsageCounts, Overview as UsageOverview } from '../types.ts'
 import { RequestCountLink, type RequestSelection } from './request-count-link.tsx'
+import { CACHE_RESULT_TITLES } from './result-badge.tsx'
 import { UsageShares } from './usage-shares.tsx'
 
 const MEASURES = { requests: 'Requests', money: 'Cost', tokens: 'Tokens', errors: 'Errors' }
@@ -42,7 +43,7 @@ export function OverviewStats({ overview, previousRequests, span, rows, withTest
   }
   return (
     <div className="space-y-5">
-      <dl className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <dl className="grid grid-cols-2 gap-3 lg:grid-cols-5">
         <StatTile
           title="Requests"
           value={<RequestCountLink rows={rows}>{formatCount(totals.requests)}</RequestCountLink>}
@@ -76,19 +77,15 @@ export function OverviewStats({ overview, previousRequests, span, rows, withTest
           }
         />
         <StatTile
-          title="Saved"
-          value={formatUsd(totals.saved_usd)}
-          note={
-            <>
-              {formatUsd(totals.cost_usd)} spent
-              <Estimated overview={overview} rows={rows} />
-            </>
-          }
+          title="Cost"
+          value={formatUsd(totals.cost_usd)}
+          note={<Estimated overview={overview} rows={rows} />}
         />
+        <StatTile title="Saved" value={formatUsd(totals.saved_usd)} note="by the cache" />
         <StatTile
           title="Time saved"
           value={totals.saved_seconds === null ? undefined : formatDuration(totals.saved_seconds)}
-          note={totals.saved_seconds === null ? 'not available by tag' : `over ${formatPlural(totals.hits, 'hit')}`}
+          note={totals.saved_seconds === null ? 'not available for a tag' : `by ${formatPlural(totals.hits, 'hit')}`}
         />
       </dl>
       <Chart overview={overview} span={span} />
@@ -131,10 +128,9 @@ export function OverviewStats({ overview, previousRequests, span, rows, withTest
 function Estimated({ overview: { estimated }, rows }: { overview: UsageOverview; rows: RequestSelection }) {
   const sum = (field: 'requests' | 'cost_usd' | 'doubtful_usd') =>
     estimated.reduce((total, row) => total + row[field], 0)
-  if (estimated.length === 0) return null
+  if (estimated.length === 0) return 'as reported by providers'
   return (
     <>
-      ,{' '}
       <RequestCountLink rows={rows} only={{ outcome: 'estimated' }}>
         {formatUsd(sum('cost_usd'))} of it estimated
       </RequestCountLink>
@@ -147,7 +143,7 @@ function narrowSelection({ projectId, filters }: RequestSelection, more: Filters
   return { projectId, filters: { ...filters, ...more } }
 }
 
-/** Returns null when no listed key has the name, or several do: the name of a revoked key can be reused. */
+/** Returns null when no listed key has the name, or several do: the name of a deactivated key can be reused. */
 function selectRequestsOfKey(
   rows: RequestSelection,
   keys: readonly ApiKey[] | undefined,
@@ -181,7 +177,7 @@ const SERIES: Record<Measure, Series[]> = {
   ],
   errors: [
     { title: 'Client (4xx)', color: '--warn', of: counts => counts.client_errors ?? 0 },
-    { title: 'Server or upstream (5xx)', color: '--danger', of: counts => counts.server_errors ?? 0 },
+    { title: 'Proxy or provider (5xx)', color: '--danger', of: counts => counts.server_errors ?? 0 },
   ],
 }
 /** The series when a tag is selected: totals by tag are less detailed. */
@@ -189,7 +185,7 @@ const TAG_SERIES: Record<Measure, Series[]> = {
   ...SERIES,
   requests: [
     { title: 'Hit', color: '--exact', of: counts => counts.hits },
-    { title: 'Not cached', color: '--miss', of: counts => counts.requests - counts.hits },
+    { title: 'Miss', color: '--miss', of: counts => counts.requests - counts.hits },
   ],
   errors: [{ title: 'Failed', color: '--danger', of: counts => counts.failed }],
 }
@@ -231,8 +227,6 @@ function Chart({ overview, span }: { overview: UsageOverview; span: TimeRange })
   )
 }
 
-const RESULTS: Record<string, string> = { HIT: 'Exact hit', 'HIT-SEMANTIC': 'Semantic hit', MISS: 'Miss' }
-
 function Latency({ measured, rows }: { measured: UsageOverview['latency']; rows: RequestSelection }) {
   return (
     <Card title="Time to first byte, including test keys">
@@ -241,12 +235,12 @@ function Latency({ measured, rows }: { measured: UsageOverview['latency']; rows:
         rows={measured}
         keyOf={row => row.cache_result}
         empty={
-          <EmptyState title="Not available with filters">
+          <EmptyState title="Not available with a filter">
             Latency is recorded for all keys, models and tags together.
           </EmptyState>
         }
         columns={[
-          { title: 'Result', look: 'line', cell: row => RESULTS[row.cache_result] ?? row.cache_result },
+          { title: 'Result', look: 'line', cell: row => CACHE_RESULT_TITLES.get(row.cache_result) ?? row.cache_result },
           {
             title: 'Requests',
             numeric: true,

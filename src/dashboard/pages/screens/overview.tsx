@@ -42,7 +42,7 @@ export default function Overview() {
           />
         }
       >
-        Requests of {project?.name ?? 'the project'}, cache hits, and savings.
+        Requests, cache hits and savings of {project?.name ?? 'the project'}.
       </PageHeader>
       <OverviewFilters
         filters={filters}

@@ -3,7 +3,7 @@ import { SelectField, TextArea, TextField } from '../components/fields.tsx'
 import type { ThreadOptions } from '../threads.ts'
 
 const CACHE_CONTROLS = [
-  ['', 'Project policy'],
+  ['', 'Project default'],
   ['no-cache', 'Skip the cache, store the response (no-cache)'],
   ['no-store', 'Skip the cache, store nothing (no-store)'],
   ['only-if-cached', 'Cache only (only-if-cached)'],
@@ -12,7 +12,7 @@ const CACHE_CONTROLS = [
 /** Numeric parameters. Empty ones are not sent. */
 const PARAMETERS = [
   { name: 'temperature', title: 'Temperature', min: 0, max: 2, step: 0.1 },
-  { name: 'top_p', title: 'Top p', min: 0, max: 1, step: 0.05 },
+  { name: 'top_p', title: 'Top P', min: 0, max: 1, step: 0.05 },
   { name: 'max_completion_tokens', title: 'Max tokens', min: 1, step: 1 },
   { name: 'seed', title: 'Seed', step: 1 },
 ] as const
@@ -86,7 +86,7 @@ export function PlaygroundSettingsForm({ settings, onChange }: SettingsFormProps
             key={name}
             label={title}
             type="number"
-            placeholder="default"
+            placeholder="Default"
             value={settings.parameters[name] ?? ''}
             onChange={value => set({ parameters: { ...settings.parameters, [name]: value } })}
             {...limits}

@@ -21,8 +21,8 @@ export default function Playground() {
   return (
     <>
       <PageHeader title="Playground">
-        Sends requests like your clients, with a key that is revoked when you log out. The built-in sandbox is free;
-        providers charge their usual prices.
+        Sends requests in the same way as your clients, with a temporary key. The key is valid for one hour and is
+        deactivated when you log out. The built-in sandbox is free; providers charge their usual prices.
       </PageHeader>
       {project &&
         session.data &&
@@ -179,7 +179,7 @@ function Composer({ threads, error, onSend, onClear }: ComposerProps) {
         <div className="flex flex-wrap justify-end gap-2">
           {threads.some(({ turns }) => turns.length > 0) && (
             <Button look="quiet" onClick={onClear}>
-              Clear conversation
+              Clear conversations
             </Button>
           )}
           <Button disabled={isBusy || text === ''} onClick={() => send(false)}>

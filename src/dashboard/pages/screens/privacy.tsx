@@ -20,8 +20,8 @@ export default function Privacy() {
   return (
     <>
       <PageHeader title="Privacy">
-        View, export or delete the data stored for one end user. Enter the full name from requests: safety_identifier,
-        else user, else metadata.user_id.
+        View, export or delete the data stored for one end user. Enter the name that requests send in safety_identifier,
+        user or metadata.user_id (the first that is set).
       </PageHeader>
       {project && base && hasRole(project, 'owner') && (
         <div key={base} className="space-y-5">
@@ -88,7 +88,7 @@ function StoredData({ base, user }: { base: string; user: string }) {
       }
       empty={{
         title: 'No data stored for this end user',
-        help: 'Requests in flight are recorded when they finish. Lists shorten a long name and add a hash; enter the full name here.',
+        help: 'Requests in progress appear when they finish. If you copied the name from a list, it may be shortened: enter the full name.',
       }}
       columns={[
         { title: 'Data', cell: ({ id }) => TITLES.get(id) ?? id },
@@ -104,12 +104,12 @@ function StoredData({ base, user }: { base: string; user: string }) {
 function createDeleteAction(base: string, user: string): Action<null> {
   const body = { end_user: user, dry_run: false }
   return {
-    title: 'Delete data…',
+    title: 'Delete data',
     path: '/forget',
     confirmation: () => ({
       title: `Delete the data of ${isolateDirection(user)}?`,
       action: 'Delete permanently',
-      text: 'Text, cached responses and embeddings are deleted. Records and totals are kept without the name, so costs do not change. Data stored by providers must be deleted there.',
+      text: 'Text, cached responses and embeddings are deleted. Usage records and totals are kept without the name. Delete data at providers separately. This cannot be undone.',
       toBody: () => body,
     }),
     async onDone(erasure: EndUserErasure) {

@@ -13,7 +13,7 @@ export function useCreateProjectAction(): Action<null> {
   const { data: plans = [] } = usePlans()
   const navigate = useNavigate()
   return {
-    title: 'New project',
+    title: 'Create project',
     confirmation: () => ({
       action: 'Create project',
       fields: [
@@ -41,6 +41,6 @@ export const ARCHIVE_PROJECT_ACTION: Action<Project> = {
   confirmation: project => ({
     title: `Archive ${isolateDirection(project.name)}?`,
     action: 'Archive project',
-    text: 'All keys of the project are revoked immediately and permanently. Its records are kept.',
+    text: 'All API keys of this project are deactivated immediately. Its request records are kept. This cannot be undone.',
   }),
 }

@@ -15,7 +15,7 @@ export default function ProjectSettings() {
   return (
     <>
       <PageHeader title="Settings">
-        Name, ID and plan of this project. Keys, policy, limits and members have their own pages in the menu.
+        Name, ID and plan of this project. Keys, the cache, models, limits and members have their own pages in the menu.
       </PageHeader>
       {project && (
         <div key={project.id} className="space-y-5">
@@ -81,9 +81,11 @@ function Archive({ project }: { project: Project }) {
   return (
     <Card title="Archive">
       <div className="flex flex-wrap items-center justify-between gap-3 p-4">
-        <p className="text-muted">Revokes all keys of this project permanently. Its records are kept.</p>
+        <p className="text-muted">
+          Deactivates all API keys of this project permanently. Its request records are kept.
+        </p>
         <ActionButton
-          action={{ ...ARCHIVE_PROJECT_ACTION, title: 'Archive project…' }}
+          action={{ ...ARCHIVE_PROJECT_ACTION, title: 'Archive project' }}
           subject={project}
           url={`${PROJECTS_PATH}/${project.id}`}
           refreshes={[PROJECTS_PATH]}

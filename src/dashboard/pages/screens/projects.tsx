@@ -59,22 +59,22 @@ function Plans({ plans, error }: { plans: Plan[] | undefined; error: Error | nul
         rows={plans}
         error={error}
         keyOf={plan => plan.name}
-        empty={<EmptyState title="No plans">Operators create plans in the SQL table plans.</EmptyState>}
+        empty={<EmptyState title="No plans">Plans are rows of the database table plans.</EmptyState>}
         columns={[
           { title: 'Plan', look: 'strong', cell: plan => plan.name },
-          { title: 'RPM per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
+          { title: 'Requests/min per key', numeric: true, cell: plan => formatCount(plan.requests_per_minute_per_key) },
           {
-            title: 'TPM per key',
+            title: 'Tokens/min per key',
             numeric: true,
             cell: ({ tokens_per_minute_per_key: tokens }) => (tokens === null ? 'Unlimited' : formatCount(tokens)),
           },
           {
-            title: 'RPM per address',
+            title: 'Requests/min per address',
             numeric: true,
             cell: plan => formatCount(plan.requests_per_minute_per_address),
           },
           { title: 'Requests/month', numeric: true, cell: plan => formatCount(plan.requests_per_month) },
-          { title: 'Test RPM', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },
+          { title: 'Test requests/min', numeric: true, cell: plan => formatCount(plan.test_requests_per_minute) },
           { title: 'Test requests/month', numeric: true, cell: plan => formatCount(plan.test_requests_per_month) },
         ]}
       />

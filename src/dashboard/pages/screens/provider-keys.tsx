@@ -29,8 +29,9 @@ export default function ProviderKeys() {
   return (
     <>
       <PageHeader title="Provider keys">
-        With a provider key, requests for that provider’s native models go to it directly. Keys are encrypted and never
-        shown again. Several keys of one provider share its requests by weight. Changes apply to the next request.
+        With a provider key, requests that use the provider’s own model names (such as gpt-4o-mini) are sent directly to
+        the provider. Keys are encrypted and never shown again. Several keys of one provider share its requests by
+        weight. Changes apply to the next request.
       </PageHeader>
       {project ? <Providers project={project} /> : <Loading />}
     </>
@@ -88,7 +89,7 @@ function ProviderCard({ projectId, provider, keys, act }: ProviderCardProps) {
     <Card className="flex h-full flex-col p-4">
       <div className="flex items-center justify-between gap-2">
         <h2 className="font-semibold">{title}</h2>
-        {isFirst ? <Badge>Not set</Badge> : <Badge look="good">Stored</Badge>}
+        {isFirst ? <Badge>No key</Badge> : <Badge look="good">Key added</Badge>}
       </div>
       {ownKeys.map(key => (
         <div key={key.name} className="mt-2 flex flex-wrap items-center justify-between gap-2">
@@ -128,13 +129,14 @@ const VALUE: FormField = {
   read: text => text.trim(),
 }
 
-function createStoreAction(title: string, { provider, name }: NamedKey): Action<string> {
+function createStoreAction(title: 'Add key' | 'Replace', { provider, name }: NamedKey): Action<string> {
+  const isReplacement = title === 'Replace'
   return {
     title,
     confirmation: () => ({
-      title: `${describeKey({ provider, name })} key`,
+      title: `${isReplacement ? 'Replace' : 'Add'} ${describeKey({ provider, name })} key`,
       action: 'Save key',
-      fields: [{ ...VALUE, hint: `Replaces the current key, if any. ${VALUE.hint}` }],
+      fields: [isReplacement ? { ...VALUE, hint: `Replaces the current key. ${VALUE.hint}` } : VALUE],
       toBody: read => ({ ...read, name }),
     }),
   }
@@ -144,7 +146,7 @@ function createAddAction(provider: string): Action<string> {
   return {
     title: 'Add another key',
     confirmation: () => ({
-      title: `${TITLES[provider] ?? provider} key`,
+      title: `Add ${TITLES[provider] ?? provider} key`,
       action: 'Save key',
       fields: [
         {
@@ -180,7 +182,7 @@ function createDeleteAction(projectId: string, key: ProviderKey, keys: readonly 
       action: 'Delete key',
       text: (
         <>
-          <p className="mb-2">Until another key is added, requests are routed as follows:</p>
+          <p className="mb-2">After that, requests are routed as follows:</p>
           <NativeRoutes projectId={projectId} provider={key.provider} withKeysOf={others.length > 0 ? others : ['']} />
         </>
       ),

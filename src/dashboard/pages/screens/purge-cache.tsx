@@ -52,7 +52,7 @@ export function PurgeCache({ projectId, onDone, onClose }: { projectId: string; 
         <TextField
           label="End user"
           placeholder="Any user"
-          hint="The full name from requests. Matches responses that this user requested first, even if others have received them since."
+          hint="Enter the exact name. Selects responses that were created by this user’s requests; other users may have received them since."
           value={user}
           onChange={setUser}
         />

@@ -14,10 +14,10 @@ type Description = [title: string, hint: string]
 const REASONS: Record<CountedCode, Description> = {
   missing_api_key: ['No API key', 'The request has no Authorization header.'],
   invalid_api_key: ['Invalid API key', 'The key was never issued, has expired, or belongs to another service.'],
-  api_key_disabled: ['Revoked API key', 'A client still uses a revoked key.'],
+  api_key_disabled: ['Deactivated API key', 'A client still uses a deactivated key.'],
   address_not_allowed: ['Address not allowed', 'A key was used from an address that its limits do not allow.'],
   model_not_allowed: ['Model not allowed', 'The requested model is not allowed for the key or the project.'],
-  rate_limit_exceeded: ['Rate limited', 'A key or client address exceeded the plan’s rate limit.'],
+  rate_limit_exceeded: ['Rate limited', 'A key or client address exceeded its rate limit.'],
   monthly_quota_exceeded: ['Monthly quota reached', 'A project exceeded the plan’s monthly quota.'],
   insufficient_quota: ['Budget exceeded', 'The request may cost more than the budget has left.'],
   budget_reserved: ['Budget reserved', 'Requests in flight have reserved the rest of a budget.'],
@@ -25,12 +25,15 @@ const REASONS: Record<CountedCode, Description> = {
     'Too many concurrent requests',
     'A key has reached the plan’s limit of requests in flight.',
   ],
-  invalid_admin_key: ['Not logged in', 'A request to the admin API has no session, or an invalid admin key.'],
+  invalid_admin_key: [
+    'Not logged in, or invalid admin key',
+    'A request to the admin API has no session and no valid admin key.',
+  ],
   wrong_password: ['Wrong password', 'A login failed because of a wrong password.'],
-  too_many_logins: ['Too many login attempts', 'An address tried to log in too often.'],
+  too_many_logins: ['Too many login attempts', 'Too many failed logins from one address or for one account.'],
   permission_denied: ['Permission denied', 'The user’s role does not allow the action.'],
   forbidden_origin: ['Forbidden origin', 'A change was sent by another site, or by a page from before the last login.'],
-  https_required: ['Login without HTTPS', 'Log in over HTTPS, or on the machine of the proxy.'],
+  https_required: ['Login without HTTPS', 'A login was sent over plain HTTP from another machine.'],
 }
 
 export function RejectedRequests() {
@@ -44,7 +47,7 @@ export function RejectedRequests() {
   })
   if (!isShown) return null
   return (
-    <Card title="Rejected requests of all projects, last 24 hours">
+    <Card title="Rejected requests in all projects, last 24 hours">
       <Table
         label="Rejected requests by reason"
         rows={rejections.data}
@@ -66,7 +69,7 @@ export function RejectedRequests() {
             ),
           },
           { title: 'Code', look: 'code', cell: row => row.reason },
-          { title: 'Latest', look: 'line', cell: row => describeHour(row.latest_hour) },
+          { title: 'Last seen', look: 'line', cell: row => describeHour(row.latest_hour) },
           { title: 'Requests', numeric: true, cell: row => formatCount(row.requests) },
         ]}
       />

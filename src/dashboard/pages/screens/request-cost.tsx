@@ -16,10 +16,10 @@ const ESTIMATED: Readonly<Record<string, string>> = {
 
 function createSettleAction(projectId: string): Action<RequestLogEntry> {
   return {
-    title: 'Settle',
+    title: 'Enter actual cost',
     path: '/settle',
     confirmation: ({ cost_usd }) => ({
-      action: 'Settle request',
+      action: 'Save cost',
       text: 'Enter what the provider charged, from its bill or usage page. This replaces the estimate in reports and budgets.',
       fields: [
         {
@@ -71,10 +71,12 @@ export function RequestCost({ request, projectId }: { request: RequestLogEntry; 
           </>
         )}
       </DetailItem>
-      <DetailItem title="Saved">
-        {formatUsd(request.saved_usd)}, {formatPlural(tokens_saved, 'prompt token')}
-        {completion_tokens_saved !== null && `, ${formatPlural(completion_tokens_saved, 'completion token')}`}
-      </DetailItem>
+      {completion_tokens_saved !== null && (
+        <DetailItem title="Saved by the cache">
+          {formatUsd(request.saved_usd)}, {formatPlural(tokens_saved, 'prompt token')},{' '}
+          {formatPlural(completion_tokens_saved, 'completion token')}
+        </DetailItem>
+      )}
     </>
   )
 }

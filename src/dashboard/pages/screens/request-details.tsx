@@ -42,18 +42,21 @@ export default function RequestDetails() {
 
 function explain(request: RequestLogEntry): string {
   const { provider, status, cache_result: result, cache_reason: reason, asked_model, attempts } = request
-  const from = provider ?? 'no provider'
+
   if (status === 499) return 'The client disconnected before the response was complete.'
   if (status >= 400 && attempts === null) return `Rejected with ${status} before any provider was called.`
   if (status >= 400) return `Failed with ${status}. Nothing was cached.`
-  if (result === 'HIT') return `Served from the cache. The cached response came from ${from}. No provider was called.`
+  const createdBy = provider === null ? '' : ` The response was created by ${provider}.`
+
+  if (result === 'HIT') return `Served from the cache.${createdBy}`
   if (result === 'HIT-SEMANTIC')
-    return `Served from the cache: the cached response to a question with the same meaning, from ${from}. No provider was called.`
+    return `Served from the cache, because it was created for a question with the same meaning.${createdBy}`
   const cause = reason === null ? 'No cached response matched.' : describeReason(reason)
   const models = [asked_model ?? '', request.model].map(isolateDirection)
   const hasFallback = asked_model !== null && request.fallbacks !== null
   const fallback = hasFallback ? ` ${models[0]} failed, and the fallback ${models[1]} responded.` : ''
-  return `${cause} Forwarded to ${from}${request.streamed ? ', streamed to the client' : ''}.${fallback}`
+  const forwarded = provider === null ? '' : ` Forwarded to ${provider}.`
+  return `${cause}${forwarded}${request.streamed ? ' Streamed to the client.' : ''}${fallback}`
 }
 
 function Details({ request, projectId }: { request: RequestLogEntry; projectId: string }) {
@@ -100,7 +103,7 @@ function ErrorDetails({ request }: { request: RequestLogEntry }) {
       )}
       {upstream_status !== null && (
         <p className="[overflow-wrap:anywhere]">
-          The provider responded with {upstream_status}
+          The provider responded with status {upstream_status}
           {upstream_message !== null && (
             <>
               : <bdi>{escapeControlCharacters(upstream_message)}</bdi>
@@ -128,7 +131,7 @@ function RequestFields({ request }: { request: RequestLogEntry }) {
       <OptionalDetail title="Fallbacks called" name={request.fallbacks} />
       <DetailItem title="Provider">{request.provider ?? 'none'}</DetailItem>
       <OptionalDetail title="Provider keys used" name={request.provider_keys} />
-      <DetailItem title="Upstream calls">{request.attempts ?? 'none'}</DetailItem>
+      <DetailItem title="Provider calls">{request.attempts ?? 'none'}</DetailItem>
       <DetailItem title="API key">
         {request.key_name !== null && <UserText>{request.key_name}</UserText>}
         <code className="font-mono text-xs text-muted">{request.api_key_redacted_value}</code>
@@ -146,7 +149,7 @@ function CacheFields({ request, projectId }: { request: RequestLogEntry; project
   return (
     <>
       {reason !== null && (
-        <DetailItem title="Cache reason">
+        <DetailItem title="Reason for the cache result">
           {describeReason(reason)} <code className="font-mono text-xs text-muted">{reason}</code>
         </DetailItem>
       )}
@@ -215,7 +218,11 @@ function OtherFields({ request }: { request: RequestLogEntry }) {
   ))
 }
 
+const COLUMN_TITLES: Readonly<Record<string, string>> = { asked_id: 'Request fingerprint', refreshed: 'Cache bypassed' }
+
 function formatColumnName(column: string): string {
+  if (Object.hasOwn(COLUMN_TITLES, column)) return COLUMN_TITLES[column] ?? column
+
   const words = column.replace(/_(ms|usd)$/, '').replaceAll('_', ' ')
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 }
@@ -223,6 +230,8 @@ function formatColumnName(column: string): string {
 function format(column: string, value: unknown): string {
   if (typeof value === 'number' && column.endsWith('_ms')) return formatMs(value)
   if (typeof value === 'number' && column.endsWith('_usd')) return formatUsd(value)
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
+
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
@@ -230,7 +239,7 @@ function format(column: string, value: unknown): string {
 function listPhases(request: RequestLogEntry): { title: string; look: string; ms: number }[] {
   const { admission_ms, lookup_ms, embed_ms, upstream_ms, latency_ms, duration_ms } = request
   const known = [
-    { title: 'Admission', look: 'bg-miss', ms: admission_ms ?? 0 },
+    { title: 'Key and limits', look: 'bg-miss', ms: admission_ms ?? 0 },
     {
       title: embed_ms === null ? 'Lookup' : `Lookup (embedding ${formatMs(embed_ms)})`,
       look: 'bg-semantic',
@@ -241,7 +250,7 @@ function listPhases(request: RequestLogEntry): { title: string; look: string; ms
   const rest = latency_ms - known.reduce((sum, { ms }) => sum + ms, 0)
   return [
     ...known,
-    { title: 'Other, to first byte', look: 'bg-muted', ms: Math.max(0, rest) },
+    { title: 'Other, before the first byte', look: 'bg-muted', ms: Math.max(0, rest) },
     { title: 'First to last byte', look: 'bg-exact', ms: Math.max(0, duration_ms - latency_ms) },
   ].filter(({ ms }) => ms > 0)
 }

@@ -7,19 +7,15 @@ import type { Filters } from '../filters.ts'
 import { parseLocalTime } from '../time-range.ts'
 import type { ApiKey } from '../types.ts'
 import { RemoveFilterButton } from './remove-filter-button.tsx'
+import { CACHE_RESULT_TITLES } from './result-badge.tsx'
 import { TimeRangeFields } from './time-range-fields.tsx'
 
-const RESULTS: SelectOption[] = [
-  ['', 'Any result'],
-  ['HIT', 'Exact hit'],
-  ['HIT-SEMANTIC', 'Semantic hit'],
-  ['MISS', 'Miss'],
-]
+const RESULTS: SelectOption[] = [['', 'Any cache result'], ...CACHE_RESULT_TITLES]
 const OUTCOMES: SelectOption[] = [
   ['', 'Any outcome'],
   ['ok', 'Succeeded'],
   ['failed', 'Failed'],
-  ['estimated', 'Estimated cost'],
+  ['estimated', 'With estimated cost'],
 ]
 const KEY_TYPES: SelectOption[] = [
   ['', 'Any key type'],
@@ -34,10 +30,10 @@ const ORDERS: SelectOption[] = [
 /** Predefined time ranges with their length in seconds. A custom range is not listed. */
 const RANGES: Record<string, { title: string; seconds: number }> = {
   hour: { title: 'Last hour', seconds: 3_600 },
-  day: { title: '24 hours', seconds: 86_400 },
-  '': { title: '7 days', seconds: 7 * 86_400 },
-  month: { title: '30 days', seconds: 30 * 86_400 },
-  all: { title: '13 months', seconds: 400 * 86_400 },
+  day: { title: 'Last 24 hours', seconds: 86_400 },
+  '': { title: 'Last 7 days', seconds: 7 * 86_400 },
+  month: { title: 'Last 30 days', seconds: 30 * 86_400 },
+  all: { title: 'Last 13 months', seconds: 400 * 86_400 },
 }
 const RANGE_CHOICES: SelectOption[] = [
   ...Object.entries(RANGES).map(([name, { title }]) => [name, title] as const),
@@ -51,7 +47,7 @@ const TEXT_FILTERS = [
   ['endpoint', 'endpoint', 'Endpoint'],
   ['provider', 'provider', 'Provider'],
   ['user', 'end_user', 'End user'],
-  ['tag', 'tags', 'Tag: name=value'],
+  ['tag', 'tags', 'Tag (name=value)'],
   ['request', 'request_id', 'Request ID'],
 ] as const
 const NO_FILTERS = Object.fromEntries(

@@ -33,8 +33,8 @@ export default function Requests() {
   return (
     <>
       <PageHeader title="Requests" action={<ExportButtons path="/v1/requests/export" query={query} name="requests" />}>
-        All requests, including rejected ones. Their text is shown only if the project stores it. An export contains at
-        most 100,000 requests.
+        All requests, including most rejected ones: each process records the first 30 per key and minute. Their text is
+        shown only if the project stores it. An export contains at most 100,000 requests.
         {ORDER_NOTES[filters.sort ?? '']}
       </PageHeader>
       <RequestFilters filters={filters} change={change} keys={keys} />
@@ -80,7 +80,7 @@ function buildRequestColumns(projectId: string): Column<RequestLogEntry>[] {
     },
     { title: 'Provider', look: 'line', cell: request => request.provider ?? '–' },
     {
-      title: 'Key',
+      title: 'API key',
       cell: request => <UserText className="!min-w-24">{request.key_name ?? request.api_key_id}</UserText>,
     },
     {
@@ -93,7 +93,7 @@ function buildRequestColumns(projectId: string): Column<RequestLogEntry>[] {
       numeric: true,
       cell: request => `${request.cost_estimated ? '≈ ' : ''}${formatUsd(request.cost_usd)}`,
     },
-    { title: 'First byte', numeric: true, look: 'line', cell: request => formatMs(request.latency_ms) },
+    { title: 'Time to first byte', numeric: true, look: 'line', cell: request => formatMs(request.latency_ms) },
     { title: 'Total', numeric: true, look: 'line', cell: request => formatMs(request.duration_ms) },
   ]
 }

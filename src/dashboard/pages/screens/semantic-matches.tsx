@@ -64,12 +64,12 @@ function ContentStorageNotice({ project }: { project: Project }) {
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-2xl min-w-0 text-muted">
           <b className="font-medium text-ink">Question text is not stored.</b> Similarity is shown without the text. If
-          you turn on storage, the text of all requests and responses is encrypted, visible to members of this project,
-          and deleted after a week.
+          you turn it on, the text of all requests and responses is stored encrypted for a week and can be read by
+          members of this project.
         </p>
         {hasRole(project, 'member') && (
           <Button disabled={saving.isPending} onClick={() => saving.mutate({ log_content: 'sealed' })}>
-            Store text
+            Turn on text storage
           </Button>
         )}
       </div>
@@ -79,10 +79,10 @@ function ContentStorageNotice({ project }: { project: Project }) {
 }
 
 const REASONS: Record<CacheMatch['reason'], string> = {
-  normalized: 'Same wording',
-  proved: 'Proven',
+  normalized: 'Same text',
+  proved: 'Proved',
   verified: 'Verified',
-  judged: 'Confirmed',
+  judged: 'Judged',
   threshold: 'Similar enough',
   undecided: 'Undecided',
 }
@@ -98,11 +98,11 @@ function Match({ match, project }: { match: CacheMatch; project: Project }) {
             {similarity.toFixed(4)}
           </span>
           {reason === 'undecided' ? (
-            <Badge look="warn">Blocked by: {describeMismatch(difference)}</Badge>
+            <Badge look="warn">Not served: {describeMismatch(difference)}</Badge>
           ) : (
             <Badge look={reason === 'threshold' ? 'warn' : 'good'}>{REASONS[reason]}</Badge>
           )}
-          {match.is_shadow && <Badge>Shadow</Badge>}
+          {match.is_shadow && <Badge>Not served (shadow mode)</Badge>}
           <span className="text-xs text-muted">
             {formatAgo(match.created_at)}
             {match.saved_usd > 0 &&
@@ -142,9 +142,12 @@ function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
   const isByPerson = source === 'person'
   const canRecord = hasRole(project, 'member') && match.entry_id !== null
   // The button that contradicts the cache's decision is more prominent, because that verdict changes what is served.
-  const wrong = { children: isServed ? 'Wrong match' : 'Different', look: isServed ? 'danger' : 'quiet' } as const
+  const wrong = {
+    children: isServed ? 'Mark as wrong' : 'Different meaning',
+    look: isServed ? 'danger' : 'quiet',
+  } as const
   const right = {
-    children: isServed ? 'Correct match' : 'Same question',
+    children: isServed ? 'Mark as correct' : 'Same meaning',
     look: isServed ? 'quiet' : 'plain',
   } as const
   return (
@@ -154,11 +157,9 @@ function Verdict({ match, project }: { match: CacheMatch; project: Project }) {
           {recording.error.message}
         </span>
       )}
-      {verdict === 'same' && <Badge look="good">{isByPerson ? 'Confirmed: same' : 'Judge: same'}</Badge>}
+      {verdict === 'same' && <Badge look="good">{isByPerson ? 'Marked same' : 'Judge: same'}</Badge>}
       {verdict === 'different' && (
-        <Badge look="bad">
-          {!isByPerson ? 'Judge: different' : isServed ? 'Marked wrong' : 'Confirmed: different'}
-        </Badge>
+        <Badge look="bad">{!isByPerson ? 'Judge: different' : isServed ? 'Marked wrong' : 'Marked different'}</Badge>
       )}
       {canRecord && !(isByPerson && verdict === 'same') && (
         <RowButton {...right} disabled={recording.isPending} onClick={() => recording.mutate('right')} />

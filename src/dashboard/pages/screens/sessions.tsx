@@ -1,4 +1,5 @@
 /** The sessions of the logged-in user. Each can be revoked. */
+import type { Action } from '../components/actions.tsx'
 import { Badge, Button, UserText } from '../components/elements.tsx'
 import { Resource } from '../components/resource.tsx'
 import { formatAgo, formatDate } from '../format.ts'
@@ -16,7 +17,10 @@ export function Sessions() {
           Log out everywhere
         </Button>
       }
-      empty={{ title: 'No sessions', help: 'A session expires after seven days without use.' }}
+      empty={{
+        title: 'No sessions',
+        help: 'A session expires after seven days without use, or 12 hours after a login with an identity provider.',
+      }}
       nameOf={({ address }) => `session from ${address}`}
       columns={[
         {
@@ -32,7 +36,18 @@ export function Sessions() {
         { title: 'Last used', look: 'line', cell: ({ last_seen_at }) => formatAgo(last_seen_at) },
         { title: 'Started', look: 'line', cell: ({ created_at }) => formatDate(created_at) },
       ]}
-      actions={[{ title: 'Revoke', method: 'DELETE', isAvailable: ({ is_this_one }) => !is_this_one }]}
+      actions={[REVOKE]}
     />
   )
+}
+
+const REVOKE: Action<ActiveSession> = {
+  title: 'Revoke',
+  method: 'DELETE',
+  isAvailable: ({ is_this_one }) => !is_this_one,
+  confirmation: ({ address }) => ({
+    title: `Revoke the session from ${address}?`,
+    action: 'Revoke session',
+    text: 'The browser is logged out immediately.',
+  }),
 }

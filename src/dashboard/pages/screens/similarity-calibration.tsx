@@ -54,8 +54,9 @@ export function SimilarityCalibration({ project }: { project: Project }) {
           </div>
           <SetThreshold projectId={project.id} threshold={threshold} isCurrent={threshold === current} />
           <p className="text-xs text-muted">
-            This project’s threshold is {current}. Below it, down to 0.80, one in twenty questions is sampled. The error
-            rate is estimated from verdicts on matches and near misses; more verdicts make it more accurate.
+            This project’s threshold is {current}. Between 0.80 and the threshold, only one in twenty questions is
+            recorded. The error rate is estimated from verdicts on matches and near misses; more verdicts make it more
+            accurate.
           </p>
         </div>
       )}
@@ -104,7 +105,7 @@ function Outcome({
       <StatTile
         title="Would have been served"
         value={`${formatCount(served)} of ${formatCount(seen)}`}
-        note={`${formatCount(stopped)} of them were blocked because the match was not confirmed`}
+        note={`${formatCount(stopped)} of these were not served because a check found a difference`}
       />
       <StatTile
         title="Would have saved"
@@ -116,7 +117,7 @@ function Outcome({
         value={estimate ? formatPercent(1 - estimate.precision) : 'Unknown'}
         note={
           estimate
-            ? `${formatPlural(estimate.served, 'verdict')}; up to ${formatPercent(1 - estimate.precision_low)} with 95% confidence`
+            ? `based on ${formatPlural(estimate.served, 'verdict')}; at most ${formatPercent(1 - estimate.precision_low)} with 95% confidence`
             : 'no verdicts above this threshold'
         }
       />

@@ -50,7 +50,7 @@ export function SimilarityHistogram({ histogram, threshold }: { histogram: reado
         ))}
       </div>
       <ChartTable
-        titles={['From', 'Served', 'Blocked', 'Marked same', 'Marked different']}
+        titles={['Similarity from', 'Served', 'Not served', 'Marked same', 'Marked different']}
         rows={histogram
           .filter(bin => bin.served + bin.stopped + bin.same + bin.different > 0)
           .map(bin => [bin.at_least.toFixed(2), bin.served, bin.stopped, bin.same, bin.different])}

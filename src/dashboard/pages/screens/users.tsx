@@ -25,7 +25,7 @@ export default function Users() {
         help: 'Everyone who can log in. Project owners can also invite users to their project. Only administrators can change roles, resend invitations and reset passwords.',
       }}
       path="/v1/organization/users"
-      empty={{ title: 'No users', help: 'Operators create the first user with psql.' }}
+      empty={{ title: 'No users', help: 'Create the first administrator with model-proxy create-admin.' }}
       nameOf={user => user.email}
       columns={[
         {
@@ -64,7 +64,7 @@ const DELETE: Action<User> = {
   confirmation: user => ({
     title: `Delete ${isolateDirection(user.email)}?`,
     action: 'Delete user',
-    text: 'The user’s sessions, memberships and admin keys end immediately. API keys that the user created belong to projects and keep working. The last owner of a project cannot be deleted: make another member an owner first.',
+    text: 'The user’s sessions, memberships and admin keys are deleted immediately. API keys that the user created belong to projects and keep working. The last owner of a project cannot be deleted: make another member an owner first.',
   }),
 }
 
@@ -80,7 +80,7 @@ function LoginRulesCard() {
         <p className="text-muted">
           {domains === null ? 'Any verified e-mail address' : `E-mail addresses of ${domains.join(', ')}`}
           {groups === null
-            ? ' may log in, as a user. Roles are set above.'
+            ? ' may log in. New users get the role User; change it in the table above.'
             : ` in one of these groups may log in. Roles are set at each login, by the claim “${isolateDirection(claim)}”:`}
         </p>
         <ul className="space-y-1.5">

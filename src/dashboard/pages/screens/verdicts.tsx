@@ -11,7 +11,7 @@ const PATH = '/v1/cache/verdicts'
 
 const SOURCES: Record<CacheVerdict['source'], string> = {
   person: 'Person',
-  review: 'Judge, verifying a hit',
+  review: 'Judge (review of a served hit)',
   judge: 'Judge',
 }
 
@@ -22,7 +22,7 @@ const DELETE: Action<CacheVerdict> = {
   confirmation: () => ({
     title: 'Delete this verdict?',
     action: 'Delete verdict',
-    text: 'The policy then decides again whether the two questions match, starting with the next request.',
+    text: 'The match policy then decides again whether the two questions match, starting with the next request.',
   }),
 }
 
@@ -74,7 +74,7 @@ function VerdictDetails({
             {similarity.toFixed(4)}
           </span>
         )}
-        {difference !== null && <span className="text-xs text-muted">difference: {describeMismatch(difference)}</span>}
+        {difference !== null && <span className="text-xs text-muted">Difference: {describeMismatch(difference)}</span>}
         <span className="text-xs text-muted">{formatAgo(created_at)}</span>
         {model !== null && <UserText className="font-mono text-xs text-muted">{model}</UserText>}
       </div>

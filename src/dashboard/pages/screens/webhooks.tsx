@@ -22,7 +22,7 @@ export default function Webhooks() {
     <Resource<Webhook>
       page={{
         title: 'Webhooks',
-        help: 'Send events of this project to a URL. Deliveries are signed, and failed ones are retried for ten hours.',
+        help: 'Send this project’s events to a URL. Deliveries are signed, and failed ones are retried for ten hours.',
       }}
       path={webhooks}
       query={{}}
@@ -37,7 +37,14 @@ export default function Webhooks() {
         {
           title: 'Status',
           cell: ({ disabled_at }) => (
-            <Badge look={disabled_at ? 'bad' : 'good'}>{disabled_at ? 'Disabled' : 'Active'}</Badge>
+            <>
+              <Badge look={disabled_at ? 'bad' : 'good'}>{disabled_at ? 'Disabled' : 'Active'}</Badge>
+              {disabled_at && (
+                <p className="mt-1 text-xs text-muted">
+                  The receiver responded with 410. Resend a delivery to enable it.
+                </p>
+              )}
+            </>
           ),
         },
         { title: 'Added', cell: ({ created_at }) => formatDate(created_at) },
@@ -116,7 +123,7 @@ const ADD: Action<null> = {
   }),
   showOnce: ({ secret }: { secret: string }) => ({
     title: 'Signing secret',
-    notice: 'Copy this secret now. The receiver verifies signatures with it, and it is not shown again.',
+    notice: 'Copy this secret now. The receiver needs it to verify signatures. It is shown only once.',
     value: secret,
     copy: 'Copy secret',
   }),
@@ -131,8 +138,8 @@ const DELETE: Action<Webhook> = {
     action: 'Delete webhook',
     text: (
       <>
-        <span className="break-all">{escapeControlCharacters(url)}</span> receives no more events, and its deliveries
-        are deleted.
+        <span className="break-all">{escapeControlCharacters(url)}</span> receives no more events. Its delivery history
+        is deleted.
       </>
     ),
   }),
