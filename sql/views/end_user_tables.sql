@@ -3,7 +3,7 @@
 create or replace view end_user_tables as
 select r.position, d.*, u.also_from, u.end_user, u.is_named || coalesce(' and ' || d.condition, '') as is_listed, u.matches
 from jsonb_array_elements($$[
-    {"kind": "answer", "title": "Cached responses that they requested first", "table_name": "cache_entries", "user_column": "end_user",
+    {"kind": "answer", "title": "Cached responses created by their requests", "table_name": "cache_entries", "user_column": "end_user",
         "batch_column": "id", "id": "'entry_' || t.id", "at": "t.created_at",
         "question": "(select p.prompt from cache_prompts p where p.entry_id = t.id)", "answer": "t.response", "deletion": "delete_entries(%s)"},
     {"kind": "content", "title": "Request and response text", "table_name": "request_contents", "user_column": "end_user",

@@ -71,7 +71,7 @@ export const AUDIT_KINDS = [
 ] as const
 
 export const END_USER_TABLES = [
-  {"kind":"answer","title":"Cached responses that they requested first","table_name":"cache_entries","user_column":"end_user","cleared":null,"exported":"text"},
+  {"kind":"answer","title":"Cached responses created by their requests","table_name":"cache_entries","user_column":"end_user","cleared":null,"exported":"text"},
   {"kind":"content","title":"Request and response text","table_name":"request_contents","user_column":"end_user","cleared":null,"exported":"text"},
   {"kind":"match","title":"Semantic matches","table_name":"semantic_hits","user_column":"end_user","cleared":null,"exported":"text"},
   {"kind":"object","title":"Batches","table_name":"stored_objects","user_column":"end_user","cleared":["end_user","object","tags"],"exported":"text"},

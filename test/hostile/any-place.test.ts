@@ -1,10 +1,17 @@
 /** A hostile text in one place of a request takes time in proportion to its length: in bodies, forms, headers and addresses. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  ADDRESSES,
+  BODY_DOORS,
+  bodyPlacesOf,
+  FORM_DOORS,
+  FORM_PLACES,
+  READ_HEADERS,
+} from '../harness/adversarial-endpoints.ts'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
 import { draw } from '../harness/depth.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
-import { ADDRESSES, BODY_DOORS, bodyPlacesOf, FORM_DOORS, FORM_PLACES, READ_HEADERS } from '../harness/hostile-doors.ts'
 import { HOSTILE_SHAPES, type HostileShape } from '../harness/hostile-texts.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { findSlowRequest } from '../harness/slow-requests.ts'

@@ -1,6 +1,6 @@
 /** The largest bodies at every path that takes one: one text for a provider, many for the sandbox, and a form's file. */
 import { traitsOf } from '../../../src/providers/stored-object-collections.ts'
-import { BODY_DOORS, FORM_DOORS } from '../../harness/hostile-doors.ts'
+import { BODY_DOORS, FORM_DOORS } from '../../harness/adversarial-endpoints.ts'
 
 export interface LargestBody {
   name: string

@@ -1,4 +1,4 @@
-/** docs/worst-days.md: every command of its lists, run in order as it stands, and what it is said to do. */
+/** docs/incidents.md: every command of its lists, run in order as it stands, and what it is said to do. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 import { describeEngines } from './engines.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PAGE = readFileSync(join(ROOT, 'docs/worst-days.md'), 'utf8')
+const PAGE = readFileSync(join(ROOT, 'docs/incidents.md'), 'utf8')
 const RUN = `run() { psql "$DATABASE_URL" -qAt -v ON_ERROR_STOP=1 "$@"; }`
 
 interface Step {
