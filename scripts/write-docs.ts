@@ -5,7 +5,7 @@ import { baseUrlVariableOf, VENDORS } from '../src/config/vendors.ts'
 import { ADMIN_ERRORS } from '../src/errors/admin-errors.ts'
 import { CLIENT_ERRORS } from '../src/errors/client-errors.ts'
 import type { ErrorDefinition } from '../src/errors/error-definition.ts'
-import { PATH_ERRORS } from '../src/errors/path-errors.ts'
+import { ROUTING_ERRORS } from '../src/errors/routing-errors.ts'
 import { SERVER_ERRORS } from '../src/errors/server-errors.ts'
 import { MESSAGE_FIELD_RULES } from '../src/formats/messages/message-fields.ts'
 import { RESPONSE_FIELD_RULES } from '../src/formats/responses/response-fields.ts'
@@ -129,7 +129,7 @@ function writeErrors(): string {
     'Each line below has a `code` and its cause; the message says what is wrong and what to change. `param` names the field or header at fault; `X-Request-Id` identifies the request in the log. With `x-should-retry: false`, OpenAI’s clients do not retry: a retry would not help soon, or the first attempt may still cost money.',
     'An upstream’s own error keeps its status, body and `Retry-After`; if the provider rejects the operator’s API key, the client gets a 502. Below 500, the client can change what is wrong; from 500 on, the operator, a store or a provider must.',
     UPSTREAM_ERRORS,
-    writeErrorLists({ ...CLIENT_ERRORS, ...PATH_ERRORS, ...SERVER_ERRORS }),
+    writeErrorLists({ ...CLIENT_ERRORS, ...ROUTING_ERRORS, ...SERVER_ERRORS }),
     '## Errors of the admin API and the dashboard',
     writeErrorLists(ADMIN_ERRORS),
   ])

@@ -14,8 +14,8 @@ import { stringEnum } from './pagination.ts'
 import { hashNewPassword, PASSWORD_LENGTH } from './password-hashing.ts'
 import {
   loginRulesSchema,
+  playgroundKeySchema,
   sessionClosedSchema,
-  sessionKeySchema,
   sessionOpenedSchema,
   sessionSchema,
 } from './responses/users.ts'
@@ -88,7 +88,7 @@ export function createSessionController(options: AdminOptions, oidc: OidcConfig 
         const args = { project, key_type: type, token_hash: hashToken(sessionToken) }
         return { object: 'session.key' as const, value: await callAsActor(actor, 'issue_session_key', args) }
       },
-      describeRoute('Create a project key that expires with this session', sessionKeySchema, {
+      describeRoute('Create a project key that expires with this session', playgroundKeySchema, {
         body: t.Object({ project_id: t.String(), type: stringEnum('project', 'test') }, STRICT_OBJECT),
       }),
     )

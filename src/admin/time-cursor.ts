@@ -14,7 +14,7 @@ export function formatTimeCursor({ at, requestId }: TimeCursor): string {
 }
 
 /** Parses a cursor. Throws a 400 if the text is not a cursor of such a list. */
-export function readTimeCursor(text: string, param = 'after'): TimeCursor {
+export function parseTimeCursor(text: string, param = 'after'): TimeCursor {
   try {
     const [at, requestId] = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
     if (typeof requestId === 'string' && ISO_TIME.test(at) && !Number.isNaN(Date.parse(at))) return { at, requestId }

@@ -17,7 +17,7 @@ import {
 import { readWindowCounts } from '../stores/sliding-window.ts'
 
 const MAX_BATCH = 1_000
-/** The fallback store uses its own memory long before this. */
+/** Redis requests time out before this limit; the fallback store then counts in memory. */
 const TIME_LIMIT_MS = 2_000
 /** Equal to the time limit of the monthly quota. */
 const DATABASE_LIMIT_MS = 850

@@ -22,7 +22,7 @@ export interface CacheControl {
 }
 
 /**
- * Returns how many seconds the response is stored, in the cache or elsewhere; 0 means that it is not stored. The client may change the
+ * Returns the time to live of the response in seconds; 0 means “do not store”. The client may change the
  * project's lifetime within the plan's limits, and cannot enable caching that the project disabled.
  */
 export function computeTtlSeconds(

@@ -43,7 +43,7 @@ function readLiteLlm(name: string, entry: JsonObject, providers: readonly string
     const [, condition = '', thousands, tier] = LITELLM_INPUT.exec(key) ?? []
     const input = perMillion(entry[key])
     const output = perMillion(entry[`output_cost_per_token${condition}`]) ?? (kind === 'embedding' ? 0 : null)
-    // The catalogue has no prices for long prompts of a tier.
+    // The catalogue has long-prompt prices for the standard tier only.
     if (!LITELLM_INPUT.test(key) || input === null || output === null || (thousands && tier)) return []
     return {
       provider,

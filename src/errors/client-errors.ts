@@ -212,7 +212,7 @@ export const CLIENT_ERRORS = {
     description:
       'The request may cost more than what is left of a budget of its project, key, model or tag, or of the organization. Cache hits are still served, unless `when_exhausted` is `refuse`.',
     message:
-      'Budget exceeded: {budget}; {until}. {left} is left, and this request may use up to {most}. Set a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, to reserve less.',
+      'Budget exceeded: {budget}; {until}. {left} is left, and this request may use up to {most}. Set a lower max_tokens, and for hosted tools a lower max_uses or max_tool_calls, to reserve less.',
     headers: { 'x-should-retry': 'false' },
   },
   budgetReserved: {
@@ -221,7 +221,7 @@ export const CLIENT_ERRORS = {
     description:
       'The budget is not spent, but one of these applies: requests in flight have reserved so much that this one does not fit, even after waiting for 5 seconds; its key has reserved the share of the project’s budgets that one key may reserve (`budget_key_share`); or its project has reserved the share of the organization’s budgets that one project may reserve (80%). Cache hits are still served.',
     message:
-      'Budget reserved by requests in flight: of {budget}, {spent} is spent, and {reserved} is reserved by {holders}. This request may use up to {most}. Try again in {seconds} seconds, or set a lower max_tokens, and for tools that the provider runs a lower max_uses or max_tool_calls, to reserve less.',
+      'Budget reserved by requests in flight: of {budget}, {spent} is spent, and {reserved} is reserved by {holders}. This request may use up to {most}. Try again in {seconds} seconds, or set a lower max_tokens, and for hosted tools a lower max_uses or max_tool_calls, to reserve less.',
     headers: { 'retry-after': '{seconds}' },
   },
   unknownPrice: {

@@ -1,5 +1,5 @@
 /** Omits packed provider extras from a request to a provider that would reject extras it did not sign. */
-import { isPackedExtras } from './chat/provider-extras.ts'
+import { isPackedProviderExtras } from './chat/provider-extras.ts'
 import { asObjects, isJsonObject, type JsonObject } from './json/canonical.ts'
 
 /** Whether `omitPackedExtrasJob` would omit anything. */
@@ -30,8 +30,8 @@ function omitFromMessage(message: unknown): unknown[] {
 
 function isPackedPart(part: unknown): boolean {
   if (!isJsonObject(part)) return false
-  if (part.type === 'reasoning') return isPackedExtras(part.encrypted_content)
+  if (part.type === 'reasoning') return isPackedProviderExtras(part.encrypted_content)
   return part.type === 'thinking'
-    ? isPackedExtras(part.signature)
-    : part.type === 'redacted_thinking' && isPackedExtras(part.data)
+    ? isPackedProviderExtras(part.signature)
+    : part.type === 'redacted_thinking' && isPackedProviderExtras(part.data)
 }

@@ -28,7 +28,13 @@ import {
   readDeployedFiles,
   readMigrations,
 } from './migration-files.ts'
-import { buildLedgerInsert, hasTable, type MigrationLedger, RELEASE_ROW, readLedger } from './migration-ledger.ts'
+import {
+  buildLedgerInsert,
+  hasTable,
+  LATEST_RELEASE_ROW_NAME,
+  type MigrationLedger,
+  readLedger,
+} from './migration-ledger.ts'
 import {
   isMigrating,
   MIGRATION_IN_PROGRESS,
@@ -125,7 +131,7 @@ export async function migrate(
 /** Returns true if the ledger has the functions or a migration of a later release. */
 function hasNewer(ledger: MigrationLedger, migrations: readonly Migration[]): boolean {
   const newest = migrations.findLast(({ name }) => isMigration(name))?.name ?? ''
-  const isLater = Bun.semver.order(ledger.get(RELEASE_ROW) ?? version, version) > 0
+  const isLater = Bun.semver.order(ledger.get(LATEST_RELEASE_ROW_NAME) ?? version, version) > 0
   return isLater || [...ledger.keys()].some(name => isMigration(name) && name > newest)
 }
 
@@ -226,7 +232,7 @@ function deployFiles(files: readonly DeployedFile[], finalStatement = ''): Migra
       `${folder === 'seed' ? text : buildReplaceScript(text)}\n${buildLedgerInsert(name, checksum)}`,
   )
   const folders = [...new Set(files.map(({ folder }) => folder))]
-  const text = [...texts, buildLedgerInsert(RELEASE_ROW, version), finalStatement].join('\n')
+  const text = [...texts, buildLedgerInsert(LATEST_RELEASE_ROW_NAME, version), finalStatement].join('\n')
   return {
     appliedNames: folders,
     run: async (...given) =>

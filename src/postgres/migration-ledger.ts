@@ -4,14 +4,14 @@ import type { Database } from './database.ts'
 export type MigrationLedger = ReadonlyMap<string, string>
 
 /** The row of the ledger with the latest release that deployed its functions. */
-export const RELEASE_ROW = 'release'
+export const LATEST_RELEASE_ROW_NAME = 'release'
 
 /** The row of the ledger with the fingerprint of the schema when it was last compared as a whole. */
-export const FINGERPRINT_ROW = 'schema'
+export const SCHEMA_FINGERPRINT_ROW_NAME = 'schema'
 
 export async function recordSchemaFingerprint(database: Database, fingerprint: string): Promise<void> {
   await database.call(
-    `insert into model_proxy.schema_migrations (name, checksum, applied_at) values ('${FINGERPRINT_ROW}', $1, clock_timestamp())
+    `insert into model_proxy.schema_migrations (name, checksum, applied_at) values ('${SCHEMA_FINGERPRINT_ROW_NAME}', $1, clock_timestamp())
     on conflict (name) do update set checksum = excluded.checksum, applied_at = clock_timestamp()`,
     [fingerprint],
   )

@@ -15,7 +15,7 @@ end $deploy$;`
 }
 
 const INDEX_NAME = /create (?:unique )?index concurrently (?:if not exists )?(\w+)/i
-/** An index that is being built is not valid either. */
+/** An index that is still being built is also marked invalid. */
 const READ_INDEX = `
 select i.indisvalid as "isValid", exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid) as "isBuilt"
 from pg_index i

@@ -44,7 +44,7 @@ export class PrimaryTracker {
     if (this.#position?.system === system && timeline > this.#position.timeline) this.#position = { system, timeline }
   }
 
-  /** Returns true if a standby of this server was promoted. A server of another system has another history, and is not compared. */
+  /** Returns true if a standby of this server was promoted. A server with a different system identifier is not compared. */
   isOutdated(identity: ServerIdentity | null): boolean {
     return (
       identity !== null && this.#position?.system === identity.system && identity.timeline < this.#position.timeline

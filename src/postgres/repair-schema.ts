@@ -1,7 +1,7 @@
 /** Repairs the schema of a database that was partially restored or changed by hand. Reports what cannot be repaired. */
 import { checkSchema, type SchemaDifference } from './check-schema.ts'
 import { type Database, ScriptError } from './database.ts'
-import { FINGERPRINT_ROW, type MigrationLedger, recordSchemaFingerprint } from './migration-ledger.ts'
+import { type MigrationLedger, recordSchemaFingerprint, SCHEMA_FINGERPRINT_ROW_NAME } from './migration-ledger.ts'
 import { describeLockConflict, type MigrationTask, runWithMigrationLock } from './migration-lock.ts'
 import { buildIndex } from './migration-steps.ts'
 import {
@@ -74,7 +74,7 @@ export class SchemaRepairer {
    * all items that cannot be repaired.
    */
   async nextTask(database: Database, ledger: MigrationLedger, isNew: boolean): Promise<MigrationTask | null> {
-    const check = await checkSchema(database, ledger.get(FINGERPRINT_ROW), isNew)
+    const check = await checkSchema(database, ledger.get(SCHEMA_FINGERPRINT_ROW_NAME), isNew)
     if (check === null) return null
     const isAttempted = (difference: SchemaDifference) => this.#attempted.has(formatDifferenceName(difference))
     const plan = planRepair(check.differences.filter(difference => !isAttempted(difference)))

@@ -17,7 +17,7 @@ export const FAILURE_CATEGORIES = {
   record: 'writing usage records: they wait in memory',
   record_dropped: 'writing usage records: they are lost, counted in `model_proxy_dropped_records_total`',
   request_detail: 'writing the content of a request, a semantic hit, or a count of rejections: it is lost',
-  sums: 'adding usage to the sums that reports read',
+  sums: 'adding usage to the rollups that reports read',
   clock: 'reading the database’s clock',
   sweep: 'deleting expired cache entries and ending expired reservations',
   lists: 'rebuilding the lists of similar entries',

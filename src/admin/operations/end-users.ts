@@ -11,7 +11,7 @@ import { formatId } from '../ids.ts'
 import { stringEnum, toUnixSeconds } from '../pagination.ts'
 import { endUserDataSchema, endUserErasureSchema, endUserItemSchema } from '../responses/end-users.ts'
 import { pageSchema } from '../responses/shared.ts'
-import { formatTimeCursor, readTimeCursor } from '../time-cursor.ts'
+import { formatTimeCursor, parseTimeCursor } from '../time-cursor.ts'
 
 const named = { end_user: endUserSchema }
 const BASE = '/v1/organization/projects/:project_id/end_users'
@@ -97,7 +97,7 @@ async function* readAll(
   for (const of_kind of kinds) {
     let after: string | undefined
     do {
-      const cursor = after === undefined ? null : readTimeCursor(after)
+      const cursor = after === undefined ? null : parseTimeCursor(after)
       const start = { after_time: cursor?.at, after_id: cursor?.requestId }
       const rows = await callAsActor(actor, 'list_end_user_items', {
         ...endUser,

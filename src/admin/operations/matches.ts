@@ -9,7 +9,7 @@ import { notFoundError } from '../ids.ts'
 import { rowLimit, stringEnum, timePageQuery, toPage } from '../pagination.ts'
 import { cacheMatchSchema, cacheVerdictSchema, calibrationSchema } from '../responses/cache.ts'
 import { deletedSchema, pageSchema, textSchema } from '../responses/shared.ts'
-import { formatTimeCursor, readTimeCursor } from '../time-cursor.ts'
+import { formatTimeCursor, parseTimeCursor } from '../time-cursor.ts'
 
 const ofProject = { project_id: t.String() }
 /** `request_id` selects the match of one request. */
@@ -83,7 +83,7 @@ function listMatches(path: string, summary: string, served: boolean): AdminOpera
 
 /** Returns the start of a page: the time of the cursor, and the id that orders equal times. */
 function pageStart<Name extends string>(after: string | undefined, id: Name) {
-  const cursor = after === undefined ? null : readTimeCursor(after)
+  const cursor = after === undefined ? null : parseTimeCursor(after)
   return { before_time: cursor?.at ?? null, [id]: cursor?.requestId ?? null } as Record<
     'before_time' | Name,
     string | null

@@ -14,7 +14,7 @@ import { formatId, notFoundError, requireId } from '../ids.ts'
 import { fromUnixSeconds, repeatableParameter, rowLimit, stringEnum, toPage, toUnixSeconds } from '../pagination.ts'
 import { pageSchema } from '../responses/shared.ts'
 import { requestContentSchema, requestSchema } from '../responses/usage.ts'
-import { formatTimeCursor, readTimeCursor, type TimeCursor } from '../time-cursor.ts'
+import { formatTimeCursor, parseTimeCursor, type TimeCursor } from '../time-cursor.ts'
 import { readTagFilter } from './usage.ts'
 
 /** The default time range of the list. */
@@ -83,7 +83,7 @@ function toRecorded(name: string): string {
 }
 
 function toCursor(after: string | undefined) {
-  const cursor = after === undefined ? null : readTimeCursor(after)
+  const cursor = after === undefined ? null : parseTimeCursor(after)
   return { after_time: cursor?.at ?? null, after_request_id: cursor?.requestId ?? null }
 }
 
@@ -123,7 +123,7 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
     summary: 'Read a request',
     query: ofProject,
     async serve({ caller, ids }) {
-      return readRequest(caller.actor, ids.project_id, readTimeCursor(String(ids.request_id), 'request_id'))
+      return readRequest(caller.actor, ids.project_id, parseTimeCursor(String(ids.request_id), 'request_id'))
     },
   }),
   defineOperation({
@@ -137,7 +137,7 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
     },
     async serve({ caller, ids, body }) {
       const { name } = await requireProject(caller.actor, ids.project_id)
-      const { at, requestId } = readTimeCursor(String(ids.request_id), 'request_id')
+      const { at, requestId } = parseTimeCursor(String(ids.request_id), 'request_id')
       await callAsActor(caller.actor, 'settle_request', {
         project: name,
         of_request: requestId,
@@ -154,7 +154,7 @@ export const REQUEST_OPERATIONS: readonly AdminOperation[] = [
     summary: 'Read the contents of a request and its response, if they are stored',
     query: ofProject,
     async serve({ caller, options: { wordingReader }, ids }) {
-      const { at, requestId } = readTimeCursor(String(ids.request_id), 'request_id')
+      const { at, requestId } = parseTimeCursor(String(ids.request_id), 'request_id')
       const [row] = await callAsActor(caller.actor, 'find_request_content', {
         of_project: ids.project_id,
         of_request_id: requestId,

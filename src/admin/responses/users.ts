@@ -7,7 +7,7 @@ import { objectSchema, textSchema } from './shared.ts'
 const userRole = stringUnion('owner', 'reader')
 
 export const sessionOpenedSchema = t.Object({ object: t.Literal('session.opened'), csrf_token: textSchema })
-export const sessionKeySchema = objectSchema('SessionKey', 'session.key', { value: textSchema })
+export const playgroundKeySchema = objectSchema('PlaygroundKey', 'session.key', { value: textSchema })
 export const sessionClosedSchema = t.Object({
   object: t.Literal('session.closed'),
   id: t.Optional(textSchema),

@@ -13,7 +13,7 @@ const moreSynonyms = closeSynonyms.concat(
 `),
 )
 
-/** Returns whether two base forms have one meaning in many contexts. */
+/** Returns whether two lemmas are synonyms in most contexts. */
 export function areEverydaySynonyms(one: string, other: string): boolean {
   return moreSynonyms.some(group => group.includes(one) && group.includes(other))
 }

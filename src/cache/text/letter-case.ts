@@ -2,7 +2,7 @@
 
 import { isTechnical } from './form-sensitive.ts'
 import {
-  canBeName,
+  canBeProperNoun,
   isAcronym,
   isEnglishWord,
   isProgramName,
@@ -95,7 +95,7 @@ function isLowerCaseOpener(word: string, isFirst: boolean): boolean {
   const lower = word.toLowerCase()
   if (word[0] === lower[0] || word.slice(1) !== lower.slice(1)) return false
   if (sentenceOpeners.has(lower) || functionWords.has(lower)) return true
-  return isFirst && isEnglishWord(lower) && !canBeName(lower)
+  return isFirst && isEnglishWord(lower) && !canBeProperNoun(lower)
 }
 
 /** Returns whether capitals only emphasize: "WHAT IS the capital", "THE best"; not "Is IT hard", "compare AND with OR". */
@@ -137,7 +137,7 @@ function isDefined([first, second, ...rest]: readonly Token[]): boolean {
     isOnly &&
     second?.key === capitalise(lower) &&
     isEnglishWord(lower) &&
-    !canBeName(lower) &&
+    !canBeProperNoun(lower) &&
     usualSpellingOf(lower) === lower
   )
 }

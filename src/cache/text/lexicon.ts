@@ -185,7 +185,7 @@ export function isAcronym(word: string): boolean {
 }
 
 /** Returns whether the word may be a name. */
-export function canBeName(word: string): boolean {
+export function canBeProperNoun(word: string): boolean {
   return /[BNU]/.test(lookUp(word)?.name ?? '')
 }
 

@@ -1,5 +1,5 @@
 /** Aligns the words of two plain questions, and finds the words that differ. */
-import { canBeName, isRegularPlural, lemmasOf } from '../text/lexicon.ts'
+import { canBeProperNoun, isRegularPlural, lemmasOf } from '../text/lexicon.ts'
 import { wordSet } from '../text/words.ts'
 import type { ContentWord, ParsedQuestion } from './question.ts'
 
@@ -138,7 +138,7 @@ function isLooseName(text: string): boolean {
   return (
     /^(?:[A-Z]?[a-z]{2,}|[A-Z]{3,})$/.test(text) &&
     lemmasOf(text.toLowerCase()).length === 0 &&
-    !canBeName(text.toLowerCase())
+    !canBeProperNoun(text.toLowerCase())
   )
 }
 

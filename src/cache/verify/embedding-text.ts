@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { canonicalSynonymOf } from '../text/canonical-synonym.ts'
 import { canContainTitle } from '../text/form-sensitive.ts'
 import { lemmasOf } from '../text/lexicon.ts'
-import { type ContentWord, type NotPlainReason, type ParsedQuestion, parseQuestion } from './question.ts'
+import { type ContentWord, type ParsedQuestion, parseQuestion, type UnsupportedQuestionReason } from './question.ts'
 
 /**
  * The version of embedding texts, which is part of the embedding space's name. It must change when `embeddingTextOf` or `questionAnchorOf`
@@ -12,10 +12,10 @@ import { type ContentWord, type NotPlainReason, type ParsedQuestion, parseQuesti
 export const EMBEDDING_TEXT_VERSION = 'gist-14'
 
 /** Recently parsed questions. A request's text is parsed for its vetoes and its embedding text, a stored one for each similar question. */
-const parsedQuestions = new LRUCache<string, ParsedQuestion | NotPlainReason>({ max: 512 })
+const parsedQuestions = new LRUCache<string, ParsedQuestion | UnsupportedQuestionReason>({ max: 512 })
 
 /** Parses a normalized English question, with a cache per owner of `NormalizedPrompt`. Returns the reason if it is not plain. */
-export function parseQuestionCached(normalized: string, owner: string): ParsedQuestion | NotPlainReason {
+export function parseQuestionCached(normalized: string, owner: string): ParsedQuestion | UnsupportedQuestionReason {
   const name = `${owner}\n${normalized}`
   const known = parsedQuestions.get(name)
   if (known !== undefined) return known

@@ -2,7 +2,7 @@
 
 import { canContainTitle, isTechnical } from '../text/form-sensitive.ts'
 import {
-  canBeName,
+  canBeProperNoun,
   countSenses,
   isEnglishWord,
   isNounOfKind,
@@ -37,7 +37,7 @@ export interface ContentWord {
 }
 
 /** The reason why a text is not a plain question. */
-export type NotPlainReason = 'prose' | 'wording' | 'short'
+export type UnsupportedQuestionReason = 'prose' | 'wording' | 'short'
 
 /** Optional small words. All other small words count, at their position. */
 const optional = wordSet("a an the any is are am that which there ever 's really actually basically please also")
@@ -65,13 +65,13 @@ const MAX_WORDS = 30
 const statementThenQuestion = /^((?:(?:i|we|my|our) [^.?!]+ [.!] )+)([^.?!]+(?: [?])?)$/
 
 /** Parses a normalized English question. Returns the reason if it is not plain. Statements before the question are part of the frame. */
-export function parseQuestion(normalized: string): ParsedQuestion | NotPlainReason {
+export function parseQuestion(normalized: string): ParsedQuestion | UnsupportedQuestionReason {
   const [, lead = '', asked = normalized] = statementThenQuestion.exec(normalized) ?? []
   const question = parseSentence(canonicalizeQuestion(asked))
   return typeof question === 'string' ? question : { ...question, frame: lead + question.frame }
 }
 
-function parseSentence(sentence: string): ParsedQuestion | NotPlainReason {
+function parseSentence(sentence: string): ParsedQuestion | UnsupportedQuestionReason {
   if (wording.test(sentence)) return 'wording'
   if (!plain.test(sentence) || / [.]|(?:^| )(?!a |i )\p{L}(?: |$)/u.test(`${sentence} `)) return 'prose'
   const [frame, rest, subject] = splitQuestionFrame(sentence)
@@ -156,7 +156,7 @@ function normalizeCapitals(words: readonly string[], isOfBest: boolean): readonl
     const small = lower[at] ?? word
     const isBeside = [words[at - 1], words[at + 1]].some(each => each !== undefined && capitalised.test(each))
     // Two capitalised words form a name, "Stack Overflow", except in "your New Year", "the best Photo Editor", "World War II".
-    const isEmphasis = isBeside ? isOfBest || isDetermined(words, at) : !canBeName(small)
+    const isEmphasis = isBeside ? isOfBest || isDetermined(words, at) : !canBeProperNoun(small)
     return capitalised.test(word) && isEnglishWord(small) && isEmphasis ? small : word
   })
 }

@@ -1,7 +1,7 @@
 /** Normalizes words with several spellings: British and American spelling, hyphens, numbers. */
 import { parseNumberWord } from '../text/calculation.ts'
 import { canContainTitle, isTechnical } from '../text/form-sensitive.ts'
-import { baseFormOf, canBeName, findWordRelation, lemmasOf } from '../text/lexicon.ts'
+import { baseFormOf, canBeProperNoun, findWordRelation, lemmasOf } from '../text/lexicon.ts'
 import { functionWords, wordMap } from '../text/words.ts'
 
 /** Letter groups that differ between British and American spelling. */
@@ -14,8 +14,8 @@ export function normalizeSpelling(word: string): string {
   const other = word.replace(spellings, found => american.get(found) ?? 'e')
   const isOne =
     other !== word &&
-    !canBeName(word) &&
-    !canBeName(other) &&
+    !canBeProperNoun(word) &&
+    !canBeProperNoun(other) &&
     findWordRelation(baseFormOf(word), baseFormOf(other)) === 'synonym'
   return isOne ? other : word
 }

@@ -3,7 +3,7 @@ import { baseFormOf, findWordRelation, lemmasOf } from '../text/lexicon.ts'
 import type { NormalizedPrompt } from '../text/normalize-prompt.ts'
 import { type AlignmentFailure, alignQuestions, type UnequalWords } from './align-questions.ts'
 import { parseQuestionCached } from './embedding-text.ts'
-import type { NotPlainReason, ParsedQuestion } from './question.ts'
+import type { ParsedQuestion, UnsupportedQuestionReason } from './question.ts'
 
 /** A project's risk level. It decides which differences of words are accepted. */
 export type SemanticRisk = 'careful' | 'balanced' | 'generous'
@@ -19,7 +19,7 @@ export interface MatchEvidence {
 
 /** The reason why a pair is not served. */
 export type MatchVeto =
-  | NotPlainReason
+  | UnsupportedQuestionReason
   | AlignmentFailure
   | 'question'
   | 'opposite'
@@ -28,7 +28,7 @@ export type MatchVeto =
   | 'words'
 
 /** Returns the parsed question, or the reason why the prompt is not a plain question. */
-export function parsePromptQuestion(prompt: NormalizedPrompt): ParsedQuestion | NotPlainReason {
+export function parsePromptQuestion(prompt: NormalizedPrompt): ParsedQuestion | UnsupportedQuestionReason {
   return prompt.isProse ? parseQuestionCached(prompt.normalized, prompt.owner) : 'prose'
 }
 

@@ -12,7 +12,7 @@ export interface RouteQuery {
   'provider_keys[]'?: readonly string[]
 }
 
-export function useRoutes(projectId: string, query: RouteQuery, enabled = true) {
+export function useModelRoutes(projectId: string, query: RouteQuery, enabled = true) {
   const path = `/v1/organization/projects/${projectId}/routes`
   return useQuery<ApiPage<Route>, Error, Route[]>({ queryKey: [path, query], select: page => page.data, enabled })
 }

@@ -87,7 +87,7 @@ interface OpenCall {
 
 /** Matches results with calls. A vendor may reuse an id: a result belongs to the nearest call before it without one, else to the first after it. */
 function matchResults(messages: readonly JsonObject[]): MatchedResults {
-  /** Calls without a result by id, in the order of the messages. */
+  /** Tool calls that have no result yet, keyed by ID, in message order. */
   const open = new Map<string, OpenCall[]>()
   const early: JsonObject[] = []
   const callerOf = new Map<JsonObject, JsonObject>()

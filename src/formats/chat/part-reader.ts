@@ -3,7 +3,7 @@
 import { nowSeconds } from '../../event-loop/clock.ts'
 import { asNumber, asObjects, asString, isJsonObject, type JsonObject, readField } from '../json/canonical.ts'
 import { type ContentPart, readContentParts } from './content-parts.ts'
-import { PendingExtras } from './provider-extras.ts'
+import { BufferedProviderExtras } from './provider-extras.ts'
 import { readReasoningText } from './reasoning-text.ts'
 import { ToolCallReader, type ToolCallWriter } from './tool-call-reader.ts'
 import { parseIndex } from './tool-calls.ts'
@@ -41,7 +41,7 @@ export class PartReader {
   #hasBegun = false
   #hasToolCalls = false
   #hasText = false
-  readonly extras = new PendingExtras()
+  readonly extras = new BufferedProviderExtras()
   /** Kinds of parts that the target format does not support. */
   readonly omitted = new Set<string>()
 

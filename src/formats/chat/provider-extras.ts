@@ -45,7 +45,7 @@ export function extrasOfMessage(message: JsonObject): JsonObject {
   return pickUnknownFields(message, MESSAGE_FIELDS)
 }
 
-/** Returns the extras of a call or a fragment of one. */
+/** Returns the provider-specific fields of a tool call, or of one delta of it. */
 export function extrasOfCall(call: JsonObject): JsonObject {
   const extras = pickUnknownFields(call, CALL_FIELDS)
   const called = readField(call, 'function')
@@ -80,7 +80,7 @@ function isNested(value: unknown): value is object {
 }
 
 /** The extras of a response that have arrived and were not taken yet. */
-export class PendingExtras {
+export class BufferedProviderExtras {
   fields: JsonObject = {}
   #calls: JsonObject = {}
   #pieces = 0
@@ -187,7 +187,7 @@ function sortExtras(packed: readonly SizedExtra[], kind: SizedExtra['kind']): Js
  * `keys` is null, the MAC is not verified, which suffices to estimate the content.
  */
 export function unpackExtras(text: unknown, keys: ExtrasKeys | null): ProviderExtras | null {
-  if (typeof text !== 'string' || !isPackedExtras(text) || text.length > MAX_PACKED_CHARS) return null
+  if (typeof text !== 'string' || !isPackedProviderExtras(text) || text.length > MAX_PACKED_CHARS) return null
   const jsonStart = PACKED_PREFIX.length + MAC_CHARS
   const json = Buffer.from(text.slice(jsonStart), 'base64url')
   const mac = Buffer.from(text.slice(PACKED_PREFIX.length, jsonStart))
@@ -196,7 +196,7 @@ export function unpackExtras(text: unknown, keys: ExtrasKeys | null): ProviderEx
 }
 
 /** Whether the text has the prefix of packed extras, for any model. */
-export function isPackedExtras(text: unknown): boolean {
+export function isPackedProviderExtras(text: unknown): boolean {
   return typeof text === 'string' && text.startsWith(PACKED_PREFIX)
 }
 

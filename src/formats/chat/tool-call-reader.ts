@@ -1,7 +1,7 @@
 /** Reads the tool calls of a chat response and writes them one after another. In a stream, their fragments may interleave. */
 
 import type { JsonObject } from '../json/canonical.ts'
-import type { PendingExtras } from './provider-extras.ts'
+import type { BufferedProviderExtras } from './provider-extras.ts'
 import { findContinuedCall, isCompleteJsonObject, readToolCallFragment, type ToolCallFragment } from './tool-calls.ts'
 
 export interface ToolCallWriter {
@@ -25,7 +25,7 @@ interface OpenCall extends ToolCallFragment {
 
 export class ToolCallReader {
   readonly #writer: ToolCallWriter
-  readonly #extras: PendingExtras
+  readonly #extras: BufferedProviderExtras
   readonly #calls: OpenCall[] = []
   readonly #ids = new Set<string>()
   /** Index of the call whose fragments are written as they arrive. */
@@ -33,7 +33,7 @@ export class ToolCallReader {
   /** Whether a fragment was omitted because its call had already ended. */
   hasOmittedFragments = false
 
-  constructor(writer: ToolCallWriter, extras: PendingExtras) {
+  constructor(writer: ToolCallWriter, extras: BufferedProviderExtras) {
     this.#writer = writer
     this.#extras = extras
   }

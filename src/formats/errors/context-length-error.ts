@@ -48,13 +48,13 @@ function isContextLengthSentence(sentence: string): boolean {
   )
 }
 
-export function isAnthropicContextMessage(message: string): boolean {
+export function isAnthropicContextLengthMessage(message: string): boolean {
   return ANTHROPIC_MESSAGE.test(message)
 }
 
 /** Returns Anthropic's message with the counts in the provider's message, followed by the provider's message. */
 export function writeAnthropicContextMessage(message: string, counts = ''): string {
-  if (isAnthropicContextMessage(message)) return message
+  if (isAnthropicContextLengthMessage(message)) return message
   return `${writeAnthropicPrefix(readTokenCounts(`${message}; ${counts}`))}. ${message}`
 }
 

@@ -4,7 +4,7 @@ import type { ProxyError } from '../../errors/errors.ts'
 import { type ClientError, chooseStatus } from '../errors/client-error.ts'
 import {
   CONTEXT_LENGTH_EXCEEDED,
-  isAnthropicContextMessage,
+  isAnthropicContextLengthMessage,
   writeAnthropicContextMessage,
 } from '../errors/context-length-error.ts'
 import { type ProviderError, readProviderError } from '../errors/provider-error.ts'
@@ -44,7 +44,7 @@ export function normalizeAnthropicContextError(text: string, status: number, req
   if (error.category !== 'fullContext') return null
   const body = parseJson(text)
   const anthropicError = isJsonObject(body) && body.type === 'error' && isJsonObject(body.error) ? body.error : null
-  if (status === 400 && anthropicError && isAnthropicContextMessage(asString(anthropicError.message))) return null
+  if (status === 400 && anthropicError && isAnthropicContextLengthMessage(asString(anthropicError.message))) return null
   const written = writeAnthropicProviderError(error, requestId)
   if (!anthropicError) return written
   return {

@@ -3,7 +3,7 @@ import { findHostedTool } from '../hosted-tools.ts'
 import { asString, isJsonObject, isPresent, type JsonObject } from '../json/canonical.ts'
 
 export type ResponsesCachePlan =
-  /** The request depends on state at the provider or causes an action, so that it is neither looked up nor stored. `field` is the reason. */
+  /** The request depends on state at the provider or causes a side effect. It is neither looked up nor stored. `field` is the reason. */
   | { isCacheable: false; field: string }
   | {
       isCacheable: true

@@ -1,11 +1,11 @@
 /** Counts tokens in a worker, which does not block the event loop. Only the worker loads vocabularies. */
 import { type JobOwner, NO_OWNER, WorkerJob, workerPool } from '../../event-loop/worker-pool.ts'
-import type { SerializedTokenCountRequest, TextCountRequest, TokenCountRequest, TokenCountResult } from './jobs.ts'
+import type { SerializedTokenCountRequest, TextTokenCountRequest, TokenCountRequest, TokenCountResult } from './jobs.ts'
 import { toJsonText } from './json-values.ts'
 
 const JOBS = new URL('./jobs.ts', import.meta.url)
 const COUNT = new WorkerJob<SerializedTokenCountRequest, TokenCountResult>(JOBS, 'countPrompt')
-const COUNT_TEXTS = new WorkerJob<TextCountRequest, number[]>(JOBS, 'countTexts')
+const COUNT_TEXTS = new WorkerJob<TextTokenCountRequest, number[]>(JOBS, 'countTexts')
 
 /** Counts like `countPromptTokens` and `countTextTokens`. */
 export async function countTokensInWorker(
@@ -19,10 +19,10 @@ export async function countTokensInWorker(
 /** Makes the worker load the vocabulary of modern models, so that the first request does not wait for it. */
 export function warmUpTokenizer(): void {
   // The first count reports a failure.
-  countTextsInWorker({ texts: ['warm'], model: '' }, NO_OWNER).catch(() => {})
+  countTextTokensInWorker({ texts: ['warm'], model: '' }, NO_OWNER).catch(() => {})
 }
 
 /** Counts each text. The texts together must be short enough to be cloned quickly. */
-export function countTextsInWorker(request: TextCountRequest, owner: JobOwner): Promise<number[]> {
+export function countTextTokensInWorker(request: TextTokenCountRequest, owner: JobOwner): Promise<number[]> {
   return workerPool.run(COUNT_TEXTS, request, { owner })
 }

@@ -30,11 +30,11 @@ export function countPrompt({ endpoint, json, text }: SerializedTokenCountReques
   return { output: { promptTokens: countPromptTokens(request, endpoint), textTokens: countTextTokens(text, model) } }
 }
 
-export interface TextCountRequest {
+export interface TextTokenCountRequest {
   texts: readonly string[]
   model: string
 }
 
-export function countTexts({ texts, model }: TextCountRequest): JobResult<number[]> {
+export function countTexts({ texts, model }: TextTokenCountRequest): JobResult<number[]> {
   return { output: texts.map(text => countTextTokens(text, model)) }
 }

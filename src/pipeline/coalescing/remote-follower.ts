@@ -1,7 +1,7 @@
 /** A process that follows a call of this process. It is sent the call's events, no faster than it reads them, and the call's result. */
 import { encodeEntry } from '../../cache/entry.ts'
 import { MESSAGE_KINDS, type OutgoingMessage, STREAM_ENDS } from './messages.ts'
-import { Outbox, type SendToFollower } from './outbox.ts'
+import { ReplayBuffer, type SendToFollower } from './replay-buffer.ts'
 import type { SharedCall, SharedCallResult, Subscriber } from './shared-call.ts'
 
 const HEARTBEAT_INTERVAL_MS = 1_000
@@ -10,14 +10,14 @@ const LINGER_HEARTBEATS = 15
 
 export class RemoteFollower {
   readonly #sendOnce: SendToFollower
-  readonly #outbox: Outbox
+  readonly #replayBuffer: ReplayBuffer
   readonly #departure = Promise.withResolvers<void>()
   #hasLeft = false
   #remainingHeartbeats = Number.POSITIVE_INFINITY
 
   constructor(send: SendToFollower) {
     this.#sendOnce = send
-    this.#outbox = new Outbox(send, () => this.leave())
+    this.#replayBuffer = new ReplayBuffer(send, () => this.leave())
   }
 
   /** Resolves when the follower has its last message and has left, or is unreachable. Never rejects. */
@@ -36,28 +36,28 @@ export class RemoteFollower {
 
   /** The follower has all messages before this number, and can receive more. */
   acknowledge(number: number): void {
-    this.#outbox.acknowledge(number)
+    this.#replayBuffer.acknowledge(number)
   }
 
   resend(number: number): void {
-    this.#outbox.resend(number)
+    this.#replayBuffer.resend(number)
   }
 
   leave(): void {
     this.#hasLeft = true
-    this.#outbox.close()
+    this.#replayBuffer.close()
     this.#departure.resolve()
   }
 
   /** A heartbeat carries the number of messages sent, so that the follower detects the loss of the last one. */
   #sendHeartbeat(): void {
     if (this.#remainingHeartbeats-- <= 0) this.leave()
-    this.#sendOnce({ kind: MESSAGE_KINDS.heartbeat, number: this.#outbox.nextNumber }).catch(() => {})
+    this.#sendOnce({ kind: MESSAGE_KINDS.heartbeat, number: this.#replayBuffer.nextNumber }).catch(() => {})
   }
 
   async #deliver(call: SharedCall | undefined, subscriber: Subscriber | null): Promise<void> {
     const lastMessage = call && subscriber ? await this.#relay(call, subscriber).catch(() => INTERRUPTED) : INTERRUPTED
-    await this.#outbox.enqueue(lastMessage)
+    await this.#replayBuffer.enqueue(lastMessage)
     this.#remainingHeartbeats = LINGER_HEARTBEATS
     await this.#departure.promise
   }
@@ -65,9 +65,9 @@ export class RemoteFollower {
   /** Sends the stream, if there is one. Resolves to the last message. */
   async #relay(call: SharedCall, subscriber: Subscriber): Promise<OutgoingMessage> {
     if ((await call.started) === 'stream') {
-      await this.#outbox.enqueue({ kind: MESSAGE_KINDS.streamStarted })
+      await this.#replayBuffer.enqueue({ kind: MESSAGE_KINDS.streamStarted })
       for (let chunk = await subscriber.read(); chunk && !this.#hasLeft; chunk = await subscriber.read()) {
-        await this.#outbox.enqueue({ kind: MESSAGE_KINDS.events, payload: chunk.bytes })
+        await this.#replayBuffer.enqueue({ kind: MESSAGE_KINDS.events, payload: chunk.bytes })
       }
     }
     return createLastMessage(await call.settled)

@@ -5,7 +5,7 @@ import type { Hook } from '../../hooks/hook.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../providers/pass-through-operations.ts'
 import type { HookCheck, PlannedRequest, RequestContext } from '../context/request-context.ts'
 import type { Query } from '../request/query.ts'
-import { createJsonPayload, createQueryPayload, type HookPayloadFormat } from './hook-payload.ts'
+import { createJsonPayload, createRequestPayload, type HookPayloadFormat } from './hook-payload.ts'
 
 type HookSubject = Pick<RequestContext, 'request' | 'query' | 'resolvedKey'>
 
@@ -13,7 +13,7 @@ type HookSubject = Pick<RequestContext, 'request' | 'query' | 'resolvedKey'>
 export async function checkRequest(context: HookSubject, hook: Hook): Promise<HookCheck | null> {
   const { request, query, resolvedKey } = context
   const options = { owner: resolvedKey.project_id, maxBytes: hook.maxBytes }
-  const requestPayload = await createQueryPayload(query, options)
+  const requestPayload = await createRequestPayload(query, options)
   if (requestPayload === undefined) return null
   request.body.reserveMemory(requestPayload?.length ?? 0)
   const metadata = describeForHook(context)

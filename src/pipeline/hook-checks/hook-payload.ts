@@ -32,7 +32,7 @@ interface PayloadInput {
 }
 
 /** Returns undefined for a request that sends nothing to a model; null if the payload is longer than `maxBytes`. */
-export async function createQueryPayload(
+export async function createRequestPayload(
   query: Query,
   options: PayloadOptions,
 ): Promise<Uint8Array | null | undefined> {

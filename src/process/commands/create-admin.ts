@@ -9,10 +9,10 @@ import { type Config, readConfig } from '../../config/config.ts'
 import { callFunction } from '../../postgres/call.ts'
 import { baseUrlOf, dashboardUrl } from '../listen-address.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
-import { readArguments } from './read-arguments.ts'
+import { parseArguments } from './parse-arguments.ts'
 
 export async function run(args: readonly string[]): Promise<number> {
-  const { words, options } = readArguments(args, {
+  const { words, options } = parseArguments(args, {
     usage: 'create-admin EMAIL [--promote] [--password-stdin]',
     words: 1,
     options: { promote: { type: 'boolean', default: false }, 'password-stdin': { type: 'boolean', default: false } },

@@ -2,10 +2,10 @@
 import { readConfig } from '../../config/config.ts'
 import { callFunction } from '../../postgres/call.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
-import { readArguments } from './read-arguments.ts'
+import { parseArguments } from './parse-arguments.ts'
 
 export async function run(args: readonly string[]): Promise<number> {
-  const { words, options } = readArguments(args, {
+  const { words, options } = parseArguments(args, {
     usage: 'create-key PROJECT NAME [--type project|test] [--expires 2027-01-01]',
     words: 2,
     options: { type: { type: 'string', default: 'project' }, expires: { type: 'string' } },

@@ -3,10 +3,10 @@ import { formatId } from '../../admin/ids.ts'
 import { readConfig } from '../../config/config.ts'
 import { callFunction } from '../../postgres/call.ts'
 import { withOperatorDatabase } from '../open-operator-database.ts'
-import { readArguments } from './read-arguments.ts'
+import { parseArguments } from './parse-arguments.ts'
 
 export async function run(args: readonly string[]): Promise<number> {
-  const { words, options } = readArguments(args, {
+  const { words, options } = parseArguments(args, {
     usage: 'create-project PROJECT [--plan free]',
     words: 1,
     options: { plan: { type: 'string', default: 'free' } },

@@ -17,7 +17,7 @@ const MAX_TEXTS = 256
 
 /** Matches fields that distinguish texts which arrive interleaved. The index of a message's block is not used, because blocks are often joined. */
 const POSITION = /^(?:type|response_id)$|_index$/
-/** Matches types of events after which no event may arrive for a long time. */
+/** Matches event types that may be followed by a long pause. */
 const END = /(?:done|stop|completed|incomplete|failed|cancelled|error)$/
 
 interface HeldEvent<E> {

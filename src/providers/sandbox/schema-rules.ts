@@ -84,7 +84,7 @@ export function canMatchSchema(value: unknown, schema: JsonObject): boolean {
   )
 }
 
-/** Returns true when the schema certainly allows the value: it has no keyword for the value that `canMatchSchema` does not check. */
+/** Returns true if the schema is known to allow the value: `canMatchSchema` checks every keyword that applies to it. */
 export function mustMatchSchema(value: unknown, schema: JsonObject): boolean {
   const hasKeyword = (keywords: RegExp) => Object.keys(schema).some(keyword => keywords.test(keyword))
   if (typeof value === 'string' && hasKeyword(/^pattern$/)) return false

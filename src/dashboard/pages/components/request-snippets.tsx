@@ -1,7 +1,7 @@
 /** Code examples of a first request, in several languages, for a selectable model that the project can reach. */
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { chooseRoute, useRoutes } from '../routes.ts'
+import { chooseRoute, useModelRoutes } from '../routes.ts'
 import { useSession } from '../session.ts'
 import type { ApiKey } from '../types.ts'
 import { CodeSample } from './code-sample.tsx'
@@ -19,7 +19,7 @@ interface RequestSnippetsProps {
 export function RequestSnippets({ projectId, keyType, apiKey }: RequestSnippetsProps) {
   const session = useSession()
   const [chosen, setChosen] = useState<string | null>(null)
-  const routes = useRoutes(projectId, { key_type: keyType })
+  const routes = useModelRoutes(projectId, { key_type: keyType })
   if (routes.error) return <ErrorMessage error={routes.error} />
   if (routes.data === undefined || !session.data) return <Loading />
   const { usable, route } = chooseRoute(routes.data, chosen)

@@ -32,7 +32,7 @@ interface ResourceProps<Row> extends ResourceColumnOptions<Row> {
   /** Content between the card's header and the table. */
   note?: ReactNode
   empty: { title: string; help: ReactNode }
-  /** More cards of the same page. */
+  /** Further cards on the same page. */
   children?: ReactNode
 }
 

@@ -35,11 +35,7 @@ export default function AuditLog() {
           onChange={chosen => change({ type: chosen })}
         />
       }
-      empty={
-        type === ''
-          ? { title: 'No events yet', help: 'Changes appear here immediately.' }
-          : { title: 'No matching events', help: 'Choose another event type to see more.' }
-      }
+      empty={{ title: 'No events', help: 'Every change appears here, unless an event type is selected.' }}
       columns={project === undefined ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'Project')}
     />
   )

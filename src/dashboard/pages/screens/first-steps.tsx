@@ -2,11 +2,11 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Card } from '../components/elements.tsx'
-import { useRoutes } from '../routes.ts'
+import { useModelRoutes } from '../routes.ts'
 import { useAllKeys } from '../session.ts'
 
 export function FirstSteps({ projectId, hasRequests }: { projectId: string; hasRequests: boolean }) {
-  const routes = useRoutes(projectId, {})
+  const routes = useModelRoutes(projectId, {})
   const keys = useAllKeys(projectId)
   if (routes.data === undefined || keys === undefined) return null
   const hasModels = routes.data.some(({ provider }) => provider !== null)

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Button, Card, ErrorMessage, UserText } from '../components/elements.tsx'
 import { formatPlural, formatUsd } from '../format.ts'
 import { chooseJudgeModel, DEFAULT_JUDGE_MODELS, estimateDailyPairs, estimatePairCost } from '../judge-cost.ts'
-import { useRoutes } from '../routes.ts'
+import { useModelRoutes } from '../routes.ts'
 import { useUpdateSettings } from '../settings.ts'
 import type { Calibration, Project, Settings } from '../types.ts'
 
@@ -16,7 +16,7 @@ export function JudgeSuggestion({ project, settings }: { project: Project; setti
     settings.semantic_judge === 'off' &&
     ['verified', 'judged'].includes(String(settings.semantic_policy))
   const configuredModel = String(settings.semantic_judge_model)
-  const routes = useRoutes(
+  const routes = useModelRoutes(
     project.id,
     { 'models[]': configuredModel === '' ? DEFAULT_JUDGE_MODELS : [configuredModel] },
     isEligible,

@@ -34,11 +34,7 @@ export default function LimitsPage() {
             {limits.data.quotas.map(quota => (
               <Meter
                 key={quota.keys}
-                title={
-                  quota.keys === 'project'
-                    ? 'Requests with project keys, this month'
-                    : 'Requests with test keys, this month'
-                }
+                title={`Requests with ${quota.keys} keys, this month`}
                 used={quota.used}
                 limit={quota.quota}
               />

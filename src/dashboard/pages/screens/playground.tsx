@@ -4,7 +4,7 @@ import { Button, Card, ErrorMessage, Loading, PageHeader } from '../components/e
 import { TextArea } from '../components/fields.tsx'
 import { NoModelNotice } from '../components/request-snippets.tsx'
 import { SegmentedControl } from '../components/segmented-control.tsx'
-import { chooseRoute, useRoutes } from '../routes.ts'
+import { chooseRoute, useModelRoutes } from '../routes.ts'
 import type { ChatMessage } from '../send-chat.ts'
 import { hasRole, useProject, useSession } from '../session.ts'
 import { type ChatThread, type ThreadOptions, useThread } from '../threads.ts'
@@ -51,7 +51,7 @@ function Workspace({ project, baseUrl }: { project: Project; baseUrl: string }) 
   const [models, setModels] = useState<(string | null)[]>([null, null])
   const threads = [useThread(), useThread()]
   const [error, setError] = useState<Error | null>(null)
-  const routes = useRoutes(project.id, { key_type: keyType })
+  const routes = useModelRoutes(project.id, { key_type: keyType })
   const shown = threads.slice(0, isCompared ? 2 : 1)
   if (routes.data === undefined) return routes.error ? <ErrorMessage error={routes.error} /> : <Loading />
   const first = chooseRoute(routes.data, models[0] ?? null)

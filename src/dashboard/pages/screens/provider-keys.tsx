@@ -6,7 +6,7 @@ import { Badge, Button, Card, ErrorMessage, Loading, PageHeader } from '../compo
 import type { FormField } from '../components/form-dialog.tsx'
 import { ModelRoutes } from '../components/model-routes.tsx'
 import { formatTime, isolateDirection } from '../format.ts'
-import { useRoutes } from '../routes.ts'
+import { useModelRoutes } from '../routes.ts'
 import { hasRole, PROJECTS_PATH, useProject } from '../session.ts'
 import type { ApiPage, Project, ViewRow } from '../types.ts'
 
@@ -200,7 +200,7 @@ interface NativeRoutesProps {
 /** Shows which provider handles a provider's models under their native names. */
 function NativeRoutes({ projectId, provider, withKeysOf }: NativeRoutesProps) {
   const assumed = withKeysOf ? { 'provider_keys[]': withKeysOf } : {}
-  const routes = useRoutes(projectId, { native_to: provider, ...assumed })
+  const routes = useModelRoutes(projectId, { native_to: provider, ...assumed })
   if (routes.error) return <ErrorMessage error={routes.error} />
   return routes.data === undefined ? <Loading /> : <ModelRoutes routes={routes.data} />
 }

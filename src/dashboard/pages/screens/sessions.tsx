@@ -17,10 +17,7 @@ export function Sessions() {
           Log out everywhere
         </Button>
       }
-      empty={{
-        title: 'No sessions',
-        help: 'A session expires after seven days without use, or 12 hours after a login with an identity provider.',
-      }}
+      empty={{ title: 'No sessions', help: 'Each login starts a session.' }}
       nameOf={({ address }) => `session from ${address}`}
       columns={[
         {

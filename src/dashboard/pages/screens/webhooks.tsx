@@ -22,7 +22,7 @@ export default function Webhooks() {
     <Resource<Webhook>
       page={{
         title: 'Webhooks',
-        help: 'Send this project’s events to a URL. Deliveries are signed, and failed ones are retried for ten hours.',
+        help: 'Send this project’s events to a URL. Deliveries are signed, and failed ones are retried for ten hours. A webhook is disabled when its receiver responds with 410; resend a delivery to enable it.',
       }}
       path={webhooks}
       query={{}}
@@ -37,14 +37,7 @@ export default function Webhooks() {
         {
           title: 'Status',
           cell: ({ disabled_at }) => (
-            <>
-              <Badge look={disabled_at ? 'bad' : 'good'}>{disabled_at ? 'Disabled' : 'Active'}</Badge>
-              {disabled_at && (
-                <p className="mt-1 text-xs text-muted">
-                  The receiver responded with 410. Resend a delivery to enable it.
-                </p>
-              )}
-            </>
+            <Badge look={disabled_at ? 'bad' : 'good'}>{disabled_at ? 'Disabled' : 'Active'}</Badge>
           ),
         },
         { title: 'Added', cell: ({ created_at }) => formatDate(created_at) },

@@ -3,7 +3,7 @@
 import type { EmbeddingInput } from '../../../cache/vectors/pack-vector.ts'
 import { createError } from '../../../errors/errors.ts'
 import type { Yielder } from '../../../event-loop/work-scheduler.ts'
-import { countTextsInWorker } from '../../../formats/tokens/count-in-worker.ts'
+import { countTextTokensInWorker } from '../../../formats/tokens/count-in-worker.ts'
 import { estimateTextTokens } from '../../../formats/tokens/estimate-text.ts'
 
 /** Characters that are counted exactly, more than OpenAI's largest request has. Further text is estimated. */
@@ -26,7 +26,7 @@ export function createInputTokenCounter(model: string, owner: number, yieldTurn:
 
   async function countExactly(texts: readonly string[]): Promise<void> {
     const beginnings = texts.map(text => text.slice(0, CHARS_PER_JOB))
-    const counts = await countTextsInWorker({ texts: beginnings, model }, owner)
+    const counts = await countTextTokensInWorker({ texts: beginnings, model }, owner)
     for (const [index, text] of texts.entries()) {
       const beginning = beginnings[index] ?? ''
       const tokens = counts[index] ?? 0

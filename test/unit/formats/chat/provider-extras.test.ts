@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  BufferedProviderExtras,
   type ExtrasKeys,
-  PendingExtras,
   type ProviderExtras,
   packExtras,
   unpackExtras,
@@ -243,7 +243,7 @@ describe('a packed text', () => {
 })
 
 test('what streams without end is left out from where it is too much', () => {
-  const pending = new PendingExtras()
+  const pending = new BufferedProviderExtras()
   pending.addMessage({ ticket: 'A' })
   for (let piece = 0; piece < 200; piece++) pending.addMessage({ reasoning: 'x'.repeat(100_000) })
   pending.addMessage({ reasoning: 'x', seal: 'B' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { PartReader, type PartWriter } from '../../../../src/formats/chat/part-reader.ts'
-import { PendingExtras } from '../../../../src/formats/chat/provider-extras.ts'
+import { BufferedProviderExtras } from '../../../../src/formats/chat/provider-extras.ts'
 import { ToolCallReader } from '../../../../src/formats/chat/tool-call-reader.ts'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 
@@ -24,7 +24,7 @@ function createWriter(calls: WrittenCall[]) {
 
 function readAll(fragments: readonly JsonObject[]) {
   const calls: WrittenCall[] = []
-  const reader = new ToolCallReader(createWriter(calls), new PendingExtras())
+  const reader = new ToolCallReader(createWriter(calls), new BufferedProviderExtras())
   /** How much of each call had been written behind each fragment. */
   const progress = fragments.map(fragment => {
     reader.read(fragment)
@@ -153,7 +153,7 @@ describe('CallReader', () => {
     [' ', false],
     ['', false],
   ])('notices that %j comes for a call that something else has followed: %j', (text, isLost) => {
-    const reader = new ToolCallReader(createWriter([]), new PendingExtras())
+    const reader = new ToolCallReader(createWriter([]), new BufferedProviderExtras())
     reader.read(begin(0, 'a', 'f', '{'))
     reader.end()
     reader.read(more(0, text))

@@ -1,7 +1,7 @@
 /** Catalogue entries for unknown paths, models and objects. */
 import { defineErrors, type ErrorDefinition } from './error-definition.ts'
 
-export const PATH_ERRORS = {
+export const ROUTING_ERRORS = {
   ...defineErrors(404, 'not_found', {
     endpointNotProvided: {
       description: 'The path is an endpoint of OpenAI or Anthropic that the proxy does not have.',

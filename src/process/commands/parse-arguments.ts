@@ -5,7 +5,7 @@ import { formatCommand } from '../../config/operator-command.ts'
 type Options = NonNullable<ParseArgsConfig['options']>
 
 /** Parses arguments. Throws an error with the usage if they do not match it. The error does not quote them, because they may be secrets. */
-export function readArguments<const T extends Options>(
+export function parseArguments<const T extends Options>(
   args: readonly string[],
   { usage, words, options }: { usage: string; words: number; options: T },
 ) {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { MESSAGE_KINDS, type OutgoingMessage } from '../../../../src/pipeline/coalescing/messages.ts'
-import { Outbox } from '../../../../src/pipeline/coalescing/outbox.ts'
+import { ReplayBuffer } from '../../../../src/pipeline/coalescing/replay-buffer.ts'
 import { hasSettled } from '../../../harness/event-loop.ts'
 import { waitUntil } from '../../../harness/wait-until.ts'
 
-function openOutbox(isSent: (attempt: number) => boolean = () => true) {
+function openReplayBuffer(isSent: (attempt: number) => boolean = () => true) {
   const sent: number[] = []
   let attempts = 0
-  const outbox = new Outbox(
+  const replayBuffer = new ReplayBuffer(
     async ({ number = -1 }) => {
       if (!isSent(attempts++)) throw new Error('Redis is out of reach')
       sent.push(number)
@@ -16,40 +16,40 @@ function openOutbox(isSent: (attempt: number) => boolean = () => true) {
     () => {},
   )
   const event = (bytes = 1): OutgoingMessage => ({ kind: MESSAGE_KINDS.events, payload: new Uint8Array(bytes) })
-  return { outbox, sent, event }
+  return { replayBuffer, sent, event }
 }
 
 test('messages go out in order, and each until it is sent', async () => {
-  const { outbox, sent, event } = openOutbox(attempt => attempt > 1)
-  for (let i = 0; i < 3; i++) await outbox.enqueue(event())
+  const { replayBuffer, sent, event } = openReplayBuffer(attempt => attempt > 1)
+  for (let i = 0; i < 3; i++) await replayBuffer.enqueue(event())
   await waitUntil('all are sent', () => sent.length === 3)
   expect(sent).toEqual([0, 1, 2])
-  expect(outbox.nextNumber).toBe(3)
+  expect(replayBuffer.nextNumber).toBe(3)
 })
 
 test('what is not taken is sent again from where it is asked for', async () => {
-  const { outbox, sent, event } = openOutbox()
-  for (let i = 0; i < 4; i++) await outbox.enqueue(event())
+  const { replayBuffer, sent, event } = openReplayBuffer()
+  for (let i = 0; i < 4; i++) await replayBuffer.enqueue(event())
   await waitUntil('all are sent', () => sent.length === 4)
-  outbox.acknowledge(1)
-  outbox.resend(2)
+  replayBuffer.acknowledge(1)
+  replayBuffer.resend(2)
   await waitUntil('they are sent again', () => sent.length === 6)
   // What was taken is gone; what was never sent cannot be asked for.
-  outbox.resend(0)
-  outbox.resend(99)
+  replayBuffer.resend(0)
+  replayBuffer.resend(99)
   await waitUntil('the rest is sent again', () => sent.length === 9)
   expect(sent).toEqual([0, 1, 2, 3, 2, 3, 1, 2, 3])
 })
 
 test('there is no room for more than 128 KiB that is not taken; a lost acknowledgement is made up for by the next', async () => {
-  const { outbox, event } = openOutbox()
-  await outbox.enqueue(event(100_000))
-  const full = outbox.enqueue(event(100_000))
+  const { replayBuffer, event } = openReplayBuffer()
+  await replayBuffer.enqueue(event(100_000))
+  const full = replayBuffer.enqueue(event(100_000))
   expect(await hasSettled(full)).toBe(false)
-  outbox.acknowledge(2)
+  replayBuffer.acknowledge(2)
   expect(await hasSettled(full)).toBe(true)
-  const closed = outbox.enqueue(event(150_000))
+  const closed = replayBuffer.enqueue(event(150_000))
   expect(await hasSettled(closed)).toBe(false)
-  outbox.close()
+  replayBuffer.close()
   expect(await hasSettled(closed)).toBe(true)
 })

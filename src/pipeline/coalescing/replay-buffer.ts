@@ -10,7 +10,7 @@ const RETRY_INTERVAL_MS = 100
 /** Resolves to whether the follower's process received the message. */
 export type SendToFollower = (message: OutgoingMessage) => Promise<boolean>
 
-export class Outbox {
+export class ReplayBuffer {
   readonly #sendOnce: SendToFollower
   readonly #onUnreachable: () => void
   #pending: OutgoingMessage[] = []
@@ -32,7 +32,7 @@ export class Outbox {
     return this.#nextNumber
   }
 
-  /** Sends the message after all earlier ones. Resolves when another may be enqueued, or the outbox is closed. */
+  /** Sends the message after all earlier ones. Resolves when another may be enqueued, or the replay buffer is closed. */
   async enqueue(message: OutgoingMessage): Promise<void> {
     this.#pending.push(message)
     this.#unacknowledgedBytes += sizeOf(message)
