@@ -206,9 +206,9 @@ describeOnce('restricted keys', backend => {
     ['address "example.org" is not valid', { allowed_addresses: ['example.org'] }],
     ['address "::ffff:10.0.0.1" is not valid', { allowed_addresses: ['::ffff:10.0.0.1'] }],
     ['address "" is not valid', { allowed_addresses: [''] }],
-    ['takes 1 to 100 addresses or networks', { allowed_addresses: [] }],
+    ['use 1 to 100 addresses or networks', { allowed_addresses: [] }],
     [
-      'takes 1 to 100 addresses or networks',
+      'use 1 to 100 addresses or networks',
       { allowed_addresses: Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`) },
     ],
     ['allowed_models is not valid: use at least one name', { allowed_models: [] }],

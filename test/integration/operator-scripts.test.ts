@@ -570,7 +570,7 @@ describe.skipIf(!psqlPath)(title, () => {
         ['set-key-limits', { key: made, allowed_addresses: '10.0.0.0/8,home' }, /address "home" is not valid/],
         ['rotate-key', { key: made, grace: '7776001' }, /grace is not valid/],
         ['set-budget', { project: 'nobody', usd: '1', per: 'day' }, /project "nobody" does not exist/],
-        ['set-budget', { project, usd: '1', per: 'year' }, /per "year" is not valid/],
+        ['set-budget', { project, usd: '1', per: 'year' }, /period "year" is not valid/],
         ['set-budget', { project, per: 'day' }, /the amount is missing/],
         ['set-budget', { project, usd: '-1', per: 'day' }, /usd is not valid/],
         ['set-budget', { project, usd: '1', tokens: '1', per: 'day' }, /two amounts/],

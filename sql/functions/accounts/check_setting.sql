@@ -33,7 +33,7 @@ begin
             fits := false;
     end;
     if fits is not true then
-        raise exception 'value % is not valid for setting %: it takes %', quote_for_message(value), setting,
+        raise exception 'value % is not valid for setting %: use %', quote_for_message(value), setting,
             case kind.type
                 when 'choice' then array_to_string(trim_array(kind.words, 1), ', ') || ' or ' || kind.words[cardinality(kind.words)]
                 when 'number' then format(case when kind.most <= 1 then '%s from %s.0 to %s.0' else '%s from %s to %s' end, kind.words[1], kind.least, kind.most)

@@ -31,7 +31,7 @@ begin
                 given := null;
         end;
         if given is null then
-            raise exception 'value % is not valid for setting %: it takes true or false', quote_for_message(value), setting
+            raise exception 'value % is not valid for setting %: use true or false', quote_for_message(value), setting
                 using errcode = 'invalid_parameter_value';
         end if;
     end if;
