@@ -142,7 +142,7 @@ describeEngines('worst days', ['psql', 'pg_dump', 'redis-cli'], () => {
   })
 
   test('restore to a moment', async () => {
-    const title = 'Restore to a moment'
+    const title = 'Point-in-time recovery'
     mkdirSync(join(backup, 'wal'), { recursive: true })
     await Bun.spawn(['chmod', '-R', '777', dirname(backup)]).exited
     await run(title, 1)
