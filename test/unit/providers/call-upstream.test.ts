@@ -22,7 +22,7 @@ afterEach(() => {
   server?.close()
 })
 
-/** Calls a server that writes these bytes, and `more` again and again for as long as it is read. */
+/** Calls a server that writes `bytes` once, and then `more` repeatedly until the connection is closed. */
 async function callRaw(bytes: string, more?: string, shorter?: Partial<typeof limits>): Promise<UpstreamResponse> {
   const listening = createServer(socket => {
     sockets.push(socket)

@@ -14,7 +14,7 @@ const request: UpstreamRequest = {
 
 const log = { warn: vi.fn(), info: vi.fn() }
 let circuits: CircuitBreakers
-/** What the upstream does just now. */
+/** The current behaviour of the upstream. */
 let answer: () => Promise<UpstreamResponse>
 let calls: number
 let provider: Provider
@@ -31,7 +31,7 @@ const fail = async () => {
 async function askTimes(asked: Provider, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await asked.send(request).catch(() => {})
 }
-/** The last of three failures in a row comes when they have gone on for long enough. */
+/** Opens the circuit with three failures in a row. The last one comes after the minimum duration of failures. */
 async function openCircuitOf(asked: Provider): Promise<void> {
   await askTimes(asked, 2)
   vi.advanceTimersByTime(2_000)

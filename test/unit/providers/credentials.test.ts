@@ -13,7 +13,7 @@ function filter(parts: readonly Uint8Array[], by = credentials) {
   return { text: Buffer.concat(crossed).toString(), crossed, hasFound: open.hasFound }
 }
 
-/** The bytes in parts that end at these fractions of them. */
+/** Splits the text's bytes at these fractions of their length. */
 function cut(text: string, at: readonly number[]): Uint8Array[] {
   const bytes = Buffer.from(text)
   const places = [0, ...at.map(fraction => Math.floor(fraction * bytes.length)).sort((a, b) => a - b), bytes.length]
@@ -67,7 +67,7 @@ test('what stands in settings where a server wants no key is no secret', () => {
   }
 })
 
-/** Counts how often a byte is looked at. */
+/** Counts reads of the array's elements and properties. */
 function countReads(bytes: Uint8Array): number {
   let reads = 0
   const counting = new Proxy(bytes, {

@@ -3,7 +3,7 @@ import { createDirectProviders, type DirectProviders } from '../../../src/provid
 import type { Provider, UpstreamRequest } from '../../../src/providers/upstream.ts'
 
 const request = { endpoint: 'chat' } as UpstreamRequest
-/** What is stored, by project. */
+/** Stored provider keys by project id. */
 let stored: Map<number, string>
 let openKey: ReturnType<typeof vi.fn<(owner: { projectId: number }) => Promise<string | null>>>
 let protectedOnes: number
@@ -12,7 +12,7 @@ let direct: DirectProviders
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  // No clock stands at 0, which the cache takes for no time at all.
+  // `lru-cache` treats a start time of 0 as no time to live, so the fake clock must not stand at 0.
   vi.advanceTimersByTime(1)
   stored = new Map([[1, 'sk-one']])
   openKey = vi.fn(async ({ projectId }) => stored.get(projectId) ?? null)

@@ -64,7 +64,7 @@ const FORMS: Record<string, Form> = {
 const write = (event: Json) => `data: ${JSON.stringify(event)}\n\n`
 const decode = (inJson: string) => JSON.parse(`"${inJson}"`) as string
 
-/** Forwards a stream event by event, and notes when each part of it crosses. */
+/** Forwards a stream event by event, and records the output after each event. */
 function forward(events: readonly string[], by = credentials) {
   const filter = openBody(by, { headers: new Headers({ 'content-type': 'text/event-stream' }) })
   const crossed = [...events.map(event => filter.push(Buffer.from(event))), filter.end()].map(each =>
@@ -94,7 +94,7 @@ describe.each(Object.entries(FORMS))('a credential in %s', (_, { write: form, re
       const { text, hasFound } = forward(parts.map(part => write(form(part))))
       const shown = readText(text, read)
       expect([at, shows(shown, SECRET), hasFound]).toEqual([at, false, true])
-      // Up to three characters are forwarded before more of it comes.
+      // The filter holds text back from the fourth matching character on, so up to three characters are forwarded before the rest arrives.
       expect(shown).toMatch(/^It is (?:|s|sk|sk-)\[redacted\], no more than that$/)
     }
   })
@@ -198,7 +198,7 @@ test('what is held of other texts is bounded, and what follows is redacted all t
   const begin = (id: number) => JSON.stringify({ type: 'a.delta', response_id: id, delta: 's' })
   for (let id = 0; id <= 256; id++) expect(filter.push(begin(id), begin(id))).toEqual([begin(id)])
   const rest = (id: number) => JSON.stringify({ type: 'a.delta', response_id: id, delta: SECRET.slice(1) })
-  // The oldest of them is forgotten.
+  // The filter forgets the oldest of them.
   expect([0, 1].map(id => filter.push(rest(id), rest(id)).join().includes(SECRET.slice(1)))).toEqual([true, false])
 })
 

@@ -96,12 +96,12 @@ test.each([
   ["Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", { max_tokens: undefined }],
   ['Setting max_tokens and max_completion_tokens at the same time is not supported.', { max_tokens: undefined }],
   ['Unknown name: max_tokens', { max_tokens: undefined }],
-  // The limit itself is wrong: without it there would be none.
+  // The value of the limit is invalid. Without the field, no limit would apply.
   ['Invalid max_tokens value, the valid range is [1, 8192]', null],
   ['Unsupported parameter: seed', null],
 ])('after the rejection %j, the request is sent with %j', (rejection, expected) => {
   expect(resolveRejectedLimit(rejection, ADDED)).toEqual(expected)
-  // Nothing was added, or a name replaced another.
+  // The proxy added no limit, or it replaced the name of the client's limit.
   expect(resolveRejectedLimit(rejection, {})).toBeNull()
   expect(resolveRejectedLimit(rejection, { ...ADDED, max_completion_tokens: undefined })).toBeNull()
 })

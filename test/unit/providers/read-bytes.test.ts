@@ -39,7 +39,7 @@ test('in a full budget, one long body is read on and the others are left with th
   const { body, piecesRead } = bodyOf(20)
   const reading = readAllBytes(body, 'openai', MOST, second)
   expect((await readAllBytes(bodyOf(2).body, 'openai', MOST, new ResponseMemory(memory))).length).toBe(2 * PIECE.length)
-  // More than it takes to read it all.
+  // More ticks than reading the whole body takes.
   for (let tick = 0; tick < 100; tick++) await new Promise(setImmediate)
   expect(piecesRead()).toBe(5)
   first.release()

@@ -19,7 +19,7 @@ const DONE = eventOf('[DONE]')
 
 const HANGS = Symbol('hangs')
 
-/** A body that is read piece by piece. */
+/** A body that delivers one piece per read. After the last piece it closes, hangs or fails with `failure`. */
 function bodyOf(pieces: readonly string[], failure?: unknown): ReadableStream<Uint8Array> {
   const left = [...pieces]
   return new ReadableStream<Uint8Array>(

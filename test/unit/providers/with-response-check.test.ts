@@ -20,7 +20,7 @@ interface Given {
   body: string
   status?: number
   type?: string
-  /** Breaks the body off behind its text. */
+  /** Error with which the body fails after its text. */
   brokenBy?: unknown
 }
 
@@ -38,7 +38,7 @@ function bodyOf({ body, brokenBy }: Given): ReadableStream<Uint8Array> {
   })
 }
 
-/** A provider that responds with these in turn, the last one again and again, with retries as the proxy has them. */
+/** A provider that returns these responses in order and repeats the last one. It is called with the proxy's response check and retries. */
 function provide(...given: Given[]) {
   let requests = 0
   const provider: Provider = {

@@ -19,7 +19,7 @@ type Step =
 const refused = () => unreachableError('p', Object.assign(new Error(), { code: 'ECONNREFUSED' }))
 const reset = () => unreachableError('p', Object.assign(new Error(), { code: 'ECONNRESET' }))
 
-/** Takes the steps in turn, the last one again and again. */
+/** A provider that returns or throws these steps in order and repeats the last one. */
 function scripted(...steps: Step[]) {
   const bodies: ReadableStream[] = []
   const ask = vi.fn(async (_request: UpstreamRequest): Promise<UpstreamResponse> => {
@@ -39,7 +39,7 @@ function request(fields: Partial<UpstreamRequest> = {}): UpstreamRequest {
   return { endpoint: 'chat', bodyText: '{}', body: {}, headers: new Headers(), stream: false, signal, ...fields }
 }
 
-/** No waiting but for what the provider asks for. */
+/** Retries without a wait of their own. Only the provider's headers make them wait. */
 const eager = { maxRetries: 2, random: () => 0 }
 
 describe('what is asked again', () => {
@@ -133,7 +133,7 @@ describe('what is asked again', () => {
 })
 
 describe('how long it waits', () => {
-  /** What it sets its timers to; they fire at once. */
+  /** Returns the durations of the timers that it sets, in milliseconds. The timers fire at once. */
   async function waitsOf(random: number, ...steps: Step[]): Promise<(number | undefined)[]> {
     const { setTimeout: startTimer } = globalThis
     const timers = vi

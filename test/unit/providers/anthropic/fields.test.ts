@@ -21,7 +21,7 @@ function says(part: Body): Body {
   return { messages: [{ role: 'user', content: [{ type: 'text', text: 'Look' }, part] }] }
 }
 
-/** For each translated field: a request with it, and what of Anthropic's it comes to. */
+/** For each translated field: a request with the field, and the part of Anthropic's request that it becomes. */
 const TRANSLATED: Partial<Record<ChatRequestField, { body: Body; becomes: object }>> = {
   model: { body: { model: 'claude-opus-5-5' }, becomes: { model: 'claude-opus-5-5' } },
   messages: {
@@ -158,7 +158,7 @@ const TRANSLATED: Partial<Record<ChatRequestField, { body: Body; becomes: object
   },
 }
 
-/** For each omitted field: a request with it, and the same without. */
+/** For each omitted field: a request with the field, and the same request without it. */
 const OMITTED: Partial<Record<ChatRequestField, { with: Body; without?: Body }>> = {
   stream_options: { with: { stream: true, stream_options: { include_usage: true } }, without: { stream: true } },
   usage: { with: { usage: { include: true } } },
@@ -175,7 +175,7 @@ const OMITTED: Partial<Record<ChatRequestField, { with: Body; without?: Body }>>
   },
 }
 
-/** For each rejected field: what is refused, where, and what asks for nothing. */
+/** For each rejected field: a request with it, the `param` of its error, and a harmless value that requests nothing. */
 const REJECTED: Partial<Record<ChatRequestField, { body: Body; param?: string; harmless?: Body }>> = {
   n: { body: { n: 2 }, harmless: { n: 1 } },
   logprobs: { body: { logprobs: true }, harmless: { logprobs: false } },

@@ -20,7 +20,7 @@ function ask(fields: Body) {
 }
 const offer = (name: string, parameters?: object) => ({ type: 'function', function: { name, parameters } })
 
-/** The calls of a response that uses a tool, plain and streamed in pieces. */
+/** Returns the tool calls of a response, after checking that the plain and the streamed translation agree. */
 function answer(context: AnthropicResponseContext, name: string, input: object): Body[] {
   const use = { type: 'tool_use', id: 'toolu_1', name, input }
   const message = { content: [use], stop_reason: 'tool_use', usage: {} }
@@ -86,7 +86,7 @@ describe('a schema that Anthropic refuses', () => {
       },
     })
     expect(answer(context, 'f', { value: { a: 'b' } })).toEqual([{ name: 'f', arguments: '{"a":"b"}' }])
-    // A model that answers past the wrapper is believed.
+    // Input that the model sends without the wrapper is accepted as it is.
     expect(answer(context, 'f', { a: 'b' })).toEqual([{ name: 'f', arguments: '{"a":"b"}' }])
   })
 

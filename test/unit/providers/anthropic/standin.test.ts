@@ -1,4 +1,4 @@
-/** What the translation writes, Anthropic takes: held against the stand-in, which refuses what Anthropic refuses. */
+/** The fake Anthropic rejects what Anthropic rejects, and accepts every request that the translation writes. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chooseApiVersion } from '../../../../src/providers/anthropic/messages-request.ts'
@@ -35,7 +35,7 @@ const said = fc.oneof(
   fc.record({ role: fc.constant('assistant'), content: fc.oneof(words, fc.constant(null)) }),
 )
 
-/** Calls, all answered, in any order. */
+/** Tool calls with a result for each, in any order. */
 const exchange = fc
   .record({
     ids: fc.uniqueArray(fc.constantFrom('call_1', 'call_2', 'x|1', 'ä', 'toolu_9'), { minLength: 1, maxLength: 3 }),

@@ -53,7 +53,7 @@ const use = (id: string, input: unknown = {}): ContentBlock => ({
   caller: { type: 'direct' },
 })
 
-/** The chunks of these events, each parsed; `[DONE]` as it is. */
+/** Translates the events. Each chunk is parsed, except `[DONE]`. */
 function chunksOf(events: (JsonObject & { type: string })[], context = CONTEXT): (JsonObject | string)[] {
   const translator = new StreamTranslator(context)
   return events.flatMap(event => translator.push(JSON.stringify(event))).map(parsePayload)

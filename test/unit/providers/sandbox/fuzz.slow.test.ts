@@ -24,7 +24,7 @@ const odd = fc.constantFrom<unknown>(
 )
 const any = fc.oneof(json, odd)
 
-/** Objects that are mostly right: each field is now and then missing, or something else altogether. */
+/** Objects that are mostly valid. Each field is sometimes missing or has an arbitrary value. */
 const objectOf = (fields: Record<string, fc.Arbitrary<unknown>>, requiredKeys: string[] = Object.keys(fields)) => {
   const mostly: Record<string, fc.Arbitrary<unknown>> = {}
   for (const [field, value] of Object.entries(fields)) {

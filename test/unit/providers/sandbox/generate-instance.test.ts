@@ -13,7 +13,7 @@ function instanceOf(schema: unknown): unknown {
   return JSON.parse(generateInstance(schema, 'here'))
 }
 
-/** Null where the schema is refused. */
+/** Returns null if the schema is rejected. */
 function tryInstanceOf(schema: unknown): { instance: unknown } | null {
   try {
     return { instance: instanceOf(schema) }
@@ -23,7 +23,7 @@ function tryInstanceOf(schema: unknown): { instance: unknown } | null {
   }
 }
 
-/** Rare in earnest, and refused rather than answered wrongly, each with its reason. */
+/** Schemas that are rare in practice. The sandbox rejects them, with this reason, instead of returning an instance that violates them. */
 const REFUSED: Record<string, string> = {
   'loose pattern and length': 'a pattern that the sandbox cannot satisfy',
   'several patterns': 'combines keywords',
@@ -159,7 +159,7 @@ describe('hostile schemas end at once', () => {
   })
 })
 
-/** Schemas that have instances, of bounds in the right order. */
+/** Schemas that have instances: each lower bound is below its upper bound. */
 const { satisfiable } = fc.letrec(tie => ({
   satisfiable: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -226,7 +226,7 @@ test('nearly any satisfiable schema gets an instance', () => {
   expect(served).toBeGreaterThan(propertyRuns * 0.9)
 })
 
-/** A few keywords thrown together, each well-formed, with no care for sense. */
+/** Random combinations of keywords. Each keyword is well-formed, but the combination may contradict itself. */
 const { wild } = fc.letrec<{ wild: unknown; keyword: [string, unknown] }>(tie => {
   const inner = tie('wild')
   const several = fc.array(inner, { minLength: 1, maxLength: 3 })
@@ -296,7 +296,10 @@ test('any schema gets an instance that satisfies it, or is refused', () => {
   expect(written).toBeGreaterThan(propertyRuns / 5)
 })
 
-/** Ajv's verdict. References to the schema itself for the same value, and some conditionals in choices, it cannot judge. */
+/**
+ * Validates the instance with Ajv. Returns true where Ajv fails: on a schema that refers to itself for the same value, and on some
+ * conditionals within choices.
+ */
 function judge(schema: unknown, instance: unknown): boolean {
   try {
     return ajv.validate(schema as object, instance)

@@ -1,4 +1,4 @@
-/** Schemas as clients send them, and as the standard allows them: each has instances. */
+/** Schemas as clients send them and as the standard allows them. Each has an instance. */
 
 export const object = (properties: Record<string, unknown>, more: object = {}) => ({
   type: 'object',
