@@ -1,4 +1,4 @@
-/** What a request says of its own size: everything that is not known as text, as a number or as a price counts as the most it may be. */
+/** The size of a request, read from its body. Everything that is not known text, a known number or a known price counts at its maximum. */
 import type { BetaMessageDeltaUsage, BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import { describe, expect, test } from 'vitest'
 import { readCostFactors } from '../../../src/formats/cost-factors.ts'
@@ -192,7 +192,7 @@ test('a request with anything unknown may fill the context and the longest respo
     const known = { [DOORS[endpoint]]: [{ role: 'user', content: 'Hello?' }], ...body }
     return maxCost(requestSizeOfBody(endpoint, known, 100), { pricedAs: 'p' } as Provider, { find: () => model })?.usd
   }
-  // Each has the other's limit, which it does not know.
+  // Removes the output limit that this endpoint does not define.
   const limited = (endpoint: Door) => ({ [endpoint === 'responses' ? 'max_tokens' : 'max_output_tokens']: undefined })
   for (const endpoint of ['chat', 'messages', 'responses'] as const) {
     expect(usdOf(endpoint, limited(endpoint))).toBeCloseTo((100 + 10 * 10) / 1e6, 9)
@@ -238,7 +238,7 @@ test.each([
   [{ n: 2 }, 221, true],
   [{ max_tokens: 1 }, 17, false],
   [{ max_tokens: 1 }, 18, true],
-  // Who wrote how much, and by whose limit, is not known.
+  // With hosted tools, several models or unknown fields, neither the author of the output nor its limit is known.
   [{ tools: [{ type: 'web_search' }] }, 999, false],
   [{ models: ['other'] }, 999, false],
   [{ hologram: 1 }, 999, false],
@@ -253,7 +253,7 @@ test('a model that exceeds limits may write its longest response, whatever a req
   const model = { kind: 'chat', contextTokens: 1_000, maxOutputTokens: 500, exceedsLimits: true }
   const size = requestSizeOfBody('chat', { model: 'm', max_tokens: 10 }, 5)
   expect(maxTokens(size, model as CatalogueModel).output).toBe(500)
-  // What was counted is known.
+  // A limit that was counted from the response is exact.
   expect(maxTokens(withMaxOutputTokens(size, 20), model as CatalogueModel).output).toBe(20)
 })
 
@@ -322,7 +322,7 @@ describe('sound', () => {
     return measureFormAudio({ bytes, boundary: 'b', parts: [file, ...more] }).maxSeconds
   }
   const wav = (format: string) => `524946460000000057415645666d742010000000${format}64617461`
-  /** One channel, 16,000 samples a second, 16 bits each. */
+  /** The format fields of a WAV header in hex: one channel, 16,000 samples per second, 16 bits per sample. */
   const PLAIN = '01000100803e0000007d000002001000'
 
   test.each([
@@ -360,12 +360,15 @@ test('counts of a whole that leave nothing out have no parts', () => {
   const read = (usage: object) => messagesFormat.readUsage(usage, {})
   const each = { type: 'message', input_tokens: 5, output_tokens: 2 }
   expect(read({ input_tokens: 10, output_tokens: 4, iterations: [each, each] })).not.toHaveProperty('parts')
-  // Fewer than the whole: no account of it.
+  // The parts add up to less than the whole, so they are ignored.
   const cut = [{ ...each, type: 'compaction' }]
   expect(read({ input_tokens: 10, output_tokens: 4, iterations: cut })).toMatchObject({ promptTokens: 10 })
 })
 
-/** A new count does not compile until it is decided here what it does to the price; null: it is a part of another, or lowers it. */
+/**
+ * Values of Anthropic's counts that must affect the usage. A new count in the SDK does not compile until it is listed here. Null: the count
+ * is part of another one, or lowers the price.
+ */
 const COUNTS: Record<keyof BetaUsage | keyof BetaMessageDeltaUsage, unknown> = {
   cache_creation: { ephemeral_1h_input_tokens: 5, ephemeral_5m_input_tokens: 0 },
   cache_creation_input_tokens: 5,
@@ -377,7 +380,7 @@ const COUNTS: Record<keyof BetaUsage | keyof BetaMessageDeltaUsage, unknown> = {
   output_tokens: 5,
   output_tokens_details: null,
   server_tool_use: { web_search_requests: 5, web_fetch_requests: 0 },
-  // What was bought before, or half the price of a batch.
+  // The value marks capacity that was bought in advance, or half the price of a batch.
   service_tier: null,
   speed: 'fast',
 }

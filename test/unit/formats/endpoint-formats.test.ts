@@ -20,7 +20,7 @@ test.each([
   [{ input: 'a', dimensions: 8 }, answer([1, 2, 3]), 'wrong_dimensions'],
   [{ input: 'a', dimensions: 2, encoding_format: 'base64' }, answer(floats(1, 2)), 'whole'],
   [{ input: 'a', dimensions: 3, encoding_format: 'base64' }, answer(floats(1, 2)), 'wrong_dimensions'],
-  // Eight dimensions in a number, or a form of the provider's own.
+  // Each number packs eight dimensions, or the encoding is the provider's own.
   [{ input: 'a', dimensions: 16, encoding_format: 'ubinary' }, answer([1, 2]), 'whole'],
   [{ input: 'a', dimensions: 2 }, answer({ int8: [1, 2] }), 'whole'],
 ])('%j, and %j: %s', (request, given, completeness) => {

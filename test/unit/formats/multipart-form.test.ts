@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { findFormFields, parseMultipartForm, readFormValue, setFormValue } from '../../../src/formats/multipart-form.ts'
 
-/** As fetch writes a form. */
+/** Encodes a form as `fetch` does. */
 async function write(form: FormData): Promise<{ bytes: Uint8Array; type: string }> {
   const written = new Response(form)
   const type = written.headers.get('content-type') ?? ''

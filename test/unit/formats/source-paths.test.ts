@@ -19,7 +19,7 @@ const FIELDS = { responses: RESPONSE_FIELD_RULES, messages: MESSAGE_FIELD_RULES 
 type Endpoint = keyof typeof FIELDS
 
 const schema = { type: 'object', properties: { place: { type: 'string' } } }
-/** All fields that are translated. */
+/** A request with every translated field, for each endpoint. */
 const WHOLE: Record<Endpoint, JsonObject> = {
   responses: {
     model: 'claude-haiku-4-5',
@@ -76,12 +76,12 @@ test.each(ENDPOINTS)('each chat field that a request at /v1/%s becomes has a nam
   }
 })
 
-/** What the path leads to. */
+/** Returns the value at the path. */
 function resolve(value: unknown, path: string): unknown {
   return (path.match(/[^.[\]]+/g) ?? []).reduce((at, step) => (at as JsonObject | undefined)?.[step], value)
 }
 
-/** Each text in it that has a mark, with its path. */
+/** Finds each marked text in the value, with its path. */
 function markedTexts(value: unknown, path: string): [path: string, mark: string][] {
   if (typeof value === 'string') return [...value.matchAll(/mark\d+x/g)].map(([mark]) => [path, mark])
   if (Array.isArray(value)) return value.flatMap((item, index) => markedTexts(item, `${path}[${index}]`))
@@ -90,7 +90,7 @@ function markedTexts(value: unknown, path: string): [path: string, mark: string]
 }
 
 const file = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,' }
-/** Each with a mark in all that it says. */
+/** Input items. Each has the mark in all of its texts. */
 const RESPONSE_ITEMS: ((mark: string) => JsonObject)[] = [
   mark => ({ role: 'user', content: mark }),
   mark => ({ role: 'developer', content: [{ type: 'input_text', text: mark }] }),

@@ -1,4 +1,4 @@
-/** What a body names that a provider keeps. */
+/** Finds the ids of stored objects that a request body contains. */
 
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/formats/json/canonical.ts'
@@ -15,7 +15,7 @@ test('an approval of a request in the same body names nothing that is stored', (
   const approval = { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true }
   const request = { type: 'mcp_approval_request', id: 'mcpr_1', name: 'drop', arguments: '{}', server_label: 's' }
   expect(find({ input: [request, approval] })).toEqual([])
-  // One without its content stands for a stored item.
+  // An item without its content refers to a stored item.
   expect(find({ input: [{ type: 'mcp_approval_request', id: 'mcpr_1' }, approval] })).toEqual([
     'item mcpr_1 input[0].id',
     'other mcpr_1 input[1].approval_request_id',

@@ -1,4 +1,4 @@
-/** Translates chat responses as the proxy does, chunk by chunk or whole. */
+/** Translates chat responses as the proxy does, either chunk by chunk or as a whole. */
 import type { ProxyError } from '../../../src/errors/errors.ts'
 import type { JsonObject } from '../../../src/formats/json/canonical.ts'
 import type { MessageTranslationContext } from '../../../src/formats/messages/messages-translation-writer.ts'

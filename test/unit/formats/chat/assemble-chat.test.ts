@@ -13,7 +13,7 @@ function delta(fields: object, choice: object = {}) {
 
 const ENDED = delta({}, { finish_reason: 'stop' })
 
-/** The message that these deltas come to. */
+/** Returns the message that these deltas add up to. */
 function messageOf(...deltas: object[]): unknown {
   const { body } = assemble(deltas.map(fields => delta(fields)))
   return (body.choices as { message: unknown }[])[0]?.message
@@ -182,7 +182,7 @@ describe('a text that is given up', () => {
   const PIECE = 'word '.repeat(2_000)
   const usage = { prompt_tokens: 3, completion_tokens: 9 }
 
-  /** Gives up when so many pieces have come, as the pipeline does; `after` comes last. */
+  /** Discards the text after this many pieces, as the pipeline does, and then reads the chunks in `after`. */
   function giveUpAfter(pieces: number, after: (object | string)[]) {
     const assembler = createChatAssembler()
     for (let n = 0; n < pieces; n++) assembler.push(JSON.stringify(delta({ content: PIECE })))

@@ -47,7 +47,7 @@ test('textOfContent joins the text of all parts, without reasoning', () => {
   expect(textOfContent(null)).toBe('')
 })
 
-/** What a stream comes to that begins with these parts. */
+/** Merges the pieces of a stream that begins with these parts. */
 function mergeAll(first: unknown[], ...pieces: unknown[]): unknown {
   return pieces.reduce((merged, piece) => mergeContent(merged, piece), structuredClone(first))
 }

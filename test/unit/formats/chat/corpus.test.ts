@@ -32,7 +32,7 @@ describe('the corpus', () => {
       usage: entry.body.usage ?? null,
       sawDone: entry.stream?.includes('[DONE]'),
     })
-    // Compared by Bun: an expectation for each of so many cuts would take longer than the reading.
+    // `Bun.deepEquals` compares the results, because an expectation for each cut would take longer than the reading.
     const isDifferent = (cut: number) => !Bun.deepEquals(readStream(entry, bytes, [cut]), whole)
     expect(Array.from({ length: bytes.length }, (_, cut) => cut).filter(isDifferent)).toEqual([])
     const everyByte = Array.from({ length: bytes.length }, (_, at) => at)

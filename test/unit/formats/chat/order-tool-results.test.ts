@@ -23,7 +23,7 @@ const anyMessage = fc.oneof(
 )
 const anyConversation = fc.array(anyMessage, { maxLength: 14 })
 
-/** In which strict vendors find each result right behind its call. */
+/** Conversations in which each result directly follows its call, as strict vendors require. */
 const validConversation = fc
   .array(
     fc.oneof(
@@ -50,7 +50,7 @@ describe('orderResults', () => {
         const kept = messages.filter(({ role }) => role !== 'tool')
         expect(ordered.filter(message => kept.includes(message))).toEqual(kept)
         expect(isRefused(ordered)).toBe(false)
-        // What is in order stays so.
+        // Ordering an ordered conversation changes nothing.
         expect(orderToolResults(ordered, NO_MEDIA)).toEqual(ordered)
       }),
     )

@@ -1,4 +1,7 @@
-/** What messages and calls carried: back at its own model whole, whichever way it went, and never more than a chat message could hold. */
+/**
+ * Provider extras of messages and calls. They return complete to their own model through every endpoint, and they never contain more than a
+ * chat message can.
+ */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -20,7 +23,7 @@ import { createMessageStream, createResponseStream, messageFromChat, responseFro
 const EXTRAS_KEYS = ['the key', 'the key before the last rotation']
 const none: ProviderExtras = { fields: {}, calls: {} }
 
-/** Some names that vendors use, and any others. */
+/** Field names: some that vendors use, and arbitrary ones. */
 const name = fc.oneof(
   fc.constantFrom('reasoning_content', 'reasoning', 'extra_content', 'ticket', 'thinking', '__proto__', 'call_id'),
   fc.stringMatching(/^x_[a-z]{1,6}$/),
@@ -38,7 +41,7 @@ const value = fc.oneof(
   }),
 )
 const extras = fc.dictionary(name, value, { maxKeys: 4 })
-/** A text where a vendor has its thoughts. */
+/** The extras of a message. Vendors write reasoning fields as text. */
 const extrasOfMessage = extras.map(fields =>
   Object.fromEntries(
     Object.entries(fields).map(([field, given]) => [field, /^reasoning/.test(field) ? JSON.stringify(given) : given]),
@@ -70,7 +73,7 @@ type Answer = Parameters<typeof splitChatResponse>[0]
 const chunksOf = (answer: Answer) =>
   splitChatResponse(answer, { includeUsage: false }).map(chunk => JSON.parse(chunk) as JsonObject)
 
-/** An answer at each door, plain and streamed, and what comes of it at the model that it is sent back to. */
+/** Translates a response for an endpoint, plain or streamed, and returns the part that its model receives when the client sends it back. */
 const WAYS: Record<string, (answer: Answer, back: ExtrasKeys) => unknown> = {
   'at /v1/responses, plain': (answer, back) => backAsItems(responseFromChat(answer, responses), back),
   'at /v1/responses, streamed'(answer, back) {
@@ -192,7 +195,7 @@ describe('a packed text', () => {
     fc.assert(fc.property(fc.string(), text => unpackExtras(`mp1.${text}`, null) === null))
   })
 
-  /** As a client could that knows how. */
+  /** Packs fields that the proxy itself would never pack. */
   const forge = (carried: JsonObject) =>
     packExtras({ fields: carried.fields as JsonObject, calls: carried.calls as JsonObject }, EXTRAS_KEYS)
 
@@ -212,7 +215,7 @@ describe('a packed text', () => {
     })
     const { fields: read, calls } = unpackExtras(text, EXTRAS_KEYS) ?? none
     expect(read).toEqual({ x: 1 })
-    // A call's fields of these names are no more than other fields.
+    // The extras of a call cannot set its id or its function.
     expect(calls.c).not.toHaveProperty('id')
     expect(calls.c).not.toHaveProperty('function')
     expect(JSON.stringify(calls)).not.toMatch(/file_1|c_1|audio_1/)

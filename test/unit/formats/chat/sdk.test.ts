@@ -4,7 +4,7 @@ import { encodeSseStream, splitChatResponse } from '../../../../src/formats/chat
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { CORPUS } from '../../../standin/corpus.ts'
 
-/** The official client, with these bytes for upstream's answer. */
+/** The official client, with a fetch that responds with these bytes. */
 function clientReading(bytes: Uint8Array, type: string): OpenAI {
   const fetch = async () => new Response(new Blob([new Uint8Array(bytes)]), { headers: { 'content-type': type } })
   return new OpenAI({ apiKey: 'sk-none', baseURL: 'http://127.0.0.1:9/v1', fetch, maxRetries: 0 })
@@ -12,7 +12,7 @@ function clientReading(bytes: Uint8Array, type: string): OpenAI {
 
 const request = { model: 'm', messages: [{ role: 'user' as const, content: 'x' }] }
 
-/** What every client reads: the client’s own additions, and fields it does not know, are left out. */
+/** The fields that every client reads. Additions of the official client and unknown fields are omitted. */
 function readable(choice: OpenAI.ChatCompletion.Choice) {
   const { content, refusal, tool_calls, function_call, audio } = choice.message
   const calls = tool_calls?.map(call => ({

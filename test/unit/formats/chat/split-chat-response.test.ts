@@ -72,7 +72,7 @@ const message = both(
   }),
 )
 
-/** Tokens that spell the text exactly, and some that do not. */
+/** Tokens that add up to the text exactly, or arbitrary tokens. */
 function tokensOf(said: unknown): fc.Arbitrary<string[]> {
   if (typeof said !== 'string') return fc.array(text, { maxLength: 3 })
   const letters = [...said]
@@ -111,7 +111,7 @@ const plainChoice = message.chain(said =>
     unknown,
   ),
 )
-/** Aggregators give the native reason, and number the calls of plain answers too. */
+/** Aggregators add the native finish reason, and number the calls of plain responses too. */
 const aggregatorChoice = plainChoice.map(choice => {
   const said = choice.message as JsonObject
   const calls = said.tool_calls

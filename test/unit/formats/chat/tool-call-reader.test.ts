@@ -10,7 +10,7 @@ interface WrittenCall {
   text: string
 }
 
-/** Writes calls one after another, as other formats do. */
+/** A writer that writes one call after another, as the writers of the other formats do. */
 function createWriter(calls: WrittenCall[]) {
   return {
     createCallId: () => `own_${calls.length}`,
@@ -25,7 +25,7 @@ function createWriter(calls: WrittenCall[]) {
 function readAll(fragments: readonly JsonObject[]) {
   const calls: WrittenCall[] = []
   const reader = new ToolCallReader(createWriter(calls), new BufferedProviderExtras())
-  /** How much of each call had been written behind each fragment. */
+  /** The written length of each call's arguments after each fragment. */
   const progress = fragments.map(fragment => {
     reader.read(fragment)
     return calls.map(({ text }) => text.length)
@@ -161,7 +161,7 @@ describe('CallReader', () => {
   })
 })
 
-/** Reads the deltas of a stream: the parts in the order in which they are written. */
+/** Reads the deltas of a stream, and returns the parts in the order in which they are written. */
 function readDeltas(...deltas: JsonObject[]) {
   const written: string[] = []
   const writer: PartWriter = {

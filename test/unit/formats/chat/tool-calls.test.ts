@@ -64,7 +64,7 @@ describe('findContinued', () => {
     { ...NOTHING, index: 0, id: 'a', name: 'f', text: '{}' },
     { ...NOTHING, index: 1, id: 'b', name: 'g', text: '{"x"' },
   ]
-  /** The id of the call that it continues. */
+  /** Returns the id of the call that the fragment continues. */
   const continues = (fragment: Partial<ToolCallFragment>, calls = known) =>
     findContinuedCall(calls, { ...NOTHING, ...fragment }, call => call)?.id
 
@@ -111,7 +111,7 @@ describe('normalizeCalls', () => {
   })
 })
 
-/** Streams these calls, each list in a chunk of its own: what clients get in place of each chunk, and what it comes to. */
+/** Streams these calls, with one chunk for each list. Returns the calls that clients receive for each chunk, and the assembled calls. */
 function stream(...lists: object[][]) {
   const assembler = createChatAssembler()
   const sent = lists.map(list => {

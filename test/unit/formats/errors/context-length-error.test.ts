@@ -1,4 +1,4 @@
-/** Full contexts in providers' words, and sentences that only resemble them. */
+/** Provider messages about a full context, and messages that only resemble them. */
 import { describe, expect, test } from 'vitest'
 import { writeAnthropicContextMessage } from '../../../../src/formats/errors/context-length-error.ts'
 import { readProviderError } from '../../../../src/formats/errors/provider-error.ts'
@@ -8,7 +8,7 @@ const overLimit = (prompt: number, completion: number, limit: number) =>
   `input length and \`max_tokens\` exceed context limit: ${prompt} + ${completion} > ${limit}`
 const PLAIN = 'prompt is too long'
 
-/** The provider's words, and how Anthropic's begin. */
+/** The provider's message, and the beginning of the message that Anthropic's clients receive. */
 const FULL: [message: string, told: string][] = [
   [
     "This model's maximum context length is 128000 tokens. However, your messages resulted in 150000 tokens.",
@@ -117,7 +117,7 @@ const FULL: [message: string, told: string][] = [
   ['invalid params, context window exceeds limit (2013)', PLAIN],
 ]
 
-/** Sentences about something else. */
+/** Messages about other errors. */
 const OTHER = [
   'max_tokens must be at most 4096',
   'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.',

@@ -1,4 +1,4 @@
-/** Errors of any form and their meanings. */
+/** Provider errors in all formats, and their categories. */
 import { describe, expect, test } from 'vitest'
 import { readProviderError } from '../../../../src/formats/errors/provider-error.ts'
 
@@ -178,7 +178,7 @@ const MEANINGS: [meaning: string | null, status: number | null, error: Record<st
   ['overloaded', null, { type: 'overloaded_error', message: 'Overloaded' }],
   ['invalidKey', 401, { message: 'Incorrect API key provided.' }],
   ['invalidKey', 401, { message: 'Your account has been suspended for violating our content policy.' }],
-  // What only resembles one of them.
+  // Errors that only resemble one of the categories.
   [null, 403, { message: 'Your account has been suspended for violating our content policy.' }],
   [null, 400, { message: "Unsupported parameter: 'safety_settings'." }],
   [null, 400, { message: 'The `moderation` parameter is unknown.' }],

@@ -15,15 +15,15 @@ describe('a client’s value', () => {
   })
 })
 
-/** Where values of clients are read. */
+/** Directories whose code reads values sent by clients. */
 const FOLDERS = ['formats', 'pipeline', 'providers/anthropic', 'providers/sandbox']
 
 test.each(FOLDERS)('nothing in src/%s makes text of a value that may be none', folder => {
   const root = `${import.meta.dirname}/../../../../src`
-  // What reads JSON itself has values that it has looked at.
+  // The JSON modules check the type of each value before they use it.
   const files = [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)].filter(file => !file.startsWith('formats/json/'))
   expect(files.length).toBeGreaterThan(0)
-  // `constrainedText` and `readString` read texts; a number is written as `${number}`.
+  // `constrainedText` and `readString` read texts. A number is written as `${number}`.
   const found = files.filter(file => /(?<![\w.])String\(/.test(readFileSync(`${root}/${file}`, 'utf8')))
   expect(found).toEqual([])
 })

@@ -1,9 +1,9 @@
-/** The walk reaches every value, except within those that the visitor declines. */
+/** The walk visits every value. Each collector gets the values that it needs, independently of the other collectors. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Visitor, walkJson } from '../../../../src/formats/json/walk.ts'
 
-/** Collects the paths of all values but those within a field of this name. */
+/** Collects the paths of all values except those inside a field with this name. */
 function collectPaths(paths: string[], omitted: string | null = null): Visitor {
   return (_, name, _container, path) => {
     paths.push(JSON.stringify([...path, name]))

@@ -16,7 +16,7 @@ import { createMessageStream, messageFromChat } from '../translated.ts'
 
 const context = { model: 'some/model', inputTokens: 9, requestId: 'req_1', extrasKeys: ['p m'] }
 
-/** All events of the answer as its provider would have streamed it. */
+/** All events of the response, as they are written when its provider streams it. */
 function streamed(answer: JsonObject): TypedEvent[] {
   const stream = createMessageStream(context)
   const events = splitChatResponse(answer, { includeUsage: true }).flatMap(data =>
@@ -31,13 +31,13 @@ function assemble(events: unknown[]) {
   return assembler.finish()
 }
 
-/** What the official client makes of the events. */
+/** The message that the official client reads from the events. */
 async function readWithClient(events: TypedEvent[]) {
   const bytes = new Uint8Array(encodeTypedEvents(events))
   const fetch = async () => new Response(new Blob([bytes]), { headers: { 'content-type': 'text/event-stream' } })
   const client = new Anthropic({ apiKey: 'sk-none', baseURL: 'http://127.0.0.1:9', fetch, maxRetries: 0 })
   const stream = client.messages.stream({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] })
-  // The client’s own addition.
+  // The official client adds this field.
   const { parsed_output: _parsed, ...message } = JSON.parse(JSON.stringify(await stream.finalMessage())) as JsonObject
   return message
 }
@@ -126,7 +126,7 @@ describe('a translated answer', () => {
         const events = streamed(chat)
         expect(assemble(events).body).toEqual(plain)
         const read = await readWithClient(events)
-        // The client parses half an input where there is no whole one.
+        // The official client parses the incomplete tool input of a response that was cut off.
         expect(read).toEqual({ ...plain, ...(plain.stop_reason === 'max_tokens' ? { content: read.content } : {}) })
       }),
     )
@@ -143,7 +143,7 @@ describe('a translated answer', () => {
   })
 })
 
-/** As Anthropic itself answers, fields included that are told in one place of a stream alone. */
+/** A response in Anthropic's own format. Some of its fields appear in only one event of a stream. */
 const native: JsonObject = {
   id: 'msg_1',
   type: 'message',

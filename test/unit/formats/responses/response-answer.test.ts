@@ -24,7 +24,7 @@ const body = {
 }
 const context = readResponseContext(body, 'req_1', ['p m'])
 
-/** All events of the answer as its provider would have streamed it. */
+/** All events of the response, as they are written when its provider streams it. */
 function streamed(answer: JsonObject, of = context): TypedEvent[] {
   const stream = createResponseStream(of)
   const events = splitChatResponse(answer, { includeUsage: true }).flatMap(data =>
@@ -33,13 +33,13 @@ function streamed(answer: JsonObject, of = context): TypedEvent[] {
   return [...events, ...stream.finish()]
 }
 
-/** What the official client makes of the events. */
+/** The response that the official client reads from the events. */
 async function readWithClient(events: TypedEvent[]) {
   const bytes = new Uint8Array(encodeTypedEvents(events))
   const fetch = async () => new Response(new Blob([bytes]), { headers: { 'content-type': 'text/event-stream' } })
   const client = new OpenAI({ apiKey: 'sk-none', baseURL: 'http://127.0.0.1:9/v1', fetch, maxRetries: 0 })
   const stream = client.responses.stream({ model: 'm', input: 'x' })
-  /** What its events alone add up to, before the last one tells it whole. */
+  /** Text of each item, collected from the deltas alone. The final event repeats it as a whole. */
   const grown: Record<string, string> = {}
   for await (const event of stream as AsyncIterable<ResponseStreamEvent>) {
     if ('delta' in event && 'item_id' in event) grown[event.item_id] = (grown[event.item_id] ?? '') + event.delta
@@ -53,7 +53,7 @@ function answer(message: JsonObject, finish_reason = 'stop', more: JsonObject = 
   return { id: 'chatcmpl-1', created: 1_760_000_000, model: 'some/model-1', choices: [choice], usage }
 }
 
-/** What the text deltas of each item must come to. */
+/** The text that the deltas of an item must add up to. */
 function textOf(item: JsonObject): string {
   const parts = [...((item.content ?? []) as JsonObject[]), ...((item.summary ?? []) as JsonObject[])]
   return String(item.arguments ?? item.input ?? parts.map(part => part.text ?? part.refusal).join(''))
@@ -207,7 +207,7 @@ describe('a translated answer', () => {
       { summary: [{ text: REASON }], encrypted_content: expect.stringMatching(/^mp1\./) },
       { type: 'message' },
     ])
-    // The text is ended at once: only the item waits for its proof.
+    // The text is closed at once. Only the item stays open until its encrypted content arrives.
     const types = events.map(({ type }) => type)
     expect(types.indexOf('response.reasoning_summary_text.done')).toBeLessThan(
       types.indexOf('response.output_text.delta'),

@@ -7,7 +7,7 @@ const lines = fc.array(fc.constantFrom('data: a', 'data: é👩‍👩‍👧', 
   minLength: 1,
   maxLength: 3,
 })
-/** Events as their lines; each stream ends its lines in one way, and some begin with a blank one. */
+/** Events as lists of lines. Each stream uses one kind of line ending, and some streams begin with a blank line. */
 const streams = fc.record({
   events: fc.array(lines, { maxLength: 5 }),
   newline: fc.constantFrom('\n', '\r', '\r\n'),
@@ -38,7 +38,7 @@ describe('events are given out', () => {
         taken += part.length
         passed += concatBytes(splitter.push(part)).length
         expect(boundaries).toContain(passed)
-        // A CR at the very end may be half of a line end: its event waits for the next byte.
+        // A CR at the end may be half of a CRLF, so its event waits for the next byte.
         const isHalf = bytes[taken - 1] === 13
         const complete = [...boundaries].filter(boundary => boundary < taken || (boundary === taken && !isHalf))
         expect(passed).toBeGreaterThanOrEqual(Math.max(...complete, 0) - (isHalf ? 2 : 0))

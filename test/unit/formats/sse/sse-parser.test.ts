@@ -17,7 +17,7 @@ function parseText(text: string): SseEvent[] {
   return parse(encoder.encode(text))
 }
 
-/** The standard's algorithm word for word, over the whole text at once; what is left at the end counts as well. */
+/** The algorithm of the standard, word for word, over the whole text at once. An unterminated event at the end counts as well. */
 function parseByTheStandard(bytes: Uint8Array): SseEvent[] {
   const text = new TextDecoder().decode(bytes)
   const events: SseEvent[] = []
@@ -144,7 +144,7 @@ describe('createSseParser', () => {
 })
 
 describe('what is no event by the standard', () => {
-  /** Events, and what is none. */
+  /** Parses the text into events, and into stray text that the standard ignores. */
   function parseWithStray(text: string, cuts: readonly number[] = []) {
     const events: SseEvent[] = []
     const stray: SseEvent[] = []

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { stripUsage } from '../../../../src/formats/sse/event-chunk.ts'
 
-/** The data of an event without usage; null where nothing is left. */
+/** Returns the data of an event without its usage, or null if nothing remains. */
 function hideUsage(data: string): string | null {
   const event = stripUsage(new TextEncoder().encode(`data: ${data}\n\n`))
   return event.length === 0 ? null : new TextDecoder().decode(event).slice('data: '.length, -2)
@@ -38,7 +38,7 @@ describe('an event without usage', () => {
     expect(hideUsage('{"choices":[],"usage":{"total_tokens":3},"x_groq":{"usage":{"a":1}}}')).toBe(
       '{"choices":[],"x_groq":{"usage":{"a":1}}}',
     )
-    // Without usage in it, the field is no reason to send a chunk that the client did not ask for.
+    // Without usage in it, `x_groq` does not justify a chunk that the client did not request.
     expect(hideUsage('{"choices":[],"usage":{"total_tokens":3},"x_groq":{"id":"req_1"}}')).toBe(null)
     const nested = '{"choices":[],"x_groq":{"usage":{"a":1}}}'
     expect(hideUsage(nested)).toBe(nested)

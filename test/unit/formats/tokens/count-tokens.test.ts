@@ -13,7 +13,7 @@ import { processorMs } from '../../../harness/processor-time.ts'
 const PROSE = "The quick brown fox jumps over the lazy dog, doesn't it? In 2024 we sold 1,234 units. "
 const PLAIN = { disallowedSpecial: new Set<string>() }
 
-/** Of processor time: wide enough for a slow machine, far below what a quadratic merge of a megabyte takes. */
+/** Processor time in milliseconds: enough for a slow machine, and far below the time of a quadratic merge of a megabyte. */
 const BOUND_MS = 2_000
 
 describe('encodingOfModel', () => {
@@ -94,7 +94,7 @@ describe('countTextTokens', () => {
 })
 
 describe('countPromptTokens of a chat', () => {
-  // The example of OpenAI's cookbook on counting tokens, with the counts it gives for both generations.
+  // The example of OpenAI's cookbook on counting tokens, with the counts that it states for both generations.
   const messages = [
     {
       role: 'system',

@@ -1,4 +1,4 @@
-/** What the chunks of a stream report together: no count is lost to a later chunk without it. */
+/** Merges the usage that the chunks of a stream report. A later chunk without a count does not remove it. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isJsonObject } from '../../../../src/formats/json/canonical.ts'
@@ -39,7 +39,7 @@ test('a count of all of the response replaces an estimate', () => {
   expect(mergeUsage(start, { input_tokens: 0, output_tokens: 5 }, { isCumulative: true })).toMatchObject({
     input_tokens: 1_200,
   })
-  // All of it was cached.
+  // All input tokens were cached.
   const cached = { input_tokens: 0, cache_read_input_tokens: 1_000, output_tokens: 5 }
   expect(mergeUsage(start, cached, { isCumulative: true })).toMatchObject(cached)
 })

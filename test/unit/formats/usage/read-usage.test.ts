@@ -1,4 +1,4 @@
-/** The one reader of usage: every vendor's names, what is counted beside what, and what is no count. */
+/** Reads usage in every vendor's field names: which counts include others, and which values are not counts. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fillMissingCounts, markZeroCountsMissing } from '../../../../src/formats/token-usage.ts'
@@ -175,7 +175,7 @@ test('the same counts are the same in every vendor’s names', () => {
           output_tokens_details: { thinking_tokens: reasoning_tokens },
         },
       ]
-      // In OpenAI's form without cached tokens, and in Anthropic's, the input is the prompt.
+      // Without cached tokens, the second form has the same counts as Anthropic's form, which the third covers.
       for (const form of forms.filter((_, at) => at !== 1 || cached + written > 0))
         expect(readUsage(form)).toMatchObject({
           promptTokens: prompt,
