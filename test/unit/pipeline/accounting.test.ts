@@ -37,7 +37,7 @@ const estimate: EstimateCallUsage = reason => ({ ...KNOWN, estimate: { reason, .
 const ANSWERED = { status: 200, isCounted: true, cacheResult: 'MISS', usage: NO_USAGE } as const
 const FAILED = { ...ANSWERED, status: 502, isCounted: false }
 
-/** One request, and what its accounting left behind: records written, refunds, and how often it was said to be over. */
+/** Opens a request. `left` collects its effects: records written, refunds, calls of the finish callback, and released reservations. */
 function openRequest(account = ACCOUNT) {
   const left = { records: [] as UsageRecord[], refunds: 0, ends: 0, released: [] as string[] }
   const options: AccountingOptions = {

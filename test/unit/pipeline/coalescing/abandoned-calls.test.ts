@@ -1,4 +1,4 @@
-/** Calls that are read on after their clients have left: how many there are, and which is given up. */
+/** Provider calls that continue after their clients have disconnected: the limits on them, and which call is cancelled at a limit. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ClientDisconnected } from '../../../../src/errors/errors.ts'
 import { StreamMemory } from '../../../../src/event-loop/stream-memory.ts'

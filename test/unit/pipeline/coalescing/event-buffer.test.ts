@@ -8,13 +8,13 @@ import { hasSettled } from '../../../harness/event-loop.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 const PIECE = 16 * KIB
-/** Longer than the time for which a reader is spared that has just read. */
+/** Longer than the time for which a reader that has just read is exempt from disconnection. */
 const CUT_WITHIN_MS = 5_000
 const lump = new EventChunk([new Uint8Array(PIECE)])
 
 const spacious = () => new StreamMemory(1024 * MIB)
 
-/** A room that something else has filled, but for `freeBytes`. */
+/** A memory budget that another holder has filled except for `freeBytes`. */
 function fullRoom(freeBytes = 0): { room: StreamMemory; empty(): void } {
   const room = new StreamMemory(64 * MIB)
   const other = room.reserve({})
@@ -23,7 +23,7 @@ function fullRoom(freeBytes = 0): { room: StreamMemory; empty(): void } {
   return { room, empty: () => other.release() }
 }
 
-/** Lumps that were taken before the next had to wait. */
+/** Returns the number of chunks that the buffer accepts before a push has to wait. */
 async function pushUntilFull(buffer: EventBuffer): Promise<number> {
   for (let taken = 1; ; taken++) if (!(await hasSettled(buffer.push(lump)))) return taken
 }

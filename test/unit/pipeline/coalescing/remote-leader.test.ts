@@ -12,7 +12,7 @@ import { SharedCall, type Subscriber } from '../../../../src/pipeline/coalescing
 import type { ProcessBus } from '../../../../src/stores/redis/process-bus.ts'
 import { hasSettled, turn } from '../../../harness/event-loop.ts'
 
-/** What it sends is kept: the test plays the leader. */
+/** Follows a call whose leader is played by the test. Records the messages that the follower sends. */
 function followCall() {
   const sent: Pick<Message, 'kind' | 'number'>[] = []
   const released: string[] = []
@@ -53,7 +53,7 @@ function followCall() {
 const eventOf = (number: number) => `data: ${number}\n\n`
 const eventsOf = (...numbers: number[]) => numbers.map(eventOf).join('')
 
-/** All events that can be read, and whether the stream broke off after them. */
+/** Reads all available events. `broke` is true if the stream failed after them. */
 async function readAll(subscriber: Subscriber): Promise<{ text: string; broke: boolean }> {
   let text = ''
   try {
@@ -85,7 +85,7 @@ test.each([
   say(MESSAGE_KINDS.streamStarted)
   for (const number of numbers) sayEvent(number)
   expect(sent.filter(({ kind }) => kind === MESSAGE_KINDS.resend).map(({ number }) => number)).toEqual(asks)
-  // It sends the rest again, and nobody reads anything twice.
+  // The leader sends the rest again. No event is read twice.
   for (const number of [1, 2, 3, 4]) sayEvent(number)
   sayEnd(5, STREAM_ENDS.delivered)
   expect(await readAll(subscriber)).toEqual({ text: eventsOf(1, 2, 3, 4), broke: false })

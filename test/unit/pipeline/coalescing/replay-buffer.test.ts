@@ -34,7 +34,7 @@ test('what is not taken is sent again from where it is asked for', async () => {
   replayBuffer.acknowledge(1)
   replayBuffer.resend(2)
   await waitUntil('they are sent again', () => sent.length === 6)
-  // What was taken is gone; what was never sent cannot be asked for.
+  // Acknowledged messages are deleted, and messages that were never sent cannot be resent.
   replayBuffer.resend(0)
   replayBuffer.resend(99)
   await waitUntil('the rest is sent again', () => sent.length === 9)

@@ -17,7 +17,7 @@ function streamed(...pieces: string[]): ProxyResponse {
   return { status: 200, headers: { 'x-from': 'provider' }, body: new Blob(pieces).stream() }
 }
 
-/** The response's head is sent, because nothing came for so long. */
+/** Waits until the headers of a pending response are sent early. */
 async function sendHead(responding: Promise<ProxyResponse>): Promise<ProxyResponse> {
   const responded = sendHeadersEarly(responding, HEAD)
   await vi.advanceTimersByTimeAsync(AFTER_MS)

@@ -1,4 +1,4 @@
-/** Whether a response shows all that is charged: read from the request together with the model. */
+/** Determines from the request and the model if a response shows all output that is charged. */
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/formats/json/canonical.ts'
 import { isAllOutputVisible } from '../../../../src/pipeline/spending/hidden-output.ts'

@@ -1,4 +1,7 @@
-/** The most that a request may cost, where its provider runs tools: each call reads a full context more; searches and containers have prices. */
+/**
+ * The upper bound of a request's cost where its provider runs tools. Each tool call reads another full context, and searches and containers
+ * have prices.
+ */
 import { expect, test } from 'vitest'
 import { maxCost, maxPriceOf, requestSizeOfBody } from '../../../../src/pipeline/spending/max-cost.ts'
 import { DEFAULT_TOOL_CALLS } from '../../../../src/pipeline/spending/max-tokens.ts'
@@ -29,14 +32,14 @@ const FETCH = { type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 2 }
 const OWN = { type: 'function', name: 'f', parameters: {} }
 
 test.each([
-  // Without one, the text alone counts.
+  // Without a tool that the provider runs, only the text counts.
   ['responses', { tools: [OWN] }, 0, 0],
   ['responses', { tools: [OWN, SEARCH] }, DEFAULT_TOOL_CALLS, USUAL_SEARCHES],
   ['responses', { tools: [SEARCH], max_tool_calls: 3 }, 3, 3 * SEARCH_USD],
-  // All tools together.
+  // The limit applies to all tools together.
   ['responses', { tools: [SEARCH, CODE], max_tool_calls: 3 }, 3, 3 * SEARCH_USD + CONTAINER_USD],
   ['responses', { tools: [SEARCH, CODE] }, 2 * DEFAULT_TOOL_CALLS, USUAL_SEARCHES + CONTAINER_USD],
-  // However often it is called, a tool has one container.
+  // A tool has one container, however often it is called.
   ['responses', { tools: [CODE] }, DEFAULT_TOOL_CALLS, CONTAINER_USD],
   [
     'responses',
@@ -75,7 +78,7 @@ const usd = (body: object, model: object = {}, bytes = JSON.stringify(body).leng
   const { usd = null } = maxCost(requestSizeOfBody('chat', { model: 'm', ...body }, bytes), PROVIDER, priced) ?? {}
   return usd
 }
-/** Of a prompt of a thousand bytes and an answer of a hundred tokens, in US dollars per million. */
+/** `most` is the cost in US dollars of a prompt of 1,000 bytes and a response of 100 tokens, at prices per million tokens. */
 const BYTES = 1_000
 const LIMITED = { max_tokens: 100 }
 const most = (input: number, output: number) => (1_000 * input + 100 * output) / 1e6
@@ -101,9 +104,9 @@ test('what makes an answer longer or a prompt larger is reserved for', () => {
   expect(usd({ ...LIMITED, n: 3 }, {}, BYTES)).toBeCloseTo(most(1, 30), 9)
   expect(usd({ max_tokens: 50, max_completion_tokens: 100 }, {}, BYTES)).toBeCloseTo(most(1, 10), 9)
   expect(usd({}, {}, BYTES)).toBeCloseTo((1_000 + 1_000 * 10) / 1e6, 9)
-  // What a provider adds to a prompt with tools.
+  // Providers add tokens of their own to a prompt with tools.
   expect(usd({ ...LIMITED, tools: [OWN] }, {}, BYTES)).toBeCloseTo((2_000 + 100 * 10) / 1e6, 9)
-  // A picture by its address may fill the context.
+  // An image that is given by its URL may fill the context.
   const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/' } }] }]
   expect(usd({ ...LIMITED, messages })).toBeCloseTo((CONTEXT + 100 * 10) / 1e6, 9)
 })
@@ -134,13 +137,13 @@ test('what another host may ask for a model is reserved, and nothing beyond what
   const limiting = { ...PROVIDER, pricedAs: 'aggregator', enforcesMaxPrice: true }
   const size = requestSizeOfBody('chat', { model: 'cheap', models: ['dear'], provider: {}, ...LIMITED }, BYTES)
   const usdOf = (more: object, provider: Provider = limiting) => maxCost({ ...size, ...more }, provider, catalogue)
-  // The cheap model, which reads more, at the prices up to which both are asked for.
+  // The cheap model reads more tokens. The bound uses the maximum prices that the request sets for both models.
   expect(maxPriceOf(() => size, limiting, catalogue)).toEqual({ prompt: 9, completion: 90, request: 0.5 })
   expect(usdOf({})?.usd).toBeCloseTo(most(9, 90) + 0.5, 9)
-  // What is passed through has no such limits, nor has another aggregator.
+  // A pass-through request sets no maximum prices, and other aggregators do not enforce them.
   expect(usdOf({ isPassThrough: true })).toEqual({ usd: null, tokens: null, unknown: 'provider' })
   expect(usdOf({}, { ...limiting, enforcesMaxPrice: false })?.unknown).toBe('provider')
-  // Of a host with a dearer request, the fee.
+  // The highest request fee of the models counts.
   known.dear = { ...known.dear, unitPrices: { request: 0.7 } }
   expect(usdOf({})?.usd).toBeCloseTo(most(9, 90) + 0.7, 9)
 })

@@ -1,4 +1,4 @@
-/** What a call is charged: as its provider reports it, else as it is estimated, and never nothing for a response. */
+/** The charge for a call: the usage that its provider reports, otherwise an estimate. A response is never free. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { computeResponseCost } from '../../../../src/catalogue/catalogue.ts'
@@ -115,7 +115,7 @@ test('what is no response costs what was reported, and no estimate', async () =>
   for (const model of [PRICED, PLAIN]) {
     expect(await charge(callTo(model), none)).toMatchObject({ usd: 0, promptTokens: 0 })
     expect((await chargeReported(callTo(model), { prompt_tokens: 1_000 }, none)).usd).toBeCloseTo(0.001, 12)
-    // What may have been produced unseen is estimated.
+    // Output that the provider may have produced without delivering it is estimated.
     expect((await charge(callTo(model), { ...none, canHaveUsedTokens: true })).usd).toBeGreaterThan(0)
   }
 })

@@ -1,4 +1,4 @@
-/** Which failed calls of a request may have cost something, and the usage that each is charged. */
+/** The failed calls of a request that may have cost something, and the usage that each is charged. */
 import { describe, expect, test } from 'vitest'
 import { ClientDisconnected, createError, invalidRequestError } from '../../../../src/errors/errors.ts'
 import { NO_USAGE } from '../../../../src/formats/token-usage.ts'
@@ -16,7 +16,10 @@ import {
 
 const reportedError = { status: 500, code: 'server_error', message: 'Overloaded.', type: 'server_error' }
 
-/** Each kind of failure, and whether the call may have cost something before any response headers, and after headers of status 200. */
+/**
+ * Each kind of failure. `before`: a call may have cost something if it fails before any response headers. `after`: the same after headers
+ * of status 200.
+ */
 const FAILURES: Record<string, { failure: unknown; before: boolean; after: boolean }> = {
   'refused connection': {
     failure: unreachableError('p', Object.assign(new Error(), { code: 'ECONNREFUSED' })),

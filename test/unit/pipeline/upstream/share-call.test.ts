@@ -17,7 +17,10 @@ const ROOM_BYTES = 1_000_000
 const RESPONSE = { status: 200, headers: {}, body: 'its own' }
 const MISS = { match: null, missReason: 'no-candidate', vector: null }
 
-/** A request that follows `calls`, whose first call another request leads; asked for itself, it gets `RESPONSE`. */
+/**
+ * Executes a request that joins `calls`, whose first call belongs to another request. If the request calls the provider itself, it gets
+ * `RESPONSE`.
+ */
 function follow(calls: SharedCalls, control = {}): Promise<AttemptResult> {
   const context = {
     request: { signal: new AbortController().signal },
@@ -38,7 +41,10 @@ function follow(calls: SharedCalls, control = {}): Promise<AttemptResult> {
 
 const failed = createError('upstreamInterrupted')
 
-/** `next`: the second call's end, as the request that follows it sees it; without one, its only client has left, and it is about to end. */
+/**
+ * `next` is the failure of the second call, which the request follows. Without it, the second call's only client disconnects before the
+ * request joins.
+ */
 async function followTwo(first: CallFailure, next?: CallFailure): Promise<AttemptResult> {
   const calls = new SharedCalls(new StreamMemory(ROOM_BYTES))
   const call = calls.join('name', false)?.call
@@ -47,7 +53,7 @@ async function followTwo(first: CallFailure, next?: CallFailure): Promise<Attemp
   call?.settle({ kind: 'notShareable', failure: first })
   const joined = await second
   if (!next) joined?.subscriber.leave()
-  // By then, the other request has joined it.
+  // By now, the other request has joined the call.
   await turn()
   if (next) joined?.call.settle({ kind: 'notShareable', failure: next })
   return followed
@@ -70,7 +76,7 @@ test('after two calls that failed, it fails', async () => {
   expect(await followTwo(failed, failed)).toEqual({ failure: failed })
 })
 
-/** A request that leads, with its call: `more` of its context. */
+/** Executes a request that leads a shared call. `more` sets parts of its context. */
 function leadCall(more: { signal?: AbortSignal; reserve?: () => Promise<void> }) {
   const calls = new SharedCalls(new StreamMemory(ROOM_BYTES))
   let asked = 0

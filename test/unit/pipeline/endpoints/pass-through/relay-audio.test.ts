@@ -1,11 +1,11 @@
-/** Sound that is read for all who wait for it, while its own client takes what it likes. */
+/** Audio that is read for all requests that wait for it, while its own client reads at its own speed. */
 import { describe, expect, test } from 'vitest'
 import { StreamMemory } from '../../../../../src/event-loop/stream-memory.ts'
 import { MAX_CACHED_AUDIO_BYTES } from '../../../../../src/pipeline/endpoints/pass-through/cached-response.ts'
 import { relayCacheableAudio } from '../../../../../src/pipeline/endpoints/pass-through/relay-audio.ts'
 import { turn } from '../../../../harness/event-loop.ts'
 
-/** An upstream that gives these parts as they are asked for, and what became of them. */
+/** Relays an upstream body that delivers these parts as they are read, and records the callbacks. */
 function relay(parts: Uint8Array[], ending: 'end' | 'break' = 'end') {
   let at = 0
   const told: string[] = []
@@ -44,7 +44,7 @@ describe('what may be kept', () => {
   test('is the client’s, and whole', async () => {
     const { client, memory, ended, told } = relay(parts(5))
     expect(await new Response(client).bytes()).toEqual(whole(parts(5)))
-    // For the cache, and for the client.
+    // The cache and the client each hold the whole audio.
     expect(memory.heldBytes).toBe(10_000)
     expect(await ended).toEqual(whole(parts(5)))
     expect(told).toEqual([])

@@ -1,4 +1,4 @@
-/** A stream of events whose client leaves while its next event is awaited. */
+/** An event stream whose client disconnects while the next event is awaited. */
 import { expect, test } from 'vitest'
 import { ClientDisconnected } from '../../../../../src/errors/errors.ts'
 import type { RequestRecorder } from '../../../../../src/pipeline/accounting/request-recorder.ts'
