@@ -5,7 +5,7 @@ import type { ResolvedKey } from '../../../src/postgres/admit-requests.ts'
 
 const REQUEST_HASH = 'ab'.repeat(32)
 
-/** The names of a request with these headers, in a project. */
+/** Returns the shared call name and the exact cache key of a request with these headers. */
 function namesOf(headers: Record<string, string>, resolvedKey: Partial<ResolvedKey> = {}) {
   const known = {
     resolvedKey: { project_id: 1, cache_generation: 1, ...resolvedKey } as ResolvedKey,

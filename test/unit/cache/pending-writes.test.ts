@@ -4,7 +4,7 @@ import { PendingWrites } from '../../../src/cache/pending-writes.ts'
 import { hasSettled } from '../../harness/event-loop.ts'
 import { passMs, useTestClock } from '../../harness/test-clock.ts'
 
-/** Of a project’s one context, with what its question shares with those that it may be compared with. */
+/** A query in a project’s only context. Queries with the same anchor hash may be compared with each other. */
 function query(exactKey: string, anchorHash = 'anchor', projectId = 1) {
   const semantic = { contextHash: 'context', normalizedHash: exactKey, anchorHash } as SemanticQuery
   const asked = { exactKey, resolvedKey: { project_id: projectId }, semantic: () => semantic } as unknown as CacheQuery
@@ -13,7 +13,7 @@ function query(exactKey: string, anchorHash = 'anchor', projectId = 1) {
 
 const [one, two, other] = [query('one'), query('two'), query('other')]
 const never = new Promise<void>(() => {})
-/** A write whose vector is stored with it. */
+/** A write whose response and vector are stored at the same time. */
 const whole = (stored: Promise<void>) => ({ stored, vectorStored: stored })
 useTestClock()
 

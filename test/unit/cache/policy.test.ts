@@ -47,7 +47,7 @@ function candidate(prompt: string, similarity: number, verdict: Verdict = null):
   } as SimilarMatchRow
 }
 
-/** Its reason, or why nothing is served. */
+/** Returns the reason of the match, or the reason why no cached response is served. */
 function decide(policy: SemanticPolicy, row: SimilarMatchRow): string {
   const picked = selectCandidate(query(policy === 'judged' ? 0.8 : null), [row], policy)
   if ('reason' in picked) return picked.reason

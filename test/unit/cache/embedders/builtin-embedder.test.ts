@@ -52,7 +52,7 @@ test('a misspelt word keeps most of its likeness', async () => {
 test('the same text has the same vector, in any process', async () => {
   const vector = await embedder.embed('what is the capital of france')
   expect(vector).toEqual(await createBuiltinEmbedder().embed('what is the capital of france'))
-  // Stored vectors outlive the process: should this change, the model needs another name.
+  // Stored vectors outlive the process. If this fingerprint changes, the model needs another name.
   expect(fingerprint(vector)).toBe('-194 +201')
 })
 
@@ -74,7 +74,7 @@ test('the empty text has a vector of its own', async () => {
   expect(await cosine('', ' \n')).toBeCloseTo(1, 6)
 })
 
-// Quadratic work over as many characters would not end within the test's time limit.
+// Quadratic work on this many characters would exceed the test's time limit.
 test.each(['a', 'ab ', '不', '!', '1', "'"])(
   'a long text of %j over and over is embedded in linear time',
   async unit => {
@@ -82,7 +82,7 @@ test.each(['a', 'ab ', '不', '!', '1', "'"])(
   },
 )
 
-/** The places of the two largest numbers, with their signs. */
+/** The indexes of the two largest components, with their signs. */
 function fingerprint(vector: Float32Array): string {
   return [...vector]
     .map((value, at) => ({ value, at }))

@@ -53,7 +53,7 @@ test('what is written one way stays so', () => {
   )
 })
 
-/** Longer by far than any prompt; quadratic work over it would not end in time. */
+/** Far longer than any prompt. Quadratic work on this many characters would exceed the time limit. */
 const MEGABYTE = 1_000_000
 const units = [
   'I ',
@@ -79,7 +79,7 @@ const units = [
   'a.',
 ]
 
-/** The best of several: processor time, as other processes run beside the tests. */
+/** The lowest processor time of five runs, in milliseconds, because other processes run beside the tests. */
 function fastestMs(text: string): number {
   return Math.min(...Array.from({ length: 5 }, () => processorMs(() => normalizePrompt(text))))
 }
@@ -87,7 +87,7 @@ function fastestMs(text: string): number {
 describe('reads any text in linear time', () => {
   test.each(units.map(unit => [unit]))('of %j over and over', unit => {
     const text = unit.repeat(Math.ceil(MEGABYTE / unit.length))
-    // The longest of each manner of reading, and one far beyond.
+    // The longest text of each reading mode, and one that is far longer.
     for (const length of [600, MAX_SEMANTIC_CHARS, 16_000, MEGABYTE]) {
       expect(fastestMs(text.slice(0, length))).toBeLessThan(20)
     }

@@ -1,4 +1,6 @@
-/** Reads the labelled pairs in `pairs/`: `label` 1 where both texts ask the same, 0 where one's answer would be wrong for the other. */
+/**
+ * Reads the labelled pairs in `pairs/`. `label` is 1 if both texts ask the same, and 0 if the response to one would be wrong for the other.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -7,7 +9,7 @@ export interface LabelledPair {
   b: string
   label: 0 | 1
   category: string
-  /** The file's name. */
+  /** File name. */
   set: string
 }
 

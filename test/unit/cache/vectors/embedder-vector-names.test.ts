@@ -13,7 +13,7 @@ function nameWith(baseUrl: string, model: string): string {
   return createEmbedderVectorNamer(embedder, config, directProvidersOf)('text')
 }
 
-/** As a client's request is named. */
+/** The name of vectors that a client's own embedding request creates. */
 function nameFor(route: string, model: string, dimensions: number | null): string {
   return createVectorNamer({ namespace: '', route, model, dimensions, otherFields: {} })('text')
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { packVector, unpackFloats, unpackNumbers } from '../../../../src/cache/vectors/pack-vector.ts'
 
-/** A unit vector as models make them: components spread normally. */
+/** A unit vector with normally distributed components, as embedding models return them. */
 function makeVector(dimensions: number, seed: number): Float32Array {
   let state = seed
   const next = () => {

@@ -27,7 +27,7 @@ describe('a gist is what a question asks', () => {
 })
 
 describe('an anchor is what two questions share if they ask the same', () => {
-  /** Whatever may be served under any setting. */
+  /** The most permissive evidence and risk. A pair that is vetoed here is vetoed under every setting. */
   const boldest = { similarity: 1, threshold: 0, risk: 'generous', isSemantic: true } as const
   const anchor = (text: string) => questionAnchorOf(normalizePrompt(text).normalized)
   const sharesNone = ([a, b]: readonly [string, string]) =>
@@ -54,7 +54,7 @@ describe('an anchor is what two questions share if they ask the same', () => {
   })
 })
 
-/** Stored vectors of one text may not be compared with vectors of another gist of it, nor looked for by another anchor. */
+/** A stored vector must not be compared with vectors of another embedding text of the same question, nor looked up by another anchor. */
 test('other gists and anchors have another name', () => {
   const everyday = pairs.filter(({ set }) => set.startsWith('everyday'))
   const normalized = everyday.flatMap(({ a, b }) => [a, b].map(text => normalizePrompt(text).normalized))

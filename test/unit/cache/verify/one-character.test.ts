@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { normalizePrompt } from '../../../../src/cache/text/normalize-prompt.ts'
 import { findVeto } from '../../../../src/cache/verify/verify.ts'
 
-/** As similar as two texts can be, to the boldest project. */
+/** The highest similarity of two different texts, at the most permissive risk. */
 const nearest = {
   similarity: 0.9999,
   threshold: 0.9,
@@ -22,7 +22,7 @@ const whole = fc.integer({ min: 2, max: 99_999 })
 const units = fc.constantFrom('mW', 'MW', 'kg', 'Kg', '%', '°C', 'mg', 'µg', 'GB', 'Gb', 'm/s', 'ml', 'h', 'px')
 const money = fc.constantFrom('$', '€', '£')
 
-/** What counts to the letter wherever it stands. */
+/** Texts in which every character matters, wherever they stand in the question. */
 const payloads: Readonly<Record<string, fc.Arbitrary<string>>> = {
   code: fc.tuple(name, name, whole).map(([a, b, n]) => `\`${a}.${b}(${n})\``),
   call: fc.tuple(name, name).map(([a, b]) => `${a}(${b})`),
@@ -67,7 +67,7 @@ const frames = fc.constantFrom(
   (payload: string) => `${payload} 是什么？`,
 )
 
-/** Ways to change one character, none of which leaves the text as it was. */
+/** Changes of one character: replace, delete, insert, swap with the next, change the case, and double. */
 const changes: ReadonlyArray<(text: string, at: number, character: string) => string> = [
   (text, at, character) => text.slice(0, at) + character + text.slice(at + 1),
   (text, at) => text.slice(0, at) + text.slice(at + 1),
@@ -81,7 +81,7 @@ function swapCase(character: string): string {
   return character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase()
 }
 
-/** What may be said one way: how much white space stands between words of prose, and marks at the end of all. */
+/** Removes the differences that never matter: the amount of white space, and punctuation at the end. */
 const gist = (text: string) =>
   text
     .replace(/\s+/g, ' ')

@@ -4,7 +4,7 @@ import { normalizePrompt } from '../../../../src/cache/text/normalize-prompt.ts'
 import { findVeto, type MatchEvidence, type SemanticRisk } from '../../../../src/cache/verify/verify.ts'
 import { pairs } from '../text/pairs.ts'
 
-/** As similar as two texts can be. */
+/** Evidence with the highest similarity of two different texts. */
 const near = (risk: SemanticRisk = 'balanced', isSemantic = true): MatchEvidence => ({
   similarity: 0.9999,
   threshold: 0.95,
@@ -170,7 +170,7 @@ describe('the project’s own pairs', () => {
     },
   )
 
-  /** They were made to fool rules. At real similarities far fewer come as far as the rules. */
+  /** These pairs were written to fool the rules. At real similarities, far fewer of them reach the rules. */
   test('made to differ in one small thing, few pass the rules, whatever their similarity', () => {
     const served = (isSemantic: boolean) =>
       different.filter(
@@ -185,7 +185,7 @@ describe('the project’s own pairs', () => {
   })
 })
 
-/** Written before the rules that tell them apart. The rules saw `everyday-1` alone; `everyday-2` says how far they carry. */
+/** Pairs that were written before the rules. The rules were tuned on `everyday-1` only, so `everyday-2` shows how well they generalize. */
 describe('pairs written before the rules', () => {
   const served = (set: string, label: 0 | 1) => {
     const all = pairs.filter(pair => pair.set === `${set}.jsonl` && pair.label === label)
@@ -226,10 +226,10 @@ test('of two words, one that differs is much: the threshold rises, and vectors m
   const [one, other] = [normalizePrompt('How do I repair a tire?'), normalizePrompt('How do I fix a tire?')]
   const vetoAt = (similarity: number, isSemantic = true) =>
     findVeto(one, other, { ...near('balanced', isSemantic), similarity })
-  // The threshold is .95.
+  // The threshold is 0.95.
   expect([0.9501, 0.9649, 0.9651].map(each => vetoAt(each))).toEqual(['words', 'words', null])
   expect(vetoAt(0.9999, false)).toBe('words')
-  // Of three, it does not.
+  // One different word of three does not raise the threshold.
   expect(veto('How do I repair a flat tire?', 'How do I fix a flat tire?')).toBeNull()
 })
 

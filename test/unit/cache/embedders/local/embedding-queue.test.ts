@@ -5,7 +5,7 @@ import { hasSettled } from '../../../../harness/event-loop.ts'
 
 const VECTOR = Float32Array.of(1)
 
-/** A model that answers when it is told to. */
+/** Creates a queue with a fake model process that responds when the test calls `answer`. */
 function start() {
   const queue = createEmbeddingQueue()
   const sent: { id: number; text: string }[] = []

@@ -25,7 +25,7 @@ function rounded(vector: Float32Array | null): number[] | null {
   return vector && Array.from(vector, value => Math.round(value * 1000) / 1000)
 }
 
-/** Ids of the processes that run the folder's model. */
+/** Ids of the processes that run the model of this directory. */
 function processesOf(path: string): number[] {
   const { stdout } = Bun.spawnSync(['ps', '-eo', 'pid=,args='])
   const lines = stdout
@@ -41,7 +41,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 
 describe('a vector', () => {
   test('is the mean of the tokens’, of length 1', async () => {
-    // The axes: unknown, first token, last token, a, red, green, blue, query.
+    // The dimensions are: unknown, first token, last token, a, red, green, blue, query.
     const third = Math.round(1000 / Math.sqrt(3)) / 1000
     expect(rounded(await (await open()).embedInBackground('red', 'p'))).toEqual([0, third, third, 0, third, 0, 0, 0])
   })
@@ -102,7 +102,7 @@ describe('the model’s process', () => {
     if (pid === undefined) throw new Error('There is no process')
     process.kill(pid, 'SIGKILL')
     await until(() => !processesOf(tiny).includes(pid))
-    // While there is none, it is done without; the next one may have come already.
+    // The embedder returns null while there is no process. The next process may have started already.
     const green = await embedder.embed('green', 'p')
     if (green !== null) expect(green).toEqual(await embedder.embedInBackground('green', 'other'))
     await until(async () => (await embedder.embed('green', 'p')) !== null)
@@ -152,7 +152,7 @@ test('what nobody waits for is embedded last', async () => {
   const words = Array.from({ length: 620 }, (_, at) => `w${at}`)
   const path = join(folder, 'later')
   await writeTinyModel(path, { words })
-  // However slow the machine is, all of them wait for their vectors.
+  // The long time limit lets all texts wait for their vectors, even on a slow machine.
   const embedder = await open(path, { timeLimitMs: 120_000 })
   const ended: string[] = []
   const later = words.slice(0, 600).map(async word => {
@@ -164,7 +164,7 @@ test('what nobody waits for is embedded last', async () => {
     if (await embedder.embed(word, 'p')) ended.push('now')
   })
   await Promise.all([...now, ...later])
-  // Two of the others were at the model already.
+  // Two background texts were at the model already.
   expect(ended.lastIndexOf('now')).toBeLessThan(22)
   expect(ended.filter(each => each === 'now')).toHaveLength(20)
   expect((await Promise.all(later)).filter(Boolean)).toHaveLength(600)

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../../../harness/temporary-folder.ts'
 
 const root = temporaryFolder()
 
-/** The values are written as JSON, texts as they are. */
+/** Creates a model directory. Strings are written as they are, other values as JSON. */
 async function folderWith(name: string, files: Record<string, unknown>): Promise<string> {
   const folder = join(root, name)
   await mkdir(folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** Questions about the moment, and questions that only sound like it. */
+/** Questions about the present moment, and questions that only resemble them. */
 
 export const fresh: readonly string[] = [
   "What's today's mortgage rate?",
