@@ -1,4 +1,6 @@
-/** What a process keeps between requests is bounded: caches by number or bytes, everything else by what takes it away again. */
+/**
+ * Memory that a process holds between requests is bounded: caches by count or bytes, other collections by code that removes their entries.
+ */
 
 import { heapStats } from 'bun:jsc'
 import { readFileSync } from 'node:fs'
@@ -9,12 +11,12 @@ import { createInProcessStore } from '../../src/stores/in-process-store.ts'
 import { createEntrySigner, createSignedStore } from '../../src/stores/signed-store.ts'
 
 const ROOT = new URL('../../src/', import.meta.url).pathname
-/** Pages run in a browser; commands end; what the others make lives no longer than a request. */
+/** Pages run in a browser, commands end, and objects of the other modules live no longer than a request. */
 const SHORT_LIVED = /^(dashboard\/pages|process\/commands|config|formats(?!\/tokens)|pipeline|providers\/anthropic)\//
 const FILES = [...new Bun.Glob('**/*.ts').scanSync(ROOT)].filter(file => !SHORT_LIVED.test(file))
 const read = (file: string) => readFileSync(ROOT + file, 'utf8')
 
-/** Collections that nothing is taken out of: as many as there are of something that no client makes. */
+/** Collections without removal. Each is as large as the number of things named here, which clients cannot increase. */
 const AS_MANY_AS: Record<string, string> = {
   'admission/rate-limiter.ts batchers': 'shards of Redis',
   'event-loop/worker-pool.ts #jobCounts': 'kinds of jobs',
@@ -35,7 +37,7 @@ const AS_MANY_AS: Record<string, string> = {
 const COLLECTION = /^( {0,2})(?:readonly )?(?:const )?(#?\w+)(?:: [^=\n]+)? = new (?:Map|Set)(?:<.*>)?\(\)$/gm
 const MAKER = /^(?:export )?(?:async )?function (\w+)/gm
 
-/** Whether it is a field of a class, a module's, or kept by a function that returns others. */
+/** Returns true for a class field, a module variable, or a variable of a function that returns closures. */
 function isKept(text: string, at: number, indent: string, name: string): boolean {
   if (indent === '' || name.startsWith('#')) return true
   const [, maker = ''] = [...text.slice(0, at).matchAll(MAKER)].at(-1) ?? []
@@ -66,14 +68,14 @@ test('there are caches to look at', () => {
 })
 
 test.each(CACHES)('the cache of $file has a bound', ({ text, options }) => {
-  // Several caches may share their bound.
+  // Several caches may share one constant for their bound.
   const written = /^\w+$/.test(options) ? (new RegExp(`const ${options} = ([^\n]*)`).exec(text)?.[1] ?? '') : options
   expect(written).toMatch(/\bmax(Size)?: |\.\.\.capacity\b/)
 })
 
 const MIB = 1024 * 1024
 
-/** What the heap holds more of afterwards. */
+/** Returns the growth of the heap in MiB. */
 async function measure(fill: () => unknown): Promise<number> {
   Bun.gc(true)
   const before = heapStats()
@@ -93,7 +95,7 @@ const ask = (i: number) =>
     ],
   })
 
-/** Those that are bounded by bytes, with many small values, which take most beside their bytes. */
+/** Caches that are bounded by bytes, filled with many small values, whose overhead exceeds their bytes. */
 const BY_BYTES: Record<string, () => unknown> = {
   'parsed bodies': () => {
     const bodies = createParsedBodyCache()

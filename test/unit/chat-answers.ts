@@ -1,4 +1,4 @@
-/** Chat answers of every shape that a provider may give, for tests of translations. */
+/** Chat responses of every shape that a provider may return, for tests of translations. */
 
 import fc from 'fast-check'
 import type { JsonObject } from '../../src/formats/json/canonical.ts'
@@ -51,7 +51,7 @@ const usage = fc
     completion_tokens_details: { reasoning_tokens },
   }))
 
-/** Whole plain answers of one choice. */
+/** Complete responses, not streamed, with one choice. */
 export const chatAnswers: fc.Arbitrary<JsonObject> = fc
   .record({ message, usage, reason: fc.constantFrom('stop', 'length', 'content_filter') })
   .map(({ message: said, usage: used, reason }) => ({

@@ -12,7 +12,7 @@ import { TRIED_CLIENTS } from '../clients/tried-clients.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-// Where one is not: bun scripts/write-docs.ts writes them.
+// If a page differs, `bun scripts/write-docs.ts` rewrites it.
 test.each(Object.entries(PAGES))('%s is what the code says', (path, write) => {
   const page = readFileSync(join(root, path), 'utf8')
   expect(page).toBe(write(page))
@@ -49,8 +49,8 @@ test('every event that SQL raises is a row', () => {
 
 test.each(TRIED_CLIENTS)('$client is tried by $test', ({ client, packages, test: file }) => {
   const text = readFileSync(join(root, 'test/clients', file), 'utf8')
-  // A package of Python's is imported by another name, which its test's file has; a command is in its test's name. Java and Rust say it in
-  // what they print.
+  // Python tests import a package under another name and are not checked. A command’s test contains the command. Java and Rust tests print
+  // the package’s name.
   const names = file.endsWith('.py') ? [] : file.startsWith('command-line') ? [client] : packages
   expect(names.filter(name => !new RegExp(`['"]${name}['": ]|${name} at `).test(text))).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** `bun run mutate` breaks lines by their text: one that has moved or changed is found here, long before, and so is a test that has. */
+/** `bun run mutate` finds lines and tests by their text. This test fails as soon as a line or test has moved or changed. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,10 +1,10 @@
-/** `bun run check` refuses a pattern whose time grows faster than its text. */
+/** `bun run check` rejects regular expressions whose time grows faster than their text. */
 import { expect, test } from 'vitest'
 import { findSlow, type Pattern } from '../../scripts/check-patterns.ts'
 
 const ask = ({ source, flags }: RegExp) => findSlow({ source, flags })
 
-// Written as text: the linter would have some of them changed.
+// Patterns are strings, because the linter would change some literals.
 test.each([
   'a search that begins anew at each place: \\/+$',
   'of more than one character: (?:\\[\\d*\\])+$',
@@ -23,7 +23,7 @@ test.each([/(?<!\/)\/+$/, /^[^@\s]+@[^@\s][^@\s.]*\.[^@\s]+$/, /\{(\d+)(?:(,)(\d
 )
 
 test('looked at are literals, and what modules build', () => {
-  // In a process of its own, which has loaded none of them yet.
+  // The patterns are collected in a separate process, which has not loaded the modules yet.
   const list = `console.log(JSON.stringify(await (await import('./scripts/check-patterns.ts')).collectPatterns()))`
   const { stdout } = Bun.spawnSync([process.execPath, '-e', list])
   const patterns: Pattern[] = JSON.parse(stdout.toString())

@@ -1,4 +1,4 @@
-/** How the soak judges whether memory is level. */
+/** How the soak test decides if memory use is level. */
 import { expect, test } from 'vitest'
 import { trendOf } from '../../scripts/soak/watch.ts'
 import { createRandom } from '../harness/random.ts'

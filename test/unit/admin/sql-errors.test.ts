@@ -7,7 +7,7 @@ test.each([
   ['P0002', 404, 'not_found'],
   ['42501', 403, 'permission_denied'],
   ['22023', 400, 'invalid_request_error'],
-  // A value that a table refuses is the caller's, where no function said more.
+  // A value that violates a table constraint is a client error, unless a function raised a more specific one.
   ['23514', 400, 'invalid_request_error'],
   ['23505', 409, 'already_exists'],
   ['55000', 400, 'not_possible'],

@@ -6,7 +6,7 @@ import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 const ADDRESS = '198.51.100.7'
 const LIMIT = 120
 
-/** Validation of keys whose names begin with their verdicts. */
+/** Validates keys whose names begin with their verdicts. */
 function openValidation() {
   const asked: string[] = []
   const keys = createKeyValidator(createInProcessStore(), {
@@ -51,7 +51,7 @@ test('keys that exist are not counted with those that are guessed', async () => 
   }
   for (let i = 0; i < LIMIT; i++) expect(await codeOf(`unknown ${i}`)).toBe('invalid_api_key')
   expect(await codeOf('unknown and one more')).toBe('rate_limit_exceeded')
-  // A good key from there still passes, and other addresses notice nothing.
+  // A valid key from this address still passes, and other addresses are not affected.
   expect(await codeOf('active late')).toBeNull()
   expect(await codeOf('unknown elsewhere', '203.0.113.5')).toBe('invalid_api_key')
 })
@@ -60,7 +60,7 @@ test('requests with one key from one address share a call', async () => {
   const { asked, codeOf } = openValidation()
   await Promise.all(Array.from({ length: 20 }, () => codeOf('active 1')))
   expect(asked).toEqual(['active 1'])
-  // An address counts its own.
+  // Requests from different addresses share no call.
   await Promise.all([ADDRESS, '203.0.113.5'].map(address => codeOf('active 2', address)))
   expect(asked).toEqual(['active 1', 'active 2', 'active 2'])
 })

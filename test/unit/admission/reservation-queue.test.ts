@@ -1,4 +1,4 @@
-/** Requests that wait for a budget, without a database: who is tried when, and who is not. */
+/** Requests that wait for budget, without a database: the order in which their reservations are retried. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createReservationQueues } from '../../../src/admission/reservation-queue.ts'
 import { ClientDisconnected } from '../../../src/errors/errors.ts'
@@ -18,14 +18,14 @@ const request = (usd: number, more: Partial<ReservationRequest> = {}): Reservati
   ...more,
 })
 
-/** The reply where so much is left of a budget of one dollar. */
+/** The rejection of a reservation when `left` US dollars remain of a budget of one dollar. */
 const lacking = (left: number, more: Partial<ReservationRejection> = {}): ReservationRejection => ({
   ...{ verdict: 'reserved', remaining_usd: left, budget_id: 1, unit: 'usd', amount: 1, per: 'month', scope: 'project' },
   ...{ resets_at: null, spent: 0, reserved: 1 - left, share_limit: null, may_wait: true },
   ...more,
 })
 
-/** A budget of which so much is left. */
+/** Opens queues for a budget of which `left` US dollars remain. */
 function open(left = 0, more: Partial<ReservationRejection> = {}) {
   const budget = { left, tried: [] as string[], released: [] as string[] }
   const queues = createReservationQueues({
@@ -100,7 +100,7 @@ test('however many wait, one is tried where nothing is left, and beside it those
   queues.retryWaiting([1])
   await settle()
   expect(budget.tried).toEqual([asks[0]?.id])
-  // Of another budget nothing was told.
+  // The rejection of the oldest request concerns another budget, so this request is tried too.
   const other = request(0.5)
   wait(other, STAYS, lacking(0, { budget_id: 2 }))
   const small = request(0.1)
@@ -259,7 +259,7 @@ test('two hundred wait in a project, and one more is told at once', async () => 
   for (let n = 0; n < 200; n++) wait(request(0.5))
   await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)
   const late = request(0.5)
-  // It is tried, at least.
+  // A full queue rejects nothing before the request has tried its own reservation.
   expect(queues.findOlderRejection(late)).toBeNull()
   wait(late)
   await settle()

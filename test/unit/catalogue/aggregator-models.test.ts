@@ -38,7 +38,7 @@ describe('the aggregator’s list', () => {
     const pricing = { prompt: '0.000001', completion: '0.000001' }
     expect(readOne({ pricing: { ...pricing, request: '0.005' } }).models).toMatchObject([{ request_usd: 0.005 }])
     expect(readOne({ pricing }).models).toMatchObject([{ request_usd: 0 }])
-    // A search for every request is a fee; one that a request may ask for is none.
+    // A search that runs for every request is a request fee. An optional search is not.
     const searched = { ...pricing, request: '0', web_search: '0.005' }
     expect(readOne({ id: 'perplexity/sonar', pricing: searched }).models).toMatchObject([{ request_usd: 0.005 }])
     expect(readOne({ pricing: searched }).models).toMatchObject([{ request_usd: 0 }])

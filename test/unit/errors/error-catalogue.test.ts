@@ -22,7 +22,7 @@ test('no two errors of one status and code say the same thing but for their head
   expect(new Set(told).size).toBe(told.length)
 })
 
-/** Who reads a provider's own errors. */
+/** Files that may create an error with the text of a provider. */
 const QUOTING = ['src/formats/errors/client-error.ts']
 
 test('no error is made outside its room, and every entry is used', () => {

@@ -8,7 +8,7 @@ import { openCompare } from '../../../scripts/evaluate/compare.ts'
 import { pairFiles, readPairs } from '../../../scripts/evaluate/pairs.ts'
 import { temporaryFolder } from '../../harness/temporary-folder.ts'
 
-/** The same four pairs in each format, under the names of three sets. */
+/** The same four pairs in each format, as three sets. */
 const formats = {
   'pairs.jsonl': `
 {"a":"What is the capital of Peru?","b":"Tell me the capital of Peru","label":1,"similarity":0.9,"category":"x"}
@@ -38,7 +38,7 @@ async function board(files: Record<string, string>, embedder: string, options: P
   return (await Array.fromAsync(lines)).flatMap(line => line.split('\n'))
 }
 
-/** The cells of a set's line. */
+/** Returns the cells of a method's line in the table of a set. */
 function cells(lines: readonly string[], set: string, name: string): string[] {
   const from = lines.findIndex(line => line.startsWith(`${set},`))
   const found = lines.slice(from).find(line => line.startsWith(`  ${name} `)) ?? ''
@@ -51,13 +51,14 @@ function cells(lines: readonly string[], set: string, name: string): string[] {
 test.each(Object.keys(formats))('measures the pairs of %s over all thresholds', async name => {
   const lines = await board({ ...formats, 'LICENSE.txt': 'no pairs' }, 'recorded')
   expect(lines.find(line => line.startsWith(name))).toContain('4 pairs, 2 same; 0 read by hand, 0 labels overruled')
-  // Both same ones, of equal normal forms and of equal gists, before the different ones. Precision: 1, 1, 2/3, 1/2, after a quarter of the pairs each.
+  // The two pairs with label 1, of equal normal forms and of equal embedding texts, come before the others. Precision is 1, 1, 2/3 and 1/2,
+  // each for a quarter of the pairs.
   expect(cells(lines, name, 'proved')).toEqual(['50.0 %', '50.0 %', '0.604', '1, 0'])
   expect(cells(lines, name, 'verified, careful')).toEqual(['50.0 %', '50.0 %', '0.604', '1, 0'])
   expect(cells(lines, name, 'verified, balanced')).toEqual(['100.0 % (1.000)', '100.0 % (1.000)', '0.604', '2, 0'])
-  // Both at once, so that half of the pairs is the least: 1, 2/3, 1/2.
+  // The first two pairs share a threshold, so the lowest coverage is half of the pairs. Precision: 1, 2/3, 1/2.
   expect(cells(lines, name, 'threshold')).toEqual(['100.0 % (1.000)', '100.0 % (1.000)', '0.354', '2, 1'])
-  // The different one first: 0, 1/2, 2/3, 1/2.
+  // A pair with label 0 comes first. Precision: 0, 1/2, 2/3, 1/2.
   expect(cells(lines, name, 'plain cosine')).toEqual(['none', 'none', '0.354', '1, 1'])
 })
 
@@ -81,9 +82,9 @@ const stream = [
   ['How do I repair a flat tire?', 'How can I fix a flat tire?', 1],
   ['Is Rome older than Athens?', 'Is Athens older than Rome?', 0],
   ['What does IT mean?', 'What does it mean?', 0],
-  // Asks the same as the first, over the second.
+  // Asks the same as the first question, because both are labelled equal to the same second text.
   ['what is the capital of peru', 'Tell me the capital of Peru', 1],
-  // Nobody compared it with what it is served.
+  // No label compares this question with the question whose response it is served.
   ['is Athens older than Rome', 'Who wrote Emma?', 0],
 ]
 
@@ -91,11 +92,11 @@ test('looks each question of a stream up among those before it', async () => {
   const text = stream.map(([a, b, label]) => JSON.stringify({ a, b, label })).join('\n')
   const lines = await board({ 'stream.jsonl': text }, 'builtin')
   const of = (name: string) => cells(lines, 'stream.jsonl', name).at(-1)
-  // Both other wordings of Peru's capital, and Athens’ age, which equals one that is not labelled.
+  // Hits: both other wordings of Peru's capital, and the age of Athens, which equals a question without a label.
   expect(of('proved')).toBe('3 hits, 1 wrong (1)')
-  // And the tire.
+  // The additional hit is the tire.
   expect(of('verified, balanced')).toBe('4 hits, 1 wrong (1)')
-  // Athens’ age twice, IT, and Peru's capital in lower case.
+  // Hits: the age of Athens twice, IT, and Peru's capital in lower case.
   expect(of('plain cosine')).toBe('4 hits, 3 wrong (1)')
   const short = await board({ 'stream.jsonl': text }, 'builtin', { streamed: 3 })
   expect(cells(short, 'stream.jsonl', 'proved').at(-1)).toBe('1 hits, 0 wrong (0)')
@@ -136,7 +137,7 @@ test('counts what a person says of a pair in place of its label, for every metho
   expect(questions.verdictOf(2, 0)).toEqual({ isSame: true, isSameByHand: true, isLabelled: false })
   expect(questions.verdictOf(2, 1)).toEqual({ isSame: true, isSameByHand: false, isLabelled: true })
   questions.add(pair('3', '1', 0))
-  // Their own label outweighs those that connect them.
+  // The label of the pair itself overrides the labels that connect its questions through others.
   expect(questions.verdictOf(2, 0)).toMatchObject({ isSame: false, isLabelled: true })
   expect(questions.verdictOf(0, 3)).toEqual({ isSame: false, isSameByHand: true, isLabelled: true })
   const method = (name: string) => ({ name, limits: [0.99, 0.98], similarities: [0.99, 0.98] })
@@ -157,7 +158,7 @@ test('takes the most permissive threshold that holds the bound, though a stricte
   const limits = [0.99, 0.98, 0.97, 0.96, 0.96, -Infinity]
   const levels = levelsOf({ limits, similarities: [0.99, 0.98, 0.97, 0.98, 0.97, 0.95] }, [0, 1, 1, 1, 0, 1])
   expect(widestWithin(levels, 0.35)).toEqual({ limit: 0.97, count: 3, right: 2 })
-  // Of two that one threshold serves, none is served alone; what is never served is not, whatever its similarity.
+  // Two pairs at the same threshold are served together or not at all. A pair that is never served does not count, whatever its similarity.
   expect(widestWithin(levels, 0.25)).toBeNull()
   expect(widestWithin(levels, 0.5)).toEqual({ limit: 0.96, count: 5, right: 3 })
   expect(areaUnderPrecision(levelsOf({ limits: [1], similarities: [1] }, [1]))).toBe(0)

@@ -3,7 +3,7 @@ import { createBatcher } from '../../../src/event-loop/batcher.ts'
 import { turn } from '../../harness/event-loop.ts'
 import { blockMs, passMs, useTestClock } from '../../harness/test-clock.ts'
 
-/** A batcher whose batches end when they are told to. */
+/** A batcher whose batches complete when the test ends them. */
 function open(maxBatches: number | undefined, comesNext?: () => Promise<unknown> | null) {
   const batches: { items: readonly number[]; end(): void }[] = []
   const add = createBatcher<number, number>({

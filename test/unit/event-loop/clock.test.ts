@@ -6,7 +6,7 @@ afterEach(() => setDatabaseTime(new Date()))
 
 const DAY_MS = 86_400_000
 
-/** How far the time is ahead of this machine's, at least and at most: between the two looks, this thread may have waited. */
+/** Lower and upper bound of the difference to this machine's clock, in milliseconds. The thread may pause between the readings. */
 function aheadMs(): [number, number] {
   const [before, now, after] = [Date.now(), nowMs(), Date.now()]
   return [now - after, now - before]
@@ -15,7 +15,7 @@ function aheadMs(): [number, number] {
 test('the time is the database’s as soon as it has told it, and what the way takes is left alone', () => {
   const [least, most] = aheadMs()
   setDatabaseTime(new Date(Date.now() + 1_500))
-  // The two clocks are no more than milliseconds apart.
+  // The two clocks differ by milliseconds at most.
   const [atLeast, atMost] = aheadMs()
   expect([atLeast - most < 500, least - atMost < 500]).toEqual([true, true])
   const toldAtMs = Date.now()
@@ -45,7 +45,7 @@ test.each([-3_600_000, 3_600_000])('where this machine’s clock steps by %i ms,
   }
 })
 
-/** The clock itself, and what runs in a browser. */
+/** The clock itself, and code that runs in a browser. */
 const MAY_READ = /event-loop\/clock\.ts$|dashboard\/pages\//
 
 test('nothing else reads this machine’s clock', () => {

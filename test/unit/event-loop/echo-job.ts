@@ -1,4 +1,4 @@
-/** Does what it is told, for tests of who does it. */
+/** A job for tests. It fails, hangs, exits, or reports where and at which priority it runs. */
 import { readlinkSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { isMainThread, threadId } from 'node:worker_threads'

@@ -94,7 +94,7 @@ describe('an owner whose job takes long', () => {
     const [first, second] = [hang(loop, 1), hang(loop, 2)]
     expect(await echo(loop, 3)).toBe('3 from a worker')
     expect(await first).toMatch(/while other projects were waiting/)
-    // Nobody waits for the other's worker.
+    // No other project waits for the worker of the second one.
     expect(await second).toMatch(/is busy/)
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createConnectionLimiter } from '../../../src/http/ingress.ts'
 
-/** `open`: descriptors at each look; the last stays. */
+/** `open` lists the number of open descriptors at each reading. Later readings repeat the last number. */
 function ask(open: number[], requests: number): { filling: boolean[]; looks: number } {
   let looks = 0
   const room = createConnectionLimiter(1_000, () => open[Math.min(looks++, open.length - 1)] ?? 0)

@@ -22,7 +22,7 @@ test('every origin may call by default, without credentials', () => {
   expect(cors.headersFor(from(null))).toEqual({})
 })
 
-/** What clients send. */
+/** Headers that clients send. */
 const ASKED = ['x-proxy-cache-ttl', 'x-proxy-cache-threshold', 'x-proxy-cache-namespace', 'x-proxy-tags']
 
 test('a page may read whatever header the proxy tells of itself', () => {

@@ -94,7 +94,7 @@ describe('decodeBody', () => {
   })
 
   test('bounds each step: what holds little in the end may be long in between', async () => {
-    // Two megabytes of empty blocks.
+    // Two megabytes of empty deflate blocks.
     const blocks = Buffer.alloc(2 * MIB, Buffer.from([0, 0, 0, 0xff, 0xff]))
     const between = Buffer.concat([Buffer.from([0x78, 0x9c]), blocks])
     for (const [body, codings] of [

@@ -24,7 +24,7 @@ test.each([
     { kind: 'endpoint', endpoint: 'embeddings', model: 'openai/gpt-4o' },
   ],
   ['/openai/deployments/%ff/chat/completions', null],
-  // The openai package escapes no slash of a model.
+  // The `openai` package does not escape slashes in a model name.
   ['/openai/deployments/a/b/chat/completions', { kind: 'endpoint', endpoint: 'chat', model: 'a/b' }],
   ['/openai/deployments/a/b/c/v1/embeddings', { kind: 'endpoint', endpoint: 'embeddings', model: 'a/b/c' }],
   ['/openai/deployments/a/b/c/models', null],
@@ -140,7 +140,7 @@ test.each([
   ['/openai/v1/files', { 'user-agent': 'AsyncGroq/Python 1.0.0' }, { ...FILES, vendor: 'groq' }],
   ['/v1/files', { 'user-agent': 'OpenAI/JS 6.9.0 not Groq/JS' }, FILES],
   ['/api/v1/files', {}, { ...FILES, vendor: 'aggregator' }],
-  // A gateway may send them all: the path says more.
+  // A gateway may send all vendors' headers, so the path takes precedence.
   ['/api/v1/files', ANTHROPICS, { ...FILES, vendor: 'aggregator' }],
   ['/v1beta/openai/files', {}, { ...FILES, vendor: 'google' }],
   ['/v1/batches', ANTHROPICS, { ...FILES, collection: 'batches', vendor: 'anthropic' }],
@@ -152,7 +152,7 @@ test.each([
     { kind: 'stored_object', collection: 'responses', id: 'resp_1', subpath: '', vendor: 'anthropic' },
   ],
   ['/v1/moderations', ANTHROPICS, { kind: 'operation', operation: 'moderations', model: null, vendor: 'anthropic' }],
-  // The model decides.
+  // The vendor depends on the model.
   ['/v1/chat/completions', ANTHROPICS, CHAT],
 ] as [path: string, headers: Record<string, string>, target: object][])('%s with %j', (path, headers, target) => {
   expect(resolveTarget(path, detectVendor(new Headers(headers)))).toEqual(target)

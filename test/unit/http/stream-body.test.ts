@@ -10,7 +10,7 @@ const streamBody = (source: ReadableStream<Uint8Array>, options: Omit<StreamBody
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
-/** A source that is written to from outside. */
+/** A source that the test writes to. */
 function openSource() {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   const cancel = vi.fn()
@@ -82,7 +82,7 @@ test('an error of the source is passed on', async () => {
   expect(onEnd).toHaveBeenCalledTimes(1)
 })
 
-/** In a budget of its own. */
+/** Streams the bytes as a complete response with its own memory budget. */
 function serveWhole(bytes: Uint8Array, size = 1_000_000) {
   const memory = new StreamMemory(size)
   const response = new ResponseMemory(memory)

@@ -27,7 +27,7 @@ test('takes an address apart as libpq does', () => {
   expect(parseDatabaseUrl('postgres://u@/d?host=/var/run/postgresql&port=5434')?.hosts).toEqual([
     { host: '/var/run/postgresql', port: 5434 },
   ])
-  // Without a database, the user's own.
+  // The default database has the user's name.
   expect(parseDatabaseUrl('postgres://someone@h')).toMatchObject({ user: 'someone', database: 'someone' })
   expect(parseDatabaseUrl('postgres://u:a@b@h/d')).toMatchObject({ password: 'a@b', hosts: [{ host: 'h' }] })
 })
@@ -67,7 +67,7 @@ test.each([
   expect(parseDatabaseUrl(url)).toBeNull()
 })
 
-// As Heroku, DigitalOcean, Neon, Supabase, Vercel, Render, Aiven, Google and Prisma write them.
+// Connection URLs as Heroku, DigitalOcean, Neon, Supabase, Vercel, Render, Aiven, Google and Prisma write them.
 test.each([
   ['', { tls: 'prefer' }],
   ['?ssl=true', { tls: { rejectUnauthorized: false } }],
@@ -91,7 +91,7 @@ test.each([
 ])('takes the parameters %s', (query, meaning) => {
   const parsed = parseDatabaseUrl(`postgres://u:p@h/d${query}`)
   expect(parsed).toMatchObject(meaning)
-  // An empty object of options verifies everything.
+  // An empty options object means full verification.
   if ('tls' in meaning) expect(parsed?.tls).toEqual(meaning.tls)
 })
 
@@ -116,7 +116,7 @@ test('with DATABASE_CA_FILE the server is verified, unless the address asks for 
   const ca = Buffer.from('an authority')
   expect(tlsOf('')).toEqual({ ca })
   expect(tlsOf('?sslmode=verify-full')).toEqual({ ca })
-  // As libpq: the authority alone.
+  // As in libpq, only the certificate authority is verified.
   expect(tlsOf('?sslmode=require')).toEqual({ ca, checkServerIdentity: expect.any(Function) })
   expect(tlsOf('?ssl=true')).toEqual({ ca, checkServerIdentity: expect.any(Function) })
   for (const mode of ['disable', 'allow', 'prefer', 'no-verify'])
@@ -143,7 +143,7 @@ test('finds the password that libpq would', () => {
   expect(passwordOf('postgres://u:own@h/d', { PGPASSFILE: file, PGPASSWORD: 'x' })).toBe('own')
   expect(passwordOf('postgres://u@h/d', { PGPASSFILE: file, PGPASSWORD: 'x' })).toBe('x')
   expect(passwordOf('postgres://u@elsewhere/d', { PGPASSFILE: file })).toBe('')
-  // libpq ignores a file that others can read.
+  // libpq ignores a password file that others can read.
   chmodSync(file, 0o644)
   expect(passwordOf('postgres://u@h/d', { PGPASSFILE: file })).toBe('')
   rmSync(folder, { recursive: true })
@@ -170,7 +170,7 @@ test('knows the address of the embedded database by its password file', () => {
     `${url}2`,
   ]
   expect(others.map(isEmbedded)).toEqual([false, false, false, false])
-  // A proxy with another EMBEDDED_PG_PORT, of which an operator's shell knows nothing.
+  // The proxy uses another `EMBEDDED_PG_PORT`, which is not set in the operator’s shell.
   writeFileSync(join(folder, 'psql.pgpass'), '127.0.0.1:*:*:postgres:secret\n', { mode: 0o600 })
   expect(isEmbedded(url.replace('5433', '6000'))).toBe(false)
   writeFileSync(join(folder, 'psql.port'), '6000')

@@ -5,7 +5,7 @@ import { passMs, useTestClock } from '../../harness/test-clock.ts'
 
 useTestClock()
 
-/** One that answers when it is told to, each question in its turn. */
+/** A fake database that answers each query when the test decides. */
 function createBusyDatabase() {
   const asked: ((isOn: boolean) => void)[] = []
   const call = () => new Promise(resolve => asked.push(isOn => resolve([{ result: isOn }])))
@@ -21,7 +21,7 @@ test('what was asked ahead is heard where the database takes long to say it', as
   asked[0]?.(true)
   await passMs(60)
   expect(await deploys.isDeploying(startedAtMs)).toBe(true)
-  // Nobody had to be asked again.
+  // The monitor sent no second query.
   expect(asked).toHaveLength(1)
 })
 

@@ -16,7 +16,7 @@ test('a vector is scaled to whole numbers, and one text leaves nothing behind fo
     fc.property(vectors, numbers => {
       const greatest = Math.max(...numbers.map(Math.abs))
       const scale = greatest > 0 ? GREATEST / greatest : 0
-      // `+ 0` makes a negative zero an ordinary one.
+      // `+ 0` turns negative zero into zero.
       expect(formatVector(Float32Array.from(numbers))).toBe(toSql(numbers.map(each => Math.round(each * scale) + 0)))
     }),
   )

@@ -22,7 +22,7 @@ interface Service {
 const root = new URL('../../../', import.meta.url)
 const readText = (path: string) => Bun.file(new URL(path, root)).text()
 
-/** As compose does: `${NAME}` and `${NAME:-default}` from the environment, `$$` for a dollar sign. */
+/** Interpolates as Docker Compose does: `${NAME}` and `${NAME:-default}` from the environment, and `$$` for a dollar sign. */
 function interpolate(text: string, environment: Record<string, string>): string {
   return text.replace(/\$\$|\$\{(\w+)(?::-([^}]*))?\}/g, (found, name?: string, fallback?: string) =>
     name === undefined ? '$' : environment[name] || (fallback ?? found),
@@ -111,7 +111,7 @@ describe('docker-compose.yml', () => {
       encryptionKey: Buffer.from(made.encryption_key ?? '', 'base64'),
     })
     expect(Buffer.from(made.encryption_key ?? '', 'base64')).toHaveLength(32)
-    // Each service has what it needs, and no other's.
+    // Each service has only the secrets that it needs.
     const own = (name: string) => readdirSync(join(root, name)).sort()
     expect(own('postgres')).toEqual(['postgres_password'])
     expect(own('redis')).toEqual(['redis_password'])

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const lock = () => join(dataDir, 'lock')
 
-/** As /proc tells it. */
+/** The start time of the process, as `/proc` states it. */
 async function startOf(pid: number): Promise<string> {
   return (await readFile(`/proc/${pid}/stat`, 'latin1')).replace(/^.*\) /s, '').split(' ')[19] ?? ''
 }

@@ -20,6 +20,6 @@ test('what holds the loop up is in the histogram, and in the log once a second a
   const above = counts.slice((family?.bounds.indexOf(0.1) ?? 0) + 1)
   expect(above.reduce((sum, count) => sum + count)).toBe(3)
   expect(sumSeconds).toBeCloseTo(0.51)
-  // Of the three within a second, the first.
+  // Only the first of three delays within a second is logged.
   expect(warn.mock.calls).toEqual([[{ delayMs: 170 }, 'the event loop was blocked']])
 })

@@ -11,18 +11,18 @@ let guarded: FallbackStore | null = null
 afterEach(() => guarded?.close())
 useTestClock()
 
-/** Longer than the guard's limit for an answer, and than it leaves a store alone that failed. */
+/** Milliseconds. Longer than the guard waits for a reply, and longer than it pauses calls to a failed store. */
 const LIMIT_MS = 550
 
-/** A store that can be made to fail or hang, behind the guard. */
+/** A guarded store that can be set to fail, hang or reply late. */
 function openGuarded() {
   const inner = createInProcessStore()
   let mood: Mood = 'well'
   let calls = 0
   const changes: boolean[] = []
-  /** What the store was told with each count that passed without it. */
+  /** The `unreported` count of each batch that the store received. */
   const told: (number | undefined)[] = []
-  /** What a late store's callers wait for. */
+  /** Calls to a late store wait for this promise. */
   const thaw = Promise.withResolvers<void>()
   const behave = <T>(work: () => Promise<T>): Promise<T> => {
     calls++
@@ -53,7 +53,7 @@ function openGuarded() {
     thaw: () => thaw.resolve(),
     pass: (limit: number): Promise<CountResult> =>
       store.count({ requests: 1, windows: [{ name: 'w', limit }], entries: ['e'] }),
-    /** In the store itself. */
+    /** Counts in the store itself, without the guard. */
     countInside: async () =>
       (await inner.count({ requests: 0, windows: [{ name: 'w', limit: 100 }], entries: [] })).totals[0],
   }
@@ -63,7 +63,7 @@ test('a store that fails is replaced at once, and tried again half a second late
   const { store, changes, calls, become, pass } = openGuarded()
   expect((await pass(2)).granted).toBe(1)
   become('failing')
-  // The process counts by itself now: its window is empty.
+  // The process now counts on its own, and its window is empty.
   expect((await pass(2)).granted).toBe(1)
   expect((await pass(2)).granted).toBe(1)
   expect((await pass(2)).granted).toBe(0)
@@ -92,7 +92,7 @@ test('what passed without the store is told it when it is back, though it failed
 test('a store that hangs holds one caller at a time, and none for long', async () => {
   const { calls, become, pass } = openGuarded()
   become('hanging')
-  // It never answers: that this one is let go is the limit's doing.
+  // The store never replies. The guard's time limit ends this call.
   const [held] = await Promise.all([pass(100), passMs(LIMIT_MS)])
   expect(held.granted).toBe(1)
   await passMs(LIMIT_MS)
@@ -107,7 +107,7 @@ test('what was counted is taken back where it was counted', async () => {
   become('failing')
   const countedHere = await pass(10)
   expect(countedHere.totals).toEqual([1])
-  // The store that counted it is away; this process's own count is not touched.
+  // The store that counted the first request is unavailable. This process's own count stays the same.
   await store.uncount(['w'], 1, counted.receipt)
   expect((await pass(10)).totals).toEqual([2])
   become('well')
@@ -122,12 +122,12 @@ test('a count that the store makes too late is taken back: the request was count
   await pass(10)
   expect(await countInside()).toBe(1)
   become('late')
-  // The store does not answer in time; this process counts the request.
+  // The store does not reply in time, so this process counts the request.
   const [late] = await Promise.all([pass(10), passMs(LIMIT_MS)])
   expect(late).toMatchObject({ granted: 1, totals: [1] })
   become('well')
   thaw()
-  // The late call counts one, and what it counted is taken back, before anything else is read.
+  // The late call counts one, and the guard uncounts it before the store is read again.
   await turn()
   expect(calls()).toBe(3)
   expect(await countInside()).toBe(1)
@@ -155,7 +155,7 @@ test('each shard has a guard of its own: names of another are served meanwhile',
   expect(changes).toEqual([[false, 'first']])
   await expect(store.runGuarded('a', async () => 'asked')).rejects.toThrow('did not reply')
   expect(await store.runGuarded('b', async () => 'asked')).toBe('asked')
-  // A replica takes the place of the lost one, under an address of its own.
+  // A replica with another address replaces the failed server.
   shards.set('a', 'third')
   expect(await write('a')).toBe(true)
   expect(store.isUp()).toBe(true)

@@ -76,12 +76,12 @@ test('processes without the store share a limit', () => {
   const { memory, batch } = openMemory(4)
   expect(memory.countWithoutRedis(batch(100, 40)).granted).toBe(10)
   expect(memory.countWithoutRedis(batch(1, 40))).toMatchObject({ granted: 0, totals: [40] })
-  // What was counted and refused later can pass again.
+  // Requests that were counted and then rejected free their capacity.
   memory.uncountWithoutRedis(['w'], 2, SECOND)
   expect(memory.countWithoutRedis(batch(5, 40)).granted).toBe(2)
 })
 
-/** A window as Redis returns it, with so many requests in the last second. */
+/** A window as Redis returns it, with this many requests in the last second. */
 function seenAt(second: number, requests: number): Uint8Array {
   const bytes = Buffer.alloc(12 + 61 * 4)
   for (const at of [0, 12 + (second % 61) * 4]) bytes.writeUInt32BE(requests, at)
@@ -102,7 +102,7 @@ test.each([-3_600, -20, 3_600])(
     counted(SECOND, 4)
     expect(memory.countWithoutRedis(batch(3)).granted).toBe(3)
     nowMs += 30_000
-    // Another window's reply tells.
+    // The reply for another window reports the new time of the store.
     const other = { ...batch(1), windows: [{ name: 'other', limit: 10 }] }
     memory.recordCounted(memory.addUnreported(other), {
       ...COUNTED,
@@ -113,7 +113,7 @@ test.each([-3_600, -20, 3_600])(
       receipt: { second: SECOND + 30 + step, isInStore: false },
     })
     expect(missedOf(memory.addUnreported(batch(1)))).toBe(6)
-    // What was counted before is over after a minute, and what was counted now is not.
+    // Earlier counts expire after a minute, and the later ones still apply.
     nowMs += 31_000
     expect(memory.countWithoutRedis(batch(9)).granted).toBe(7)
   },

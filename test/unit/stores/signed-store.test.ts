@@ -27,7 +27,7 @@ function open(store: FastStore, current = NEW, previous: Uint8Array | null = nul
 
 const spoilEnd = (bytes: Buffer) => bytes.fill('x', bytes.length - 1)
 
-/** The bytes that the store below has, changed. */
+/** Changes the bytes of an entry in the underlying store. */
 async function tamper(store: FastStore, name: string, change: (bytes: Buffer) => Uint8Array): Promise<void> {
   const [bytes] = await store.readEntries([name])
   await store.writeEntry(name, change(Buffer.from(bytes ?? [])), 60_000)

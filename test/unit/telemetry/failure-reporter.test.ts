@@ -74,9 +74,9 @@ test('a loop that runs hourly is retried soon after a failure, and stays failing
 
 describe('src', () => {
   const ROOT = join(import.meta.dirname, '../../../src')
-  /** Lines of the log that are no lost work, by their beginnings: health tells of them itself, or nothing was dropped. */
+  /** Beginnings of log messages that do not report lost work: health reports the problem, or nothing was dropped. */
   const NO_LOST_WORK = [
-    // Health: the problems of PostgreSQL, the state of Redis, of standbys and of circuits, wrong integrity tags.
+    // Reported by health: problems of PostgreSQL, the state of Redis, standbys and circuits, and wrong integrity tags.
     'the disk of the database is full',
     'two servers of DATABASE_URL take writes',
     'the only server of DATABASE_URL that takes writes',
@@ -85,18 +85,18 @@ describe('src', () => {
     'Redis does not answer',
     'circuit opened',
     'an entry or a message in Redis had a wrong integrity tag',
-    // A client or a user has the error.
+    // Reported to a client or a user.
     'request failed',
     'a login by OpenID Connect failed',
     'the OpenID Connect provider cannot be reached',
-    // Others than the proxy fail: the request goes on without them, or elsewhere.
+    // Failures outside the proxy. The request continues without the service, or elsewhere.
     'a provider key was rejected and cools down',
     'the hook keeps failing',
     'the judge returned no verdict',
     'the judge returned no verdict to learn from; its pairs are postponed',
     'judge model is skipped: its recent calls failed',
     'the judge did not return a verdict in time; the request continues without it',
-    // What the operator set, or does.
+    // Configuration and actions of the operator.
     'an environment variable is no setting',
     '{ provider, status, setting }, message',
     'the pooler takes no statement_timeout',
@@ -111,7 +111,7 @@ describe('src', () => {
     'connections run short',
     'the clock of the database has stepped back',
     'the event loop was blocked',
-    // The supervisor replaces them; it serves no requests.
+    // The supervisor replaces these workers. It serves no requests itself.
     'a worker ended',
     'a worker has fallen silent',
     'a response exceeded its limit',
@@ -131,7 +131,7 @@ describe('src', () => {
   })
 })
 
-/** The text of a call, to its closing parenthesis. */
+/** Returns the text of a call up to its closing parenthesis. */
 function callAt(text: string, from: number): string {
   let depth = 0
   for (let at = text.indexOf('(', from); at < text.length; at++) {

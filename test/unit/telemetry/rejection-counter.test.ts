@@ -23,7 +23,7 @@ test('each reason is told once a second at most, with how many and from where', 
       addresses: { '2001:db8:0:1::/64': 20, '192.0.2.1': 10 },
     },
   ])
-  // A second of silence, and the next is told at once.
+  // After a quiet second, the next rejection is logged at once.
   vi.advanceTimersByTime(2_000)
   refusals.record('invalid_api_key', '192.0.2.1')
   expect(info).toHaveBeenCalledTimes(4)

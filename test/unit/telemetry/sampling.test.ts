@@ -1,4 +1,4 @@
-/** Which requests are traced, and what the others tell those who are asked for them. */
+/** Which requests are traced, and the trace context that providers receive for the others. */
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { TracingConfig } from '../../../src/config/tracing.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
@@ -24,7 +24,7 @@ function trace(sampler: TracingConfig['sampler'], samplerRatio: number) {
     createLog('silent'),
   )
   return {
-    /** Sends a request that asks a model, and returns the headers that the model gets. */
+    /** Traces a request with one provider call, and returns the headers that the provider receives. */
     ask(given: Record<string, string> = {}): Headers {
       const headers = new Headers(given)
       const begun = tracing.startRequest({ method: 'POST', route: () => '/v1/chat/completions', headers })

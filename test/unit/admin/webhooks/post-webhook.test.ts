@@ -66,7 +66,7 @@ test('a name of which one address is private is asked nothing', async () => {
 
 test('the addresses that were looked at are asked: a name that leads elsewhere the next time gains nothing', async () => {
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('here') })
-  // Nobody else knows the name.
+  // DNS does not resolve this name. Only the given lookup function does.
   const url = `http://turns.invalid:${server.port}/`
   expect(await postWebhook({ ...message, url, allowsPrivateNetworks: true }, async () => [at('127.0.0.1')])).toBe(200)
   await server.stop(true)

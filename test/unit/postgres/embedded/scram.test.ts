@@ -4,7 +4,7 @@ import { createScramExchange, createScramVerifier } from '../../../../src/postgr
 
 const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
-/** The client's side, as RFC 5802 has it. */
+/** The client's side of SCRAM-SHA-256 (RFC 5802). */
 function prove(password: string, serverFirst: string, header = 'n,,') {
   const [, nonce = '', salt = '', iterations = ''] = /^r=(.*),s=(.*),i=(.*)$/.exec(serverFirst) ?? []
   const salted = pbkdf2Sync(password, Buffer.from(salt, 'base64'), Number(iterations), 32, 'sha256')
@@ -35,10 +35,10 @@ test('who does not is not', () => {
   expect(exchange.finish('c=biws,r=x,p=AAAA')).toBe(null)
   const serverFirst = exchange.begin('n,,n=,r=client') ?? ''
   expect(exchange.finish(prove('Secret', serverFirst).final)).toBe(null)
-  // Another exchange's proof.
+  // The proof belongs to another exchange.
   const earlier = createScramExchange(verifier).begin('n,,n=,r=client') ?? ''
   expect(exchange.finish(prove('secret', earlier).final)).toBe(null)
-  // Another header than the one it began with.
+  // The header differs from the one in the first message.
   expect(exchange.finish(prove('secret', serverFirst, 'y,,').final)).toBe(null)
 })
 
