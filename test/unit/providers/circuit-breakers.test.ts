@@ -63,9 +63,9 @@ describe('a circuit', () => {
   })
 
   test.each([
-    ['an upstream that cannot be reached', fail],
-    ['errors of the server', give(503)],
-    ['an overloaded one', give(529)],
+    ['an unreachable upstream', fail],
+    ['server errors', give(503)],
+    ['an overloaded upstream', give(529)],
   ])('opens after failures in a row: %s', async (_, failing) => {
     answer = failing
     await openCircuitOf(provider)
@@ -85,10 +85,10 @@ describe('a circuit', () => {
   })
 
   test.each([
-    ['refusals of what was asked', give(400)],
-    ['a bad key', give(401)],
-    ['being asked too often', give(429)],
-    ['clients that go away', () => Promise.reject(new Error('gone'))],
+    ['rejected requests', give(400)],
+    ['a rejected key', give(401)],
+    ['rate limits', give(429)],
+    ['clients that disconnect', () => Promise.reject(new Error('gone'))],
   ])('stays closed through %s', async (_, refusing) => {
     answer = refusing
     await askTimes(provider, 10)

@@ -27,9 +27,12 @@ describe('a 403 about the request', () => {
         },
       ),
     ],
-    ['its moderation in few words', openRouter('Refused', { reasons: ['S1'], flagged_input: '', provider_name: 'X' })],
     [
-      'its terms',
+      'OpenRouter’s moderation, in its short form',
+      openRouter('Refused', { reasons: ['S1'], flagged_input: '', provider_name: 'X' }),
+    ],
+    [
+      'OpenRouter’s terms',
       {
         ...openRouter('The request is prohibited due to a violation of provider Terms Of Service.', {
           provider_name: null,
@@ -37,34 +40,34 @@ describe('a 403 about the request', () => {
         user_id: 'user_1',
       },
     ],
-    ['its regions', openRouter('This model is not available in your region.')],
+    ['OpenRouter’s regions', openRouter('This model is not available in your region.')],
     [
-      'a provider’s region behind it',
+      'the region of a provider behind OpenRouter',
       openRouter('Provider returned error', { raw: JSON.stringify(REGION), provider_name: 'OpenAI' }),
     ],
     [
-      'the same in an object',
+      'the region of a provider behind OpenRouter, as an object',
       openRouter('Provider returned error', {
         raw: { __kind: 'OK', data: JSON.stringify(REGION) },
         provider_name: 'OpenAI',
       }),
     ],
     [
-      'its guardrails',
+      'OpenRouter’s guardrails',
       openRouter('Request blocked: prompt injection patterns detected', { error_type: 'permission_denied' }),
     ],
-    ['its content filter', openRouter('Output was cut', { error_type: 'content_policy_violation' })],
-    ['a refusal', openRouter('I cannot help', { error_type: 'refusal', provider_name: 'Z' })],
+    ['OpenRouter’s content filter', openRouter('Output was cut', { error_type: 'content_policy_violation' })],
+    ['a model’s refusal', openRouter('I cannot help', { error_type: 'refusal', provider_name: 'Z' })],
     [
-      'its guardrails at /messages',
+      'OpenRouter’s guardrails at /messages',
       {
         type: 'error',
         error: { type: 'permission_error', message: 'Request blocked: prompt injection patterns detected' },
       },
     ],
-    ['OpenAI’s countries', REGION],
+    ['OpenAI’s supported countries', REGION],
     [
-      'OpenAI’s models',
+      'an OpenAI model without access',
       {
         error: {
           message: 'Project `proj_a` does not have access to model `gpt-4o`',
@@ -75,36 +78,39 @@ describe('a 403 about the request', () => {
       },
     ],
     [
-      'xAI’s guidelines, which names the key',
+      'xAI’s guidelines, with the key’s id in the message',
       {
         code: 'The caller does not have permission to execute the specified operation',
         error:
           'Content violates usage guidelines. Team: a, API key ID: b, Model: grok-4-0709, Failed check: SAFETY_CHECK_TYPE_BIO',
       },
     ],
-    ['xAI’s in short', { code: 'permission-denied', error: 'Content violates usage guidelines. ' }],
     [
-      'Google’s places',
+      'xAI’s guidelines, in their short form',
+      { code: 'permission-denied', error: 'Content violates usage guidelines. ' },
+    ],
+    [
+      'Google’s supported locations',
       {
         error: { code: 403, message: 'User location is not supported for the API use.', status: 'FAILED_PRECONDITION' },
       },
     ],
-    ['moderation that says what was not charged', openRouter('Your input was flagged. No credits were charged.')],
+    ['moderation that mentions credits', openRouter('Your input was flagged. No credits were charged.')],
     [
-      'terms to accept',
+      'terms that are not accepted',
       { error: { code: 'model_terms_required', message: 'The model `m` requires terms acceptance by an admin.' } },
     ],
     ['a gated model', { error: 'Access to model acme/large is restricted. Ask for access.' }],
     [
-      'a model for some',
+      'a model for certain organizations',
       { error: { message: 'You are not allowed to sample from this model', type: 'invalid_request_error' } },
     ],
     [
-      'a model for verified ones',
+      'a model for verified organizations',
       { error: { message: 'Your organization must be verified to use the model `gpt-5`.' } },
     ],
-    ['an inner detail', { detail: { error: 'Input data may contain inappropriate content.' } }],
-    ['Azure’s filter', { error: { code: 'content_filter', message: 'The response was filtered' } }],
+    ['an error inside `detail`', { detail: { error: 'Input data may contain inappropriate content.' } }],
+    ['Azure’s content filter', { error: { code: 'content_filter', message: 'The response was filtered' } }],
   ])('%s', (_, body) => {
     expect(classify403(JSON.stringify(body))).toBe('request')
   })
@@ -113,14 +119,17 @@ describe('a 403 about the request', () => {
 describe('a 403 about the key', () => {
   test.each<[string, unknown]>([
     [
-      'OpenRouter’s limit',
+      'OpenRouter’s key limit',
       openRouter('Key limit exceeded (total limit). Manage it using https://openrouter.ai/settings/keys'),
     ],
-    ['its budgets', openRouter('Budget limit exceeded', { limit_source: 'openrouter_key_limit', limit_usd: 5 })],
-    ['its guardrail budgets', openRouter('Request rejected', { limit_source: 'openrouter_guardrail_budget' })],
-    ['its permissions', openRouter('Only management keys can perform this operation')],
     [
-      'Anthropic’s',
+      'OpenRouter’s budgets',
+      openRouter('Budget limit exceeded', { limit_source: 'openrouter_key_limit', limit_usd: 5 }),
+    ],
+    ['OpenRouter’s guardrail budgets', openRouter('Request rejected', { limit_source: 'openrouter_guardrail_budget' })],
+    ['OpenRouter’s permissions', openRouter('Only management keys can perform this operation')],
+    [
+      'Anthropic’s permissions',
       {
         type: 'error',
         error: {
@@ -130,14 +139,14 @@ describe('a 403 about the key', () => {
       },
     ],
     [
-      'xAI’s',
+      'xAI’s permissions',
       {
         code: 'permission-denied',
         error: 'Access to the chat endpoint is denied. Please ensure you’re using the correct credentials.',
       },
     ],
     [
-      'xAI’s purse',
+      'xAI’s credits',
       {
         code: 'The caller does not have permission to execute the specified operation',
         error: 'Your newly created team doesn’t have any credits yet.',
@@ -153,7 +162,7 @@ describe('a 403 about the key', () => {
       },
     ],
     [
-      'Google’s',
+      'a leaked Google key',
       {
         error: {
           code: 403,
@@ -163,17 +172,17 @@ describe('a 403 about the key', () => {
       },
     ],
     [
-      'an account that was closed for what it asked',
+      'an account that was suspended for its requests',
       { error: { message: 'Your account has been suspended for violating our terms of service.' } },
     ],
     [
-      'a user who was',
+      'a user who was blocked',
       {
         error: { code: 'user_blocked', message: 'Your access has been restricted due to repeated policy violations.' },
       },
     ],
     [
-      'the aggregator’s own key at a provider',
+      'the aggregator’s key at a provider',
       openRouter('Provider returned error', {
         raw: '{"error":{"message":"This API key is disabled"}}',
         provider_name: 'Z',

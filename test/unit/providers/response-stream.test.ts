@@ -63,10 +63,10 @@ describe('readToFirstPart', () => {
   })
 
   test.each([
-    ['a part', [ROLE, TEXT], true],
-    ['an end without any', [ROLE, END, DONE], false],
+    ['a content part', [ROLE, TEXT], true],
+    ['an end without content', [ROLE, END, DONE], false],
     ['an error', [eventOf({ error: 'overloaded' })], false],
-    ['nothing', [], false],
+    ['an empty body', [], false],
   ])('says whether the stream goes on: %s', async (_, pieces, goesOn) => {
     expect(await open(pieces).readToFirstPart()).toBe(goesOn)
   })
@@ -88,11 +88,11 @@ describe('readToFirstPart', () => {
   })
 
   test.each([
-    ['a thought', delta({ reasoning_content: 'Hm' })],
-    ['a call', delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] })],
+    ['reasoning', delta({ reasoning_content: 'Hm' })],
+    ['a tool call', delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] })],
     ['a refusal', delta({ refusal: 'No' })],
-    ['a picture', delta({ images: [{ type: 'image_url' }] })],
-    ['a field of tomorrow', delta({ video: { data: 'x' } })],
+    ['an image', delta({ images: [{ type: 'image_url' }] })],
+    ['an unknown field', delta({ video: { data: 'x' } })],
   ])('takes %s for a part', async (_, chunk) => {
     const stream = open([ROLE, eventOf(chunk), TEXT, END])
     await stream.readToFirstPart()
@@ -192,8 +192,8 @@ describe('isPlain', () => {
 describe('hasToldFailure', () => {
   test.each<[string, string, boolean]>([
     ['in an event', eventOf({ error: { message: 'No.' } }), true],
-    ['in an event of that name', 'event: error\ndata: {"message":"No."}\n\n', true],
-    ['in a field of that name', 'error: {"message":"No."}\n\n', false],
+    ['in an event named `error`', 'event: error\ndata: {"message":"No."}\n\n', true],
+    ['in a field named `error`', 'error: {"message":"No."}\n\n', false],
     ['in a choice', eventOf({ choices: [{ index: 0, delta: {}, error: { message: 'No.' } }] }), false],
     ['in x_groq', eventOf({ choices: [], x_groq: { error: 'No.' } }), false],
   ])('an error %s', async (_, event, isTold) => {

@@ -75,11 +75,11 @@ describe('a plain response', () => {
 
   test.each<[string, Given]>([
     ['without a choice', inBody({ choices: [] })],
-    ['without an end', inBody({ choices: [{ ...CHOICE, finish_reason: null }] })],
-    ['that is a page', { body: '<html>', type: 'text/html' }],
+    ['without a finish reason', inBody({ choices: [{ ...CHOICE, finish_reason: null }] })],
+    ['that is an HTML page', { body: '<html>', type: 'text/html' }],
     ['that is empty', { body: '' }],
-    ['with an unknown end', inBody({ choices: [{ ...CHOICE, finish_reason: 'abort' }] })],
-    ['with an error of a server', inBody({ error: { message: 'Overloaded', code: 503 } })],
+    ['with an unknown finish reason', inBody({ choices: [{ ...CHOICE, finish_reason: 'abort' }] })],
+    ['with a server error', inBody({ error: { message: 'Overloaded', code: 503 } })],
   ])('%s is retried where it cost nothing', async (_, failed) => {
     const { settled, requests } = await provide(failed, { body: GOOD })()
     expect([settled.status, requests]).toEqual([200, 2])
@@ -140,10 +140,10 @@ describe('a stream', () => {
 
   test.each([
     ['is empty', ''],
-    ['has only its end', 'data: [DONE]\n\n'],
-    ['ends behind the role', eventsOf(role)],
+    ['has only the end marker', 'data: [DONE]\n\n'],
+    ['ends after the role', eventsOf(role)],
     ['has an error first', 'event: error\ndata: {"message":"overloaded"}\n\n'],
-    ['has an error behind the role', eventsOf(role, { error: { message: 'Overloaded', code: 503 } })],
+    ['has an error after the role', eventsOf(role, { error: { message: 'Overloaded', code: 503 } })],
   ])('that %s is retried', async (_, text) => {
     const { settled, requests } = await provide(asStream(text), asStream(GOOD_STREAM))({ stream: true })
     expect(requests).toBe(2)

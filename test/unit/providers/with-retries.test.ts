@@ -64,7 +64,7 @@ describe('what is asked again', () => {
   test.each([
     ['a refused connection', refused()],
     ['a reset connection', reset()],
-    ['a connection that took too long', connectTimeoutError('p', 5)],
+    ['a connect timeout', connectTimeoutError('p', 5)],
   ])('%s', async (_, failure) => {
     const { provider, ask } = scripted(failure, { status: 200 })
     expect((await withRetries(provider, eager).send(request())).status).toBe(200)
@@ -72,10 +72,10 @@ describe('what is asked again', () => {
   })
 
   test.each([
-    ['an upstream that is silent, and may be at work', responseTimeoutError('p', 'first byte', 5)],
-    ['an unusable answer', brokenResponseError('p', 'answered with a redirect')],
+    ['a silent upstream, which may be generating', responseTimeoutError('p', 'first byte', 5)],
+    ['an unusable response', brokenResponseError('p', 'answered with a redirect')],
     ['an open circuit', circuitOpenError('p', 5)],
-    ['a request that the provider module refused', new ProxyError({ status: 400, code: 'x', message: 'x' })],
+    ['a request that the provider module rejected', new ProxyError({ status: 400, code: 'x', message: 'x' })],
   ])('not %s', async (_, failure) => {
     const { provider, ask } = scripted(failure)
     await expect(withRetries(provider, eager).send(request())).rejects.toBe(failure)

@@ -65,7 +65,7 @@ describe('system and developer messages', () => {
 describe('turns', () => {
   test.each<[string, Message[], object[]]>([
     [
-      'of one side become one',
+      'of one role are merged',
       [
         { role: 'user', content: 'a' },
         { role: 'user', content: [text('b')] },
@@ -76,7 +76,7 @@ describe('turns', () => {
       [user(text('a'), text('b')), assistant(text('c'), text('d')), user(text('e'))],
     ],
     [
-      'that say nothing are left out',
+      'without content are omitted',
       [
         { role: 'user', content: 'a' },
         { role: 'assistant', content: '' },
@@ -87,7 +87,7 @@ describe('turns', () => {
       [user(text('a'), text('b'))],
     ],
     [
-      'begin with the user, where a greeting came first',
+      'begin with the user, even if a greeting came first',
       [
         { role: 'assistant', content: 'Welcome!' },
         { role: 'user', content: 'Hi' },
@@ -95,12 +95,12 @@ describe('turns', () => {
       [user(text('(The conversation begins.)')), ...[assistant(text('Welcome!')), user(text('Hi'))]],
     ],
     [
-      'of instructions alone are answered',
+      'are added after instructions alone',
       [{ role: 'system', content: 's' }],
       [user(text('(The conversation begins.)'))],
     ],
     [
-      'of refusals tell them',
+      'with refusals contain their text',
       [
         { role: 'user', content: 'a' },
         { role: 'assistant', content: null, refusal: 'No.' },
@@ -111,7 +111,7 @@ describe('turns', () => {
       [user(text('a')), assistant(text('No.')), user(text('b')), assistant(text('Never.')), user(text('c'))],
     ],
     [
-      'of the assistant may come last: models that can go on with it',
+      'of the assistant may come last, for models that can continue them',
       [
         { role: 'user', content: 'a' },
         { role: 'assistant', content: 'Once upon' },
@@ -134,15 +134,15 @@ describe('turns', () => {
 
 describe('images and files', () => {
   test.each<[string, object, object]>([
-    ['an address', { image_url: { url: 'https://x.test/a.png' } }, { type: 'url', url: 'https://x.test/a.png' }],
-    ['an address by itself', { image_url: 'https://x.test/a.png' }, { type: 'url', url: 'https://x.test/a.png' }],
+    ['a URL', { image_url: { url: 'https://x.test/a.png' } }, { type: 'url', url: 'https://x.test/a.png' }],
+    ['a URL without an object', { image_url: 'https://x.test/a.png' }, { type: 'url', url: 'https://x.test/a.png' }],
     [
       'base64',
       { image_url: { url: `data:image/png;base64,${PIXEL}` } },
       { type: 'base64', media_type: 'image/png', data: PIXEL },
     ],
     [
-      'base64 with a parameter, in capitals, of a type that is none',
+      'base64 with a parameter, in capitals, of an unknown type',
       { image_url: { url: 'DATA:image/JPG;name=x;BASE64,AAAA' } },
       { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' },
     ],
@@ -199,7 +199,7 @@ describe('images and files', () => {
       { type: 'text', media_type: 'text/plain', data: '# Hi' },
       undefined,
     ],
-    ['an address', { file_data: 'https://x.test/a.pdf' }, { type: 'url', url: 'https://x.test/a.pdf' }, undefined],
+    ['a URL', { file_data: 'https://x.test/a.pdf' }, { type: 'url', url: 'https://x.test/a.pdf' }, undefined],
     ['an id', { file_id: 'file_1' }, { type: 'file', file_id: 'file_1' }, undefined],
   ])('a file that is %s', (_name, file, source, title) => {
     const { messages } = translate([{ role: 'user', content: [{ type: 'file', file }] }])
@@ -310,13 +310,13 @@ describe('calls and their results', () => {
 
   test.each<[string, Message[], string]>([
     ['a call without a result', [ask, called, answered], 'messages[1]'],
-    ['a call that is passed over', [ask, called, answered, ask], 'messages[1]'],
+    ['a call without a result before the next turn', [ask, called, answered, ask], 'messages[1]'],
     ['a result without a call', [ask, answered], 'messages[1].tool_call_id'],
     ['a result given twice', [ask, called, answered, answered], 'messages[3].tool_call_id'],
     ['a result without an id', [ask, called, { role: 'tool', content: '1' }], 'messages[2].tool_call_id'],
     ['a legacy result of another', [ask, called, { role: 'function', name: 'z', content: '1' }], 'messages[2].name'],
     [
-      'arguments that are no text',
+      'arguments that are not text',
       [ask, { role: 'assistant', tool_calls: [call('x', 'f', {})] }],
       'messages[1].tool_calls[0].function.arguments',
     ],
@@ -382,10 +382,10 @@ describe('thoughts', () => {
   })
 
   test.each<[string, Message[], Record<string, unknown>]>([
-    ['a turn that is over', [ask, thoughtful, answer, { role: 'assistant', content: 'b' }, ask], {}],
+    ['a finished turn', [ask, thoughtful, answer, { role: 'assistant', content: 'b' }, ask], {}],
     ['another system prompt', [ask, thoughtful, { role: 'system', content: 's' }, answer], {}],
-    ['a request that wants none', [ask, thoughtful, answer], { model: 'claude-haiku-5-5', reasoning_effort: 'none' }],
-    ['a model that does not think by itself', [ask, thoughtful, answer], { model: 'claude-opus-4-8' }],
+    ['a request without reasoning', [ask, thoughtful, answer], { model: 'claude-haiku-5-5', reasoning_effort: 'none' }],
+    ['a model that does not think by default', [ask, thoughtful, answer], { model: 'claude-opus-4-8' }],
     [
       'another vendor, without a signature',
       [ask, { ...thoughtful, thinking_blocks: [{ type: 'thinking', thinking: 'x' }, 7] }, answer],

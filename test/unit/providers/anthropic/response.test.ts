@@ -115,13 +115,13 @@ describe('translateResponse', () => {
   })
 
   test.each<[string, ContentBlock[], object]>([
-    ['text cut by citations is one', [text('a'), text('b'), text('c')], { content: 'abc' }],
+    ['text that citations split is joined', [text('a'), text('b'), text('c')], { content: 'abc' }],
     [
-      'text around other blocks stands apart',
+      'text around other blocks is separated',
       [text('a'), { type: 'redacted_thinking', data: 'd' }, text('b')],
       { content: 'a\n\nb', thinking_blocks: [{ type: 'redacted_thinking', data: 'd', index: 1 }] },
     ],
-    ['nothing is null', [], { content: null }],
+    ['no content is null', [], { content: null }],
     [
       'calls keep their order, ids and arguments',
       [use('x', 'f', { n: 1 }), use('y', 'g', {})],
@@ -134,7 +134,7 @@ describe('translateResponse', () => {
       },
     ],
     [
-      'thoughts are read, and kept to be sent back',
+      'thinking is translated and kept to be sent back',
       [thought('a'), text('b'), thought('c'), { type: 'redacted_thinking', data: 'd' }],
       {
         content: 'b',
@@ -147,7 +147,7 @@ describe('translateResponse', () => {
       },
     ],
     [
-      'a thought not shown is kept all the same',
+      'thinking without text is kept to be sent back',
       [thought(''), text('b')],
       { content: 'b', thinking_blocks: [{ type: 'thinking', thinking: '', signature: 'sig ', index: 0 }] },
     ],

@@ -6,7 +6,7 @@ const string = { type: 'string' }
 describe('fitSchema', () => {
   test.each([
     [
-      'closes objects, inner ones too',
+      'closes objects, including nested ones',
       { type: 'object', properties: { a: { type: 'object', properties: { b: string }, additionalProperties: true } } },
       {
         type: 'object',
@@ -15,30 +15,30 @@ describe('fitSchema', () => {
       },
     ],
     [
-      'turns what cannot be enforced into words',
+      'moves keywords that cannot be enforced to the description',
       { type: 'integer', minimum: 1, maximum: 5, description: 'A grade' },
       { type: 'integer', description: 'A grade\nminimum: 1; maximum: 5' },
     ],
     ['keeps formats that can be enforced', { ...string, format: 'date' }, { ...string, format: 'date' }],
-    ['tells others', { ...string, format: 'isbn' }, { ...string, description: 'format: "isbn"' }],
+    ['describes other formats', { ...string, format: 'isbn' }, { ...string, description: 'format: "isbn"' }],
     [
       'keeps minItems of 0 and 1',
       { type: 'array', items: string, minItems: 1 },
       { type: 'array', items: string, minItems: 1 },
     ],
     [
-      'tells others',
+      'describes other values of minItems',
       { type: 'array', items: string, minItems: 2 },
       { type: 'array', items: string, description: 'minItems: 2' },
     ],
     ['reads oneOf as anyOf', { oneOf: [string, { type: 'null' }] }, { anyOf: [string, { type: 'null' }] }],
     [
-      'keeps types of several',
+      'keeps lists of types',
       { type: ['string', 'null'], enum: ['a', null] },
       { type: ['string', 'null'], enum: ['a', null] },
     ],
     [
-      'follows definitions and references',
+      'adapts definitions and references',
       {
         $ref: '#/$defs/node',
         $defs: { node: { type: 'object', properties: { n: { type: 'number', multipleOf: 2 } } } },
@@ -59,9 +59,9 @@ describe('fitSchema', () => {
       { allOf: [{ $ref: '#/$defs/a' }], description: 'd' },
       { $ref: '#/$defs/a', description: 'd' },
     ],
-    ['leaves annotations out', { $schema: 'x', $id: 'y', examples: ['z'], ...string }, string],
+    ['omits annotations', { $schema: 'x', $id: 'y', examples: ['z'], ...string }, string],
     [
-      'takes property names for names',
+      'does not treat property names as keywords',
       { type: 'object', properties: { minimum: string, __proto__x: string } },
       { type: 'object', properties: { minimum: string, __proto__x: string }, additionalProperties: false },
     ],

@@ -155,18 +155,18 @@ describe('the stand-in refuses, as Anthropic does,', () => {
   test.each<[string, Body, string]>([
     ['an unknown field', { n: 1 }, 'n: Extra inputs are not permitted'],
     [
-      'an unknown field inside',
+      'an unknown nested field',
       { messages: [turn('user', { ...say('x'), detail: 1 })] },
       'Extra inputs are not permitted',
     ],
     ['no max_tokens', { max_tokens: undefined }, 'max_tokens: Field required'],
     ['too many tokens', { max_tokens: 999_999 }, 'maximum allowed'],
     ['no messages', { messages: [] }, 'messages'],
-    ['an assistant first', { messages: [turn('assistant', say('x')), turn('user', say('y'))] }, 'first message'],
-    ['two turns of one side', { messages: [turn('user', say('x')), turn('user', say('y'))] }, 'alternate'],
+    ['an assistant turn first', { messages: [turn('assistant', say('x')), turn('user', say('y'))] }, 'first message'],
+    ['two turns of one role', { messages: [turn('user', say('x')), turn('user', say('y'))] }, 'alternate'],
     ['an empty turn', { messages: [turn('user')] }, 'content'],
     ['blank text', { messages: [turn('user', say(' \n'))] }, 'text'],
-    ['a prefill', { messages: [turn('user', say('x')), turn('assistant', say('y'))] }, 'prefill'],
+    ['a prefilled response', { messages: [turn('user', say('x')), turn('assistant', say('y'))] }, 'prefill'],
     [
       'a call without a result',
       { tools, messages: [turn('user', say('x')), turn('assistant', call), turn('user', say('y'))] },
@@ -174,7 +174,7 @@ describe('the stand-in refuses, as Anthropic does,', () => {
     ],
     ['a result without a call', { tools, messages: [turn('user', result)] }, 'unexpected'],
     [
-      'a result behind text',
+      'a result after text',
       { tools, messages: [turn('user', say('x')), turn('assistant', call), turn('user', say('y'), result)] },
       'before',
     ],
@@ -183,13 +183,17 @@ describe('the stand-in refuses, as Anthropic does,', () => {
       { messages: [turn('user', say('x')), turn('assistant', call), turn('user', result)] },
       'define tools',
     ],
-    ['a sampled answer', { temperature: 0.5 }, 'temperature: Extra inputs'],
-    ['a forced call', { tools, tool_choice: { type: 'any' } }, 'not supported'],
+    ['a temperature', { temperature: 0.5 }, 'temperature: Extra inputs'],
+    ['a forced call with thinking', { tools, tool_choice: { type: 'any' } }, 'not supported'],
     ['a choice without tools', { tool_choice: { type: 'auto' } }, 'providing tools'],
-    ['a budget', { thinking: { type: 'enabled', budget_tokens: 1024 } }, 'not supported'],
-    ['an open schema', { output_config: { format: { type: 'json_schema', schema: open } } }, 'additionalProperties'],
+    ['a thinking budget', { thinking: { type: 'enabled', budget_tokens: 1024 } }, 'not supported'],
     [
-      'a forged thought',
+      'a schema that allows other properties',
+      { output_config: { format: { type: 'json_schema', schema: open } } },
+      'additionalProperties',
+    ],
+    [
+      'a forged thinking block',
       {
         messages: [
           turn('user', say('x')),

@@ -13,9 +13,9 @@ describe('a text ends', () => {
   test.each<[string, string[], string[], [string, boolean]]>([
     ['before a sequence', ['\n'], ['a b\nc'], ['a b', true]],
     ['before the first of several', ['\n\n', '\t'], ['a\tb\n\nc'], ['a', true]],
-    ['where pieces make a sequence together', ['\n\n'], ['a\n', '\nb', 'c'], ['a', true]],
-    ['of itself, with what looked like the beginning of one', ['\n\n'], ['a\n', 'b\n'], ['a\nb\n', false]],
-    ['as it is where there is none', [], ['a\n', 'b'], ['a\nb', false]],
+    ['where a sequence is split between pieces', ['\n\n'], ['a\n', '\nb', 'c'], ['a', true]],
+    ['at its own end, with the beginning of a sequence', ['\n\n'], ['a\n', 'b\n'], ['a\nb\n', false]],
+    ['unchanged without a sequence', [], ['a\n', 'b'], ['a\nb', false]],
   ])('%s', (_name, sequences, pieces, expected) => expect(stop(sequences, ...pieces)).toEqual(expected))
 })
 

@@ -148,16 +148,20 @@ describe('tools', () => {
   })
 
   test.each<[string, object, string[] | undefined]>([
-    ['left to choose, the first', {}, ['get_weather']],
-    ['left to choose, the one the user names', { messages: [{ role: 'user', content: 'Use get_time' }] }, ['get_time']],
+    ['free choice: the first tool', {}, ['get_weather']],
+    [
+      'free choice: the tool that the user names',
+      { messages: [{ role: 'user', content: 'Use get_time' }] },
+      ['get_time'],
+    ],
     ['auto', { tool_choice: 'auto' }, ['get_weather']],
     ['none', { tool_choice: 'none' }, undefined],
     ['required', { tool_choice: 'required', messages: TOOL_RESULT }, ['get_weather']],
-    ['a named one', { tool_choice: { type: 'function', function: { name: 'get_time' } } }, ['get_time']],
+    ['a named tool', { tool_choice: { type: 'function', function: { name: 'get_time' } } }, ['get_time']],
     ['in parallel', { parallel_tool_calls: true }, ['get_weather', 'get_time']],
     ['not in parallel', { parallel_tool_calls: false }, ['get_weather']],
     [
-      'an allowed one',
+      'an allowed tool',
       {
         tool_choice: {
           type: 'allowed_tools',
@@ -166,8 +170,8 @@ describe('tools', () => {
       },
       ['get_time'],
     ],
-    ['after a result, in text', { messages: TOOL_RESULT }, undefined],
-    ['null for a choice', { tool_choice: null }, ['get_weather']],
+    ['text after a result', { messages: TOOL_RESULT }, undefined],
+    ['null instead of a choice', { tool_choice: null }, ['get_weather']],
   ])('%s', async (_, change, expected) => {
     expect(await callsOf({ tools: TOOLS, ...change })).toEqual(expected)
   })
@@ -189,8 +193,8 @@ describe('tools', () => {
 
   const PICTURE = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
   test.each([
-    ['a picture', [{ role: 'user', content: [PICTURE] }]],
-    ['a picture and words', [{ role: 'user', content: [{ type: 'text', text: 'The picture of get_time:' }, PICTURE] }]],
+    ['an image', [{ role: 'user', content: [PICTURE] }]],
+    ['an image and text', [{ role: 'user', content: [{ type: 'text', text: 'The picture of get_time:' }, PICTURE] }]],
     ['a reminder', [{ role: 'user', content: 'Remember get_weather.' }]],
     [
       'two messages',
