@@ -26,29 +26,29 @@ describe.each(Object.keys(DOORS) as Door[])('at %s', door => {
   test.each([
     ['text', 'Hello?'],
     ['parts of text', [{ type: door === 'responses' ? 'input_text' : 'text', text: 'Hello?' }]],
-    ['a mark of the cache', [{ type: 'text', text: 'Hello?', cache_control: { type: 'ephemeral', ttl: '1h' } }]],
+    ['a text with a cache mark', [{ type: 'text', text: 'Hello?', cache_control: { type: 'ephemeral', ttl: '1h' } }]],
   ])('%s is text', (_, content) => {
     expect(isText(door, content)).toBe(true)
   })
 
   test.each([
-    ['a picture', [{ type: 'image_url', image_url: { url: 'x' } }]],
-    ['a picture in a part that says it is text', [{ type: 'text', text: 'x', image_url: { url: 'x' } }]],
+    ['an image', [{ type: 'image_url', image_url: { url: 'x' } }]],
+    ['an image in a text part', [{ type: 'text', text: 'x', image_url: { url: 'x' } }]],
     ['a source', [{ type: 'image', source: { type: 'url', url: 'x' } }]],
-    ['a file by its id', [{ type: 'text', text: 'x', file_id: 'file-1' }]],
-    ['what nobody knows', [{ type: 'text', text: 'x', hologram: 1 }]],
-    ['a type that nobody knows', [{ type: 'hologram', text: 'x' }]],
-    ['one within a result', [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', text: 'x' }] }]],
+    ['a file by id', [{ type: 'text', text: 'x', file_id: 'file-1' }]],
+    ['a text part with an unknown field', [{ type: 'text', text: 'x', hologram: 1 }]],
+    ['a part of an unknown type', [{ type: 'hologram', text: 'x' }]],
+    ['an image in a tool result', [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', text: 'x' }] }]],
   ])('%s is not', (_, content) => {
     expect(isText(door, content)).toBe(false)
   })
 
   test.each([
-    ['a field that nobody has', { hologram: 1 }, false],
-    ['one without a value', { hologram: null }, true],
-    ['a tool of the client’s', { tools: [OWN_TOOLS[door]] }, true],
-    ['a tool of its provider', { tools: [{ type: 'web_search' }] }, false],
-    ['names of its own', { metadata: { image_url: 'x' } }, true],
+    ['an unknown field', { hologram: 1 }, false],
+    ['an unknown field that is null', { hologram: null }, true],
+    ['a tool of the client', { tools: [OWN_TOOLS[door]] }, true],
+    ['a tool that the provider runs', { tools: [{ type: 'web_search' }] }, false],
+    ['metadata with a known field name', { metadata: { image_url: 'x' } }, true],
   ])('%s: %j', (_, more, expected) => {
     expect(isText(door, 'Hello?', more)).toBe(expected)
   })
@@ -326,10 +326,10 @@ describe('sound', () => {
   const PLAIN = '01000100803e0000007d000002001000'
 
   test.each([
-    ['plain WAV, by its samples', bytesOf(wav(PLAIN), 320_000), 10],
-    ['one sample a second', bytesOf(wav('0100010001000000803e000001000800'), 3_600), 3_600],
-    ['MP3, by its least rate', bytesOf('fffb9000', 10_000), 10],
-    ['MP3 after a tag', bytesOf(`49443303000000000002${'00'.repeat(2)}fffb9000`, 10_000), 10],
+    ['PCM WAV, by its samples', bytesOf(wav(PLAIN), 320_000), 10],
+    ['one sample per second', bytesOf(wav('0100010001000000803e000001000800'), 3_600), 3_600],
+    ['MP3, by its lowest bit rate', bytesOf('fffb9000', 10_000), 10],
+    ['MP3 after an ID3 tag', bytesOf(`49443303000000000002${'00'.repeat(2)}fffb9000`, 10_000), 10],
   ])('%s', async (_, bytes, seconds) => {
     expect(await secondsOf(bytes)).toBeCloseTo(seconds, 3)
   })
@@ -340,8 +340,8 @@ describe('sound', () => {
     ['WAV with two formats', bytesOf(`${wav(PLAIN).slice(0, -8)}666d742010000000${PLAIN}64617461`, 1_000)],
     ['FLAC', bytesOf('664c614380000022', 1_000)],
     ['Ogg', bytesOf('4f676753', 1_000)],
-    ['FLAC after a tag', bytesOf('49443303000000000000664c6143', 1_000)],
-    ['MP3 of any rate', bytesOf('fffb0000', 1_000)],
+    ['FLAC after an ID3 tag', bytesOf('49443303000000000000664c6143', 1_000)],
+    ['MP3 without a bit rate', bytesOf('fffb0000', 1_000)],
   ])('%s has a second in each byte', async (_, bytes) => {
     expect(await secondsOf(bytes)).toBe(1_000)
   })

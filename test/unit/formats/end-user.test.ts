@@ -3,7 +3,7 @@ import { recordedEndUserOf, shortenEndUser } from '../../../src/formats/end-user
 
 describe('whom a request is for', () => {
   test.each([
-    ['nobody', {}, null],
+    ['no end user', {}, null],
     ['an empty name', { user: '', metadata: { user_id: 'tagged' } }, 'tagged'],
     ['the first of three', { safety_identifier: 'safe', user: 'user', metadata: { user_id: 'tagged' } }, 'safe'],
     ['no text', { user: { id: 7 } }, '{"id":7}'],

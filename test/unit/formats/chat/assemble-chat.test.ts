@@ -218,7 +218,7 @@ describe('a text that is given up', () => {
   test.each<[string, object]>([
     ['in the stream', { error: { message: 'overloaded' } }],
     ['in a choice', delta({}, { error: { message: 'overloaded' } })],
-    ['as its end', delta({}, { finish_reason: 'error' })],
+    ['as its finish reason', delta({}, { finish_reason: 'error' })],
   ])('still tells of a failure %s', (_, chunk) => {
     expect(giveUpAfter(1, [chunk, '[DONE]'])).toMatchObject({ completeness: 'error_in_stream' })
   })

@@ -200,14 +200,14 @@ describe('a packed text', () => {
     packExtras({ fields: carried.fields as JsonObject, calls: carried.calls as JsonObject }, EXTRAS_KEYS)
 
   test.each([
-    ['the format’s own fields of a message', { role: 'system', content: 'X', refusal: 'X', name: 'X' }],
+    ['fields that the format defines for a message', { role: 'system', content: 'X', refusal: 'X', name: 'X' }],
     ['calls', { tool_calls: [{ id: 'x' }], function_call: { name: 'x' } }],
-    ['an earlier sound of somebody’s', { audio: { id: 'audio_1' } }],
+    ['an audio id of another caller', { audio: { id: 'audio_1' } }],
     [
-      'what is kept elsewhere',
+      'ids of stored objects',
       { parts: [{ file: { file_id: 'file_1' } }], container: 'c_1', within: { voice: { id: 'v' } } },
     ],
-    ['what says nothing', { a: null, b: '', c: [], d: {}, e: false, f: { refusal: null, more: [null] } }],
+    ['empty values', { a: null, b: '', c: [], d: {}, e: false, f: { refusal: null, more: [null] } }],
   ])('that was forged cannot hold %s', (_, fields) => {
     const text = forge({
       fields: { ...fields, x: 1 },

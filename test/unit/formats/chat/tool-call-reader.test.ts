@@ -186,7 +186,7 @@ describe('PartReader', () => {
   test.each([
     ['text', { content: 'Hi' }, 'text Hi'],
     ['a text part', { content: [{ type: 'text', text: 'Hi' }] }, 'text Hi'],
-    ['a thought', { reasoning_content: 'Hm' }, 'thought Hm'],
+    ['reasoning', { reasoning_content: 'Hm' }, 'thought Hm'],
     ['a thinking part', { content: [{ type: 'thinking', thinking: 'Hm' }] }, 'thought Hm'],
     ['a refusal', { refusal: 'No' }, 'refusal No'],
   ])('writes %s between the fragments of a call behind that', (_, delta, part) => {

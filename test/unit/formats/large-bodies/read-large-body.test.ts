@@ -94,7 +94,7 @@ test('what is made of a body is reserved beside it', async () => {
 })
 
 test.each([
-  ['a long one', `{"a":"${'x'.repeat(262_144)}"}`, true],
+  ['a long body', `{"a":"${'x'.repeat(262_144)}"}`, true],
   ['much text', `{"a":"${'x'.repeat(200_000)}"}`, false],
   ['many fields', `{${'"a":1,'.repeat(4_000)}"b":1}`, true],
   ['many items', `[${'1,'.repeat(40_000)}1]`, true],

@@ -179,7 +179,7 @@ describe('a translated answer', () => {
     ['after the content', late({ content: 'Hi.' }, SIGNED)],
     ['never', late({ content: 'Hi.' })],
     [
-      'where its block stops',
+      'at the end of its block',
       [
         { reasoning_content: REASON },
         { thinking_blocks: [{ type: 'thinking', thinking: REASON, signature: 's', index: 0 }] },

@@ -27,7 +27,7 @@ const LOADED = [{ type: 'function', name: 'look', parameters: {} }]
 describe('an item of a conversation that began elsewhere', () => {
   test.each<[name: string, items: JsonObject[], messages: unknown[]]>([
     [
-      'a local shell, whose result names the item',
+      'a local shell call, whose result contains the item’s id',
       [
         { type: 'local_shell_call', id: 'ls_1', call_id: 'c1', status: 'completed', action: ACTION },
         { type: 'local_shell_call_output', id: 'ls_1', output: 'a.txt' },
@@ -35,7 +35,7 @@ describe('an item of a conversation that began elsewhere', () => {
       [called('c1', 'local_shell', ACTION), returned('c1', 'a.txt')],
     ],
     [
-      'a local shell, whose result is a function’s, as Codex sends it',
+      'a local shell call with a function’s result, as Codex sends it',
       [
         { type: 'local_shell_call', call_id: 'c1', status: 'completed', action: ACTION },
         { type: 'function_call_output', call_id: 'c1', output: 'a.txt' },
@@ -43,7 +43,7 @@ describe('an item of a conversation that began elsewhere', () => {
       [called('c1', 'local_shell', ACTION), returned('c1', 'a.txt')],
     ],
     [
-      'a shell with several outputs',
+      'a shell call with several outputs',
       [
         { type: 'shell_call', id: 'sh_1', call_id: 'c1', action: { commands: ['ls'] }, environment: null },
         {
@@ -58,7 +58,7 @@ describe('an item of a conversation that began elsewhere', () => {
       ],
     ],
     [
-      'a patch that failed',
+      'a failed patch',
       [
         { type: 'apply_patch_call', call_id: 'c1', status: 'completed', operation: { type: 'delete_file', path: 'a' } },
         { type: 'apply_patch_call_output', call_id: 'c1', status: 'failed', output: 'No such file.' },
@@ -72,7 +72,7 @@ describe('an item of a conversation that began elsewhere', () => {
       ],
     ],
     [
-      'a computer, with its screen',
+      'a computer call with a screenshot',
       [
         { type: 'computer_call', id: 'cu_1', call_id: 'c1', pending_safety_checks: [], action: { type: 'screenshot' } },
         {
@@ -94,7 +94,7 @@ describe('an item of a conversation that began elsewhere', () => {
       ],
     ],
     [
-      'a search for tools by the client',
+      'a tool search that the client runs',
       [
         { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: { query: 'look' } },
         { type: 'tool_search_output', call_id: 'c1', execution: 'client', tools: LOADED },
@@ -102,7 +102,7 @@ describe('an item of a conversation that began elsewhere', () => {
       [called('c1', 'tool_search', { query: 'look' }), returned('c1', JSON.stringify(LOADED))],
     ],
     [
-      'a search for tools by the provider, which has no id for its result',
+      'a tool search that the provider runs, whose result has no call id',
       [
         { type: 'tool_search_call', id: 'ts_1', call_id: null, execution: 'server', arguments: { paths: ['crm'] } },
         { type: 'tool_search_output', id: 'tso_1', call_id: null, execution: 'server', tools: LOADED },
@@ -110,7 +110,7 @@ describe('an item of a conversation that began elsewhere', () => {
       [called('ts_1', 'tool_search', { paths: ['crm'] }), returned('ts_1', JSON.stringify(LOADED))],
     ],
     [
-      'another agent’s call',
+      'a call of another agent',
       [
         { type: 'multi_agent_call', call_id: 'c1', action: 'spawn_agent', arguments: '{"task":"look"}' },
         {
@@ -123,7 +123,7 @@ describe('an item of a conversation that began elsewhere', () => {
       [called('c1', 'spawn_agent', { task: 'look' }), returned('c1', 'Spawned.')],
     ],
     [
-      'a program',
+      'a program and its output',
       [
         { type: 'program', id: 'pr_1', call_id: 'c1', code: '1 + 1', fingerprint: 'f' },
         { type: 'program_output', id: 'po_1', call_id: 'c1', result: '2', status: 'completed' },
@@ -131,7 +131,7 @@ describe('an item of a conversation that began elsewhere', () => {
       [called('c1', 'program', { code: '1 + 1' }), returned('c1', '2')],
     ],
     [
-      'a question whether a remote tool may run',
+      'an approval request for a remote tool',
       [
         { type: 'mcp_approval_request', id: 'mr_1', name: 'drop', arguments: '{"a":1}', server_label: 's' },
         { type: 'mcp_approval_response', approval_request_id: 'mr_1', approve: false },
@@ -139,7 +139,7 @@ describe('an item of a conversation that began elsewhere', () => {
       [called('mr_1', 'drop', { a: 1 }), returned('mr_1', 'false')],
     ],
     [
-      'what a vendor of tomorrow calls a call',
+      'a call of an unknown type',
       [
         { type: 'teleport_call', id: 'tp_1', call_id: 'c1', destination: 'Bern', status: 'completed' },
         { type: 'teleport_call_output', call_id: 'c1', output: { arrived: true } },
@@ -147,12 +147,12 @@ describe('an item of a conversation that began elsewhere', () => {
       [called('c1', 'teleport', { destination: 'Bern' }), returned('c1', '{"arrived":true}')],
     ],
     [
-      'a call that holds its own result',
+      'a call that contains its result',
       [{ type: 'teleport_call', call_id: 'c1', input: 'Bern', output: 'There.' }],
       [called('c1', 'teleport', { input: 'Bern' }), returned('c1', 'There.')],
     ],
     [
-      'a call that was interrupted',
+      'an interrupted call',
       [{ type: 'local_shell_call', call_id: 'c1', status: 'incomplete', action: ACTION }],
       [called('c1', 'local_shell', ACTION), returned('c1', '(No result was recorded.)')],
     ],
@@ -187,7 +187,7 @@ describe('an item of a conversation that began elsewhere', () => {
       ],
     ],
     [
-      'calls of hosted tools that left no text, lists of tools, and what only OpenAI can read',
+      'hosted tool calls without text, lists of tools, and items that only OpenAI can read',
       [
         { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } },
         { type: 'web_search_call', status: 'completed' },
@@ -200,7 +200,7 @@ describe('an item of a conversation that began elsewhere', () => {
       [],
     ],
     [
-      'a message between agents, with a picture',
+      'a message between agents with an image',
       [
         {
           type: 'agent_message',
@@ -231,7 +231,7 @@ describe('an item of a conversation that began elsewhere', () => {
       ],
     ],
     [
-      'messages of kinds that are not known, by their role',
+      'messages of unknown types, by role',
       [
         { type: 'memo', content: 'I noted.' },
         { type: 'memo', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },

@@ -38,9 +38,9 @@ test.each([
     'data: {"choices":[{"index":0,"finish_reason":"stop"}],"usage":{"prompt_tokens":3}}\n\n',
     'data: {"choices":[{"index":0,"finish_reason":"stop"}]}\n\n',
   ],
-  ['nothing from a stream without it', first + done, first + done],
-  ['nothing from what is no JSON', 'data: {"usage":\n\n', 'data: {"usage":\n\n'],
-  ['the closing usage chunk of a stream that was cut', first + usage.trimEnd(), first],
+  ['nothing from a stream without usage', first + done, first + done],
+  ['nothing from data that is not JSON', 'data: {"usage":\n\n', 'data: {"usage":\n\n'],
+  ['the closing usage chunk of a truncated stream', first + usage.trimEnd(), first],
 ])('drops %s, however the bytes are cut', (_, stream, expected) => {
   const property = fc.property(fc.array(fc.nat(2_000)), cuts => {
     expect(drop(stream, cuts)).toBe(expected)

@@ -47,7 +47,7 @@ test('a count of all of the response replaces an estimate', () => {
 test.each([
   ['OpenAI', { choices: [], usage: USAGE }],
   ['Groq', { choices: [], x_groq: { id: 'req_1', usage: USAGE } }],
-  ['Groq, both times', { choices: [], usage: USAGE, x_groq: { usage: USAGE } }],
+  ['Groq, in both places', { choices: [], usage: USAGE, x_groq: { usage: USAGE } }],
   ['Moonshot', { choices: [{ index: 0, delta: {}, usage: USAGE }], usage: null }],
 ])('finds it where %s has it', (_, chunk) => {
   expect(findUsage(chunk)).toEqual(USAGE)

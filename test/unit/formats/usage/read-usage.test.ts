@@ -11,7 +11,7 @@ test.each([
   ['OpenAI’s chat', { ...CHAT, total_tokens: 1_100 }],
   ['OpenAI’s Responses', { input_tokens: 1_000, output_tokens: 100, total_tokens: 1_100 }],
   ['counts as text', { prompt_tokens: '1000', completion_tokens: '100' }],
-  ['both names, one without a count', { ...CHAT, input_tokens: 0, output_tokens: null }],
+  ['two names, one without a count', { ...CHAT, input_tokens: 0, output_tokens: null }],
   ['Bedrock', { inputTokens: 1_000, outputTokens: 100, totalTokens: 1_100 }],
   ['a prompt and a total', { prompt_tokens: 1_000, total_tokens: 1_100 }],
   ['a completion and a total', { completion_tokens: 100, total_tokens: 1_100 }],
@@ -26,8 +26,8 @@ test.each([
   ['DeepSeek', { ...CHAT, prompt_cache_hit_tokens: 600, prompt_cache_miss_tokens: 400 }],
   ['LiteLLM', { ...CHAT, cache_read_input_tokens: 600, prompt_tokens_details: { cached_tokens: 600 } }],
   ['Responses', { input_tokens: 1_000, output_tokens: 100, input_tokens_details: { cached_tokens: 600 } }],
-  ['Anthropic, beside the input', { input_tokens: 400, output_tokens: 100, cache_read_input_tokens: 600 }],
-  ['chat’s names, beside the prompt', { prompt_tokens: 400, completion_tokens: 100, cached_tokens: 600 }],
+  ['Anthropic, in addition to the input', { input_tokens: 400, output_tokens: 100, cache_read_input_tokens: 600 }],
+  ['chat names, in addition to the prompt', { prompt_tokens: 400, completion_tokens: 100, cached_tokens: 600 }],
 ])('reads the cached tokens of %s', (_, usage) => {
   expect(readUsage(usage)).toEqual({ ...WHOLE, cachedPromptTokens: 600 })
 })
@@ -51,11 +51,15 @@ describe('reasoning', () => {
   const details = (reasoning_tokens: number) => ({ completion_tokens_details: { reasoning_tokens } })
 
   test.each([
-    ['beside the completion, by the total', { ...CHAT, total_tokens: 3_100, ...details(2_000) }, 2_100],
-    ['beside the completion, by its size', { ...CHAT, ...details(2_000) }, 2_100],
-    ['within the completion', { ...CHAT, total_tokens: 1_100, ...details(60) }, 100],
-    ['within the completion, without a total', { ...CHAT, ...details(100) }, 100],
-    ['of which nothing is said', { ...CHAT, total_tokens: 3_100 }, 2_100],
+    [
+      'in addition to the completion, according to the total',
+      { ...CHAT, total_tokens: 3_100, ...details(2_000) },
+      2_100,
+    ],
+    ['in addition to the completion, because they exceed it', { ...CHAT, ...details(2_000) }, 2_100],
+    ['part of the completion', { ...CHAT, total_tokens: 1_100, ...details(60) }, 100],
+    ['part of the completion, without a total', { ...CHAT, ...details(100) }, 100],
+    ['not reported', { ...CHAT, total_tokens: 3_100 }, 2_100],
   ])('%s', (_, usage, completionTokens) => {
     expect(readUsage(usage)?.completionTokens).toBe(completionTokens)
   })
@@ -66,11 +70,11 @@ test.each([
   ['zeros beside a total', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 1_100 }, { totalTokens: 1_100 }],
   ['a completion alone', { completion_tokens: 5_000 }, { missing: ['prompt'], completionTokens: 5_000 }],
   ['a prompt alone', { prompt_tokens: 5_000 }, { missing: ['completion'], promptTokens: 5_000 }],
-  ['a prompt that is text', { prompt_tokens: 'many', completion_tokens: 5 }, { missing: ['prompt'] }],
+  ['a prompt count that is text', { prompt_tokens: 'many', completion_tokens: 5 }, { missing: ['prompt'] }],
   ['a negative completion', { prompt_tokens: 5, completion_tokens: -5 }, { missing: ['completion'] }],
-  ['more than there can be', { prompt_tokens: 5, completion_tokens: 1e300 }, { missing: ['completion'] }],
+  ['a count beyond the plausible maximum', { prompt_tokens: 5, completion_tokens: 1e300 }, { missing: ['completion'] }],
   ['a cost alone', { cost: 0.25 }, { missing: ['prompt', 'completion'], reportedCostUsd: 0.25 }],
-  ['a cache alone', { cache_creation_input_tokens: 9 }, { missing: ['prompt', 'completion'], promptTokens: 9 }],
+  ['cached tokens alone', { cache_creation_input_tokens: 9 }, { missing: ['prompt', 'completion'], promptTokens: 9 }],
 ])('%s is not the whole', (_, usage, expected) => {
   expect(readUsage(usage)).toMatchObject(expected)
 })
@@ -103,14 +107,14 @@ describe('a reported cost', () => {
 
   test.each([
     ['as text', { cost: '0.01' }, 0.01],
-    ['without a key of the customer’s', { cost: 0.01, is_byok: false, ...upstream(0.01) }, 0.01],
-    ['where nothing is said of the key', { cost: 0.01, ...upstream(0.009) }, 0.01],
-    ['with such a key', { cost: 0, is_byok: true, ...upstream(0.03) }, 0.03],
-    ['with such a key, and a fee', { cost: 0.0015, is_byok: true, ...upstream(0.03) }, 0.0315],
-    ['with such a key, as the vendor’s cost alone shows', { cost: 0.0015, ...upstream(0.03) }, 0.0315],
-    ['with such a key, of unknown cost', { cost: 0.0015, is_byok: true, ...upstream(null) }, null],
-    ['of another form', { cost: { total_cost: 5 } }, null],
-    ['beyond belief', { cost: 1e30 }, null],
+    ['without a customer’s key', { cost: 0.01, is_byok: false, ...upstream(0.01) }, 0.01],
+    ['without a statement about the key', { cost: 0.01, ...upstream(0.009) }, 0.01],
+    ['with a customer’s key', { cost: 0, is_byok: true, ...upstream(0.03) }, 0.03],
+    ['with a customer’s key and a fee', { cost: 0.0015, is_byok: true, ...upstream(0.03) }, 0.0315],
+    ['with a customer’s key, known only from the vendor’s cost', { cost: 0.0015, ...upstream(0.03) }, 0.0315],
+    ['with a customer’s key and an unknown vendor’s cost', { cost: 0.0015, is_byok: true, ...upstream(null) }, null],
+    ['in another form', { cost: { total_cost: 5 } }, null],
+    ['implausibly high', { cost: 1e30 }, null],
   ])('%s', (_, usage, expected) => {
     const cost = costOf(usage)
     if (expected === null) expect(cost).toBeNull()
@@ -131,8 +135,8 @@ describe('missing counts', () => {
     ['the completion', { prompt_tokens: 5_000 }, [5_000, 20]],
     ['both, of a known total', { total_tokens: 1_100 }, [30, 1_070]],
     ['both, of a smaller total', { total_tokens: 25 }, [25, 20]],
-    ['both, as zeros', { prompt_tokens: 0, completion_tokens: 0 }, [30, 20]],
-    ['one that is known in part', { output_tokens: 5, cache_creation_input_tokens: 500 }, [500, 5]],
+    ['both, reported as zero', { prompt_tokens: 0, completion_tokens: 0 }, [30, 20]],
+    ['a prompt that is reported in part', { output_tokens: 5, cache_creation_input_tokens: 500 }, [500, 5]],
   ])('%s', (_, usage, expected) => {
     const read = filled(usage)
     expect([read?.promptTokens, read?.completionTokens]).toEqual(expected)
