@@ -25,11 +25,11 @@ describe('the size of a response', () => {
   const large = 'openai/text-embedding-3-large'
 
   test.each([
-    ['as many inputs as OpenAI takes, of a model’s usual dimensions', { model, input: inputs(2_048) }],
+    ['as many inputs as OpenAI accepts, of a model’s usual dimensions', { model, input: inputs(2_048) }],
     ['tokens of one input', { model: large, input: Array.from({ length: 8_000 }, () => 1) }],
     ['large vectors in base64', { model: large, input: inputs(2_048), encoding_format: 'base64' }],
     ['few dimensions', { model: large, input: inputs(2_048), dimensions: 256 }],
-    ['just as many numbers as there may be', { model: large, input: inputs(1_464) }],
+    ['exactly the maximum of numbers', { model: large, input: inputs(1_464) }],
   ])('takes %s', (_, body) => {
     expect(() => checkResponseSize(body)).not.toThrow()
   })
@@ -62,11 +62,11 @@ describe('readEmbeddingsQuery', () => {
   })
 
   test.each([
-    ['texts among tokens', { input: ['one', [1]] }],
+    ['texts mixed with tokens', { input: ['one', [1]] }],
     ['images', { input: [{ type: 'image_url', image_url: 'x' }] }],
-    ['half tokens', { input: [1.5] }],
-    ['an encoding that is not of OpenAI', { input: 'one', encoding_format: 'ubinary' }],
-    ['a number that would be rounded', { input: 'one', seed: 2 ** 80 }],
+    ['fractional tokens', { input: [1.5] }],
+    ['an encoding that OpenAI does not define', { input: 'one', encoding_format: 'ubinary' }],
+    ['an integer that would be rounded', { input: 'one', seed: 2 ** 80 }],
   ])('leaves %s to be cached as a whole', (_, fields) => {
     expect(readEmbeddingsInput({ model, ...fields })).toBeNull()
   })
@@ -86,8 +86,8 @@ describe('readEmbeddingsQuery', () => {
   })
 
   test.each([
-    ['an empty text', 'input', ['one', ''], "Invalid 'input[1]': input cannot be an empty string."],
-    ['the empty text', 'input', '', "Invalid 'input': input cannot be an empty string."],
+    ['an empty text in a list', 'input', ['one', ''], "Invalid 'input[1]': input cannot be an empty string."],
+    ['an empty text alone', 'input', '', "Invalid 'input': input cannot be an empty string."],
     ['no tokens', 'input', [[1], []], "Invalid 'input[1]': input cannot be an empty array."],
     ['no inputs', 'input', [], "Invalid 'input': input cannot be an empty array."],
   ])('refuses %s', (_, param, input, message) => {
@@ -236,16 +236,16 @@ describe('readEmbeddingsAnswer', () => {
   })
 
   test.each([
-    ['too few', { data: [datum(0, [1])] }],
-    ['one index twice', { data: [datum(0, [1]), datum(0, [2])] }],
+    ['too few vectors', { data: [datum(0, [1])] }],
+    ['a duplicate index', { data: [datum(0, [1]), datum(0, [2])] }],
     ['an index out of range', { data: [datum(0, [1]), datum(2, [2])] }],
-    ['a null among the numbers', { data: [datum(0, [1]), datum(1, [null])] }],
-    ['a place among the lists instead of a vector', { data: [datum(0, [1]), datum(1, ['0'])] }],
-    ['lists of lists', { data: [datum(0, [1]), datum(1, [[0]])] }],
+    ['a null in a vector', { data: [datum(0, [1]), datum(1, [null])] }],
+    ['an index instead of a vector', { data: [datum(0, [1]), datum(1, ['0'])] }],
+    ['nested lists', { data: [datum(0, [1]), datum(1, [[0]])] }],
     ['an empty vector', { data: [datum(0, [1]), datum(1, [])] }],
-    ['bytes that are no floats', { data: [datum(0, [1]), datum(1, 'AAA=')] }],
+    ['bytes that are not floats', { data: [datum(0, [1]), datum(1, 'AAA=')] }],
     ['an error', { error: { message: 'no' } }],
-    ['a list', []],
+    ['a list instead of an object', []],
   ])('does not take %s', async (_, body) => {
     expect(await read(body, 2)).toBeNull()
   })

@@ -25,7 +25,7 @@ test.each([
   ['a value of 65 characters', `n=${'v'.repeat(65)}`],
   ['a quote', 'team="search"'],
   ['the same name twice', 'team=a, team=b'],
-  ['nine', Array.from({ length: 9 }, (_, n) => `n${n}=x`).join()],
+  ['nine tags', Array.from({ length: 9 }, (_, n) => `n${n}=x`).join()],
 ])('a header with %s is a 400 that names it', (_, header) => {
   expect(() => read(header)).toThrow(expect.objectContaining({ status: 400, param: 'X-Proxy-Tags' }))
 })

@@ -53,43 +53,52 @@ const claude = { endpoint: 'messages', kind: 'anthropic' }
 const aggregated = { kind: 'aggregator' }
 
 test.each<[string, Case]>([
-  ['a model that cannot think', { model: 'gpt-4o', capabilities: ['tools'] }],
-  ['an effort of none', { model: 'gpt-5.5', reasoning_effort: 'none' }],
-  ['an effort of none at Responses', { model: 'gpt-5.1', endpoint: 'responses', reasoning: { effort: 'none' } }],
-  ['Claude without thinking', { model: 'claude-sonnet-4-6', ...claude }],
+  ['a model without reasoning', { model: 'gpt-4o', capabilities: ['tools'] }],
+  ['effort `none`', { model: 'gpt-5.5', reasoning_effort: 'none' }],
+  ['effort `none` at Responses', { model: 'gpt-5.1', endpoint: 'responses', reasoning: { effort: 'none' } }],
+  ['Claude without a thinking field', { model: 'claude-sonnet-4-6', ...claude }],
   ['Claude with thinking disabled', { model: 'claude-sonnet-5', ...claude, thinking: { type: 'disabled' } }],
-  ['Claude at chat with an effort of none', { model: 'claude-sonnet-5', kind: 'anthropic', reasoning_effort: 'none' }],
+  ['Claude at chat with effort `none`', { model: 'claude-sonnet-5', kind: 'anthropic', reasoning_effort: 'none' }],
   ['Claude at an aggregator', { model: 'anthropic/claude-sonnet-4.5', ...aggregated }],
-  ['reasoning that is off', { model: 'openai/gpt-5.2', ...aggregated, reasoning: { enabled: false } }],
-  ['reasoning with an effort of none', { model: 'z-ai/glm-4.6', ...aggregated, reasoning: { effort: 'none' } }],
+  ['reasoning turned off', { model: 'openai/gpt-5.2', ...aggregated, reasoning: { enabled: false } }],
+  ['reasoning with effort `none`', { model: 'z-ai/glm-4.6', ...aggregated, reasoning: { effort: 'none' } }],
 ])('%s: all that is charged is shown', (_, given) => {
   expect(isSeen(given)).toBe(true)
 })
 
 test.each<[string, Case]>([
-  ['a model of unknown abilities', { model: 'new', capabilities: [] }],
-  ['a model that thinks by default', { model: 'gpt-5.5' }],
+  ['a model with unknown capabilities', { model: 'new', capabilities: [] }],
+  ['a model that reasons by default', { model: 'gpt-5.5' }],
   ['an effort', { model: 'gpt-5.5', reasoning_effort: 'low' }],
   [
-    'an effort beside one of none',
+    'an effort together with effort `none`',
     { model: 'openai/gpt-5.5', ...aggregated, reasoning_effort: 'none', reasoning: { effort: 'high' } },
   ],
-  ['a model that always thinks', { model: 'o3', reasoning_effort: 'none' }],
-  ['its like at an aggregator', { model: 'openai/gpt-5-mini', ...aggregated, reasoning: { enabled: false } }],
-  ['an effort of none where nobody reads it', { model: 'gpt-5.5', endpoint: 'responses', reasoning_effort: 'none' }],
-  ['reasoning that is off where nobody reads it', { model: 'gpt-5.5', reasoning: { enabled: false } }],
+  ['a model that always reasons', { model: 'o3', reasoning_effort: 'none' }],
+  [
+    'a model that always reasons, at an aggregator',
+    { model: 'openai/gpt-5-mini', ...aggregated, reasoning: { enabled: false } },
+  ],
+  [
+    'effort `none` in a field that the endpoint ignores',
+    { model: 'gpt-5.5', endpoint: 'responses', reasoning_effort: 'none' },
+  ],
+  ['reasoning turned off in a field that the endpoint ignores', { model: 'gpt-5.5', reasoning: { enabled: false } }],
   ['a vendor that may ignore an effort', { model: 'brand-new', kind: 'other', reasoning_effort: 'none' }],
-  ['thinking', { model: 'claude-sonnet-4-6', ...claude, thinking: { type: 'enabled', budget_tokens: 2_000 } }],
+  ['thinking enabled', { model: 'claude-sonnet-4-6', ...claude, thinking: { type: 'enabled', budget_tokens: 2_000 } }],
   ['adaptive thinking', { model: 'claude-opus-4-8', ...claude, thinking: { type: 'adaptive' } }],
   ['Claude that thinks by default', { model: 'claude-sonnet-5', ...claude }],
   ['Claude that thinks between tools', { model: 'claude-sonnet-5-5', ...claude, thinking: { type: 'between_tools' } }],
   ['Claude that always thinks', { model: 'claude-opus-5-5', ...claude, thinking: { type: 'disabled' } }],
-  ['Claude that an effort has think', { model: 'claude-sonnet-4-6', kind: 'anthropic', reasoning_effort: 'low' }],
+  [
+    'Claude that thinks because of an effort',
+    { model: 'claude-sonnet-4-6', kind: 'anthropic', reasoning_effort: 'low' },
+  ],
   [
     'thinking disabled in a translated request',
     { model: 'gpt-5.5', endpoint: 'messages', thinking: { type: 'disabled' } },
   ],
-  ['a variant that thinks', { model: 'anthropic/claude-sonnet-4.5:thinking', ...aggregated }],
+  ['a model variant with reasoning', { model: 'anthropic/claude-sonnet-4.5:thinking', ...aggregated }],
   ['included reasoning', { model: 'anthropic/claude-sonnet-4.5', ...aggregated, include_reasoning: true }],
 ])('%s: more may be charged than is shown', (_, given) => {
   expect(isSeen(given)).toBe(false)

@@ -54,7 +54,7 @@ const chargeReported = (call: PricedCall, usage: unknown, report: Partial<CallUs
 
 test.each([
   ['an aggregator', 'aggregator', 0.5],
-  ['whom nobody knows to report one', 'openai', (1_000 + 4 * 100) / 1e6],
+  ['a provider that is not known to report one', 'openai', (1_000 + 4 * 100) / 1e6],
 ])('a cost is believed of %s', async (_, kind, expected) => {
   const { usd } = await chargeReported(callTo(PRICED, kind), {
     prompt_tokens: 1_000,

@@ -117,7 +117,7 @@ test.each([
     createError('budgetExceeded', { budget: '1 USD', until: '', most: '2 USD', left: '1 USD' }),
     null,
   ],
-  ['what concerns all', failed, failed],
+  ['a failure that concerns every follower', failed, failed],
 ])('a call that ends for %s tells its followers so', async (_, failure, told) => {
   const { led, settled, asked } = leadCall({ reserve: () => Promise.reject(failure) })
   expect(await led).toEqual({ failure })
