@@ -35,14 +35,14 @@ test('a name, or another role beside the text, is context', () => {
 })
 
 test.each([
-  ['the assistant spoke last', [{ role: 'assistant', content: 'x' }]],
-  ['a tool answered last', [{ role: 'tool', tool_call_id: 'c', content: 'x' }]],
+  ['the last message is the assistant’s', [{ role: 'assistant', content: 'x' }]],
+  ['the last message is a tool’s result', [{ role: 'tool', tool_call_id: 'c', content: 'x' }]],
   ['there is only an image', [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'a' } }] }]],
   ['the text is blank', [{ role: 'user', content: ' \n' }]],
   ['the text is a document', [{ role: 'user', content: 'x'.repeat(16_001) }]],
-  ['the database could not hold it', [{ role: 'user', content: 'a\0b' }]],
+  ['the database cannot store the text', [{ role: 'user', content: 'a\0b' }]],
   [
-    'a document stands beside it',
+    'the message also contains a document',
     [
       {
         role: 'user',
@@ -53,7 +53,7 @@ test.each([
       },
     ],
   ],
-  ['half a surrogate pair is in it', [{ role: 'user', content: 'a\ud800b' }]],
+  ['the text contains half a surrogate pair', [{ role: 'user', content: 'a\ud800b' }]],
 ])('nothing is matched by similarity where %s', (_, messages) => {
   expect(chat(...messages)).toBeNull()
 })

@@ -72,9 +72,9 @@ describe('packVector', () => {
 
   test.each([
     ['no numbers', []],
-    ['a number that is none', [0.1, Number.NaN]],
-    ['an infinite one', Float32Array.of(Number.POSITIVE_INFINITY)],
-    ['more numbers than any model gives', new Float32Array(70_000)],
+    ['NaN', [0.1, Number.NaN]],
+    ['an infinite number', Float32Array.of(Number.POSITIVE_INFINITY)],
+    ['more numbers than any model returns', new Float32Array(70_000)],
   ])('refuses %s', (_, numbers) => {
     expect(packVector(numbers)).toBeNull()
   })
