@@ -11,14 +11,18 @@ function addressesOf(environment: Record<string, string>, headers: Record<string
 test.each([
   ['on the proxy’s own port', {}, ['http://127.0.0.1:4000', 'http://127.0.0.1:4000/v1']],
   ['on another port', { DASHBOARD: '4000', PORT: '3000' }, ['http://127.0.0.1:4000', 'http://127.0.0.1:3000/v1']],
-  ['told', { PUBLIC_URL: 'https://proxy.example.com/' }, ['https://proxy.example.com', 'https://proxy.example.com/v1']],
   [
-    'told with a path',
+    'configured',
+    { PUBLIC_URL: 'https://proxy.example.com/' },
+    ['https://proxy.example.com', 'https://proxy.example.com/v1'],
+  ],
+  [
+    'configured with a path',
     { PUBLIC_URL: 'https://example.com/llm/v1' },
     ['https://example.com', 'https://example.com/llm/v1'],
   ],
   [
-    'told, with another port for the dashboard',
+    'configured, with another port for the dashboard',
     { PUBLIC_URL: 'https://proxy.example.com', DASHBOARD: '4000' },
     ['http://127.0.0.1:4000', 'https://proxy.example.com/v1'],
   ],

@@ -24,10 +24,10 @@ test('what is left replaces what a provider said of its own limits, but not a bu
 })
 
 test.each([
-  ['nothing for what is free', null, null, {}],
-  ['requests alone without budgets', 7, null, REQUESTS],
+  ['nothing for a free request', null, null, {}],
+  ['only requests without budgets', 7, null, REQUESTS],
   [
-    'no tokens where they are not limited',
+    'no tokens without a token limit',
     null,
     { remainingUsd: 1.5, tokens: null },
     { 'x-proxy-budget-remaining-usd': '1.5' },

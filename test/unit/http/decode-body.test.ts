@@ -59,10 +59,10 @@ describe('decodeBody', () => {
     const encoded = encodeBody('{"model":"m"}'.repeat(100), coding)
 
     test.each<[string, Uint8Array]>([
-      ['text', Buffer.from('{"model":"m"}')],
-      ['nothing', Buffer.alloc(0)],
-      ['a body that is cut off', encoded.subarray(0, -3)],
-      ['a body with more behind it', Buffer.concat([encoded, Buffer.from('{"model":"other"}')])],
+      ['uncompressed text', Buffer.from('{"model":"m"}')],
+      ['an empty body', Buffer.alloc(0)],
+      ['a truncated body', encoded.subarray(0, -3)],
+      ['a body with trailing data', Buffer.concat([encoded, Buffer.from('{"model":"other"}')])],
     ])('refuses %s', async (_, bytes) => {
       await expect(decode(bytes)).rejects.toMatchObject({ status: 400, param: 'Content-Encoding' })
     })

@@ -2,19 +2,19 @@ import { expect, test } from 'vitest'
 import { addModelToBody, insertModel } from '../../../src/http/read-body.ts'
 
 test.each([
-  ['a body that names none', '{"seed": 12345678901234567890}', '{"model":"m","seed": 12345678901234567890}'],
-  ['an empty one', ' { }', ' {"model":"m" }'],
-  ['one that names its own', '{"model": "own"}', '{"model": "own"}'],
-  ['one that names none but further in', '{"tool":{"model":1}}', '{"model":"m","tool":{"model":1}}'],
-  ['one that quotes the word', '{"a":"\\"model\\":"}', '{"model":"m","a":"\\"model\\":"}'],
-  ['what is no object', '[1]', '[1]'],
+  ['a body without a model', '{"seed": 12345678901234567890}', '{"model":"m","seed": 12345678901234567890}'],
+  ['an empty body', ' { }', ' {"model":"m" }'],
+  ['a body with its own model', '{"model": "own"}', '{"model": "own"}'],
+  ['a body with a model in a nested field only', '{"tool":{"model":1}}', '{"model":"m","tool":{"model":1}}'],
+  ['a body that quotes the field name', '{"a":"\\"model\\":"}', '{"model":"m","a":"\\"model\\":"}'],
+  ['a body that is not an object', '[1]', '[1]'],
 ])('%s', (_, given, expected) => {
   expect(insertModel(given, 'm')).toBe(expected)
 })
 
 test.each([
-  ['a long body that names none', '{"a":"', '{"model":"m","a":"'],
-  ['one that names its own', '{"model":"own","a":"', '{"model":"own","a":"'],
+  ['a long body without a model', '{"a":"', '{"model":"m","a":"'],
+  ['a long body with its own model', '{"model":"own","a":"', '{"model":"own","a":"'],
 ])('%s', async (_, given, expected) => {
   const long = `${'x'.repeat(300_000)}"}`
   const bytes = Buffer.from(given + long)

@@ -62,8 +62,8 @@ test.each<[string, Partial<UsageRecord>]>([
   ['the cache result', { cache_result: null }],
   ['the reason of a miss', { cache_reason: 'expired' }],
   ['the tags', { tags: { team: 'search' } }],
-  ['the class of the status', { status: 502 }],
-  ['the latency, by a quarter of an octave', { latency_ms: 9.6 }],
+  ['the status class', { status: 502 }],
+  ['the latency bucket (a quarter of an octave)', { latency_ms: 9.6 }],
 ])('%s keeps records apart', (_, difference) => {
   const sums = sumUsage([record, { ...record, ...difference }])
   expect(sums.map(sum => sum.requests)).toEqual([1, 1])

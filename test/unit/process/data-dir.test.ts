@@ -27,7 +27,7 @@ test('a folder that a living process holds is refused, naming it', async () => {
 
 test.each([
   ['of a process that has ended', async () => `${Bun.spawnSync(['true']).pid} 1`],
-  ['whose number has gone to another process', async () => `${process.ppid} 1`],
+  ['whose process id now belongs to another process', async () => `${process.ppid} 1`],
   ['that was never written', async () => ''],
 ])('a lock file %s stops no start', async (_, content) => {
   await writeFile(lock(), await content())

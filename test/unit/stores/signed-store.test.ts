@@ -46,13 +46,13 @@ test('an entry is what was written', async () => {
 })
 
 test.each<[string, (bytes: Buffer) => Uint8Array]>([
-  ['a byte of the answer', spoilEnd],
+  ['a byte of the value', spoilEnd],
   ['a byte of the nonce', bytes => bytes.fill((bytes[0] ?? 0) ^ 1, 0, 1)],
   ['a byte of the tag', bytes => bytes.fill((bytes[20] ?? 0) ^ 1, 20, 21)],
   ['its end', bytes => bytes.subarray(0, -1)],
   ['all but a few bytes', bytes => bytes.subarray(0, 5)],
   ['everything', () => Buffer.alloc(0)],
-  ['its tag, as one that another version wrote', () => ENTRY],
+  ['its tag, as in an entry of another version', () => ENTRY],
 ])('one that has lost %s is a miss, and goes', async (_, change) => {
   const below = createInProcessStore()
   const { tagged, read, wrong } = open(below)

@@ -33,8 +33,8 @@ describe('psql frames', () => {
   test.each([
     ['another version', '0000000800020000'],
     ['a length shorter than itself', '00000003000300000000'],
-    ['a length beyond all reason', '7fffffff00030000'],
-    ['HTTP', Buffer.from('GET / HTTP/1.1\r\n').toString('hex')],
+    ['an implausible length', '7fffffff00030000'],
+    ['an HTTP request', Buffer.from('GET / HTTP/1.1\r\n').toString('hex')],
   ])('%s is refused', (_, bytes) => {
     expect(() => createFrameReader().read(Buffer.from(bytes, 'hex'))).toThrow(/invalid|unsupported/)
   })
