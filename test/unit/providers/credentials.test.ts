@@ -9,8 +9,8 @@ const credentials = new Credentials([SECRET, OTHER])
 
 function filter(parts: readonly Uint8Array[], by = credentials) {
   const open = by.createRedactor()
-  const crossed = [...parts.map(part => Buffer.from(open.push(part))), Buffer.from(open.end())]
-  return { text: Buffer.concat(crossed).toString(), crossed, hasFound: open.hasFound }
+  const outputs = [...parts.map(part => Buffer.from(open.push(part))), Buffer.from(open.end())]
+  return { text: Buffer.concat(outputs).toString(), outputs, hasFound: open.hasFound }
 }
 
 /** Splits the text's bytes at these fractions of their length. */
@@ -50,8 +50,8 @@ test('any other bytes cross as they are, and none wait where no credential can b
   fc.assert(
     fc.property(fc.array(fc.oneof(piece, fc.string())), fractions, (pieces, at) => {
       const told = `${pieces.join('')}\n\n`
-      const { text, crossed, hasFound } = filter(cut(told, at))
-      expect([text, hasFound, crossed.at(-1)?.length]).toEqual([told, false, 0])
+      const { text, outputs, hasFound } = filter(cut(told, at))
+      expect([text, hasFound, outputs.at(-1)?.length]).toEqual([told, false, 0])
     }),
   )
 })

@@ -7,7 +7,7 @@ const request = { endpoint: 'chat' } as UpstreamRequest
 let stored: Map<number, string>
 let openKey: ReturnType<typeof vi.fn<(owner: { projectId: number }) => Promise<string | null>>>
 let protectedOnes: number
-let asked: string[]
+let calledKeys: string[]
 let direct: DirectProviders
 
 beforeEach(() => {
@@ -17,14 +17,14 @@ beforeEach(() => {
   stored = new Map([[1, 'sk-one']])
   openKey = vi.fn(async ({ projectId }) => stored.get(projectId) ?? null)
   protectedOnes = 0
-  asked = []
+  calledKeys = []
   direct = createDirectProviders({
     decryptKey: openKey,
     connect: (name, apiKey) => ({
       name,
       pricedAs: name,
       async send() {
-        asked.push(apiKey)
+        calledKeys.push(apiKey)
         return { status: 200, headers: new Headers(), body: new ReadableStream(), isStorable: () => true }
       },
     }),
@@ -52,7 +52,7 @@ describe('a direct provider', () => {
     expect(openKey).not.toHaveBeenCalled()
     await Promise.all(Array.from({ length: 10 }, () => of(1, 5).send(request)))
     expect(openKey).toHaveBeenCalledExactlyOnceWith({ projectId: 1, provider: 'openai' }, null)
-    expect([protectedOnes, asked.length]).toEqual([1, 10])
+    expect([protectedOnes, calledKeys.length]).toEqual([1, 10])
   })
 
   test('is another for a new version, and for another project or provider', async () => {
@@ -67,7 +67,7 @@ describe('a direct provider', () => {
     expect(of(1, 6)).not.toBe(provider)
     await of(1, 6).send(request)
     await of(2, 5).send(request)
-    expect(asked).toEqual(['sk-one', 'sk-new', 'sk-two'])
+    expect(calledKeys).toEqual(['sk-one', 'sk-new', 'sk-two'])
   })
 
   test('does not go back to an older key for a request that knows less', async () => {

@@ -37,15 +37,15 @@ const messages = (type: string, name: string): Form => ({
 })
 
 const FORMS: Record<string, Form> = {
-  'content of chat': chat(
+  'content of a chat chunk': chat(
     content => ({ content }),
     ({ content }) => content,
   ),
-  'arguments of a tool call of chat': chat(
+  'arguments of a chat tool call': chat(
     text => ({ tool_calls: [{ index: 1, function: { arguments: text } }] }),
     ({ tool_calls }) => tool_calls[0].function.arguments,
   ),
-  'reasoning of chat': chat(
+  'reasoning of a chat chunk': chat(
     text => ({ content: '', reasoning_details: [{ type: 'reasoning.text', text }] }),
     ({ reasoning_details }) => reasoning_details[0].text,
   ),
@@ -54,9 +54,9 @@ const FORMS: Record<string, Form> = {
     read: (event: Any) => event.choices[0].text,
   },
   'text of a response': typed('response.output_text.delta', { item_id: 'msg', content_index: 0 }),
-  'arguments of a response': typed('response.function_call_arguments.delta', { item_id: 'fc' }),
+  'function arguments of a response': typed('response.function_call_arguments.delta', { item_id: 'fc' }),
   'text of a message': messages('text_delta', 'text'),
-  'input of a tool of a message': messages('input_json_delta', 'partial_json'),
+  'tool input of a message': messages('input_json_delta', 'partial_json'),
   'a transcript': typed('transcript.text.delta', {}),
   'a realtime transcript': typed('response.output_audio_transcript.delta', { response_id: 'r', content_index: 0 }),
 }
@@ -67,10 +67,10 @@ const decode = (inJson: string) => JSON.parse(`"${inJson}"`) as string
 /** Forwards a stream event by event, and records the output after each event. */
 function forward(events: readonly string[], by = credentials) {
   const filter = openBody(by, { headers: new Headers({ 'content-type': 'text/event-stream' }) })
-  const crossed = [...events.map(event => filter.push(Buffer.from(event))), filter.end()].map(each =>
+  const outputs = [...events.map(event => filter.push(Buffer.from(event))), filter.end()].map(each =>
     Buffer.from(each).toString(),
   )
-  return { text: crossed.join(''), crossed, hasFound: filter.hasFound }
+  return { text: outputs.join(''), outputs, hasFound: filter.hasFound }
 }
 
 function readText(stream: string, read: Form['read']): string {
@@ -135,14 +135,14 @@ describe.each(Object.entries(FORMS))('a credential in %s', (_, { write: form, re
     fc.assert(
       fc.property(fc.array(fc.oneof(piece, fc.string()), { minLength: 1 }), fractions, (pieces, at) => {
         const events = cut(pieces.join(''), at).map(part => write(form(part)))
-        const { text, crossed, hasFound } = forward([...events, 'data: [DONE]\n\n'])
-        expect([text, hasFound, crossed.at(-1)]).toEqual([`${events.join('')}data: [DONE]\n\n`, false, ''])
+        const { text, outputs, hasFound } = forward([...events, 'data: [DONE]\n\n'])
+        expect([text, hasFound, outputs.at(-1)]).toEqual([`${events.join('')}data: [DONE]\n\n`, false, ''])
       }),
     )
   })
 })
 
-const content = FORMS['content of chat'] as Form
+const content = FORMS['content of a chat chunk'] as Form
 const chunk = (text: string, choice = 0) => write(content.write(text, choice))
 
 test('of two interleaved choices, each is read by itself', () => {
@@ -171,8 +171,8 @@ test('an event is held only while its text may begin a credential', () => {
   const events = ['This', ' is', ' of us', ' sk', '-pro', 'file', ' x', ' sk-proj', '-a1', ' y'].map(part =>
     chunk(part),
   )
-  const { crossed } = forward(events)
-  expect(crossed.map(each => each.split('data: ').length - 1)).toEqual([1, 1, 1, 1, 0, 2, 1, 0, 0, 3, 0])
+  const { outputs } = forward(events)
+  expect(outputs.map(each => each.split('data: ').length - 1)).toEqual([1, 1, 1, 1, 0, 2, 1, 0, 0, 3, 0])
 })
 
 test.each([
@@ -182,18 +182,18 @@ test.each([
   [write({ type: 'error', error: { message: 'sk-proj' } })],
 ])('nothing is held behind %j, and one that is the beginning of another is redacted', end => {
   const both = new Credentials(['sk-0123456789', 'sk-0123456789-more'])
-  const { crossed } = forward([chunk('a sk-0123'), chunk('456789'), end, chunk(' z')], both)
-  expect(crossed.slice(0, 2)).toEqual(['', ''])
-  expect(crossed[2]).toContain('"a [redacted]"')
-  expect(crossed[2]).toContain(end)
-  expect(forward([chunk('a sk-proj'), end]).crossed.slice(0, 2)).toEqual(['', chunk('a sk-proj') + end])
+  const { outputs } = forward([chunk('a sk-0123'), chunk('456789'), end, chunk(' z')], both)
+  expect(outputs.slice(0, 2)).toEqual(['', ''])
+  expect(outputs[2]).toContain('"a [redacted]"')
+  expect(outputs[2]).toContain(end)
+  expect(forward([chunk('a sk-proj'), end]).outputs.slice(0, 2)).toEqual(['', chunk('a sk-proj') + end])
 })
 
 test('what is held of other texts is bounded, and what follows is redacted all the same', () => {
   const other = chunk('x'.repeat(50_000), 1)
-  const { crossed, hasFound } = forward([chunk(SECRET.slice(0, 9)), ...Array(6).fill(other), chunk(SECRET.slice(9))])
-  expect(crossed.findIndex(each => each.length > 0)).toBe(6)
-  expect([crossed.join('').includes(SECRET.slice(9)), hasFound]).toEqual([false, true])
+  const { outputs, hasFound } = forward([chunk(SECRET.slice(0, 9)), ...Array(6).fill(other), chunk(SECRET.slice(9))])
+  expect(outputs.findIndex(each => each.length > 0)).toBe(6)
+  expect([outputs.join('').includes(SECRET.slice(9)), hasFound]).toEqual([false, true])
   const filter = new EventFilter<string>(credentials, (_, body) => JSON.stringify(body))
   const begin = (id: number) => JSON.stringify({ type: 'a.delta', response_id: id, delta: 's' })
   for (let id = 0; id <= 256; id++) expect(filter.push(begin(id), begin(id))).toEqual([begin(id)])
@@ -204,7 +204,7 @@ test('what is held of other texts is bounded, and what follows is redacted all t
 
 test('a stream that ends early gives what is held, and is read to its end', () => {
   const begin = chunk('a sk-proj')
-  expect(forward([begin]).crossed).toEqual(['', begin])
+  expect(forward([begin]).outputs).toEqual(['', begin])
   expect(forward([begin, chunk(SECRET.slice(7)).trimEnd()]).hasFound).toBe(true)
 })
 

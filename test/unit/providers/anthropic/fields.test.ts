@@ -206,7 +206,7 @@ function fieldsOf(treatment: string): ChatRequestField[] {
 describe('the table of field rules', () => {
   test.each(fieldsOf('translated'))('%s is translated', field => {
     const sample = TRANSLATED[field]
-    expect(sample, 'a sample for each translated field').toBeDefined()
+    expect(sample, 'each translated field must have a sample').toBeDefined()
     expect(translate(sample?.body ?? {})).toMatchObject(sample?.becomes ?? {})
     expect(translate({})).not.toMatchObject(field === 'messages' ? { system: [] } : (sample?.becomes ?? {}))
   })

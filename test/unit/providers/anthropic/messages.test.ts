@@ -11,8 +11,8 @@ function translate(messages: unknown[], fields: Record<string, unknown> = {}) {
   return translateRequest({ model: 'claude-opus-5-5', messages, ...fields }, { maxOutputTokens: null })
 }
 
-function text(said: string, extra: object = {}) {
-  return { type: 'text', text: said, ...extra }
+function text(content: string, extra: object = {}) {
+  return { type: 'text', text: content, ...extra }
 }
 
 function user(...content: object[]) {
@@ -31,8 +31,8 @@ function use(id: string, name = 'f', input: unknown = {}) {
   return { type: 'tool_use', id, name, input }
 }
 
-function result(id: string, said?: string) {
-  return { type: 'tool_result', tool_use_id: id, ...(said === undefined ? {} : { content: [text(said)] }) }
+function result(id: string, content?: string) {
+  return { type: 'tool_result', tool_use_id: id, ...(content === undefined ? {} : { content: [text(content)] }) }
 }
 
 function refused(messages: unknown[], param: string) {

@@ -6,8 +6,8 @@ import { translateResponse } from '../../../../src/providers/anthropic/response/
 
 const PLAIN = createAnthropicResponseContext({}, 1_760_000_000_999)
 
-function text(said: string): ContentBlock {
-  return { type: 'text', text: said, citations: null }
+function text(content: string): ContentBlock {
+  return { type: 'text', text: content, citations: null }
 }
 
 function thought(thinking: string): ContentBlock {

@@ -29,7 +29,7 @@ const part = fc.oneof(
   fc.constant({ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0xLjQ=', filename: 'a.pdf' } }),
 )
 const content = fc.oneof(words, fc.array(part, { maxLength: 3 }))
-const said = fc.oneof(
+const plainMessage = fc.oneof(
   fc.record({ role: fc.constantFrom('system', 'developer'), content: words }),
   fc.record({ role: fc.constant('user'), content }),
   fc.record({ role: fc.constant('assistant'), content: fc.oneof(words, fc.constant(null)) }),
@@ -60,7 +60,7 @@ const messages = fc
   .tuple(
     fc.array(
       fc.oneof(
-        said.map(one => [one]),
+        plainMessage.map(one => [one]),
         exchange,
       ),
       { maxLength: 6 },

@@ -44,7 +44,7 @@ function message(content: ContentBlock[], stop_reason: StopReason = 'end_turn'):
   }
 }
 
-const text = (said: string): ContentBlock => ({ type: 'text', text: said, citations: null })
+const text = (content: string): ContentBlock => ({ type: 'text', text: content, citations: null })
 const use = (id: string, input: unknown = {}): ContentBlock => ({
   type: 'tool_use',
   id,
@@ -105,10 +105,10 @@ const words = fc.array(
   ),
   { maxLength: 12 },
 )
-const said = words.map(parts => parts.join(''))
+const texts = words.map(parts => parts.join(''))
 const block: fc.Arbitrary<ContentBlock> = fc.oneof(
-  said.map(text),
-  fc.record({ type: fc.constant('thinking' as const), thinking: said, signature: fc.uuid() }),
+  texts.map(text),
+  fc.record({ type: fc.constant('thinking' as const), thinking: texts, signature: fc.uuid() }),
   fc.record({ type: fc.constant('redacted_thinking' as const), data: fc.uuid() }),
   fc
     .record({

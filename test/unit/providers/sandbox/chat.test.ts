@@ -64,7 +64,7 @@ async function refusalOf(request: object): Promise<{ param: string | null; messa
     if (error instanceof ProxyError && error.status === 400) return error
     throw error
   }
-  throw new Error('it was answered')
+  throw new Error('The request was not rejected')
 }
 
 describe('text', () => {

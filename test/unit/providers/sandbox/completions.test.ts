@@ -27,7 +27,7 @@ function paramOf(request: object): string | null {
     if (error instanceof ProxyError && error.status === 400) return error.param
     throw error
   }
-  throw new Error('it was answered')
+  throw new Error('The request was not rejected')
 }
 
 test('a completion is marked, and sixteen tokens long unless asked otherwise', () => {

@@ -28,7 +28,7 @@ function paramOf(request: object): string | null {
     if (error instanceof ProxyError && error.status === 400) return error.param
     throw error
   }
-  throw new Error('it was answered')
+  throw new Error('The request was not rejected')
 }
 
 test('an embedding is a unit vector of the model, the same every time', () => {
