@@ -234,11 +234,11 @@ describe('what Claude models refuse at /v1/responses is said of the client’s o
     } catch (error) {
       refused = error
     }
-    if (!(refused instanceof ProxyError)) throw new Error('not refused')
-    const told = restoreClientFieldNames('responses', own, TARGET, refused)
-    expect(told).toEqual({ param, message: expect.stringContaining(text) })
-    expect(told.message).toContain(param)
-    expect(told.message).not.toMatch(/messages|max_completion|response_format|reasoning_effort|image_url\.url/)
+    if (!(refused instanceof ProxyError)) throw new Error('The request was not rejected')
+    const restored = restoreClientFieldNames('responses', own, TARGET, refused)
+    expect(restored).toEqual({ param, message: expect.stringContaining(text) })
+    expect(restored.message).toContain(param)
+    expect(restored.message).not.toMatch(/messages|max_completion|response_format|reasoning_effort|image_url\.url/)
   })
 })
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { mergeContent, readContentParts, textOfContent } from '../../../../src/formats/chat/content-parts.ts'
 
-const text = (said: string) => ({ type: 'text', text: said })
-const thinking = (...said: string[]) => ({ type: 'thinking', thinking: said.map(text) })
+const text = (content: string) => ({ type: 'text', text: content })
+const thinking = (...texts: string[]) => ({ type: 'thinking', thinking: texts.map(text) })
 
 describe('readContent', () => {
   test.each<[unknown, object[]]>([

@@ -73,27 +73,27 @@ const message = both(
 )
 
 /** Tokens that add up to the text exactly, or arbitrary tokens. */
-function tokensOf(said: unknown): fc.Arbitrary<string[]> {
-  if (typeof said !== 'string') return fc.array(text, { maxLength: 3 })
-  const letters = [...said]
+function tokensOf(content: unknown): fc.Arbitrary<string[]> {
+  if (typeof content !== 'string') return fc.array(text, { maxLength: 3 })
+  const letters = [...content]
   const cuts = fc
     .array(fc.nat(letters.length), { maxLength: 5 })
     .map(all => [...all.toSorted((a, b) => a - b), letters.length])
   const exact = cuts.map(ends => ends.map((end, at) => letters.slice(ends[at - 1] ?? 0, end).join('')))
   return fc.oneof({ weight: 3, arbitrary: exact }, { weight: 1, arbitrary: fc.array(text, { maxLength: 3 }) })
 }
-function tokenLogprobs(said: unknown): fc.Arbitrary<unknown> {
-  const entries = tokensOf(said).map(tokens =>
+function tokenLogprobs(content: unknown): fc.Arbitrary<unknown> {
+  const entries = tokensOf(content).map(tokens =>
     tokens.map((token, at) => ({ token, logprob: -at, bytes: null, top_logprobs: [{ token, index: 0 }] })),
   )
   return fc.option(entries)
 }
-function chatLogprobs(said: JsonObject): fc.Arbitrary<unknown> {
-  const { content, refusal } = said
+function chatLogprobs(chatMessage: JsonObject): fc.Arbitrary<unknown> {
+  const { content, refusal } = chatMessage
   return fc.option(both(fc.record({ content: tokenLogprobs(content), refusal: tokenLogprobs(refusal) }), unknown))
 }
-function legacyLogprobs(said: string): fc.Arbitrary<unknown> {
-  const lists = tokensOf(said).map(tokens => ({
+function legacyLogprobs(content: string): fc.Arbitrary<unknown> {
+  const lists = tokensOf(content).map(tokens => ({
     tokens,
     token_logprobs: tokens.map(() => -1),
     top_logprobs: null,
@@ -104,25 +104,25 @@ function legacyLogprobs(said: string): fc.Arbitrary<unknown> {
 }
 
 const finishReason = fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter')
-const plainChoice = message.chain(said =>
+const plainChoice = message.chain(chatMessage =>
   both(
-    fc.record({ message: fc.constant(said), finish_reason: finishReason }),
-    some({ logprobs: chatLogprobs(said) }),
+    fc.record({ message: fc.constant(chatMessage), finish_reason: finishReason }),
+    some({ logprobs: chatLogprobs(chatMessage) }),
     unknown,
   ),
 )
 /** Aggregators add the native finish reason, and number the calls of plain responses too. */
 const aggregatorChoice = plainChoice.map(choice => {
-  const said = choice.message as JsonObject
-  const calls = said.tool_calls
+  const chatMessage = choice.message as JsonObject
+  const calls = chatMessage.tool_calls
   const numberedCalls = Array.isArray(calls) ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : {}
-  return { ...choice, native_finish_reason: 'STOP', message: { ...said, ...numberedCalls } }
+  return { ...choice, native_finish_reason: 'STOP', message: { ...chatMessage, ...numberedCalls } }
 })
 const chatChoice = fc.oneof(plainChoice, aggregatorChoice)
-const legacyChoice = text.chain(said =>
+const legacyChoice = text.chain(completion =>
   both(
-    fc.record({ text: fc.constant(said), finish_reason: finishReason }),
-    some({ logprobs: legacyLogprobs(said) }),
+    fc.record({ text: fc.constant(completion), finish_reason: finishReason }),
+    some({ logprobs: legacyLogprobs(completion) }),
     unknown,
   ),
 )
@@ -150,9 +150,9 @@ function readChunks(payloads: string[]): JsonObject[] {
   return payloads.map(payload => JSON.parse(payload))
 }
 
-function chatBody(said: JsonObject, choice: JsonObject = {}, top: JsonObject = {}): JsonObject {
+function chatBody(chatMessage: JsonObject, choice: JsonObject = {}, top: JsonObject = {}): JsonObject {
   const choices = [
-    { index: 0, message: { role: 'assistant', ...said }, logprobs: null, finish_reason: 'stop', ...choice },
+    { index: 0, message: { role: 'assistant', ...chatMessage }, logprobs: null, finish_reason: 'stop', ...choice },
   ]
   return { id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices, ...top }
 }

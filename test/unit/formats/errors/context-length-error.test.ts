@@ -9,7 +9,7 @@ const overLimit = (prompt: number, completion: number, limit: number) =>
 const PLAIN = 'prompt is too long'
 
 /** The provider's message, and the beginning of the message that Anthropic's clients receive. */
-const FULL: [message: string, told: string][] = [
+const FULL: [message: string, anthropicMessage: string][] = [
   [
     "This model's maximum context length is 128000 tokens. However, your messages resulted in 150000 tokens.",
     tooLong(150000, 128000),

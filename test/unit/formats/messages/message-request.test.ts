@@ -31,7 +31,7 @@ function refusalOf(more: JsonObject): ProxyError {
     if (error instanceof ProxyError) return error
     throw error
   }
-  throw new Error('was not refused')
+  throw new Error('The request was not rejected')
 }
 
 describe('messageToChat', () => {

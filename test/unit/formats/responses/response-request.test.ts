@@ -18,7 +18,7 @@ function refusalOf(body: JsonObject): ProxyError {
     if (error instanceof ProxyError) return error
     throw error
   }
-  throw new Error('was not refused')
+  throw new Error('The request was not rejected')
 }
 
 describe('responseToChat', () => {

@@ -42,8 +42,8 @@ describe('an event without usage', () => {
     expect(hideUsage('{"choices":[],"usage":{"total_tokens":3},"x_groq":{"id":"req_1"}}')).toBe(null)
     const nested = '{"choices":[],"x_groq":{"usage":{"a":1}}}'
     expect(hideUsage(nested)).toBe(nested)
-    const said = '{"choices":[{"delta":{"content":"say \\",\\"usage\\":null"}}]}'
-    expect(hideUsage(said)).toBe(said)
+    const quoted = '{"choices":[{"delta":{"content":"say \\",\\"usage\\":null"}}]}'
+    expect(hideUsage(quoted)).toBe(quoted)
   })
 
   test('rounds no number of what stays', () => {
