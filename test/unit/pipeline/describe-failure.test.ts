@@ -12,9 +12,10 @@ test('an upstream is quoted without the prompt, in any place and any escaping', 
       fc.boolean(),
       (prompt, before, after, isEscaped) => {
         const quoted = toSingleLine(isEscaped ? JSON.stringify(prompt).slice(1, -1) : prompt, 1_000)
-        const told = redactPrompt(`${before}${quoted}${after}`, { messages: [{ role: 'user', content: prompt }] }) ?? ''
+        const redacted =
+          redactPrompt(`${before}${quoted}${after}`, { messages: [{ role: 'user', content: prompt }] }) ?? ''
         if (quoted.length >= 16 && !before.includes(quoted) && !after.includes(quoted))
-          expect(told).not.toContain(quoted)
+          expect(redacted).not.toContain(quoted)
       },
     ),
   )

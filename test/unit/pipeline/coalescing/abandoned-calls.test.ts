@@ -65,7 +65,7 @@ test('of a process’s shared calls, one that is joined again does not count, an
   const calls = new SharedCalls(new StreamMemory(1_000), { calls: 1, bytes: 10 })
   const leave = (name: string) => {
     const joined = calls.join(name, false)
-    if (!joined) throw new Error('It is not joined')
+    if (!joined) throw new Error('The call was not joined')
     joined.call.canContinueUnsubscribed = () => true
     joined.subscriber.leave()
     return joined.call

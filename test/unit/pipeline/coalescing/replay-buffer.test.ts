@@ -9,7 +9,7 @@ function openReplayBuffer(isSent: (attempt: number) => boolean = () => true) {
   let attempts = 0
   const replayBuffer = new ReplayBuffer(
     async ({ number = -1 }) => {
-      if (!isSent(attempts++)) throw new Error('Redis is out of reach')
+      if (!isSent(attempts++)) throw new Error('Redis is unreachable')
       sent.push(number)
       return true
     },

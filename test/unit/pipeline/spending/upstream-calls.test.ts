@@ -28,10 +28,10 @@ const FAILURES: Record<string, { failure: unknown; before: boolean; after: boole
   },
   'connect timeout': { failure: connectTimeoutError('p', 1), before: false, after: true },
   'open circuit': { failure: circuitOpenError('p', 1), before: false, after: true },
-  'connection cut': { failure: unreachableError('p', new Error('reset')), before: true, after: true },
+  'reset connection': { failure: unreachableError('p', new Error('reset')), before: true, after: true },
   'silent provider': { failure: responseTimeoutError('p', 'first byte', 1), before: true, after: true },
   'broken response': { failure: brokenResponseError('p', 'sent half of it'), before: true, after: true },
-  'redirect, which is read as a broken response': {
+  'redirect, which counts as a broken response': {
     failure: brokenResponseError('p', 'redirected', 302),
     before: false,
     after: true,
@@ -41,12 +41,12 @@ const FAILURES: Record<string, { failure: unknown; before: boolean; after: boole
     before: false,
     after: false,
   },
-  'no response in the body': { failure: emptyResponseError('p', 'sent a page'), before: false, after: false },
-  'client that left while a call was in flight': { failure: new ClientDisconnected(true), before: true, after: true },
-  'client that left between free calls': { failure: new ClientDisconnected(false), before: false, after: true },
+  'empty response body': { failure: emptyResponseError('p', 'sent a page'), before: false, after: false },
+  'client that disconnected during a call': { failure: new ClientDisconnected(true), before: true, after: true },
+  'client that disconnected between free calls': { failure: new ClientDisconnected(false), before: false, after: true },
   'rejected request': { failure: invalidRequestError('No.'), before: false, after: true },
   'unavailable database': { failure: createError('databaseUnavailable'), before: false, after: true },
-  'fault of the proxy': { failure: new TypeError('x is undefined'), before: true, after: true },
+  'internal error of the proxy': { failure: new TypeError('x is undefined'), before: true, after: true },
   'error response of the provider': { failure: { status: 500 }, before: false, after: true },
 }
 
