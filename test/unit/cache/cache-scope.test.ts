@@ -116,7 +116,7 @@ test('test keys share with test keys alone', () => {
   for (const scope of SCOPES) {
     for (const body of [ALICE, {}]) {
       const [project, sandbox] = (['project', 'test'] as const).map(type => accountOf(scope, 7, type))
-      if (!project || !sandbox) throw new Error('two accounts')
+      if (!project || !sandbox) throw new Error('There must be two accounts')
       expect(sharingScope(sandbox, body)).not.toBe(sharingScope(project, body))
       const own = normalizePrompt('Who am I?')
       expect(semanticScope(sandbox, body, own)).not.toBe(semanticScope(project, body, own))
@@ -148,7 +148,7 @@ describe('judgeableScopes', () => {
   test('lacks those of others', () => {
     const [project, key, user] = SCOPES.map(scope => accountOf(scope))
     const [otherKey, otherUser] = [accountOf('key', 8), accountOf('user', 8)]
-    if (!project || !key || !user) throw new Error('three accounts')
+    if (!project || !key || !user) throw new Error('There must be three accounts')
     expect(mayJudge(otherKey, {}, ofHit(key, {}))).toBe(false)
     expect(mayJudge(otherUser, {}, ofHit(user, {}))).toBe(false)
     expect(mayJudge(user, { user: 'bob' }, ofHit(user, ALICE))).toBe(false)

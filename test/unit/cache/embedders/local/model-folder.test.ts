@@ -53,8 +53,8 @@ describe('reads how a text becomes a vector', () => {
   test('of BGE: the first token, said or known by name', async () => {
     const bge = { pooling: 'cls', prefix: '', maxTokens: 256 }
     expect(readModelFolder(await folderWith('bge-small-en-v1.5', bare)).recipe).toEqual(bge)
-    const said = await folderWith('model-2', { ...bare, '1_Pooling/config.json': { pooling_mode_cls_token: true } })
-    expect(readModelFolder(said).recipe).toEqual(bge)
+    const pooled = await folderWith('model-2', { ...bare, '1_Pooling/config.json': { pooling_mode_cls_token: true } })
+    expect(readModelFolder(pooled).recipe).toEqual(bge)
   })
 
   test('of any: the default prompt that sentence-transformers would put before it', async () => {
