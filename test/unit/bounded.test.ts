@@ -103,7 +103,7 @@ const BY_BYTES: Record<string, () => unknown> = {
     for (let i = 0; i < 30_000; i++) bodies.store(parseRequest(asked, ask(i)))
     return bodies
   },
-  'entries whose tags were right': async () => {
+  'entries with valid signatures': async () => {
     const tags = createEntrySigner({ current: Buffer.alloc(32, 1), others: [] }, 'x')
     const store = createInProcessStore({ maxEntryBytes: MIB })
     const tagged = createSignedStore(store, { signer: tags, onInvalidSignature: () => {} })

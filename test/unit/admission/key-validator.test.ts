@@ -8,10 +8,10 @@ const LIMIT = 120
 
 /** Validates keys whose names begin with their verdicts. */
 function openValidation() {
-  const asked: string[] = []
+  const validated: string[] = []
   const keys = createKeyValidator(createInProcessStore(), {
     async validate(keyHash) {
-      asked.push(keyHash)
+      validated.push(keyHash)
       return { verdict: keyHash.split(' ')[0] } as ResolvedKey | UnknownKey
     },
   })
@@ -20,7 +20,7 @@ function openValidation() {
       () => null,
       ({ code }: { code: string }) => code,
     )
-  return { keys, asked, codeOf }
+  return { keys, validated, codeOf }
 }
 
 test('a key is read from its header, whatever the case of the scheme', () => {
@@ -57,12 +57,12 @@ test('keys that exist are not counted with those that are guessed', async () => 
 })
 
 test('requests with one key from one address share a call', async () => {
-  const { asked, codeOf } = openValidation()
+  const { validated, codeOf } = openValidation()
   await Promise.all(Array.from({ length: 20 }, () => codeOf('active 1')))
-  expect(asked).toEqual(['active 1'])
+  expect(validated).toEqual(['active 1'])
   // Requests from different addresses share no call.
   await Promise.all([ADDRESS, '203.0.113.5'].map(address => codeOf('active 2', address)))
-  expect(asked).toEqual(['active 1', 'active 2', 'active 2'])
+  expect(validated).toEqual(['active 1', 'active 2', 'active 2'])
 })
 
 test('an address is in a network of a key whatever zone it is told with, and each form of address in its own', () => {

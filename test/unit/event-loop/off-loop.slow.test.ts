@@ -39,14 +39,14 @@ test('rejects the job of a worker that exits, and runs the next one in another',
 test('it is idle once nothing waits, and what followed from a job is done', async () => {
   const loop = new WorkerPool()
   await loop.whenIdle()
-  const told: string[] = []
+  const results: string[] = []
   const chain = async () => {
-    for (const text of ['first', 'second']) told.push(await loop.run(TEST_JOB, { does: 'echo', text }, OWN))
+    for (const text of ['first', 'second']) results.push(await loop.run(TEST_JOB, { does: 'echo', text }, OWN))
   }
-  const refused = loop.run(TEST_JOB, { does: 'refuse' }, OWN).catch(() => told.push('refused'))
+  const refused = loop.run(TEST_JOB, { does: 'refuse' }, OWN).catch(() => results.push('refused'))
   void chain()
   await loop.whenIdle()
-  expect(told).toEqual(['refused', 'first from a worker', 'second from a worker'])
+  expect(results).toEqual(['refused', 'first from a worker', 'second from a worker'])
   await refused
 })
 
@@ -83,10 +83,10 @@ describe('an owner whose job takes long', () => {
   test('waits behind it alone: others have a second worker', async () => {
     const loop = new WorkerPool({ limitMs: 5_000, extraWorkerAfterMs: 50 })
     await echo(loop, 1)
-    const told: string[] = []
-    const asked = [hang(loop, 1), echo(loop, 1).catch(String), echo(loop, 2), echo(loop, 3)]
-    await Promise.all(asked.map(one => one.then(text => told.push(text))))
-    expect(told.slice(0, 2)).toEqual(['2 from a worker', '3 from a worker'])
+    const results: string[] = []
+    const jobs = [hang(loop, 1), echo(loop, 1).catch(String), echo(loop, 2), echo(loop, 3)]
+    await Promise.all(jobs.map(one => one.then(text => results.push(text))))
+    expect(results.slice(0, 2)).toEqual(['2 from a worker', '3 from a worker'])
   })
 
   test('has it ended, once there are two such owners and others wait', async () => {

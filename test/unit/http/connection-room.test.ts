@@ -4,8 +4,8 @@ import { createConnectionLimiter } from '../../../src/http/ingress.ts'
 /** `open` lists the number of open descriptors at each reading. Later readings repeat the last number. */
 function ask(open: number[], requests: number): { filling: boolean[]; looks: number } {
   let looks = 0
-  const room = createConnectionLimiter(1_000, () => open[Math.min(looks++, open.length - 1)] ?? 0)
-  return { filling: Array.from({ length: requests }, () => room.isNearLimit()), looks }
+  const limiter = createConnectionLimiter(1_000, () => open[Math.min(looks++, open.length - 1)] ?? 0)
+  return { filling: Array.from({ length: requests }, () => limiter.isNearLimit()), looks }
 }
 
 test('requests that cannot fill half of the descriptors share a look', () => {
@@ -22,10 +22,10 @@ test('no connection is kept from the look on that finds half in use, until one f
 test('each request that follows may open two descriptors, and as many may come without one', () => {
   const open = 100
   let looks = 0
-  const room = createConnectionLimiter(1_000, () => (looks++ === 0 ? open : open + 4 * 100))
+  const limiter = createConnectionLimiter(1_000, () => (looks++ === 0 ? open : open + 4 * 100))
   let requests = 0
   while (looks < 2) {
-    room.isNearLimit()
+    limiter.isNearLimit()
     requests++
   }
   expect(open + 4 * (requests - 2)).toBeLessThanOrEqual(500)

@@ -52,11 +52,11 @@ test('two addresses of one server are no two primaries, and one that does not te
 
 test('problems are told when they come and go', () => {
   const primary = new PrimaryTracker()
-  const told: (string | null)[] = []
-  primary.onProblem = problem => told.push(problem)
+  const problems: (string | null)[] = []
+  primary.onProblem = problem => problems.push(problem)
   for (const found of [[server(1)], [server(1), server(2)], [server(1), server(2)], [server(2)]])
     primary.choosePrimary(found)
-  expect(told).toEqual(['two primaries', null])
+  expect(problems).toEqual(['two primaries', null])
 })
 
 test('a problem stands until every server was heard', () => {

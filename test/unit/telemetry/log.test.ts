@@ -47,25 +47,25 @@ afterEach(() => vi.useRealTimers())
 test('what goes on repeating is told ever more rarely, and after a pause at once', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { write } = createLogDeduplicator()
-  const told: number[] = []
+  const repeatCounts: number[] = []
   const repeat = (seconds: number) => {
     for (let i = 0; i < seconds; i++) {
-      write('k', 'm', repeats => told.push(repeats))
+      write('k', 'm', repeats => repeatCounts.push(repeats))
       vi.advanceTimersByTime(1_000)
     }
   }
   repeat(60 + 120 + 240)
-  expect(told).toEqual([0, 59, 120, 240])
+  expect(repeatCounts).toEqual([0, 59, 120, 240])
   repeat(3 * 3_600)
-  expect(told.length).toBeLessThanOrEqual(4 + 4 + 3)
+  expect(repeatCounts.length).toBeLessThanOrEqual(4 + 4 + 3)
   vi.advanceTimersByTime(2 * 3_600_000)
   repeat(1)
-  expect(told.at(-1)).toBe(0)
+  expect(repeatCounts.at(-1)).toBe(0)
 })
 
 test('kinds are bounded', () => {
   const { write } = createLogDeduplicator()
-  let told = 0
-  for (let i = 0; i < 5_000; i++) write(`kind ${i}`, 'message', () => told++)
-  expect(told).toBe(1_001)
+  let written = 0
+  for (let i = 0; i < 5_000; i++) write(`kind ${i}`, 'message', () => written++)
+  expect(written).toBe(1_001)
 })
