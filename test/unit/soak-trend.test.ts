@@ -1,4 +1,4 @@
-/** How the soak test decides if memory use is level. */
+/** The soak test decides from this trend if memory use is level. */
 import { expect, test } from 'vitest'
 import { trendOf } from '../../scripts/soak/watch.ts'
 import { createRandom } from '../harness/random.ts'

@@ -1,4 +1,4 @@
-/** How `.ci/run` combines the first and the second run of a failed test file. */
+/** `.ci/run` combines the first and the second run of a failed test file. */
 import { expect, test } from 'vitest'
 import { addFailure, createResult, summarize } from '../../scripts/ci/step-result.ts'
 import {

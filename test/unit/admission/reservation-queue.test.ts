@@ -1,4 +1,4 @@
-/** Requests that wait for budget, without a database: the order in which their reservations are retried. */
+/** Reservations that wait for budget, without a database: their order, and the conditions of a retry. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createReservationQueues } from '../../../src/admission/reservation-queue.ts'
 import { ClientDisconnected } from '../../../src/errors/errors.ts'

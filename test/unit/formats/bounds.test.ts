@@ -253,7 +253,7 @@ test('a model that exceeds limits may write its longest response, whatever a req
   const model = { kind: 'chat', contextTokens: 1_000, maxOutputTokens: 500, exceedsLimits: true }
   const size = requestSizeOfBody('chat', { model: 'm', max_tokens: 10 }, 5)
   expect(maxTokens(size, model as CatalogueModel).output).toBe(500)
-  // A limit that was counted from the response is exact.
+  // Counted output tokens replace the limit of the request, and they are exact.
   expect(maxTokens(withMaxOutputTokens(size, 20), model as CatalogueModel).output).toBe(20)
 })
 

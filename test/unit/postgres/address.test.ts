@@ -116,7 +116,7 @@ test('with DATABASE_CA_FILE the server is verified, unless the address asks for 
   const ca = Buffer.from('an authority')
   expect(tlsOf('')).toEqual({ ca })
   expect(tlsOf('?sslmode=verify-full')).toEqual({ ca })
-  // As in libpq, only the certificate authority is verified.
+  // libpq, too, verifies only the certificate authority here.
   expect(tlsOf('?sslmode=require')).toEqual({ ca, checkServerIdentity: expect.any(Function) })
   expect(tlsOf('?ssl=true')).toEqual({ ca, checkServerIdentity: expect.any(Function) })
   for (const mode of ['disable', 'allow', 'prefer', 'no-verify'])

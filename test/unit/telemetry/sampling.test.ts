@@ -1,4 +1,4 @@
-/** Which requests are traced, and the trace context that providers receive for the others. */
+/** Sampling of requests, and the trace context that providers receive for requests without a trace. */
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { TracingConfig } from '../../../src/config/tracing.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
