@@ -126,7 +126,7 @@ function writeErrors(): string {
     'Errors have OpenAI’s envelope, so its clients raise their own typed errors:',
     '```json\n{ "error": { "message": "Invalid API key", "type": "authentication_error", "param": null, "code": "invalid_api_key" } }\n```',
     'Under `/v1/messages` they have Anthropic’s: `type`, `message` and `request_id`, with the same status.',
-    'Each line below has a `code` and its cause; the message says what is wrong and what to change. In a code, \`refused\` means rejected, and \`answer\` a response. `param` names the field or header at fault; `X-Request-Id` identifies the request in the log. With `x-should-retry: false`, OpenAI’s clients do not retry: a retry would not help soon, or the first attempt may still cost money.',
+    'Each line below has a `code` and its cause; the message says what is wrong and what to change. In a code, `refused` means rejected, and `answer` a response. `param` names the field or header at fault; `X-Request-Id` identifies the request in the log. With `x-should-retry: false`, OpenAI’s clients do not retry: a retry would not help soon, or the first attempt may still cost money.',
     'An upstream’s own error keeps its status, body and `Retry-After`; if the provider rejects the operator’s API key, the client gets a 502. Below 500, the client can change what is wrong; from 500 on, the operator, a store or a provider must.',
     UPSTREAM_ERRORS,
     writeErrorLists({ ...CLIENT_ERRORS, ...ROUTING_ERRORS, ...SERVER_ERRORS }),

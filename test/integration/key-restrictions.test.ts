@@ -207,10 +207,7 @@ describeOnce('restricted keys', backend => {
     ['address "::ffff:10.0.0.1" is not valid', { allowed_addresses: ['::ffff:10.0.0.1'] }],
     ['address "" is not valid', { allowed_addresses: [''] }],
     ['use 1 to 100 addresses or networks', { allowed_addresses: [] }],
-    [
-      'use 1 to 100 addresses or networks',
-      { allowed_addresses: Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`) },
-    ],
+    ['use 1 to 100 addresses or networks', { allowed_addresses: Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`) }],
     ['allowed_models is not valid: use at least one name', { allowed_models: [] }],
     ['up to 100 different model names', { allowed_models: ['a b'] }],
     ['requests_per_minute is not valid', { requests_per_minute: 0 }],
