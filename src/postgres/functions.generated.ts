@@ -6,7 +6,7 @@ export const SQL_FUNCTIONS = {
   add_member: { takes: { project: 'text', member_email: 'text', member_role: 'text' }, gives: { id: 'bigint', invitation: 'text?' } },
   /** Makes a user owner, member or viewer of a project; raises unique_violation if the user is a member. Requires an owner of it. */
   add_membership: { takes: { project: 'text', of_user: 'bigint', member_role: 'text' }, gives: 'void' },
-  /** Adds vectors that were not ready when store_cached_responses() stored their prompts. The lists have one item per vector. One is passed over where the entry is gone or has expired, or its prompt is another project's, of another context or text, or has a vector. */
+  /** Adds vectors that were not ready when store_cached_responses() stored their prompts. The lists have one item per vector. A vector is skipped if the entry was deleted or has expired, or its prompt belongs to another project, has another context or text, or has a vector. */
   add_prompt_vectors: { takes: { entry_ids: 'bigint[]', project_ids: 'bigint[]', context_hashes: 'bytea[]', normalized_hashes: 'bytea[]', space_ids: 'integer[]', vectors: 'text[]', anchor_hashes: 'bytea[]' }, gives: 'void' },
   /** Adds the codes of stored prompts to the lists of their groups, and creates the lists if necessary. */
   add_to_cache_lists: { takes: { entries: 'bigint[]' }, gives: 'void' },
@@ -14,7 +14,7 @@ export const SQL_FUNCTIONS = {
   add_user: { takes: { email: 'text', user_role: 'text', password_hash: 'text=' }, gives: 'bigint' },
   /** Adds a webhook for a project's events: of these kinds, or of all kinds if none is given. sealed: the signing secret, encrypted by the proxy. Requires an owner. */
   add_webhook: { takes: { project: 'text', url: 'text', kinds: 'text[]', sealed: 'bytea' }, gives: 'bigint' },
-  /** Validates a batch of distinct keys (hex SHA-256) and reserves up to requested requests for each against its month. requested 0 only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < requested: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within lock_wait_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and nobody may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
+  /** Validates a batch of distinct keys (hex SHA-256) and reserves up to that many requests for each against its month. requested 0: only validates. verdict: active, expired, disabled, unknown; account: in JSON; granted < requested: the quota is used up. Idempotent: the same batch of the same slot, sent again, reserves nothing and returns the same grants. A locked counter fails the batch within lock_wait_ms, 40 ms at least (55P03). near_end: the month is nearly used up, and no request may be admitted before this is on disk; with commits_on_disk, its commit waits for that. Null: in_slot, this_batch (they are not remembered), key_version (the key is unknown), account (it is unknown, or the caller knows this version of it). */
   admit: { takes: { key_hashes: 'text[]', requested: 'integer[]', in_slot: 'uuid?', this_batch: 'bigint?', known_versions: 'text[]', commits_on_disk: 'boolean', lock_wait_ms: 'integer' }, gives: { ordinal: 'integer', verdict: 'text', granted: 'integer', month: 'date', key_version: 'text?', account: 'text?', near_end: 'boolean' } },
   /** Returns all advisory locks that the proxy uses. number is the only or the first of the two numbers in pg_locks. All locks end with their transaction. */
   advisory_locks: { reads: true, takes: {}, gives: { name: 'text', number: 'integer', guards: 'text' } },
@@ -26,9 +26,9 @@ export const SQL_FUNCTIONS = {
   audit_budgets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Every kind of finding that an audit reports, the part of the audit that looks for it (see audit_parts()), and what it means. severity: violation, or notice, which no rule forbids. */
   audit_kinds: { reads: true, takes: {}, gives: { kind: 'text', part: 'text', severity: 'violation|notice', meaning: 'text' } },
-  /** The parts of an audit of a period, each of which run_audit_part() reads in one statement. Records and sums are read by partition: none is held in memory with another, and records that are not kept any more are not looked for. Null: from_time (31 days ago), until_time (two minutes ago). */
+  /** The parts of an audit of a period, each of which run_audit_part() reads in one statement. Records and sums are read by partition: partitions are not in memory together, and records past their retention are not expected. Null: from_time (31 days ago), until_time (two minutes ago). */
   audit_parts: { reads: true, takes: { from_time: 'timestamptz=', until_time: 'timestamptz=' }, gives: { part: 'text', begins: 'timestamptz', ends: 'timestamptz' } },
-  /** Compares the counters of months with plans, and with what was answered. Null: of_project (all). */
+  /** Compares the counters of months with plans, and with the number of answered requests. Null: of_project (all). */
   audit_quotas: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
   /** Looks for records that contradict their key, its limits, or themselves. Null: of_project (all). */
   audit_records: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', of_project: 'bigint?' }, gives: { kind: 'text', project_id: 'bigint?', key_id: 'bigint?', at: 'timestamptz', subject: 'text', expected: 'text', found: 'text' } },
@@ -52,7 +52,7 @@ export const SQL_FUNCTIONS = {
   cache_stats: { reads: true, takes: { of_project: 'bigint' }, gives: { entries: 'bigint', bytes: 'bigint', prompts: 'bigint', with_vector: 'bigint', vectors: 'bigint', expired: 'bigint', saveable_tokens: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Whether an administrator who can log in is left when this user gets another role (null: is deleted). Where none can, one who is invited must be left. */
   can_lose_role: { takes: { of_user: 'bigint', new_role: 'text' }, gives: 'boolean' },
-  /** Spends at once what a model costs that no key asks, as the judge: in the project's budgets in US dollars without key and tag, or false in none of them. A negative amount is given back. */
+  /** Spends the cost of a call that belongs to no key, such as the judge's, at once: in all of the project's budgets in US dollars without key and tag, or, with the result false, in none. A negative amount is refunded. */
   charge_budgets: { takes: { of_project: 'bigint', of_model: 'text', usd: 'numeric' }, gives: 'boolean' },
   /** Raises, with what the setting takes, unless the setting exists and the value suits it. */
   check_setting: { reads: true, takes: { setting: 'text', value: 'text' }, gives: 'void' },
@@ -68,7 +68,7 @@ export const SQL_FUNCTIONS = {
   claim_judgements: { takes: { max_rows: 'integer' }, gives: { id: 'bigint', project_id: 'bigint', project_name: 'text', context_hash: 'text', asked_hash: 'text', cached_hash: 'text', is_review: 'boolean', context: 'text', asked: 'text', cached: 'text', similarity: 'double precision', expires_at: 'timestamptz', semantic_judge_model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint' } },
   /** Returns those ids that the project may not name to the provider: what another project has claimed and, under a key that projects share, what this one has not claimed. With a key of its own, a project claims what it names first; of several that name it at once, one does. */
   claim_referenced_ids: { takes: { of_project: 'bigint', of_provider: 'text', under_shared_key: 'boolean', ids: 'text[]' }, gives: { id: 'text' } },
-  /** Up to that many responses that are to be asked for now, with what is needed to ask; they come again after some seconds, and ever later, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default). */
+  /** Claims up to max_rows responses whose usage is due to be requested, with the data for the request; they are due again after some seconds, and ever later, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default). */
   claim_unreconciled_responses: { takes: { max_rows: 'integer' }, gives: { project_id: 'bigint', id: 'text', provider: 'text', model: 'text', direct_providers: 'text[]', provider_keys_version: 'bigint', named_provider_keys: 'text[]?' } },
   /** Ends one session of the current user, by the hex SHA-256 of its cookie. */
   close_session: { takes: { token_hash: 'text' }, gives: 'void' },
@@ -76,7 +76,7 @@ export const SQL_FUNCTIONS = {
   close_session_with_id: { takes: { session_id: 'bigint' }, gives: 'void' },
   /** Ends all sessions of the current user, and returns how many there were. */
   close_sessions: { takes: {}, gives: 'integer' },
-  /** What the cache would have answered in a project's last week, had each cache_scope been set: by requests that asked word for word what somebody in the same scope had asked before. At most the newest 200,000 requests are looked at. */
+  /** The hits of a project's last week under each cache_scope: requests that an identical request in the same scope preceded. At most the newest 200,000 requests are read. */
   compare_scopes: { reads: true, takes: { of_project: 'bigint' }, gives: { scope: 'text', requests: 'bigint', named: 'bigint', users: 'bigint', answered: 'bigint', since: 'bigint?' } },
   /** Replaces a response that was stored when its provider started to generate it with the complete response. */
   complete_stored_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', response: 'text', item_ids: 'text[]' }, gives: 'void' },
@@ -122,11 +122,11 @@ export const SQL_FUNCTIONS = {
   delete_entry: { takes: { of_project: 'bigint', of_request: 'text' }, gives: 'void' },
   /** Deletes up to that many expired cache entries, and as many expired vectors. Returns the greater number; if it is below the limit, none are left. */
   delete_expired_entries: { takes: { max_rows: 'integer' }, gives: 'integer' },
-  /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids that a provider has forgotten, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than asked for means that none are left. */
+  /** Deletes up to that many rows of each table whose rows outlive their use: sums after 13 months, events after 90 days, ids of batches after a day, expired sessions, invitations and ids whose objects a provider has deleted, old login attempts, minutes that are not counted any more. Returns the greatest number: fewer than max_rows means that none are left. */
   delete_expired_rows: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes expired stored responses. Returns their number. */
   delete_expired_stored_responses: { takes: { max_rows: 'integer' }, gives: 'integer' },
-  /** Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than asked for means that none are left. */
+  /** Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than max_rows means that none are left. */
   delete_expired_verdicts: { takes: { max_rows: 'integer' }, gives: 'integer' },
   /** Deletes a user who was invited and cannot log in yet. Requires an administrator. */
   delete_invite: { takes: { of_user: 'bigint' }, gives: 'void' },
@@ -138,7 +138,7 @@ export const SQL_FUNCTIONS = {
   delete_stored_object: { takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: 'void' },
   /** Deletes a stored response. Returns whether it existed. */
   delete_stored_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: 'boolean' },
-  /** Removes the records that expire_reservations() wrote for requests whose processes were taken to be gone: their own records come now. */
+  /** Removes the records that expire_reservations() wrote for requests whose processes were believed to have ended: their own records come now. */
   delete_superseded_records: { takes: { reserved_as: 'uuid[]' }, gives: 'void' },
   /** The provider will never say what the response used: the estimate stays. */
   delete_unreconciled_response: { takes: { of_project: 'bigint', response_id: 'text' }, gives: 'void' },
@@ -164,15 +164,15 @@ export const SQL_FUNCTIONS = {
   estimated_costs: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { reason: 'text', requests: 'bigint', cost_usd: 'numeric', doubtful_usd: 'numeric' } },
   /** Deletes up to that many entries and vectors of projects that exceed their cache_bytes, or 1,000 for test keys: those that expire first. If the result is below the limit, no project exceeds its own. */
   evict_entries: { takes: { max_rows: 'integer' }, gives: 'integer' },
-  /** Ends what was reserved by processes that are gone, and what was doubtful for long enough. Of the former, what it may have cost stays reserved as doubtful, and a record names the request (proxy_stopped); its own record, if it comes, replaces that one. The latter is released. */
+  /** Ends the reservations of processes that ended, and releases doubtful amounts after their time. For the former, the cost bound stays reserved as doubtful, and a record names the request (proxy_stopped); its own record, if it comes, replaces that one. */
   expire_reservations: { takes: {}, gives: 'void' },
   /** Starts the export of an end user: returns what find_end_user() does, and records in the audit log that an end user was exported, without the name. list_end_user_items() reads the items. */
   export_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
-  /** Cache entries whose question has a part, newest first, with the question's beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones come whole and unseen: whoever can open them looks for the part. Raises for viewers. */
+  /** Cache entries whose question has a part, newest first, with the question's beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones are returned without this check; the caller opens them and looks for the part. Raises for viewers. */
   find_cache_entries: { reads: true, takes: { of_project: 'bigint', question_part: 'text', page_size: 'integer', of_model: 'text=', of_namespace: 'text=', of_key: 'bigint=', of_user: 'text=', stored_before: 'timestamptz=', before_id: 'bigint=' }, gives: { entry_id: 'bigint', question: 'text' } },
-  /** A stored response and its predecessors, the first one first. The conversation is incomplete if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  /** A stored response and its predecessors, the first one first. The conversation is incomplete if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be stored). */
   find_conversation: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
-  /** The verdict that counts on two normalized questions in a context: the latest of a person, who said the same there or different anywhere; else a review's, else the judge's. No row: nobody has given one. */
+  /** The verdict that counts on two normalized questions in a context: the latest of a person, same there or different in any context; else a review's, else the judge's. No row: there is none. */
   find_effective_verdict: { reads: true, takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea' }, gives: { verdict: 'text', source: 'text' } },
   /** Returns the number and size of stored items of an end user (in the form of name_end_user()) of a project, by kind, as in end_user_items. Requires an owner of the project. */
   find_end_user: { takes: { project: 'text', of_user: 'text' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
@@ -182,7 +182,7 @@ export const SQL_FUNCTIONS = {
   find_key: { reads: true, takes: { key_or_prefix: 'text' }, gives: 'bigint' },
   /** Id of a key that is given whole; null when there is none that the current user may see. */
   find_key_id: { reads: true, takes: { key: 'text' }, gives: 'bigint' },
-  /** Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked, and where it stands: if it moves, it is only asked for by many. Waits for no lock. */
+  /** Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked, and its value: if it changes, the counter is in use, not stuck. Waits for no lock. */
   find_locked_counters: { takes: { key_hashes: 'text[]' }, gives: { ordinal: 'integer', requests: 'bigint' } },
   /** argon2id hash of a user's password. Null: result (there is no such user, or no password yet). */
   find_password_hash: { reads: true, takes: { of_email: 'text' }, gives: 'text?' },
@@ -200,21 +200,21 @@ export const SQL_FUNCTIONS = {
   find_request_content: { reads: true, takes: { of_project: 'bigint', of_request_id: 'text', at: 'timestamptz' }, gives: { sealed_request: 'bytea?', sealed_response: 'bytea?' } },
   /** Single requests of a project within a time, with what is set of: key, type of key (project, test), model or part of its name, endpoint, provider, cache result, outcome (ok, failed, or estimated: its cost is), status, error code, end user, X-Request-Id, tags; those after the one at after_time. Sorted newest; slowest, of those that took a second or longer; dearest, of those that cost anything. Null: key_name, key_prefix (the key is gone). */
   find_requests: { reads: true, takes: { of_project: 'bigint', from_time: 'timestamptz', until_time: 'timestamptz', of_key: 'bigint=', model_part: 'text=', of_endpoint: 'text=', of_provider: 'text=', of_result: 'text=', of_outcome: 'text=', of_status: 'smallint=', of_error: 'text=', of_end_user: 'text=', of_request_id: 'text=', of_tags: 'jsonb=', sorted: 'text=', after_time: 'timestamptz=', after_request_id: 'text=', page_size: 'integer=', of_model: 'text=', of_key_type: 'text=' }, gives: { record: 'usage_records', key_name: 'text?', key_prefix: 'text?' } },
-  /** Finds stored responses of the key that have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  /** Finds stored responses of the key that have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be stored). */
   find_responses_by_item: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', names: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
-  /** The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name's vendor counts only where one was given_name. Null: result (none is similar). */
+  /** The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name's vendor counts only where one was written. Null: result (none is similar). */
   find_similar_name: { reads: true, takes: { given_name: 'text', names: 'text[]' }, gives: 'text?' },
   /** With which of the project's keys for the provider these objects were made, as in stored_objects, the one with the most of them first; no row for what was not made through the proxy. */
   find_storage_providers: { reads: true, takes: { of_project: 'bigint', of_provider: 'text', ids: 'text[]' }, gives: { provider: 'text' } },
   /** A file or a batch of the project; no row when it belongs to another project, or was not created through the proxy. Null: purpose, object (its provider has not told), models (they were not read). */
   find_stored_object: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', object_id: 'text' }, gives: { id: 'text', provider: 'text', purpose: 'text?', requests: 'integer', object: 'text?', models: 'text[]?' } },
-  /** Finds the stored responses of the key with these ids. Null: previous_id (it began a conversation), input (it was too long to be kept). */
+  /** Finds the stored responses of the key with these ids. Null: previous_id (it began a conversation), input (it was too long to be stored). */
   find_stored_responses: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', response_ids: 'text[]' }, gives: { id: 'text', previous_id: 'text?', input: 'text?', response: 'text', unfinished: 'boolean' } },
   /** The project's vectors of these names, each with the place of its name, counted from 0. Null: max_age_seconds (any). */
   find_vectors: { reads: true, takes: { of_project: 'bigint', by_names: 'bytea[]', max_age_seconds: 'integer?' }, gives: { place: 'integer', vector: 'bytea', prompt_tokens: 'integer', response_model: 'text', created_at: 'timestamptz', expires_at: 'timestamptz' } },
   /** Id of the project, for a user with the role viewer, member or owner there. Raises when it has no such webhook. */
   find_webhook: { reads: true, takes: { project: 'text', webhook_id: 'bigint', needed: 'text' }, gives: 'bigint' },
-  /** Begins to forget an end user (in the form of name_end_user()) of a project, and returns what there is, as find_end_user() does; dry_run does no more than that. From here on nothing of it is served from the cache that is not asked for anew; forget_end_user_items() then deletes it. Requires an owner of the project. */
+  /** Begins to forget an end user (in the form of name_end_user()) of a project, and returns the stored items as find_end_user() does; dry_run only returns them. From then on, no response cached before for the end user is served from a copy; forget_end_user_items() then deletes the items. Requires an owner of the project. */
   forget_end_user: { takes: { project: 'text', of_user: 'text', dry_run: 'boolean=' }, gives: { id: 'text', items: 'bigint', bytes: 'bigint', oldest_at: 'bigint?', newest_at: 'bigint?' } },
   /** Forgets the next stored items of an end user (in the form of name_end_user()), of one kind of end_user_tables, and returns how many; fewer than max_rows: none are left. Records, sums and batches stay without the name: the amounts spent do not change. Each call is short and locks only these rows, so that requests and their recording continue. forget_end_user() comes first, and writes to the audit log. Requires an owner of the project. */
   forget_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', max_rows: 'integer=' }, gives: 'integer' },
@@ -230,7 +230,7 @@ export const SQL_FUNCTIONS = {
   index_cache_lists: { takes: { lists: 'bigint' }, gives: 'void' },
   /** Identifies this database among all that may share a Redis with it: the same after a restart or a failover, another for a restored dump or a clone. */
   installation_id: { reads: true, takes: {}, gives: 'uuid' },
-  /** Deletes the stored answers of a project that match every given filter, and returns how many; dry_run only counts. of_key, of_user (in the form of name_end_user()): what that key or user asked for that is stored, whoever else was given it since; with no filter but these and an age, their vectors, too. Without any filter it is purge_cache(). Takes a member of the project. */
+  /** Deletes the cached responses of a project that match every given filter, and returns how many; dry_run only counts. of_key, of_user (in the form of name_end_user()): those that a request of that key or end user created, and without other filters than an age, their vectors, too. Without any filter it is purge_cache(). Requires a member of the project. */
   invalidate_cache: { takes: { project: 'text', entry_id: 'bigint=', of_model: 'text=', of_namespace: 'text=', older_than_seconds: 'bigint=', of_key: 'bigint=', of_user: 'text=', dry_run: 'boolean=' }, gives: { entries: 'bigint', vectors: 'bigint' } },
   /** Adds a user (role owner: administrator, or reader) who is at once a member of these projects with these roles, and returns the id and an invitation, which is not shown again. Requires an administrator; adds nobody where anything is not valid. */
   invite_new_user: { takes: { email: 'text', user_role: 'text', of_projects: 'bigint[]', member_roles: 'text[]' }, gives: { id: 'bigint', invitation: 'text' } },
@@ -248,13 +248,13 @@ export const SQL_FUNCTIONS = {
   issue_session_key: { takes: { project: 'text', key_type: 'text', token_hash: 'text' }, gives: 'text' },
   /** What a key's requests have cost in the last 13 months, in this UTC day, week and month; what all of its project have; and what it may still cost: the narrowest US dollar budget of the project that all requests of the key count against, and what is left of the narrowest, the organization's among them. Null: limit_usd, limit_per, remaining_usd, expires_at. */
   key_spending: { reads: true, takes: { of_key: 'bigint' }, gives: { usd: 'double precision', usd_today: 'double precision', usd_this_week: 'double precision', usd_this_month: 'double precision', usd_of_project: 'double precision', limit_usd: 'double precision?', limit_per: 'text?', remaining_usd: 'double precision?', expires_at: 'timestamptz?' } },
-  /** Median, 95th and 99th percentile of the time until responses began, by how they were answered, accurate to a tenth. Null: of_projects (any). */
+  /** Median, 95th and 99th percentile of the time until responses began, by cache result, accurate to a tenth. Null: of_projects (any). */
   latency_percentiles: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { cache_result: 'HIT|HIT-SEMANTIC|MISS', requests: 'bigint', p50_ms: 'double precision', p95_ms: 'double precision', p99_ms: 'double precision' } },
-  /** The lowest and the highest value that a limit, a column of plans, had for a project in a period, as far as the audit log knows. Null: lowest, highest (a plan that the project had is gone). */
+  /** The lowest and the highest value that a limit, a column of plans, had for a project in a period, as far as the audit log knows. Null: lowest, highest (a plan that the project had was deleted). */
   limits_in_period: { reads: true, takes: { of_project: 'bigint', of_limit: 'text', from_time: 'timestamptz', until_time: 'timestamptz' }, gives: { lowest: 'bigint?', highest: 'bigint?' } },
   /** The view calibration of one project. */
   list_calibration: { reads: true, takes: { of_project: 'bigint' }, gives: { difference: 'text', threshold: 'double precision', served: 'bigint', precision: 'double precision', precision_low: 'double precision', precision_high: 'double precision' } },
-  /** What is kept of an end user (in the form of name_end_user()) of a project, of one kind of end_user_items, the oldest first, after a given one. Takes an owner of the project. Null: key_id, question, answer, sealed_question, sealed_answer, record (there is none of this kind). */
+  /** The stored items of an end user (in the form of name_end_user()) of a project, of one kind of end_user_tables, the oldest first, after a given one. Requires an owner of the project. Null: key_id, question, answer, sealed_question, sealed_answer, record (there is none of this kind). */
   list_end_user_items: { takes: { project: 'text', of_user: 'text', of_kind: 'text', page_size: 'integer', after_time: 'timestamptz=', after_id: 'text=' }, gives: { id: 'text', at: 'timestamptz', key_id: 'bigint?', bytes: 'bigint', question: 'text?', answer: 'text?', sealed_question: 'bytea?', sealed_answer: 'bytea?', record: 'jsonb?' } },
   /** Keys of a project, oldest first, by prefix: type, state (active, expired, deactivated), times in UTC. The name comes last, so that lines are easy to cut. Raises on an unknown project. */
   list_keys: { reads: true, takes: { project: 'text' }, gives: { prefix: 'text', type: 'text', state: 'text', created: 'text', expires: 'text', last_used: 'text', name: 'text' } },
@@ -270,7 +270,7 @@ export const SQL_FUNCTIONS = {
   list_setting_kinds: { reads: true, takes: {}, gives: { name: 'text', type: 'text', preset: 'text', least: 'double precision?', most: 'double precision?', words: 'text[]', help: 'text', place: 'integer', area: 'text', title: 'text', choices: 'text[]' } },
   /** The project's own files or batches, all or those that one provider stores, after a given one; empty when the given one does not exist. Null: stored_by, for_purpose, only_ids (any), after_id (from the first on), object (its provider has not told). */
   list_stored_objects: { reads: true, takes: { of_project: 'bigint', of_collection: 'text', stored_by: 'text?', for_purpose: 'text?', only_ids: 'text[]?', after_id: 'text?', newest_first: 'boolean', page_size: 'integer' }, gives: { id: 'text', provider: 'text', object: 'text?' } },
-  /** The models that have answered a request of the project. */
+  /** The models that have responded to a request of the project. */
   list_used_models: { reads: true, takes: { of_project: 'bigint' }, gives: { model: 'text' } },
   /** Verdicts of people and the judge on pairs of questions in a project, latest first, after a given one. Null: before_time, before_id (the latest). */
   list_verdicts: { reads: true, takes: { of_project: 'bigint', before_time: 'timestamptz?', before_id: 'text?', page_size: 'integer' }, gives: { _given_at: 'timestamptz', verdict_id: 'text', created_at: 'bigint', verdict: 'same|different', source: 'person|review|judge', similarity: 'double precision?', difference: 'text?', model: 'text?', wordings: 'text[]' } },
@@ -286,9 +286,9 @@ export const SQL_FUNCTIONS = {
   maintain_usage_partitions: { takes: {}, gives: 'void' },
   /** The budgets that apply to such a request, the organization's and those that are not enforced among them. */
   matching_budgets: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint', of_model: 'text', of_tags: 'jsonb' }, gives: { id: 'bigint', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag: 'jsonb?', unit: 'text', amount: 'numeric', per: 'text', time_zone: 'text', created_at: 'timestamptz', enforced: 'boolean' } },
-  /** The one rule for what requests say and get: whether the current user may read it. log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that shows such text has the rights of its owner, since others have none to these columns, and asks this one. Null: of_key (not known: as the project has it). */
+  /** Whether the current user may read the texts of a request and its response: log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that returns such texts has the rights of its owner, since others have none to these columns, and calls this one. Null: of_key (not known: as the project has it). */
   may_read_texts: { reads: true, takes: { of_project: 'bigint', of_key: 'bigint?', stored_log_content: 'text' }, gives: 'boolean' },
-  /** A sentence for each name of a model that nothing has matched: neither a model of the catalogue, by whatever name it is called, nor an answered request of the project. In a pattern, * stands for any characters. own_names are known besides. */
+  /** A sentence for each name of a model that nothing has matched: neither a model of the catalogue, by whatever name it is called, nor a successful request of the project. In a pattern, * stands for any characters. own_names are known besides. */
   model_name_warnings: { reads: true, takes: { of_project: 'bigint', names: 'text[]', own_names: 'text[]=' }, gives: 'text[]' },
   /** How a budget may name a model, whatever the request called it: without the vendor and a variant, with Claude's version as aggregators write it; second, without the date of a snapshot. */
   model_names: { reads: true, takes: { of_model: 'text' }, gives: 'text[]' },
@@ -296,7 +296,7 @@ export const SQL_FUNCTIONS = {
   monthly_report: { reads: true, takes: { project: 'text', month: 'text' }, gives: 'jsonb' },
   /** Returns the unique form in which records, cached responses and stored contents name an end user: the name itself or, if it has more than 128 characters, is unprintable or looks like a shortened form, its beginning with a hash of the whole name. */
   name_end_user: { reads: true, takes: { name: 'text' }, gives: 'text' },
-  /** Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most. Forgets failed attempts, and remembers the origin (the address that limits count by) as one where the user has logged in. */
+  /** Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most. Deletes failed attempts, and records the origin (the address that limits count by) as one where the user has logged in. */
   open_session: { takes: { of_email: 'text', token_hash: 'text', client_address: 'text', client_agent: 'text', origin: 'text' }, gives: 'bigint' },
   /** Parses a date or time, in UTC unless it has another zone. Returns null for an empty value. */
   parse_expiry: { reads: true, takes: { value: 'text' }, gives: 'timestamptz' },
@@ -310,7 +310,7 @@ export const SQL_FUNCTIONS = {
   project_settings: { reads: true, takes: { of_project: 'bigint' }, gives: 'jsonb?' },
   /** Deletes every cache entry and vector of a project, with the verdicts about them, and returns how many entries there were. Raises on an unknown project. */
   purge_cache: { takes: { project: 'text' }, gives: 'bigint' },
-  /** Queues pairs of questions for the judge: objects with columns of judge_queue, namely project_id, context_hash, asked_hash, entry_hash (of the entry that the asked question was compared with), is_review, context, asked, similarity, end_user. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project's limit. */
+  /** Queues pairs of questions for the judge: objects with columns of judge_queue, namely project_id, context_hash, asked_hash, entry_hash (of the entry that the question was compared with), is_review, context, asked, similarity, end_user. Skips pairs that are queued already, have a verdict or lost their entry, and pairs beyond the project's limit. */
   queue_judgements: { takes: { pairs: 'json' }, gives: 'void' },
   /** Has a response requested until its provider says what it used; then reconcile_response() settles its request. */
   queue_reconciliation: { takes: { of_project: 'bigint', response_id: 'text', of_provider: 'text', of_request: 'text', recorded: 'timestamptz', charged: 'timestamptz', estimated_usd: 'numeric' }, gives: 'void' },
@@ -320,7 +320,7 @@ export const SQL_FUNCTIONS = {
   quote_for_message: { reads: true, takes: { value: 'text' }, gives: 'text' },
   /** Raises what no change raises by itself: a month's quota used up to 80 or 100 percent, a key that soon expires. Idempotent, and may run in several processes at once. */
   raise_due_events: { takes: {}, gives: 'void' },
-  /** Notes that something happened in a project, and leaves it to be told to the project's addresses once this transaction commits. An event with a once is raised a single time for this project and kind. The payload must hold no prompt and no key. */
+  /** Records an event of a project, which is delivered to the project's webhooks once this transaction commits. An event with a once is raised a single time for this project and kind. The payload must hold no prompt and no key. */
   raise_event: { takes: { of_project: 'bigint', kind: 'text', payload: 'jsonb', once: 'text=' }, gives: 'void' },
   /** Raises budget.threshold, once in a period: for budgets of which 80 or 100 percent are spent, and for alerts whose amount is. since: any moment of the first period that is looked at. */
   raise_threshold_events: { takes: { of_budgets: 'bigint[]', since: 'timestamptz' }, gives: 'void' },
@@ -374,7 +374,7 @@ export const SQL_FUNCTIONS = {
   rename_project: { takes: { project: 'text', new_name: 'text' }, gives: 'void' },
   /** Renews the reservations of requests in flight. Each process calls it every minute. */
   renew_reservations: { takes: { ids: 'uuid[]' }, gives: 'void' },
-  /** Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not queued_id. */
+  /** Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. Without counts_attempt, the claim does not count as an attempt. */
   requeue_judgements: { takes: { of_project: 'bigint', queued_id: 'bigint', counts_attempt: 'boolean', for_seconds: 'integer' }, gives: 'void' },
   /** Raises insufficient_privilege when the current user is not an administrator; operators with psql pass. */
   require_administrator: { reads: true, takes: {}, gives: 'void' },
@@ -394,7 +394,7 @@ export const SQL_FUNCTIONS = {
   resend_delivery: { takes: { project: 'text', delivery_id: 'bigint' }, gives: 'void' },
   /** Reserves what a call to the judge may cost from its budget of the day (UTC) and the project's budgets, and returns that day. settle_judgement() gives back the excess. Null: result (too little is left, and nothing was reserved). */
   reserve_judgement: { takes: { of_project: 'bigint', at_most_usd: 'numeric' }, gives: 'date?' },
-  /** Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted; reserved (it fits once other requests have settled); exhausted (it fits no more in this period); unpriced (no price, or no largest answer, is known). Then the budget that rejects it follows; scope: key, tag, model, project, organization. share_limit: the most that one key may reserve of it, or of the organization's one project, where that rejects it; reserved is then that key's or project's. may_wait: whether it fits once the requests that live have settled. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per, budget_id, spent, reserved, may_wait (granted), resets_at (granted, or it does not reset), share_limit (no share rejects it). */
+  /** Reserves the most that each request may cost (id, project_id, key_id, request_id, endpoint, model, tags, usd, tokens) in all budgets that apply to it and are enforced, or in none; far from their limits, its commit does not wait for the disk. verdict: granted; reserved (it fits once other requests have settled); exhausted (it fits no more in this period); unpriced (no price, or no longest response, is known). Then the budget that rejects it follows; scope: key, tag, model, project, organization. share_limit: the most that one key may reserve of it, or of the organization's one project, where that rejects it; reserved is then that key's or project's. may_wait: whether it fits once the requests that live have settled. A request may reserve several times under its id. A batch of a slot that was seen before returns nothing. A locked budget fails the batch after two seconds (55P03). Null: remaining_usd (no budget in US dollars applies), unit, amount, per, budget_id, spent, reserved, may_wait (granted), resets_at (granted, or it does not reset), share_limit (no share rejects it). */
   reserve_spending: { takes: { requests: 'json', in_slot: 'uuid', this_batch: 'bigint' }, gives: { ordinal: 'integer', verdict: 'text', remaining_usd: 'double precision?', unit: 'text?', amount: 'double precision?', per: 'text?', scope: 'text', resets_at: 'timestamptz?', budget_id: 'bigint?', spent: 'double precision?', reserved: 'double precision?', share_limit: 'double precision?', may_wait: 'boolean?' } },
   /** The first moment at which clocks of a time zone show this time, or a later one where they skip it. */
   resolve_local_time: { reads: true, takes: { local: 'timestamp without time zone', zone: 'text' }, gives: 'timestamptz' },
@@ -466,11 +466,11 @@ export const SQL_FUNCTIONS = {
   store_provider_key: { takes: { owner_id: 'bigint', provider: 'text', sealed: 'bytea', last_four: 'text', name: 'text', weight: 'integer?' }, gives: 'void' },
   /** Stores a response for a week, so that requests of the same key can continue it by its id or by item_ids, the ids of its items that its provider created. Null: continued_id (it began a conversation), own_input (it is too long). */
   store_response: { takes: { of_project: 'bigint', of_key: 'bigint', response_id: 'text', continued_id: 'text?', own_input: 'text?', response: 'text', of_user: 'text=', item_ids: 'text[]=', unfinished: 'boolean=' }, gives: 'void' },
-  /** Stores or replaces vectors of a project. Vectors are concatenated, with each one's name, length, prompt tokens and answering model in lists; names must be distinct. Whose they are, the last one who asked says. Those of test keys live at most a day. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check). */
+  /** Stores or replaces vectors of a project. Vectors are concatenated, with the name, length, prompt tokens and responding model of each in lists; names must be distinct. They belong to the key and end user of the last request. Those of test keys expire within a day. Nothing is stored for a project that was deleted, is locked, or was purged since (its cache generation differs from the given one; null skips this check). */
   store_vectors: { takes: { of_project: 'bigint', vector_names: 'bytea[]', vectors: 'bytea', lengths: 'integer[]', token_counts: 'integer[]', model_names: 'text[]', ttl_seconds: 'integer', for_test: 'boolean=', for_generation: 'integer=', of_key: 'bigint=', of_user: 'text=' }, gives: 'void' },
-  /** Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source there; a person's different is kept for a year. False when the project is gone. Null: of_users (nobody was named). */
+  /** Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source there; a person's verdict different is stored for a year. False when the project was deleted. Null: of_users (no end user was named). */
   store_verdict: { takes: { of_project: 'bigint', of_context: 'bytea', asked_hash: 'bytea', entry_hash: 'bytea', by_source: 'text', given: 'text', until: 'timestamptz', at_similarity: 'double precision', by_difference: 'text', of_users: 'text[]?' }, gives: 'boolean' },
-  /** Brings the aggregator's rows of the catalogue up to date with its list, and returns the differences: added, changed, back, gone (kept, but not listed any more), left alone (an operator's row that differs). dry_run: changes nothing. Raises when a model is offered twice or a value makes no sense. */
+  /** Brings the aggregator's rows of the catalogue up to date with its list, and returns the differences: added, changed, back, gone (not listed any more), left alone (an operator's row that differs). dry_run: changes nothing. Raises when a model is listed twice or a value is invalid. */
   sync_aggregator_models: { takes: { published: 'json', source_address: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
   /** Brings vendors' prices in the catalogue up to date with a published table, and returns the differences: changed, added (a condition), left alone (an operator's own), not listed (a model that the catalogue does not have: it is not added). dry_run: changes nothing. */
   sync_prices: { takes: { published: 'json', source_address: 'text', dry_run: 'boolean' }, gives: { change: 'text', model: 'text', details: 'text' } },
@@ -484,7 +484,7 @@ export const SQL_FUNCTIONS = {
   upsert_budget: { takes: { owner_id: 'bigint', in_unit: 'text', of_amount: 'numeric', in_per: 'text', of_key: 'bigint', of_model: 'text', tagged: 'jsonb', in_zone: 'text', is_enforced: 'boolean' }, gives: 'bigint' },
   /** Records an object for the project that created it, or updates what its provider reports about it; a null changes nothing. For a batch's input, holds_requests and models (null: they were not read); for a batch, the tags of the request that started it. */
   upsert_stored_object: { takes: { of_project: 'bigint', object_id: 'text', of_collection: 'text', of_provider: 'text', for_purpose: 'text=', holds_requests: 'integer=', object: 'text=', expires_at: 'timestamptz=', models: 'text[]=', tags: 'jsonb=', asked_for: 'text=' }, gives: 'void' },
-  /** Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most that many rows, after those passed over; buckets without usage are left out. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (not told apart). */
+  /** Usage by minute (1m), hour (1h) or UTC day (1d), in groups by any of project_id, api_key_id and model, and by the value of a tag; of_tags selects requests with all of these tags; a null filter selects everything that the current user may see. At most max_rows rows, after skipped_rows; buckets without usage are left out. Null: of_projects, of_keys, of_models, of_endpoints, by_tag, of_tags (any); project_id, key_id, model, tag_value (not told apart). */
   usage_buckets: { reads: true, takes: { from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', groups: 'text[]', of_projects: 'bigint[]?', of_keys: 'bigint[]?', of_models: 'text[]?', of_endpoints: 'text[]?', by_tag: 'text?', of_tags: 'jsonb?', skipped_rows: 'integer', max_rows: 'integer' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint?', key_id: 'bigint?', model: 'text?', tag_value: 'text?', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** As usage_in_range(), of these keys alone: quick where they are few, however many others there are. width: hour, day or month. */
   usage_by_key: { reads: true, takes: { of_keys: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text' }, gives: { bucket_start: 'timestamptz', model: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
@@ -494,7 +494,7 @@ export const SQL_FUNCTIONS = {
   usage_by_tag: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', of_tags: 'jsonb', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?', grouped_by: 'text', zone: 'text' }, gives: { bucket_start: 'timestamptz', name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },
   /** Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that split_usage_range() chooses. cut: projects (by project, key, model and provider), or, as choose_usage_sums() says, for administrators and all projects together: models (by model and provider, without project and key), keys (by key, without project, model and provider). */
   usage_in_range: { reads: true, takes: { of_projects: 'bigint[]', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text', cut: 'text' }, gives: { bucket_start: 'timestamptz', project_id: 'bigint', key_id: 'bigint', endpoint: 'text', model: 'text', provider: 'text', cache_result: 'text', status_class: 'smallint', requests: 'bigint', prompt_tokens: 'bigint', cached_prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', duration_ms: 'double precision' } },
-  /** The data of the dashboard's overview: requests by how they were answered, tokens, money and time, by hour, day or month of a time zone; of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are left out. Null: of_projects, of_model, of_key, of_key_type (any). */
+  /** The data of the dashboard's overview: requests by cache result, tokens, money and time, by hour, day or month of a time zone; of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. Buckets without usage are left out. Null: of_projects, of_model, of_key, of_key_type (any). */
   usage_overview: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', width: 'text', zone: 'text', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { bucket_start: 'timestamptz', requests: 'bigint', exact_hits: 'bigint', semantic_hits: 'bigint', misses: 'bigint', client_errors: 'bigint', server_errors: 'bigint', prompt_tokens: 'bigint', completion_tokens: 'bigint', tokens_saved: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric', hit_duration_ms: 'double precision', miss_duration_ms: 'double precision' } },
   /** The twenty most used models, providers, API keys or tags (share_by: model, provider, api_key, tag) in a time; of one model, key or type of keys (project, test), or of all. Null: of_projects, of_model, of_key, of_key_type (any). */
   usage_shares: { reads: true, takes: { of_projects: 'bigint[]?', from_time: 'timestamptz', until_time: 'timestamptz', share_by: 'text', of_model: 'text?', of_key: 'bigint?', of_key_type: 'text?' }, gives: { name: 'text', requests: 'bigint', hits: 'bigint', failed: 'bigint', tokens: 'bigint', cost_usd: 'numeric', saved_usd: 'numeric' } },

@@ -58,4 +58,4 @@ end;
 $$;
 
 comment on function find_similar_name(text, text[]) is
-    'The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name''s vendor counts only where one was given_name. Null: result (none is similar).';
+    'The name whose letters differ least, by the rule of src/providers/similar-names.ts: at most two letters or two fifths may, and a name''s vendor counts only where one was written. Null: result (none is similar).';

@@ -16,4 +16,4 @@ as $$
         and p.status_class = 2;
 $$;
 
-comment on function list_used_models(bigint) is 'The models that have answered a request of the project.';
+comment on function list_used_models(bigint) is 'The models that have responded to a request of the project.';

@@ -46,4 +46,4 @@ end;
 $$;
 
 comment on function model_name_warnings(bigint, text[], text[]) is
-    'A sentence for each name of a model that nothing has matched: neither a model of the catalogue, by whatever name it is called, nor an answered request of the project. In a pattern, * stands for any characters. own_names are known besides.';
+    'A sentence for each name of a model that nothing has matched: neither a model of the catalogue, by whatever name it is called, nor a successful request of the project. In a pattern, * stands for any characters. own_names are known besides.';

@@ -125,4 +125,4 @@ end;
 $$;
 
 comment on function sync_aggregator_models(json, text, boolean) is
-    'Brings the aggregator''s rows of the catalogue up to date with its list, and returns the differences: added, changed, back, gone (kept, but not listed any more), left alone (an operator''s row that differs). dry_run: changes nothing. Raises when a model is offered twice or a value makes no sense.';
+    'Brings the aggregator''s rows of the catalogue up to date with its list, and returns the differences: added, changed, back, gone (not listed any more), left alone (an operator''s row that differs). dry_run: changes nothing. Raises when a model is listed twice or a value is invalid.';

@@ -10,7 +10,7 @@ set search_path = model_proxy, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    -- What the source does not say stays as it is.
+    -- What the source does not contain stays as it is.
     create temporary table offered_prices on commit drop as
     select
         o.provider,

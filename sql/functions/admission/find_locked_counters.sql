@@ -35,4 +35,4 @@ as $$
 $$;
 
 comment on function find_locked_counters(text[]) is
-    'Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked, and where it stands: if it moves, it is only asked for by many. Waits for no lock.';
+    'Which of these keys (hex SHA-256), by their places counted from 1, have a counter that another transaction has locked, and its value: if it changes, the counter is in use, not stuck. Waits for no lock.';

@@ -20,4 +20,4 @@ as $$
 $$;
 
 comment on function audit_parts(timestamptz, timestamptz) is
-    'The parts of an audit of a period, each of which run_audit_part() reads in one statement. Records and sums are read by partition: none is held in memory with another, and records that are not kept any more are not looked for. Null: from_time (31 days ago), until_time (two minutes ago).';
+    'The parts of an audit of a period, each of which run_audit_part() reads in one statement. Records and sums are read by partition: partitions are not in memory together, and records past their retention are not expected. Null: from_time (31 days ago), until_time (two minutes ago).';

@@ -113,4 +113,4 @@ as $$
 $$;
 
 comment on function audit_quotas(timestamptz, timestamptz, bigint) is
-    'Compares the counters of months with plans, and with what was answered. Null: of_project (all).';
+    'Compares the counters of months with plans, and with the number of answered requests. Null: of_project (all).';

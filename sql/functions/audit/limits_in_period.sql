@@ -43,4 +43,4 @@ as $$
 $$;
 
 comment on function limits_in_period(bigint, text, timestamptz, timestamptz) is
-    'The lowest and the highest value that a limit, a column of plans, had for a project in a period, as far as the audit log knows. Null: lowest, highest (a plan that the project had is gone).';
+    'The lowest and the highest value that a limit, a column of plans, had for a project in a period, as far as the audit log knows. Null: lowest, highest (a plan that the project had was deleted).';

@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function charge_budgets(bigint, text, numeric) is
-    'Spends at once what a model costs that no key asks, as the judge: in the project''s budgets in US dollars without key and tag, or false in none of them. A negative amount is given back.';
+    'Spends the cost of a call that belongs to no key, such as the judge''s, at once: in all of the project''s budgets in US dollars without key and tag, or, with the result false, in none. A negative amount is refunded.';

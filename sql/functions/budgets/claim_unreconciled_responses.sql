@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function claim_unreconciled_responses(integer) is
-    'Up to that many responses that are to be asked for now, with what is needed to ask; they come again after some seconds, and ever later, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default).';
+    'Claims up to max_rows responses whose usage is due to be requested, with the data for the request; they are due again after some seconds, and ever later, until reconcile_response() or delete_unreconciled_response(). Null: named_provider_keys (each provider has one key at most, named default).';

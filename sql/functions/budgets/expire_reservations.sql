@@ -72,4 +72,4 @@ end;
 $$;
 
 comment on function expire_reservations() is
-    'Ends what was reserved by processes that are gone, and what was doubtful for long enough. Of the former, what it may have cost stays reserved as doubtful, and a record names the request (proxy_stopped); its own record, if it comes, replaces that one. The latter is released.';
+    'Ends the reservations of processes that ended, and releases doubtful amounts after their time. For the former, the cost bound stays reserved as doubtful, and a record names the request (proxy_stopped); its own record, if it comes, replaces that one.';

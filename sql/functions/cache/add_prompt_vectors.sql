@@ -48,4 +48,4 @@ end;
 $$;
 
 comment on function add_prompt_vectors(bigint[], bigint[], bytea[], bytea[], integer[], text[], bytea[]) is
-    'Adds vectors that were not ready when store_cached_responses() stored their prompts. The lists have one item per vector. One is passed over where the entry is gone or has expired, or its prompt is another project''s, of another context or text, or has a vector.';
+    'Adds vectors that were not ready when store_cached_responses() stored their prompts. The lists have one item per vector. A vector is skipped if the entry was deleted or has expired, or its prompt belongs to another project, has another context or text, or has a vector.';

@@ -39,4 +39,4 @@ as $$
 $$;
 
 comment on function compare_scopes(bigint) is
-    'What the cache would have answered in a project''s last week, had each cache_scope been set: by requests that asked word for word what somebody in the same scope had asked before. At most the newest 200,000 requests are looked at.';
+    'The hits of a project''s last week under each cache_scope: requests that an identical request in the same scope preceded. At most the newest 200,000 requests are read.';

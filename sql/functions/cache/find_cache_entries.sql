@@ -53,4 +53,4 @@ end;
 $$;
 
 comment on function find_cache_entries(bigint, text, integer, text, text, bigint, text, timestamptz, bigint) is
-    'Cache entries whose question has a part, newest first, with the question''s beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones come whole and unseen: whoever can open them looks for the part. Raises for viewers.';
+    'Cache entries whose question has a part, newest first, with the question''s beginning, among the newest 50,000 before a given one: those that may_read_texts() lets the current user read. Sealed ones are returned without this check; the caller opens them and looks for the part. Raises for viewers.';

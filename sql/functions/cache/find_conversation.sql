@@ -19,4 +19,4 @@ as $$
     order by cardinality(t.later) desc;
 $$;
 
-comment on function find_conversation(bigint, bigint, text) is 'A stored response and its predecessors, the first one first. The conversation is incomplete if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be kept).';
+comment on function find_conversation(bigint, bigint, text) is 'A stored response and its predecessors, the first one first. The conversation is incomplete if the first one continued another. Null: previous_id (it began a conversation), input (it was too long to be stored).';

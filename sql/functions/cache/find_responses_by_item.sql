@@ -18,4 +18,4 @@ begin
 end;
 $$;
 
-comment on function find_responses_by_item(bigint, bigint, text[]) is 'Finds stored responses of the key that have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be kept).';
+comment on function find_responses_by_item(bigint, bigint, text[]) is 'Finds stored responses of the key that have items with one of these ids, the latest last. Null: previous_id (it began a conversation), input (it was too long to be stored).';

@@ -16,4 +16,4 @@ begin
 end;
 $$;
 
-comment on function find_stored_responses(bigint, bigint, text[]) is 'Finds the stored responses of the key with these ids. Null: previous_id (it began a conversation), input (it was too long to be kept).';
+comment on function find_stored_responses(bigint, bigint, text[]) is 'Finds the stored responses of the key with these ids. Null: previous_id (it began a conversation), input (it was too long to be stored).';

@@ -87,4 +87,4 @@ end;
 $$;
 
 comment on function invalidate_cache(text, bigint, text, text, bigint, bigint, text, boolean) is
-    'Deletes the stored answers of a project that match every given filter, and returns how many; dry_run only counts. of_key, of_user (in the form of name_end_user()): what that key or user asked for that is stored, whoever else was given it since; with no filter but these and an age, their vectors, too. Without any filter it is purge_cache(). Takes a member of the project.';
+    'Deletes the cached responses of a project that match every given filter, and returns how many; dry_run only counts. of_key, of_user (in the form of name_end_user()): those that a request of that key or end user created, and without other filters than an age, their vectors, too. Without any filter it is purge_cache(). Requires a member of the project.';

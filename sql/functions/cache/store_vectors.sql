@@ -90,4 +90,4 @@ end;
 $$;
 
 comment on function store_vectors(bigint, bytea[], bytea, integer[], integer[], text[], integer, boolean, integer, bigint, text) is
-    'Stores or replaces vectors of a project. Vectors are concatenated, with each one''s name, length, prompt tokens and answering model in lists; names must be distinct. Whose they are, the last one who asked says. Those of test keys live at most a day. Nothing is stored for a project that is gone, locked, or was purged since (its cache generation differs from the given one; null skips this check).';
+    'Stores or replaces vectors of a project. Vectors are concatenated, with the name, length, prompt tokens and responding model of each in lists; names must be distinct. They belong to the key and end user of the last request. Those of test keys expire within a day. Nothing is stored for a project that was deleted, is locked, or was purged since (its cache generation differs from the given one; null skips this check).';

@@ -20,4 +20,4 @@ begin
 end;
 $$;
 
-comment on function forget_end_user(text, text, boolean) is 'Begins to forget an end user (in the form of name_end_user()) of a project, and returns what there is, as find_end_user() does; dry_run does no more than that. From here on nothing of it is served from the cache that is not asked for anew; forget_end_user_items() then deletes it. Requires an owner of the project.';
+comment on function forget_end_user(text, text, boolean) is 'Begins to forget an end user (in the form of name_end_user()) of a project, and returns the stored items as find_end_user() does; dry_run only returns them. From then on, no response cached before for the end user is served from a copy; forget_end_user_items() then deletes the items. Requires an owner of the project.';

@@ -39,4 +39,4 @@ end;
 $$;
 
 comment on function list_end_user_items(text, text, text, integer, timestamptz, text) is
-    'What is kept of an end user (in the form of name_end_user()) of a project, of one kind of end_user_items, the oldest first, after a given one. Takes an owner of the project. Null: key_id, question, answer, sealed_question, sealed_answer, record (there is none of this kind).';
+    'The stored items of an end user (in the form of name_end_user()) of a project, of one kind of end_user_tables, the oldest first, after a given one. Requires an owner of the project. Null: key_id, question, answer, sealed_question, sealed_answer, record (there is none of this kind).';

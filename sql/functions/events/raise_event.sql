@@ -17,4 +17,4 @@ as $$
 $$;
 
 comment on function raise_event(bigint, text, jsonb, text) is
-    'Notes that something happened in a project, and leaves it to be told to the project''s addresses once this transaction commits. An event with a once is raised a single time for this project and kind. The payload must hold no prompt and no key.';
+    'Records an event of a project, which is delivered to the project''s webhooks once this transaction commits. An event with a once is raised a single time for this project and kind. The payload must hold no prompt and no key.';

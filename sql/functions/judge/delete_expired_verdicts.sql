@@ -50,4 +50,4 @@ end;
 $$;
 
 comment on function delete_expired_verdicts(integer) is
-    'Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than asked for means that none are left.';
+    'Deletes up to that many verdicts that have expired and have no entry, as many semantic hits older than a week, and what has been queued for the judge for a day; returns the greatest number. Fewer than max_rows means that none are left.';

@@ -20,4 +20,4 @@ as $$
 $$;
 
 comment on function find_effective_verdict(bigint, bytea, bytea, bytea) is
-    'The verdict that counts on two normalized questions in a context: the latest of a person, who said the same there or different anywhere; else a review''s, else the judge''s. No row: nobody has given one.';
+    'The verdict that counts on two normalized questions in a context: the latest of a person, same there or different in any context; else a review''s, else the judge''s. No row: there is none.';

@@ -26,4 +26,4 @@ end;
 $$;
 
 comment on function requeue_judgements(bigint, bigint, boolean, integer) is
-    'Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. A pair that was not tried counts as not queued_id.';
+    'Puts back a pair from claim_judgements(), and delays all pairs of its project by that many seconds. Without counts_attempt, the claim does not count as an attempt.';

@@ -37,4 +37,4 @@ as $$
 $$;
 
 comment on function store_verdict(bigint, bytea, bytea, bytea, text, text, timestamptz, double precision, text, text[]) is
-    'Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source there; a person''s different is kept for a year. False when the project is gone. Null: of_users (nobody was named).';
+    'Stores a verdict about two normalized questions of equal context, in place of an earlier one of the same source there; a person''s verdict different is stored for a year. False when the project was deleted. Null: of_users (no end user was named).';

@@ -14,4 +14,4 @@ as $$
         );
 $$;
 
-comment on function may_read_texts(bigint, bigint, text) is 'The one rule for what requests say and get: whether the current user may read it. log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that shows such text has the rights of its owner, since others have none to these columns, and asks this one. Null: of_key (not known: as the project has it).';
+comment on function may_read_texts(bigint, bigint, text) is 'Whether the current user may read the texts of a request and its response: log_content was sealed when it was sent, and is for its key now; viewers never may. Every function that returns such texts has the rights of its owner, since others have none to these columns, and calls this one. Null: of_key (not known: as the project has it).';

@@ -29,4 +29,4 @@ begin
 end;
 $$;
 
-comment on function open_session(text, text, text, text, text) is 'Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most. Forgets failed attempts, and remembers the origin (the address that limits count by) as one where the user has logged in.';
+comment on function open_session(text, text, text, text, text) is 'Opens a session for a user whose password was right, under the hex SHA-256 of its cookie, for 30 days at most. Deletes failed attempts, and records the origin (the address that limits count by) as one where the user has logged in.';

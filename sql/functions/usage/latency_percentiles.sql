@@ -68,4 +68,4 @@ as $$
     order by 1;
 $$;
 
-comment on function latency_percentiles(bigint[], timestamptz, timestamptz) is 'Median, 95th and 99th percentile of the time until responses began, by how they were answered, accurate to a tenth. Null: of_projects (any).';
+comment on function latency_percentiles(bigint[], timestamptz, timestamptz) is 'Median, 95th and 99th percentile of the time until responses began, by cache result, accurate to a tenth. Null: of_projects (any).';

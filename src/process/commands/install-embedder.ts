@@ -108,7 +108,7 @@ function downloadWheel(wanted: string, place: string): string {
     `pip could not download ${wanted}`,
   )
   const [wheel] = new Bun.Glob('*.whl').scanSync(place)
-  if (!wheel) throw new Error(`pip did not download a wheel for ${wanted}`)
+  if (!wheel) throw new Error(`pip did not download a wheel of ${wanted}`)
   return join(place, wheel)
 }
 
