@@ -127,6 +127,15 @@ describeBackends('stored objects of another project', backend => {
     }
   })
 
+  test('responses at OpenAI are not found by a client of another vendor', async () => {
+    const id = await create(mine, 'responses')
+    account.requests.length = 0
+    const headers = { ...ANTHROPIC_HEADERS, authorization: `Bearer ${mine}` }
+    const answer = await readAnswer(await fetch(`${proxy.baseUrl}/responses/${id}`, { headers }))
+    expect([answer.status, answer.json.error.message]).toEqual([404, NOT_FOUND.responseNotFound(id)])
+    expect(account.requests).toEqual([])
+  })
+
   const CREATED = COLLECTIONS.flatMap(name => {
     const { creates } = traitsOf(name).actions['']?.POST ?? {}
     return creates ? [{ name, ...creates }] : []
