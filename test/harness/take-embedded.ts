@@ -9,8 +9,10 @@ import { holdToTypes } from './hold-to-types.ts'
 
 interface Taken {
   database: Database
-  /** Of the schema and roles: a test that changes them costs the next file a database. */
+  /** Of the schema and roles: a test that changes them, other than by what it adds, costs the next file a database. */
   fingerprint: string
+  /** Of what is there; what tests add has larger ones. */
+  lastOid: number
   seeds: Seed[]
 }
 interface Seed {
@@ -24,8 +26,9 @@ let taken: Taken | null = null
 /** Emptied; another one where tests have changed the schema or roles. It is not to be closed. */
 export async function takeEmbedded(): Promise<Database> {
   if (taken !== null) {
-    const { database, fingerprint, seeds } = taken
+    const { database, fingerprint, lastOid, seeds } = taken
     await emptyDatabase(database)
+    await dropAdded(database, lastOid)
     // Nothing else takes dead rows away: an embedded database has no autovacuum.
     await database.runScript(`vacuum ${EMPTIED_TABLES.join(', ')}`)
     if ((await readFingerprint(database)) === fingerprint) {
@@ -40,7 +43,7 @@ export async function takeEmbedded(): Promise<Database> {
   // As each proxy does at its start: else every test of a proxy would change the schema, and cost the next file a database.
   await callFunction(database, 'maintain_usage_partitions', {})
   const seeds = await Promise.all(SEEDED_TABLES.map(table => readSeed(database, table)))
-  taken = { database, fingerprint: await readFingerprint(database), seeds }
+  taken = { database, fingerprint: await readFingerprint(database), lastOid: await readLastOid(database), seeds }
   return database
 }
 
@@ -57,6 +60,26 @@ const CATALOGUES = ['pg_proc', 'pg_class', 'pg_trigger', 'pg_constraint', 'pg_au
 async function readFingerprint(database: Database): Promise<string> {
   const each = CATALOGUES.map(name => `select count(*), max(xmin::text::bigint) from ${name} where oid >= 16384`)
   return JSON.stringify(await database.call(each.join(' union all '), []))
+}
+
+async function readLastOid(database: Database): Promise<number> {
+  const [last] = await database.call<{ oid: number }>(
+    'select greatest((select max(oid) from pg_class), (select max(oid) from pg_proc))::bigint as oid',
+    [],
+  )
+  return last?.oid ?? 0
+}
+
+/** Partitions, and what tests watch tables with. */
+async function dropAdded(database: Database, lastOid: number): Promise<void> {
+  const added = await database.call<{ drop: string }>(
+    `select format('drop table if exists %s cascade', oid::regclass) as drop from pg_class
+      where oid > $1 and relkind in ('r', 'p') and relpersistence <> 't'
+      union all
+      select format('drop function if exists %s cascade', oid::regprocedure) from pg_proc where oid > $1`,
+    [lastOid],
+  )
+  if (added.length > 0) await database.runScript(added.map(({ drop }) => drop).join(';'))
 }
 
 async function readSeed(database: Database, table: string): Promise<Seed> {

@@ -365,7 +365,6 @@ describeBackends('an audit beside requests', backend => {
         if (bodyText.includes('leaves')) return { kind: 'answer', chunkPauseMs: 20 }
         return bodyText.includes('wrong') ? { kind: 'error', status: 400 } : undefined
       })
-      let isOver = false
       async function ask1(n: number): Promise<void> {
         const fields = { model: MODEL, max_tokens: 200, stream: n % 3 === 0 }
         const headers: Record<string, string> = n % 4 === 0 ? { 'x-proxy-tags': 'team=search' } : {}
@@ -377,33 +376,28 @@ describeBackends('an audit beside requests', backend => {
         await asking.then(({ body }) => body?.getReader().read()).catch(() => {})
         leaving.abort()
       }
+      const found: Finding[] = []
+      async function audit(): Promise<void> {
+        found.push(...(await violations()))
+        await rollUpUsage(proxy.stores.database)
+      }
+      /** Each six requests are audited while they are in flight. */
       async function traffic(): Promise<void> {
         for (let n = 0; n < 60; n += 6)
-          await Promise.all(Array.from({ length: 6 }, (_, i) => ask1(n + i).catch(() => {})))
-      }
-      async function audits(): Promise<Finding[]> {
-        const found: Finding[] = []
-        while (!isOver) {
-          found.push(...(await violations()))
-          await rollUpUsage(proxy.stores.database)
-          await Bun.sleep(50)
-        }
-        return found
+          await Promise.all([audit(), ...Array.from({ length: 6 }, (_, i) => ask1(n + i).catch(() => {}))])
       }
       await set(`'usd', 5, 'day'`)
       await set(`'usd', 5, 'total'`)
       await set(`'usd', 5, 'month', of_model => 'gpt-4o'`)
       await set(`'tokens', 1000000, 'week', of_key => ${owned?.id}`)
       await proxy.query(`select set_spend_alert(null, 100, '{ops@example.org}')`)
-      const auditing = audits()
       await traffic()
       // Budgets that begin with what there is.
       await set(`'usd', 5, 'month', of_tag => 'team=search'`)
       await set(`'usd', 5, 'week', of_model => '${MODEL}', in_zone => 'Asia/Kolkata'`)
       await set(`'tokens', 1000000, 'day'`)
       await traffic()
-      isOver = true
-      expect(await auditing).toEqual([])
+      expect(found).toEqual([])
       // A stream whose client left is read on.
       await waitUntil('all is settled', async () => {
         await proxy.settle()

@@ -77,6 +77,7 @@ describeOnce('identical requests in flight', backend => {
 
   test('what is counted only when the call that it could have joined is over finds its answer', async () => {
     const { stores } = proxy
+    const later = Promise.withResolvers<void>()
     let counted: Promise<unknown> = Promise.resolve()
     const database: Database = {
       ...stores.database,
@@ -96,6 +97,7 @@ describeOnce('identical requests in flight', backend => {
     await waitUntil('the upstream is asked', () => upstream.requests.length === 1)
     counted = first
     const second = await ask(slow, key, question('Late?'))
+    later.resolve()
     expect([textOf(await first), textOf(second)]).toEqual(['once', 'once'])
     expect(second.cache).toBe('HIT')
     expect(upstream.requests).toHaveLength(1)

@@ -282,8 +282,7 @@ describeOnce('embeddings', backend => {
       const project = `purged-${crypto.randomUUID()}`
       key = await proxy.createKey({ type: 'project', project })
       await embed({ input: 'x' })
-      // Stored behind the answer.
-      while ((await proxy.query('select 1 from cached_vectors')).length === 0) await Bun.sleep(10)
+      await proxy.settle()
       await proxy.query(`select purge_cache('${project}')`)
       expect((await embed({ input: 'x' })).cache).toBe('MISS')
     })
@@ -292,7 +291,8 @@ describeOnce('embeddings', backend => {
   test('what Redis lost is found in Postgres', async () => {
     const input = Array.from({ length: 300 }, (_, at) => `text ${at}`)
     const cold = await embed({ input })
-    while ((await proxy.query('select 1 from cached_vectors')).length < 300) await Bun.sleep(10)
+    await proxy.settle()
+    expect(await proxy.query('select 1 from cached_vectors')).toHaveLength(300)
     await proxy.query('update projects set cache_generation = cache_generation + 1')
     const warm = await embed({ input })
     expect(warm.cache).toBe('HIT')
@@ -386,11 +386,19 @@ describeOnce('embeddings', backend => {
   })
 
   test('who waited for a vector in vain asks for it', async () => {
-    upstream.scriptOnce({ kind: 'error', status: 500, firstByteDelayMs: 1_000 })
-    const [first, second] = await Promise.all([
-      embed({ input: 'a' }),
-      Bun.sleep(150).then(() => embed({ input: ['a', 'b'] })),
-    ])
+    const failing = Promise.withResolvers<void>()
+    upstream.script(async () => {
+      if (upstream.requests.length > 1) return { kind: 'answer' }
+      await failing.promise
+      return { kind: 'error', status: 500 }
+    })
+    const asked = embed({ input: 'a' })
+    await waitUntil('it is asked', () => upstream.requests.length === 1)
+    const follower = embed({ input: ['a', 'b'] })
+    // It asks for what nobody has asked for, and then waits for the other.
+    await waitUntil('the other is asked', () => upstream.requests.length === 2)
+    failing.resolve()
+    const [first, second] = await Promise.all([asked, follower])
     expect(first.status).toBe(500)
     expect(second.status).toBe(200)
     expect(second.json).toEqual((await direct({ input: ['a', 'b'] })).json)
@@ -401,9 +409,9 @@ describeOnce('embeddings', backend => {
     const abort = new AbortController()
     const asked = post(proxy, key, '/embeddings', { model, input: 'x' }, { signal: abort.signal })
     asked.catch(() => {})
-    while (upstream.counts.active === 0) await Bun.sleep(10)
+    await waitUntil('it is asked', () => upstream.counts.active === 1)
     abort.abort()
-    while (upstream.counts.aborted === 0) await Bun.sleep(10)
+    await waitUntil('it is ended', () => upstream.counts.aborted === 1)
     expect(upstream.counts).toMatchObject({ active: 0, aborted: 1 })
   })
 

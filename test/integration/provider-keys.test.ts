@@ -4,6 +4,7 @@ import { describeBackends, type Stores } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
 
 const _root = fileURLToPath(new URL('../../', import.meta.url))
@@ -62,7 +63,7 @@ describeBackends('provider keys', backend => {
   test('under load, no request that begins after the change is sent with the old key', async () => {
     await storeKey(stores, project, 'openai', 'sk-old')
     const before = Array.from({ length: 30 }, () => ask(proxy, key, hello()))
-    await Bun.sleep(5)
+    await waitUntil('some are asked', () => upstreams.openai.requests.length > 0)
     await storeKey(stores, project, 'openai', 'sk-new')
     const sentBefore = upstreams.openai.requests.length
     const after = await Promise.all(Array.from({ length: 30 }, () => ask(proxy, key, hello())))

@@ -3,6 +3,7 @@ import { describeOnce, type Stores } from '../harness/backends.ts'
 import { type Answer, ask, get, post } from '../harness/client.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 
 const hello = (fields: Record<string, unknown> = {}) => ({
   model: 'openai/gpt-4o-mini',
@@ -114,10 +115,11 @@ describeOnce('the upstream layer', backend => {
       upstreams.aggregator.script({ kind: 'error', status: 503, retryAfterSeconds: 1 })
       const leaving = new AbortController()
       const asked = post(proxy, key, '/chat/completions', hello(), { signal: leaving.signal }).catch(() => 'left')
-      while (upstreams.aggregator.requests.length === 0) await Bun.sleep(5)
+      await waitUntil('it is asked', () => upstreams.aggregator.requests.length === 1)
       leaving.abort()
       expect(await asked).toBe('left')
-      await Bun.sleep(1_300)
+      // A request that is recorded is over, and is not tried again.
+      await waitUntil('it is recorded', async () => (await readAccounts()).records.length === 1)
       expect(upstreams.aggregator.requests).toHaveLength(1)
     })
   })

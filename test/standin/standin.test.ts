@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI, { AuthenticationError, RateLimitError } from 'openai'
 import { afterEach, describe, expect, test } from 'vitest'
+import { waitUntil } from '../harness/wait-until.ts'
 import { assembleBytes } from './assemble-bytes.ts'
 import type { JsonObject } from './scenario.ts'
 import { type Standin, type StandinOptions, startStandin } from './server.ts'
@@ -29,11 +29,6 @@ function post(standin: Standin, body: object, init: RequestInit = {}): Promise<R
   return fetch(`${standin.baseUrl}/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body), ...init })
 }
 
-async function waitFor(condition: () => boolean): Promise<void> {
-  for (let waitedMs = 0; !condition() && waitedMs < 5000; waitedMs += 5) await sleep(5)
-  expect(condition()).toBe(true)
-}
-
 const weather = {
   type: 'function' as const,
   function: {
@@ -54,7 +49,7 @@ describe('answers', () => {
     expect(new Set(bodies.map(body => body.id)).size).toBe(3)
     expect(standin.requests).toHaveLength(3)
     expect(standin.requests[0]).toMatchObject({ method: 'POST', path: '/v1/chat/completions', body: ask('a') })
-    await waitFor(() => standin.counts.answered === 3)
+    await waitUntil('all are answered', () => standin.counts.answered === 3)
   })
 
   test('streamed, come to the plain one, with usage where it is asked for', async () => {
@@ -153,7 +148,8 @@ describe('answers', () => {
     expect(zipped.headers.get('content-encoding')).toBe('gzip')
     expect(Bun.gunzipSync(await zipped.arrayBuffer()).length).toBeGreaterThan(100)
     const stream = await post(standin, { ...ask(), stream: true })
-    await sleep(50)
+    // By then the buffers between them are full, and it waits for its reader.
+    await Bun.sleep(50)
     const { body } = assembleBytes(await stream.bytes())
     expect(body).toMatchObject({ choices: [{ message: { content: 'gigantic '.repeat(44_445).slice(0, 400_000) } }] })
   })
@@ -226,7 +222,7 @@ describe('failures', () => {
     const standin = await start()
     standin.script({ kind: 'cut', after: 'nothing' })
     await expect(post(standin, ask())).rejects.toThrow()
-    await waitFor(() => standin.counts.active === 0)
+    await waitUntil('none is left', () => standin.counts.active === 0)
     expect(standin.counts).toMatchObject({ aborted: 0, answered: 0, total: 1 })
   })
 
@@ -273,13 +269,12 @@ describe('clients that go away', () => {
       response.text(),
     )
     request.catch(() => undefined)
-    await waitFor(() => standin.counts.active === 1)
-    await sleep(20)
+    await waitUntil('it is asked', () => standin.counts.active === 1)
     controller.abort()
-    await waitFor(() => standin.counts.aborted === 1)
+    await waitUntil('it is seen', () => standin.counts.aborted === 1)
     expect(standin.requests[0]?.abortedAtMs).not.toBeNull()
     expect(standin.counts.active).toBe(0)
-    await waitFor(() => standin.openConnections === 0)
+    await waitUntil('the connection is closed', () => standin.openConnections === 0)
   })
 
   test('end a slow stream', async () => {
@@ -290,7 +285,7 @@ describe('clients that go away', () => {
     const reader = response.body?.getReader()
     await reader?.read()
     controller.abort()
-    await waitFor(() => standin.counts.aborted === 1)
+    await waitUntil('it is seen', () => standin.counts.aborted === 1)
     expect(standin.requests[0]?.isAnswered).toBe(false)
   })
 })

@@ -53,7 +53,8 @@ describeBackends('usage by any length of time', backend => {
   beforeEach(async () => {
     if (proxy) await proxy.stop()
     stores = await backend.open()
-    proxy = await startProxy({ dashboard: true, stores })
+    // What is not summed up yet is looked at.
+    proxy = await startProxy({ dashboard: true, stores, maintenanceEveryMs: 24 * 60 * 60_000 })
   })
   afterAll(() => proxy.stop())
 
