@@ -128,7 +128,7 @@ export function OverviewStats({ overview, previousRequests, span, rows, withTest
 function Estimated({ overview: { estimated }, rows }: { overview: UsageOverview; rows: RequestSelection }) {
   const sum = (field: 'requests' | 'cost_usd' | 'doubtful_usd') =>
     estimated.reduce((total, row) => total + row[field], 0)
-  if (estimated.length === 0) return 'as reported by providers'
+  if (estimated.length === 0) return 'none of it estimated'
   return (
     <>
       <RequestCountLink rows={rows} only={{ outcome: 'estimated' }}>
