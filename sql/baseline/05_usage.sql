@@ -55,6 +55,8 @@ create index usage_records_end_user_idx on usage_records (project_id, end_user, 
 create index usage_records_user_tag_idx on usage_records (project_id, (tags ->> 'user_id'), recorded_at) where tags ? 'user_id';
 create index usage_records_estimated_idx on usage_records (project_id, recorded_at) where cost_estimated is not null;
 create index usage_records_failed_idx on usage_records (project_id, status, recorded_at) where status >= 400;
+create index usage_records_failed_slow_idx on usage_records (project_id, duration_ms, recorded_at) where status >= 400 and duration_ms >= 1000;
+create index usage_records_failed_dear_idx on usage_records (project_id, cost_usd, recorded_at) where status >= 400 and cost_usd > 0;
 create index usage_records_error_idx on usage_records (project_id, error_code, recorded_at) where error_code is not null;
 -- A client may choose the id, so that it tells no time. A hundredth of what a B-tree of all ids would take, and of the time to keep it.
 create index usage_records_request_id_idx on usage_records using brin (request_id text_bloom_ops(false_positive_rate = 0.001)) with (pages_per_range = 64, autosummarize = on);
@@ -149,8 +151,9 @@ create table usage_sums (
 
 create index usage_sums_at_idx on usage_sums using brin (at);
 
-comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month, without the last seconds, which are in usage_pending. One partition for each grain, so that the few rows of long ones are read alone.';
-comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, without key; -1: all projects together, by key, without model and provider.';
+comment on table usage_sums is 'usage_records summed up by the quarter of an hour, the hour, and the UTC day and month; what was recorded in the last seconds is in usage_pending. One partition a grain, so that the few rows of long ones are read alone.';
+comment on column usage_sums.project_id is 'As in usage_records; 0: all projects together, by type of key; -1: all projects together, by key, without model and provider.';
+comment on column usage_sums.key_id is 'The key. In sums of all projects together that are not by key, its type, as key_type_id() says.';
 comment on column usage_sums.grain is 'Length of time that the row covers: quarter (of an hour), hour, day or month.';
 comment on column usage_sums.at is 'Start of the time in which the responses ended.';
 comment on column usage_sums.provider is 'As in usage_records; empty where none was reached.';
@@ -183,12 +186,53 @@ create table usage_sums_by_tag (
 create index usage_sums_by_tag_at_idx on usage_sums_by_tag using brin (at);
 
 comment on table usage_sums_by_tag is 'usage_records with tags, summed up by the hour, and the UTC day and month. A project has at most 500 sets of tags in an hour; those beyond are summed without tags, in the days and months too.';
-comment on column usage_sums_by_tag.project_id is 'As in usage_records; 0: all projects together, without key.';
+comment on column usage_sums_by_tag.project_id is 'As in usage_records; 0: all projects together, by type of key.';
 comment on column usage_sums_by_tag.grain is 'Length of time that the row covers: hour, day or month.';
 comment on column usage_sums_by_tag.at is 'Start of the time in which the responses ended.';
 comment on column usage_sums_by_tag.tags is 'As in usage_records; empty for the sets beyond the limit.';
 comment on column usage_sums_by_tag.hits is 'The number of cache hits among them.';
 comment on column usage_sums_by_tag.failed is 'The number of them with a status from 400 on.';
+
+-- Apart from the sets: the most used tags of a month are found in a row for each value and day, not in one for each set, key and model.
+create table usage_sums_by_tag_value (
+    project_id bigint not null,
+    grain text not null
+        check (grain in ('hour', 'day', 'month')),
+    at timestamptz not null,
+    name text not null,
+    value text not null,
+    key_type text not null
+        check (key_type in ('project', 'test')),
+    requests bigint not null,
+    hits bigint not null,
+    failed bigint not null,
+    tokens bigint not null,
+    cost_usd numeric(18, 9) not null,
+    saved_usd numeric(18, 9) not null,
+    primary key (project_id, grain, at, name, value, key_type)
+) with (fillfactor = 70);
+
+create index usage_sums_by_tag_value_at_idx on usage_sums_by_tag_value using brin (at);
+
+comment on table usage_sums_by_tag_value is 'usage_sums_by_tag, summed up by each tag of a set.';
+comment on column usage_sums_by_tag_value.project_id is 'As in usage_records; 0: all projects together.';
+comment on column usage_sums_by_tag_value.name is 'Name of the tag.';
+comment on column usage_sums_by_tag_value.value is 'Value of the tag.';
+comment on column usage_sums_by_tag_value.key_type is 'The type of the keys.';
+comment on column usage_sums_by_tag_value.tokens is 'Prompt and completion tokens.';
+
+create table usage_tag_filters (
+    project_id bigint not null,
+    at timestamptz not null,
+    bits bit(32768) not null,
+    primary key (project_id, at)
+);
+
+create index usage_tag_filters_at_idx on usage_tag_filters using brin (at);
+
+comment on table usage_tag_filters is 'A Bloom filter of the sets of tags that usage_sums_by_tag has without their tags: whether an hour may have requests with a tag.';
+comment on column usage_tag_filters.at is 'Beginning of the hour.';
+comment on column usage_tag_filters.bits is 'The bits of all these sets, as tag_bits() gives them.';
 
 -- Apart from the sums: percentiles read a row for each bucket, not one for each key, model and provider.
 create table latency_counts (

@@ -49,6 +49,7 @@ create policy members_see on spend_alerts for select using (budget_id in (select
 alter table rejections_hourly enable row level security;
 create policy administrators_see on usage_sums for select using (project_id <= 0 and (select is_administrator()));
 create policy administrators_see on usage_sums_by_tag for select using (project_id = 0 and (select is_administrator()));
+create policy administrators_see on usage_sums_by_tag_value for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on latency_counts for select using (project_id = 0 and (select is_administrator()));
 create policy administrators_see on rejections_hourly for select using ((select is_administrator()));
 create policy administrators_see on budgets for select using (project_id is null and is_administrator());

@@ -54,8 +54,8 @@ describeOnce('webhooks', backend => {
     const deliveries = startWebhookDeliveries({
       database: {
         ...stores.database,
-        async call(text, values, options) {
-          const rows = await stores.database.call<never>(text, values, options)
+        async call<Row>(text: string, values: readonly unknown[]) {
+          const rows = await stores.database.call<Row>(text, values)
           if (text.includes('.claim_deliveries(')) polls++
           return rows
         },

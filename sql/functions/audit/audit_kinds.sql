@@ -23,7 +23,7 @@ as $$
             ('grains_differ', 'sums', 'violation', 'The rollups of an hour, a day or a month differ from the rollups that they consist of.'),
             ('total_differs', 'sums', 'violation', 'The rollups of all projects together differ from those of the projects.'),
             ('latency_counts_differ', 'sums', 'violation', 'The latency counts of a project have another number of requests than its rollups.'),
-            ('tagged_sums_differ', 'sums', 'violation', 'The rollups by tags of an hour differ from its records with tags.'),
+            ('tagged_sums_differ', 'sums', 'violation', 'The rollups by tags of an hour differ from its records with tags, or those of single tags from those of sets.'),
             ('overspent', 'budgets', 'violation', 'A budget is exceeded by more than its most expensive request.'),
             ('record_not_settled', 'budgets', 'violation', 'Less was spent of a budget than the records that it applies to cost.'),
             ('spent_without_record', 'budgets', 'violation', 'More was spent of a budget than the records that it applies to cost.'),

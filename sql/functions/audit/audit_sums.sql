@@ -92,12 +92,13 @@ begin
             and s.at < last_month
             and (of_project is null or s.project_id = of_project)
         union all
-        -- All projects together, and each key.
+        -- All projects together, by type of key, and each key.
         select
             'total_differs', s.grain, 0, s.day, k.key_id, '', case when s.project_id > 0 then 1 else -1 end, sum(s.requests), sum(s.usd),
             sum(s.tokens), sum(s.requests_by_quarter), sum(s.usd_by_quarter), 0
         from summed s
-        cross join lateral (select 0 as key_id union select s.key_id) k
+        left join api_keys a on a.id = s.key_id
+        cross join lateral (select key_type_id(a.type) as key_id union select s.key_id) k
         where of_project is null
             and (s.project_id > 0 or k.key_id = s.key_id)
         group by s.grain, s.day, s.project_id, k.key_id
@@ -142,6 +143,23 @@ begin
             and t.at >= first_day
             and t.at < last_day
             and (of_project is null or t.project_id = of_project)
+        union all
+        -- Each value of a set has what the set has.
+        select
+            'tagged_sums_differ', t.grain, t.project_id, date_trunc('month', t.at, 'UTC'), 0, 'values', 1, t.requests, t.cost_usd,
+            t.prompt_tokens + t.completion_tokens, 0, 0, 0
+        from usage_sums_by_tag t
+        cross join jsonb_object_keys(t.tags)
+        where t.at >= first_month
+            and t.at < last_month
+            and (of_project is null or t.project_id = of_project)
+        union all
+        select
+            'tagged_sums_differ', v.grain, v.project_id, date_trunc('month', v.at, 'UTC'), 0, 'values', -1, v.requests, v.cost_usd, v.tokens, 0, 0, 0
+        from usage_sums_by_tag_value v
+        where v.at >= first_month
+            and v.at < last_month
+            and (of_project is null or v.project_id = of_project)
         union all
         select
             'grains_differ', g.grain, t.project_id, date_trunc('month', t.at, 'UTC'), 0, '', g.side,

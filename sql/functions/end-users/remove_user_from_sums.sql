@@ -24,8 +24,12 @@ begin
             sum(p.sign * g.prompt_tokens), sum(p.sign * g.cached_prompt_tokens), sum(p.sign * g.completion_tokens),
             sum(p.sign * g.tokens_saved), sum(p.sign * g.cost_usd), sum(p.sign * g.saved_usd)
         from gone g
+        left join api_keys k on k.id = g.key_id
         cross join lateral (
-            values (g.project_id, g.key_id, g.tags - 'user_id', 1), (0, 0, g.tags - 'user_id', 1), (0, 0, g.tags, -1)
+            values
+                (g.project_id, g.key_id, g.tags - 'user_id', 1),
+                (0, key_type_id(k.type), g.tags - 'user_id', 1),
+                (0, key_type_id(k.type), g.tags, -1)
         ) as p (project_id, key_id, tags, sign)
         where p.tags <> '{}'
         group by 1, 2, 3, 4, 5, 6, 7
@@ -46,6 +50,32 @@ begin
         and t.tags ? 'user_id'
         and t.tags ->> 'user_id' = of_user
         and t.requests = 0;
+
+    with gone as (
+        delete from usage_sums_by_tag_value v
+        where v.project_id = of_project
+            and v.name = 'user_id'
+            and v.value = of_user
+        returning v.*
+    ),
+    subtracted as (
+        update usage_sums_by_tag_value s
+        set requests = s.requests - g.requests,
+            hits = s.hits - g.hits,
+            failed = s.failed - g.failed,
+            tokens = s.tokens - g.tokens,
+            cost_usd = s.cost_usd - g.cost_usd,
+            saved_usd = s.saved_usd - g.saved_usd
+        from gone g
+        where s.project_id = 0
+            and (s.grain, s.at, s.name, s.value, s.key_type) = (g.grain, g.at, g.name, g.value, g.key_type)
+    )
+    select removed + count(*) into removed from gone;
+    delete from usage_sums_by_tag_value v
+    where v.project_id = 0
+        and v.name = 'user_id'
+        and v.value = of_user
+        and v.requests = 0;
     return removed;
 end;
 $$;

@@ -55,6 +55,8 @@ begin
         usage_miss_sums,
         usage_pending,
         usage_sums_by_tag,
+        usage_sums_by_tag_value,
+        usage_tag_filters,
         models,
         budgets,
         budget_periods,

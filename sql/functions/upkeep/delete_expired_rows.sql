@@ -23,6 +23,8 @@ begin
                 ('latency_by_day', format('at < %L', kept_from)),
                 ('latency_by_month', format('at < %L', kept_from)),
                 ('usage_sums_by_tag', format('at < %L', kept_from)),
+                ('usage_sums_by_tag_value', format('at < %L', kept_from)),
+                ('usage_tag_filters', format('at < %L', kept_from)),
                 ('usage_miss_sums', format('at < %L', kept_from)),
                 ('rejections_hourly', format('hour < %L', kept_from)),
                 ('budget_periods', format('begins < %L and begins <> %L', believed - interval '13 months', 'epoch')),

@@ -13,4 +13,4 @@ as $$
 $$;
 
 comment on function choose_usage_sums(bigint[], boolean, boolean) is
-    'Which sums a report reads: those of all projects together, which are few, where whoever reads may see all projects, and reads them by key (keys) or by model (models), and not by both; else those of each project (projects). Null: of_projects (all).';
+    'Which sums a report reads: those of all projects together, which are few, where whoever reads may see all projects, and reads them by key (keys) or by model and type of key (models), and not by both; else those of each project (projects). Null: of_projects (all).';

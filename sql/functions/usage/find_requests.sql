@@ -73,12 +73,18 @@ declare
                 and ($21 is null or r.key_id in (select k.id from api_keys k where k.project_id = $1 and k.type = $21))';
     filtered constant text := spanned || chosen;
     in_span constant text := 'select r.*' || filtered || ordering;
-    -- The first in the index of what is sorted by: they are enough, unless what is looked for is rare.
+    -- The first in the index of what is sorted by: they are enough if they are all, or unless what is looked for is rare.
     among_first constant text := '
-        select array_agg(row(x.*)::usage_records)
-        from (
-            select r.* from (select r.*' || spanned || after_page || in_order || ' limit 20000) r where true' || chosen || in_order || ' limit $16
-        ) x';
+        with first as materialized (
+            select r.*' || spanned || case outcome when 'failed' then ' and r.status >= 400' else '' end || after_page || in_order || ' limit $22
+        )
+        select
+            (select count(*) from first) < $22,
+            array(
+                select row(x.*)::usage_records
+                from (select r.* from first r where true' || chosen || in_order || ' limit $16) x
+            )';
+    most_first constant integer := 20000;
     -- In $18, hours; $2 and $3 lie around them.
     in_hours constant text := '
         select r.*
@@ -102,20 +108,21 @@ declare
         limit 1
     ) end;
     first_found usage_records[];
+    are_all boolean;
     hours timestamptz[];
     earlier_than timestamptz := until_time;
     wanted integer := page_size;
     -- Twice as many each time: the newest page is found in a few hours, and what is rare is not planned for each of them.
     most_hours integer := case when sorted = 'newest' then 2 end;
     found_rows integer;
-    tagged_days timestamptz[];
+    wanted_bits constant bit(32768) := tag_bits(of_tags);
 begin
     if sorted <> 'newest' and of_request_id is null and of_tags ->> 'user_id' is null then
-        execute among_first into first_found
+        execute among_first into are_all, first_found
         using of_project, from_time, until_time, of_key, model_pattern, of_endpoint, of_provider, of_result, outcome, of_status,
             of_error, of_end_user, of_request_id, after_time, after_request_id, page_size, of_tags, hours, value_before, of_model,
-            of_key_type;
-        if cardinality(first_found) = page_size then
+            of_key_type, most_first;
+        if are_all or cardinality(first_found) = page_size then
             return query execute format(named, 'select * from unnest($1)', sorting) using first_found;
             return;
         end if;
@@ -130,16 +137,6 @@ begin
     end if;
     if sorted = 'newest' and after_time < until_time then
         earlier_than := after_time + interval '1 microsecond';
-    end if;
-
-    if of_tags is not null then
-        select coalesce(array_agg(distinct t.at), '{}') into tagged_days
-        from usage_sums_by_tag t
-        where t.project_id = of_project
-            and t.grain = 'day'
-            and t.at > from_time - interval '1 day'
-            and t.at < until_time
-            and (t.tags @> of_tags or t.tags = '{}');
     end if;
 
     loop
@@ -168,15 +165,27 @@ begin
                         and (of_class is null or s.status_class = of_class)
                         and (sorted <> 'dearest' or s.cost_usd > 0)
                         and (sorted <> 'slowest' or s.slow_requests > 0)
-                        and (of_tags is null or date_trunc('day', s.at, 'UTC') = any (tagged_days))
                     order by s.at desc
                     offset 0
                 ) h
                 where of_tags is null
-                    or exists (
+                    -- By its values first: few reads tell that an hour lacks one.
+                    or not exists (
+                        select
+                        from jsonb_each_text(of_tags) as g (name, value)
+                        where not exists (
+                            select
+                            from usage_sums_by_tag_value v
+                            where v.project_id = of_project and v.grain = 'hour' and v.at = h.at and v.name = g.name and v.value = g.value
+                        )
+                    )
+                    and exists (
                         select
                         from usage_sums_by_tag t
-                        where t.project_id = of_project and t.grain = 'hour' and t.at = h.at and (t.tags @> of_tags or t.tags = '{}')
+                        where t.project_id = of_project and t.grain = 'hour' and t.at = h.at and t.tags @> of_tags
+                    )
+                    or exists (
+                        select from usage_tag_filters f where f.project_id = of_project and f.at = h.at and f.bits & wanted_bits = wanted_bits
                     )
                 order by h.at desc
                 limit most_hours

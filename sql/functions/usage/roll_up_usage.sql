@@ -55,7 +55,7 @@ begin
         case c.cut when 'project' then t.project_id when 'models' then 0 else -1 end,
         g.grain,
         case g.grain when 'quarter' then t.at else date_trunc(g.grain, t.at, 'UTC') end,
-        case when c.cut = 'models' then 0 else t.key_id end,
+        case when c.cut = 'models' then key_type_id(k.type) else t.key_id end,
         t.endpoint,
         case when c.cut = 'keys' then '' else t.model end,
         case when c.cut = 'keys' then '' else t.provider end,
@@ -72,6 +72,7 @@ begin
         sum(t.duration_ms),
         sum(t.slow_requests)
     from quarters t
+    left join api_keys k on k.id = t.key_id
     cross join unnest(array['quarter', 'hour', 'day', 'month']) as g (grain)
     cross join unnest(array['project', 'models', 'keys']) as c (cut)
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9
@@ -112,7 +113,6 @@ begin
         cost_usd = m.cost_usd + excluded.cost_usd;
 
     -- Rows with tags, as far as they agree with a set that their hour has, or one more fits in.
-    insert into usage_sums_by_tag as s
     with tagged as materialized (
         select
             t.project_id,
@@ -151,37 +151,78 @@ begin
                 select from usage_sums_by_tag u where u.project_id = t.project_id and u.grain = 'hour' and u.at = t.at and u.tags = t.tags
             )
         ) x
+    ),
+    placed as materialized (
+        select t.*, n.place <= most_sets as has_place, k.type as key_type, p.project_id as sum_id, g.grain, date_trunc(g.grain, t.at, 'UTC') as sum_at
+        from tagged t
+        join sets n on n.project_id = t.project_id and n.at = t.at and n.tags = t.tags
+        left join api_keys k on k.id = t.key_id
+        cross join unnest(array['hour', 'day', 'month']) as g (grain)
+        cross join unnest(array[t.project_id, 0]) as p (project_id)
+    ),
+    by_set as (
+        insert into usage_sums_by_tag as s
+        select
+            t.sum_id,
+            t.grain,
+            t.sum_at,
+            case when t.has_place then t.tags else '{}' end,
+            case when t.sum_id = 0 then key_type_id(t.key_type) else t.key_id end,
+            t.endpoint,
+            t.model,
+            sum(t.requests),
+            sum(t.hits),
+            sum(t.failed),
+            sum(t.prompt_tokens),
+            sum(t.cached_prompt_tokens),
+            sum(t.completion_tokens),
+            sum(t.tokens_saved),
+            sum(t.cost_usd),
+            sum(t.saved_usd)
+        from placed t
+        group by 1, 2, 3, 4, 5, 6, 7
+        on conflict (project_id, grain, at, tags, key_id, endpoint, model) do update
+        set requests = s.requests + excluded.requests,
+            hits = s.hits + excluded.hits,
+            failed = s.failed + excluded.failed,
+            prompt_tokens = s.prompt_tokens + excluded.prompt_tokens,
+            cached_prompt_tokens = s.cached_prompt_tokens + excluded.cached_prompt_tokens,
+            completion_tokens = s.completion_tokens + excluded.completion_tokens,
+            tokens_saved = s.tokens_saved + excluded.tokens_saved,
+            cost_usd = s.cost_usd + excluded.cost_usd,
+            saved_usd = s.saved_usd + excluded.saved_usd
+    ),
+    without_place as (
+        insert into usage_tag_filters as f
+        select t.project_id, t.at, bit_or(tag_bits(t.tags))
+        from (select distinct x.project_id, x.at, x.tags from placed x where not x.has_place) t
+        group by 1, 2
+        on conflict (project_id, at) do update
+        set bits = f.bits | excluded.bits
     )
+    insert into usage_sums_by_tag_value as s
     select
-        p.project_id,
-        g.grain,
-        date_trunc(g.grain, t.at, 'UTC'),
-        case when n.place <= most_sets then t.tags else '{}' end,
-        case when p.project_id = 0 then 0 else t.key_id end,
-        t.endpoint,
-        t.model,
+        t.sum_id,
+        t.grain,
+        t.sum_at,
+        g.name,
+        g.value,
+        coalesce(t.key_type, 'project'),
         sum(t.requests),
         sum(t.hits),
         sum(t.failed),
-        sum(t.prompt_tokens),
-        sum(t.cached_prompt_tokens),
-        sum(t.completion_tokens),
-        sum(t.tokens_saved),
+        sum(t.prompt_tokens + t.completion_tokens),
         sum(t.cost_usd),
         sum(t.saved_usd)
-    from tagged t
-    join sets n on n.project_id = t.project_id and n.at = t.at and n.tags = t.tags
-    cross join unnest(array['hour', 'day', 'month']) as g (grain)
-    cross join unnest(array[t.project_id, 0]) as p (project_id)
-    group by 1, 2, 3, 4, 5, 6, 7
-    on conflict (project_id, grain, at, tags, key_id, endpoint, model) do update
+    from placed t
+    cross join jsonb_each_text(t.tags) as g (name, value)
+    where t.has_place
+    group by 1, 2, 3, 4, 5, 6
+    on conflict (project_id, grain, at, name, value, key_type) do update
     set requests = s.requests + excluded.requests,
         hits = s.hits + excluded.hits,
         failed = s.failed + excluded.failed,
-        prompt_tokens = s.prompt_tokens + excluded.prompt_tokens,
-        cached_prompt_tokens = s.cached_prompt_tokens + excluded.cached_prompt_tokens,
-        completion_tokens = s.completion_tokens + excluded.completion_tokens,
-        tokens_saved = s.tokens_saved + excluded.tokens_saved,
+        tokens = s.tokens + excluded.tokens,
         cost_usd = s.cost_usd + excluded.cost_usd,
         saved_usd = s.saved_usd + excluded.saved_usd;
     return cardinality(taken);

@@ -45,6 +45,8 @@ as $$
             from_time,
             until_time,
             coalesce(of_tags, '{}'),
+            null,
+            null,
             case width when '1h' then 'hour' else 'day' end,
             'UTC',
             choose_usage_sums(of_projects, groups && '{project_id,api_key_id}' or of_keys is not null, true)

@@ -6,10 +6,12 @@ create or replace function usage_by_tag(
     of_model text,
     of_key bigint,
     of_key_type text,
-    grouped_by text,
+    groupings text[],
+    width text,
     zone text
 )
 returns table (
+    grouped_by text,
     bucket_start timestamptz,
     name text,
     requests bigint,
@@ -33,50 +35,65 @@ as $$
     with wanted as (
         select coalesce(of_projects, case when of_key is not null then array(select k.project_id from api_keys k where k.id = of_key) end) as projects
     ),
+    -- The sums are read once for all groupings.
     tagged as materialized (
         select
-            case when grouped_by in ('hour', 'day', 'month') then t.bucket_start end as bucket_start,
-            case when grouped_by = 'model' then t.model end as model,
-            case when grouped_by = 'api_key' then t.key_id end as key_id,
-            case when grouped_by = 'tag' then t.tags end as tags,
-            sum(t.requests) as requests, sum(t.hits) as hits, sum(t.failed) as failed, sum(t.prompt_tokens) as prompt_tokens,
-            sum(t.completion_tokens) as completion_tokens, sum(t.tokens_saved) as tokens_saved, sum(t.cost_usd) as cost_usd,
-            sum(t.saved_usd) as saved_usd
-        from wanted w
-        cross join lateral usage_with_tags(
-            w.projects,
-            from_time,
-            until_time,
-            of_tags,
-            case when grouped_by in ('hour', 'day', 'month') then grouped_by else 'all' end,
-            zone,
-            choose_usage_sums(of_projects, grouped_by = 'api_key' or coalesce(of_key::text, of_key_type) is not null, true)
+            case when grouping(t.bucket_start) = 0 then 'time' when grouping(t.model) = 0 then 'model' when grouping(t.key_id) = 0 then 'api_key' else 'tag' end
+                as grouped_by,
+            t.bucket_start, t.model, t.key_id, t.tags, sum(t.requests) as requests, sum(t.hits) as hits, sum(t.failed) as failed,
+            sum(t.prompt_tokens) as prompt_tokens, sum(t.completion_tokens) as completion_tokens, sum(t.tokens_saved) as tokens_saved,
+            sum(t.cost_usd) as cost_usd, sum(t.saved_usd) as saved_usd
+        from (
+            select
+                u.bucket_start, u.model, u.key_id, case when 'tag' = any (groupings) then u.tags end as tags, u.requests, u.hits, u.failed,
+                u.prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd
+            from wanted w
+            cross join lateral usage_with_tags(
+                w.projects,
+                from_time,
+                until_time,
+                of_tags,
+                of_model,
+                of_key,
+                width,
+                zone,
+                choose_usage_sums(of_projects, 'api_key' = any (groupings) or of_key is not null, true)
+            ) u
+            where of_key_type is null
+                or u.key_id in (select keys_of_type(of_key_type))
         ) t
-        where (of_model is null or t.model = of_model)
-            and (of_key is null or t.key_id = of_key)
-            and (of_key_type is null or t.key_id in (select k.id from api_keys k where k.type = of_key_type))
-        group by 1, 2, 3, 4
+        group by grouping sets ((t.bucket_start), (t.model), (t.key_id), (t.tags))
         having sum(t.requests) <> 0
     ),
     named as (
         select
             t.*,
-            case grouped_by
+            case t.grouped_by
                 when 'model' then t.model
                 when 'api_key' then coalesce((select k.name from api_keys k where k.id = t.key_id), 'key_' || t.key_id)
                 when 'tag' then g.name || '=' || g.value
             end as name
         from tagged t
-        left join lateral jsonb_each_text(t.tags) as g (name, value) on grouped_by = 'tag'
+        left join lateral jsonb_each_text(t.tags) as g (name, value) on t.grouped_by = 'tag'
+        where t.grouped_by = any (groupings)
+    ),
+    ranked as (
+        select
+            n.grouped_by, n.bucket_start, n.name, sum(n.requests)::bigint as requests, sum(n.hits)::bigint as hits, sum(n.failed)::bigint as failed,
+            sum(n.prompt_tokens)::bigint as prompt_tokens, sum(n.completion_tokens)::bigint as completion_tokens,
+            sum(n.tokens_saved)::bigint as tokens_saved, sum(n.cost_usd) as cost_usd, sum(n.saved_usd) as saved_usd,
+            row_number() over (partition by n.grouped_by order by sum(n.requests) desc, n.name) as place
+        from named n
+        group by 1, 2, 3
     )
     select
-        n.bucket_start, n.name, sum(n.requests)::bigint, sum(n.hits)::bigint, sum(n.failed)::bigint, sum(n.prompt_tokens)::bigint,
-        sum(n.completion_tokens)::bigint, sum(n.tokens_saved)::bigint, sum(n.cost_usd), sum(n.saved_usd)
-    from named n
-    group by 1, 2
-    order by 1, 3 desc, 2
-    limit case when grouped_by in ('hour', 'day', 'month') then null else 20 end;
+        r.grouped_by, r.bucket_start, r.name, r.requests, r.hits, r.failed, r.prompt_tokens, r.completion_tokens, r.tokens_saved, r.cost_usd,
+        r.saved_usd
+    from ranked r
+    where r.grouped_by = 'time'
+        or r.place <= 20
+    order by 1, 2, 4 desc, 3;
 $$;
 
-comment on function usage_by_tag(bigint[], timestamptz, timestamptz, jsonb, text, bigint, text, text, text) is
-    'Usage of the requests that have all of these tags, of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. grouped_by: hour, day or month of a time zone; or the twenty most used of model, api_key, tag. Null: of_projects, of_model, of_key, of_key_type (any).';
+comment on function usage_by_tag(bigint[], timestamptz, timestamptz, jsonb, text, bigint, text, text[], text, text) is
+    'Usage of the requests that have all of these tags, of some or all projects that the current user may see; of one model, key or type of keys (project, test), or of all. groupings: time, by the hour, day or month (width) of a time zone; the twenty most used of model, api_key, tag. Null: of_projects, of_model, of_key, of_key_type (any).';

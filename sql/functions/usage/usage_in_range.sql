@@ -38,6 +38,9 @@ as $$
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
+    test_keys as materialized (
+        select k.id from api_keys k where cut = 'models' and k.type = 'test'
+    ),
     summed as materialized (
         select s.id from seen s where cut = 'projects' union all select case cut when 'models' then 0 else -1 end where cut <> 'projects'
     ),
@@ -81,7 +84,7 @@ as $$
     select
         case width when 'all' then from_time else date_trunc(width, c.at, zone) end,
         case when cut = 'projects' then c.project_id end,
-        case when cut <> 'models' then c.key_id end,
+        case when cut <> 'models' or c.key_id <= 0 then c.key_id else key_type_id(case when c.key_id in (select k.id from test_keys k) then 'test' end) end,
         c.endpoint,
         case when cut <> 'keys' then c.model end,
         case when cut <> 'keys' then c.provider end,
@@ -101,4 +104,4 @@ as $$
 $$;
 
 comment on function usage_in_range(bigint[], timestamptz, timestamptz, text, text, text) is
-    'Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that split_usage_range() chooses. cut: projects (by project, key, model and provider), or, as choose_usage_sums() says, for administrators and all projects together: models (by model and provider, without project and key), keys (by key, without project, model and provider).';
+    'Usage of some or all projects that the current user may see, with the bucket of each row (width: hour, day or month of a zone; all: one), up to the last record. Read from the sums that split_usage_range() chooses. cut: projects (by project, key, model and provider), or, as choose_usage_sums() says, for administrators and all projects together: models (by type of key, as key_type_id() says, model and provider, without project), keys (by key, without project, model and provider).';

@@ -30,19 +30,6 @@ set search_path = model_proxy, pg_temp
 -- JIT compilation would take ten times as long as the query.
 set jit = off
 as $$
-    with narrowed as (
-        -- All projects' sums tell no types of keys apart: what the sandbox's keys did is read by itself, and taken away for the others.
-        select of_key_type is not null and of_projects is null and of_model is null and is_administrator() as by_type
-    ),
-    keys as (
-        select array_agg(k.id) as ids, case when of_key is null and of_key_type = 'project' then -1 else 1 end as sign
-        from narrowed n
-        join api_keys k on case
-            when of_key is null then n.by_type and k.type = 'test' and k.last_used_at >= from_time - interval '1 hour'
-            else k.id = of_key and (of_key_type is null or k.type = of_key_type) and (of_projects is null or k.project_id = any (of_projects))
-        end
-        having count(*) > 0
-    )
     select
         h.bucket_start,
         sum(h.requests)::bigint,
@@ -61,27 +48,19 @@ as $$
     from (
         select u.bucket_start, u.cache_result, u.status_class, u.requests, u.prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd,
             u.saved_usd, u.duration_ms
-        from narrowed n
-        cross join lateral usage_in_range(
-            of_projects,
-            from_time,
-            until_time,
-            width,
-            zone,
-            choose_usage_sums(of_projects, not n.by_type and of_key_type is not null, of_model is not null)
-        ) u
+        from usage_in_range(of_projects, from_time, until_time, width, zone, choose_usage_sums(of_projects, false, of_model is not null)) u
         where of_key is null
             and (of_model is null or u.model = of_model)
-            and case
-                when n.by_type then of_key_type = 'project'
-                else of_key_type is null or u.key_id in (select k.id from api_keys k where k.type = of_key_type)
-            end
+            and (of_key_type is null or u.key_id in (select keys_of_type(of_key_type)))
         union all
-        select u.bucket_start, u.cache_result, u.status_class, t.sign * u.requests, t.sign * u.prompt_tokens, t.sign * u.completion_tokens,
-            t.sign * u.tokens_saved, t.sign * u.cost_usd, t.sign * u.saved_usd, t.sign * u.duration_ms
-        from keys t
-        cross join lateral usage_by_key(t.ids, from_time, until_time, width, zone) u
-        where of_model is null or u.model = of_model
+        select u.bucket_start, u.cache_result, u.status_class, u.requests, u.prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd,
+            u.saved_usd, u.duration_ms
+        from api_keys k
+        cross join lateral usage_by_key(array[k.id], from_time, until_time, width, zone) u
+        where k.id = of_key
+            and (of_key_type is null or k.type = of_key_type)
+            and (of_projects is null or k.project_id = any (of_projects))
+            and (of_model is null or u.model = of_model)
     ) h
     group by 1
     having sum(h.requests) <> 0

@@ -36,19 +36,22 @@ as $$
             until_time,
             'all',
             'UTC',
-            choose_usage_sums(of_projects, share_by = 'api_key' or coalesce(of_key::text, of_key_type) is not null, share_by <> 'api_key' or of_model is not null)
+            choose_usage_sums(of_projects, share_by = 'api_key' or of_key is not null, share_by <> 'api_key' or of_model is not null)
         ) u
         where (of_model is null or u.model = of_model)
             and (of_key is null or u.key_id = of_key)
-            and (of_key_type is null or u.key_id in (select k.id from api_keys k where k.type = of_key_type))
+            and (of_key_type is null or u.key_id in (select keys_of_type(of_key_type)))
         group by 1, 2, 3, 4, 5
     ) h
     where share_by <> 'tag'
     group by 1
     union all
     select t.name, t.requests, t.hits, t.failed, t.prompt_tokens + t.completion_tokens, t.cost_usd, t.saved_usd
-    from usage_by_tag(of_projects, from_time, until_time, '{}', of_model, of_key, of_key_type, 'tag', 'UTC') t
+    from usage_by_tag(of_projects, from_time, until_time, '{}', of_model, of_key, of_key_type, '{tag}', 'all', 'UTC') t
     where share_by = 'tag'
+        and (of_model is not null or of_key is not null)
+    union all
+    select * from tag_shares(of_projects, from_time, until_time, of_key_type) where share_by = 'tag' and of_model is null and of_key is null
     order by 2 desc, 1
     limit 20;
 $$;

@@ -3,6 +3,8 @@ create or replace function usage_with_tags(
     from_time timestamptz,
     until_time timestamptz,
     of_tags jsonb,
+    of_model text,
+    of_key bigint,
     width text,
     zone text,
     cut text
@@ -39,6 +41,9 @@ as $$
     seen as materialized (
         select p.id from projects p where of_projects is null or p.id = any (of_projects)
     ),
+    test_keys as materialized (
+        select k.id from api_keys k where cut <> 'projects' and k.type = 'test'
+    ),
     summed as materialized (
         select s.id from seen s where cut = 'projects' union all select 0 where cut <> 'projects'
     ),
@@ -46,7 +51,7 @@ as $$
         at, sign, project_id, tags, key_id, endpoint, model, requests, hits, failed, prompt_tokens, cached_prompt_tokens, completion_tokens,
         tokens_saved, cost_usd, saved_usd
     ) as (
-        -- One index range after the other, as in usage_in_range().
+        -- One index range after the other, as in usage_in_range(). The index alone tells which of its rows are wanted.
         select
             coalesce(w.counted_at, u.at + w.middle), w.sign, u.project_id, u.tags, u.key_id, u.endpoint, u.model, u.requests, u.hits, u.failed,
             u.prompt_tokens, u.cached_prompt_tokens, u.completion_tokens, u.tokens_saved, u.cost_usd, u.saved_usd
@@ -54,8 +59,26 @@ as $$
         join pieces w on w.is_summed
         cross join lateral (
             select x.*
-            from usage_sums_by_tag x
-            where x.project_id = s.id and x.grain = w.grain and x.at >= w.begins and x.at < w.ends and x.tags @> of_tags
+            from (
+                select i.at, i.tags, i.key_id, i.endpoint, i.model
+                from usage_sums_by_tag i
+                where i.project_id = s.id
+                    and i.grain = w.grain
+                    and i.at >= w.begins
+                    and i.at < w.ends
+                    and i.tags @> of_tags
+                    and (of_model is null or i.model = of_model)
+                    and (of_key is null or i.key_id = of_key)
+                offset 0
+            ) i
+            cross join lateral (
+                select x.*
+                from usage_sums_by_tag x
+                where x.project_id = s.id
+                    and x.grain = w.grain
+                    and (x.at, x.tags, x.key_id, x.endpoint, x.model) = (i.at, i.tags, i.key_id, i.endpoint, i.model)
+                offset 0
+            ) x
             offset 0
         ) u
         union all
@@ -70,6 +93,8 @@ as $$
             select x.* from usage_per_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
         ) u
         where u.tags @> of_tags
+            and (of_model is null or u.model = of_model)
+            and (of_key is null or u.key_id = of_key)
         union all
         select
             p.at, 1, p.project_id, p.tags, p.key_id, p.endpoint, p.model, p.requests,
@@ -78,6 +103,8 @@ as $$
             p.prompt_tokens, p.cached_prompt_tokens, p.completion_tokens, p.tokens_saved, p.cost_usd, p.saved_usd
         from usage_pending p
         where p.tags @> of_tags
+            and (of_model is null or p.model = of_model)
+            and (of_key is null or p.key_id = of_key)
             and p.project_id in (select s.id from seen s)
             and exists (select from pieces w where w.is_summed and w.counted_at is null and p.at >= w.begins and p.at < w.ends)
     )
@@ -85,7 +112,7 @@ as $$
         case width when 'all' then from_time else date_trunc(width, c.at, zone) end,
         c.project_id,
         c.tags,
-        c.key_id,
+        case when cut = 'projects' or c.key_id <= 0 then c.key_id else key_type_id(case when c.key_id in (select k.id from test_keys k) then 'test' end) end,
         c.endpoint,
         c.model,
         c.sign * c.requests,
@@ -100,5 +127,5 @@ as $$
     from counted c;
 $$;
 
-comment on function usage_with_tags(bigint[], timestamptz, timestamptz, jsonb, text, text, text) is
-    'Usage of requests that have all of these tags ({}: any tags), of some or all projects that the current user may see, as usage_in_range() divides it: rows to be added up, of which some take away what another counted in the wrong bucket. cut: projects, or models, as choose_usage_sums() says: all projects together, without project and key.';
+comment on function usage_with_tags(bigint[], timestamptz, timestamptz, jsonb, text, bigint, text, text, text) is
+    'Usage of requests that have all of these tags ({}: any tags), of one model and key, or of any, of some or all projects that the current user may see, as usage_in_range() divides it: rows to be added up, of which some take away what another counted in the wrong bucket. cut: projects, or models, as choose_usage_sums() says: all projects together, by type of key, as key_type_id() says, without project. Null: of_model, of_key (any).';

@@ -10,6 +10,7 @@ import { overviewSchema } from '../responses/usage.ts'
 import { readTagFilter } from './usage.ts'
 
 const MAY_LAG = { mayLag: true }
+const SHARES = ['model', 'api_key', 'tag'] as const
 
 export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
   defineOperation({
@@ -43,21 +44,29 @@ export const OVERVIEW_OPERATIONS: readonly AdminOperation[] = [
         of_key_type: asked.key_type ?? null,
       }
       const of_tags = readTagFilter(asked.tags)
-      const read = of_tags === null ? readAll : readTagged(of_tags)
+      const filter = { ...span, ...only }
+      const previous = {
+        ...filter,
+        from_time: fromUnixSeconds(Math.max(0, 2 * start_time - Math.max(start_time, end_time))),
+        until_time: span.from_time,
+      }
       const isFiltered = asked.model !== undefined || only.of_key !== null || of_tags !== null
-      const [[buckets, models, keys, tags], latency, estimated] = await Promise.all([
-        read(caller.actor, { ...span, ...only }, width, time_zone),
+      const read = of_tags === null ? readAll : readTagged(of_tags)
+      const [[buckets, models, keys, tags], [before], latency, estimated] = await Promise.all([
+        read(caller.actor, filter, { width, zone: time_zone, shares: SHARES }),
+        read(caller.actor, previous, { width: 'month', zone: 'UTC', shares: [] }),
         // Latencies are not available by model, key, key type or tag.
         isFiltered ? [] : callAsActor(caller.actor, 'latency_percentiles', span, MAY_LAG),
-        of_tags === null ? callAsActor(caller.actor, 'estimated_costs', { ...span, ...only }, MAY_LAG) : [],
+        of_tags === null ? callAsActor(caller.actor, 'estimated_costs', filter, MAY_LAG) : [],
       ])
       return {
         object: 'usage.overview' as const,
         totals: totalsOf(buckets),
+        previous_requests: totalsOf(before).requests,
         buckets: buckets.map(({ bucket_start, ...rest }) => ({ start_time: toUnixSeconds(bucket_start), ...rest })),
-        by_model: models,
-        by_api_key: keys,
-        by_tag: tags,
+        by_model: models ?? [],
+        by_api_key: keys ?? [],
+        by_tag: tags ?? [],
         latency,
         estimated,
       }
@@ -70,49 +79,55 @@ type ShareRow = JsonRowOf<'usage_shares'>
 type UsageFilter = Omit<ActorArguments<'usage_shares'>, 'share_by'>
 type Bucket = Pick<OverviewRow, 'bucket_start' | Summed> & { hits: number; failed: number } & Partial<OverviewRow>
 type Summed = 'requests' | 'prompt_tokens' | 'completion_tokens' | 'tokens_saved' | 'cost_usd' | 'saved_usd'
-type Read = (
-  actor: Actor,
-  filter: UsageFilter,
-  width: 'hour' | 'day' | 'month',
-  zone: string,
-) => Promise<[buckets: Bucket[], ...shares: [ShareRow[], ShareRow[], ShareRow[]]]>
+type Share = (typeof SHARES)[number]
+interface Groupings {
+  width: 'hour' | 'day' | 'month'
+  zone: string
+  shares: readonly Share[]
+}
+type Read = (actor: Actor, filter: UsageFilter, by: Groupings) => Promise<[buckets: Bucket[], ...shares: ShareRow[][]]>
 
-const readAll: Read = async (actor, filter, width, zone) => {
-  const [rows, ...shares] = await Promise.all([
+const readAll: Read = async (actor, filter, { width, zone, shares }) => {
+  const [rows, ...ofShares] = await Promise.all([
     callAsActor(actor, 'usage_overview', { ...filter, width, zone }, MAY_LAG),
-    callAsActor(actor, 'usage_shares', { ...filter, share_by: 'model' }, MAY_LAG),
-    callAsActor(actor, 'usage_shares', { ...filter, share_by: 'api_key' }, MAY_LAG),
-    callAsActor(actor, 'usage_shares', { ...filter, share_by: 'tag' }, MAY_LAG),
+    ...shares.map(share_by => callAsActor(actor, 'usage_shares', { ...filter, share_by }, MAY_LAG)),
   ])
   const buckets = rows.map(row => ({
     ...row,
     hits: row.exact_hits + row.semantic_hits,
     failed: row.client_errors + row.server_errors,
   }))
-  return [buckets, ...shares]
+  return [buckets, ...ofShares]
 }
 
 /** Reads usage by tags. It has no separate counts of kinds of hits and failures, and no durations. */
 const readTagged =
   (of_tags: Record<string, string>): Read =>
-  async (actor, filter, width, zone) => {
-    const [buckets, models, keys, tags] = await Promise.all(
-      [width, 'model', 'api_key', 'tag'].map(grouped_by =>
-        callAsActor(actor, 'usage_by_tag', { ...filter, of_tags, grouped_by, zone }, MAY_LAG),
+  async (actor, filter, { width, zone, shares }) => {
+    const all = ['time', ...shares]
+    // The sums of all projects together are not by key.
+    const isDivided = filter.of_projects === null && shares.includes('api_key')
+    const read = isDivided ? [all.filter(grouping => grouping !== 'api_key'), ['api_key']] : [all]
+    const rows = await Promise.all(
+      read.map(groupings =>
+        callAsActor(actor, 'usage_by_tag', { ...filter, of_tags, groupings, width, zone }, MAY_LAG),
       ),
     )
-    const toShares = (rows: typeof buckets = []) =>
-      rows.map(({ name, requests, hits, failed, prompt_tokens, completion_tokens, cost_usd, saved_usd }) => ({
-        name,
-        requests,
-        hits,
-        failed,
-        tokens: prompt_tokens + completion_tokens,
-        cost_usd,
-        saved_usd,
-      }))
-    const ofTime = (buckets ?? []).map(({ name: _, ...bucket }) => bucket)
-    return [ofTime, toShares(models), toShares(keys), toShares(tags)]
+    const byGrouping = Map.groupBy(rows.flat(), row => row.grouped_by)
+    const toShares = (share: Share) =>
+      (byGrouping.get(share) ?? []).map(
+        ({ name, requests, hits, failed, prompt_tokens, completion_tokens, cost_usd, saved_usd }) => ({
+          name,
+          requests,
+          hits,
+          failed,
+          tokens: prompt_tokens + completion_tokens,
+          cost_usd,
+          saved_usd,
+        }),
+      )
+    const ofTime = (byGrouping.get('time') ?? []).map(({ grouped_by: _, name: __, ...bucket }) => bucket)
+    return [ofTime, ...shares.map(toShares)]
   }
 
 function totalsOf(buckets: readonly Bucket[]) {

@@ -42,6 +42,7 @@ export const overviewSchema = objectSchema('Overview', 'usage.overview', {
     hit_rate: nullable(t.Number({ description: 'From 0 to 1, among requests that reached the cache.' })),
     saved_seconds: nullable(t.Number()),
   }),
+  previous_requests: t.Integer({ minimum: 0, description: 'Requests in the time range of equal length before.' }),
   buckets: t.Array(
     t.Object({
       ...countsOf.properties,

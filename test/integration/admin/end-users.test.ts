@@ -139,7 +139,7 @@ describeBackends('an end user', backend => {
     expect(theirs).toHaveLength(KINDS.length)
     const before = await counted('alice')
     expect(Object.keys(before)).toEqual(KINDS)
-    expect(before).toMatchObject({ object: 1, question: 1, record: 7, response: 1, vector: 1, tag: 9 })
+    expect(before).toMatchObject({ object: 1, question: 1, record: 7, response: 1, vector: 1, tag: 12 })
     const others = await counted('alice2')
 
     const { json: items, text } = await exported('alice')
@@ -287,6 +287,14 @@ describeBackends('an end user', backend => {
       proxy.query(`select grain, at, tags, endpoint, model, sum(requests)::integer as requests, sum(cost_usd)::text as cost
         from usage_sums_by_tag where ${which} group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`)
     expect(await sumsOf('project_id = 0')).toEqual(await sumsOf('project_id > 0'))
+    const valuesOf = (which: string) =>
+      proxy.query<{ value: string }>(`select grain, name, value, key_type, requests::integer, cost_usd::text
+        from (
+          select grain, name, value, key_type, sum(requests) as requests, sum(cost_usd) as cost_usd from usage_sums_by_tag_value where ${which} group by 1, 2, 3, 4
+        ) v order by 1, 2, 3, 4`)
+    expect(await valuesOf('project_id = 0')).toEqual(await valuesOf('project_id > 0'))
+    const left = await valuesOf(`project_id = ${project.slice(5)} and grain = 'hour'`)
+    expect(left.map(({ value }) => value)).toEqual(['search', 'somebody'])
     const records = await proxy.query(
       `select tags, end_user from usage_records where project_id = ${project.slice(5)} order by tags ? 'user_id', end_user nulls first`,
     )

@@ -205,7 +205,7 @@ describeBackends('usage by any length of time', backend => {
         const [tagged] = await proxy.query(`
           with told as (
             select bucket_start, requests, hits, prompt_tokens, cost_usd
-            from usage_by_tag(${span}, '{"team": "t1"}', null, null, null, '${width}', '${zone}')
+            from usage_by_tag(${span}, '{"team": "t1"}', null, null, null, '{time}', '${width}', '${zone}')
           ),
           counted as (
             select date_trunc('${width}', recorded_at, '${zone}') as bucket_start, count(*) as requests,
@@ -234,6 +234,62 @@ describeBackends('usage by any length of time', backend => {
     )
   })
 
+  test('has the most used tags among thousands of values, which come to all requests with tags', async () => {
+    await proxy.query(`select create_project('tagged', 'free')`)
+    const [project] = await proxy.query<{ id: number }>(`select id from projects where name = 'tagged'`)
+    for (const type of ['test', 'project']) await proxy.query(`select issue_key('tagged', '${type}', '${type}')`)
+    const keys = await proxy.query<{ id: number }>(
+      `select id::integer from api_keys where project_id = ${project?.id} order by id`,
+    )
+    // 400 sets in each of eight hours, and each value in one of them.
+    const records = Array.from({ length: 3_200 }, (_, n) => ({
+      ...recordOf(
+        Number(project?.id),
+        n % 8,
+        keys.map(({ id }) => id),
+      ),
+      recorded_at: new Date(Date.now() - (n % 8) * 3_600_000 - 1_000).toISOString(),
+      cost_usd: n / 1_000,
+      tags: { team: `t${n % 7}`, job: `j${n}` },
+    }))
+    const compared = (of: string, type: string) =>
+      proxy.query<{ name: string; requests: number }>(`
+        with told as (
+          select name, requests::integer, hits::integer, failed::integer, tokens::integer, cost_usd::numeric, saved_usd::numeric
+          from usage_shares(${of}, 'tag', null, null, ${type})
+        ),
+        counted as (
+          select g.key || '=' || g.value, count(*)::integer, count(*) filter (where cache_result = 'HIT')::integer,
+            count(*) filter (where status >= 400)::integer, sum(prompt_tokens + completion_tokens)::integer, sum(cost_usd), sum(saved_usd)
+          from (select ${of.split(', ')[1]} as begins) s
+          join usage_records r on r.recorded_at >= s.begins
+          cross join jsonb_each_text(r.tags) g
+          where ${type}::text is null or key_id in (select id from api_keys where type = ${type})
+          group by 1 order by 2 desc, 1 limit 20
+        )
+        select t.name, t.requests from told t join counted c on c = t`)
+    const isRight = async () => {
+      for (const projects of [`array[${project?.id}]`, 'null'])
+        for (const back of ['1 day', '5 hours 20 minutes'])
+          for (const type of ['null', "'test'", "'project'"]) {
+            const of = `${projects}, now() - interval '${back}', now()`
+            const shares = await compared(of, type)
+            const [all] = await proxy.query(`select sum(requests)::integer as requests
+              from usage_overview(${of}, 'hour', 'UTC', null, null, ${type})`)
+            const teams = shares.filter(({ name }) => name.startsWith('team='))
+            expect([of, type, shares.length, teams.length]).toEqual([of, type, 20, 7])
+            expect({ requests: teams.reduce((sum, { requests }) => sum + requests, 0) }).toEqual(all)
+          }
+    }
+    await recordUsage(stores.database, records.slice(0, 1_600), crypto.randomUUID())
+    await isRight()
+    await rollUpUsage(stores.database)
+    await isRight()
+    await recordUsage(stores.database, records.slice(1_600), crypto.randomUUID())
+    await rollUpUsage(stores.database)
+    await isRight()
+  })
+
   test('has a bounded number of sets of tags in an hour: the rest is summed without tags', async () => {
     await proxy.query(`select create_project('tagged', 'free')`)
     const [project] = await proxy.query<{ id: number }>(`select id from projects where name = 'tagged'`)
@@ -249,6 +305,28 @@ describeBackends('usage by any length of time', backend => {
     ).toEqual([
       { beyond: false, sets: 500, requests: 1_000 },
       { beyond: true, sets: 1, requests: 800 },
+    ])
+    expect(
+      await proxy.query(`select count(*)::integer as values, sum(requests)::integer as requests from usage_sums_by_tag_value
+        where grain = 'hour' and project_id > 0`),
+    ).toEqual([{ values: 500, requests: 1_000 }])
+    // What has no place is found all the same, and an hour without a tag is not searched for it.
+    const [beyond] = await proxy.query<{
+      job: string
+    }>(`select tags ->> 'job' as job from usage_records r where not exists (
+      select from usage_sums_by_tag t where t.tags = r.tags) order by 1 limit 1`)
+    const found = (job?: string) =>
+      proxy.query(`select distinct (f.record).tags ->> 'job' as job
+        from find_requests(${project?.id}, now() - interval '1 day', now() + interval '1 minute', of_tags => '{"job": "${job}"}') f`)
+    expect(await found(beyond?.job)).toEqual([beyond])
+    expect(await found('nobody')).toEqual([])
+    expect(
+      await proxy.query(`select g.job, bool_or(f.bits & tag_bits(g.tags) = tag_bits(g.tags)) as may_be
+        from usage_tag_filters f, (values ('beyond', '{"job": "${beyond?.job}"}'::jsonb), ('nobody', '{"job": "nobody"}')) as g (job, tags)
+        group by 1 order by 1`),
+    ).toEqual([
+      { job: 'beyond', may_be: true },
+      { job: 'nobody', may_be: false },
     ])
     const grains = await proxy.query(
       `select distinct sum(requests)::integer as requests from usage_sums_by_tag group by grain, project_id`,

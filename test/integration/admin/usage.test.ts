@@ -304,7 +304,52 @@ describeBackends('reports of usage', backend => {
       const shared = json.by_api_key.reduce((total: number, row: { requests: number }) => total + row.requests, 0)
       expect([type, json.totals.requests, shared]).toEqual([type, requests, requests])
     }
+    for (const [filter, meaning] of [
+      ['', 'true'],
+      ['&model=m1', "model = 'm1'"],
+    ])
+      for (const type of ['project', 'test']) {
+        const [tagged] = await proxy.query<{
+          requests: number
+        }>(`select count(*)::integer as requests from usage_records r
+          where tags @> '{"env": "prod"}' and ${meaning} and key_id in (select id from api_keys where type = '${type}')`)
+        const { json } = await get(`/v1/usage?${SPAN()}&key_type=${type}&tags[]=env%3Dprod${filter}`)
+        const shared = [json.by_model, json.by_api_key].map((rows: { requests: number }[]) =>
+          rows.reduce((total, row) => total + row.requests, 0),
+        )
+        expect([type, filter, json.totals.requests, ...shared]).toEqual([
+          type,
+          filter,
+          ...Array(3).fill(tagged?.requests),
+        ])
+      }
     expect((await get(`/v1/usage?${SPAN()}&key_type=other`)).status).toBe(400)
+  })
+
+  test('the overview counts the requests of the time range of equal length before', async () => {
+    const [hour, half] = [3_600, (HOURS / 2) * 3_600]
+    for (const filter of [
+      '',
+      '&key_type=test',
+      '&key_type=project',
+      '&model=m1',
+      '&tags[]=env%3Dprod',
+      `&project_id=proj_${projects[0]}`,
+    ]) {
+      for (const length of [half, 7 * hour + 123]) {
+        const totalOf = async (from: number, until: number) => {
+          const { json } = await get(`/v1/usage?start_time=${from}&end_time=${until}${filter}`)
+          return [json.totals.requests, json.previous_requests]
+        }
+        const [[, previous], [total]] = await Promise.all([
+          totalOf(now - length, now),
+          totalOf(now - 2 * length, now - length),
+        ])
+        expect(total).toBeGreaterThan(0)
+        expect([filter, previous]).toEqual([filter, total])
+      }
+    }
+    expect((await get(`/v1/usage?start_time=0&end_time=${now}`)).json.previous_requests).toBe(0)
   })
 
   test('estimated costs are summed up by reason, found, and settled', async () => {

@@ -18,8 +18,6 @@ type Measure = keyof typeof MEASURES
 
 interface OverviewStatsProps {
   overview: UsageOverview
-  /** Number of requests in the previous time range. Undefined while loading. */
-  previousRequests: number | undefined
   span: TimeRange
   /** The requests that the figures count. */
   rows: RequestSelection
@@ -27,7 +25,7 @@ interface OverviewStatsProps {
   change(changes: Filters): void
 }
 
-export function OverviewStats({ overview, previousRequests, span, rows, withTests, change }: OverviewStatsProps) {
+export function OverviewStats({ overview, span, rows, withTests, change }: OverviewStatsProps) {
   const { totals } = overview
   const { tag } = rows.filters
   const keys = useAllKeys(rows.projectId)
@@ -52,8 +50,7 @@ export function OverviewStats({ overview, previousRequests, span, rows, withTest
               <RequestCountLink rows={rows} only={{ outcome: 'failed' }}>
                 {formatCount(totals.failed)} failed
               </RequestCountLink>
-              {previousRequests !== undefined &&
-                `; ${formatPlural(previousRequests, 'request')} in the previous ${span.title}`}
+              {`; ${formatPlural(overview.previous_requests, 'request')} in the previous ${span.title}`}
             </>
           }
         />

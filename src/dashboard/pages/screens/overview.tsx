@@ -23,7 +23,7 @@ export default function Overview() {
   const withTests = filters.tests === 'true' || testKeysOnly === true
   // Requests with test keys are excluded, unless a key is selected: they go to the sandbox.
   const keyType = withTests || filters.key ? undefined : 'project'
-  const { overview, before } = useUsage(testKeysOnly === undefined ? null : project, filters, keyType)
+  const overview = useUsage(testKeysOnly === undefined ? null : project, filters, keyType)
   const hasRequests = (overview.data?.totals.requests ?? 0) > 0
 
   return (
@@ -55,7 +55,6 @@ export default function Overview() {
       {overview.data ? (
         <OverviewStats
           overview={overview.data}
-          previousRequests={before.data?.totals.requests}
           span={span}
           rows={selectRequests(project?.id ?? '', filters, span, keyType)}
           withTests={withTests}
@@ -68,7 +67,7 @@ export default function Overview() {
   )
 }
 
-/** Queries the usage of the selected time range, and of the range of equal length before it. */
+/** Queries the usage of the selected time range. */
 function useUsage(project: Project | null, filters: Filters, keyType: string | undefined) {
   const span = readTimeRange(filters)
   const only = {
@@ -78,32 +77,22 @@ function useUsage(project: Project | null, filters: Filters, keyType: string | u
     'tags[]': filters.tag ? [filters.tag] : undefined,
     key_type: keyType,
   }
-  const selection = [span.name, filters.from, filters.until, only]
-  const readUsage = (start_time: number, end_time: number) =>
-    fetchJson<UsageOverview>('/v1/usage', {
-      ...only,
-      start_time,
-      end_time,
-      width: span.bucketWidth,
-      time_zone: localTimeZone,
-    })
-  const overview = useQuery({
-    queryKey: ['usage', ...selection],
+  return useQuery({
+    queryKey: ['usage', span.name, filters.from, filters.until, only],
     queryFn: () => {
       const { from, until } = readTimeRange(filters)
-      return readUsage(from, until)
+      return fetchJson<UsageOverview>('/v1/usage', {
+        ...only,
+        start_time: from,
+        end_time: until,
+        width: span.bucketWidth,
+        time_zone: localTimeZone,
+      })
     },
     enabled: project !== null,
     refetchInterval: span.name === 'day' ? REFRESH_MS : 15_000,
     placeholderData: previous => previous,
   })
-  const before = useQuery({
-    queryKey: ['usage before', ...selection],
-    queryFn: () => readUsage(2 * span.from - span.until, span.from),
-    enabled: project !== null,
-    staleTime: 60_000,
-  })
-  return { overview, before }
 }
 
 /** Reports whether only test keys have sent requests, so that excluding them would show nothing. Undefined while loading. */

@@ -1,0 +1,65 @@
+create or replace function tag_shares(of_projects bigint[], from_time timestamptz, until_time timestamptz, of_key_type text)
+returns setof usage_share
+language sql
+stable
+set search_path = model_proxy, pg_temp
+-- As in usage_by_tag().
+set jit = off
+set enable_sort = off
+set work_mem = '64MB'
+as $$
+    with pieces as materialized (
+        select p.*, p.grain in ('month', 'day', 'hour') as is_summed from split_usage_range(from_time, until_time, 'all', 'UTC') p
+    ),
+    seen as materialized (
+        select p.id from projects p where of_projects is null or p.id = any (of_projects)
+    ),
+    summed as materialized (
+        select s.id from seen s where choose_usage_sums(of_projects, false, true) = 'projects'
+        union all
+        select 0 where choose_usage_sums(of_projects, false, true) <> 'projects'
+    ),
+    counted as (
+        -- One index range after the other, as in usage_in_range().
+        select u.name, u.value, u.requests, u.hits, u.failed, u.tokens, u.cost_usd, u.saved_usd
+        from summed s
+        join pieces w on w.is_summed
+        cross join lateral (
+            select x.*
+            from usage_sums_by_tag_value x
+            where x.project_id = s.id and x.grain = w.grain and x.at >= w.begins and x.at < w.ends and (of_key_type is null or x.key_type = of_key_type)
+            offset 0
+        ) u
+        union all
+        -- What no hour has summed yet, and hours that the time cuts.
+        select
+            g.name, g.value, u.requests, case when u.cache_result in ('HIT', 'HIT-SEMANTIC') then u.requests else 0 end,
+            case when u.status_class >= 4 then u.requests else 0 end, u.prompt_tokens + u.completion_tokens, u.cost_usd, u.saved_usd
+        from (
+            select r.key_id, r.tags, r.requests, r.cache_result, r.status_class, r.prompt_tokens, r.completion_tokens, r.cost_usd, r.saved_usd
+            from seen s
+            join pieces w on not w.is_summed
+            cross join lateral (
+                select x.* from usage_per_record x where x.project_id = s.id and x.at >= w.begins and x.at < w.ends offset 0
+            ) r
+            union all
+            select p.key_id, p.tags, p.requests, p.cache_result, p.status_class, p.prompt_tokens, p.completion_tokens, p.cost_usd, p.saved_usd
+            from usage_pending p
+            where p.project_id in (select s.id from seen s)
+                and exists (select from pieces w where w.is_summed and p.at >= w.begins and p.at < w.ends)
+        ) u
+        cross join jsonb_each_text(u.tags) as g (name, value)
+        where of_key_type is null
+            or u.key_id in (select keys_of_type(of_key_type))
+    )
+    select
+        c.name || '=' || c.value, sum(c.requests)::bigint, sum(c.hits)::bigint, sum(c.failed)::bigint, sum(c.tokens)::bigint, sum(c.cost_usd),
+        sum(c.saved_usd)
+    from counted c
+    group by c.name, c.value
+    having sum(c.requests) <> 0
+    order by 2 desc, 1
+    limit 20;
+$$;
+
+comment on function tag_shares(bigint[], timestamptz, timestamptz, text) is 'The twenty most used tags in a time, of some or all projects that the current user may see, and of one type of keys, or of all. Null: of_projects, of_key_type (any).';
