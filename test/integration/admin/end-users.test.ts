@@ -387,7 +387,7 @@ describeOnce('the list of tables with data of end users', backend => {
       from pg_class c join pg_attribute a on a.attrelid = c.oid
       where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
         and a.attnum > 0 and not a.attisdropped
-        and a.attname ~ 'end_?user|person|customer|safety_identifier|(^|_)tags?($|_)|^user(_hash|_name|s)?$'`,
+        and (a.attname ~ 'end_?user|person|customer|safety_identifier|(^|_)tags?($|_)|^user(_hash|_name|s)?$' or a.attname = 'value' and c.relname ~ 'tag')`,
       [],
     )
     const found = columns.map(({ table, column }) => `${table}.${column}`)
