@@ -53,13 +53,14 @@ describeEngines('Patroni', ['patroni', 'etcd', 'redis-server'], () => {
       }
     }
     const running = Promise.all([watch(), ...Array.from({ length: CLIENTS }, client)])
-    await Bun.sleep(1_000)
+    await waitUntil('clients are answered', () => answers.length >= 20)
     const cutAtMs = performance.now()
     const parted = first.line.part(60_000)
     await waitUntil('the standby is promoted', async () => (await second.takesWrites()) === true)
     const promotedAtMs = performance.now()
     await waitUntil('requests are served again', async () => answers.at(-1)?.status === 200)
-    await Bun.sleep(2_000)
+    const { length } = answers
+    await waitUntil('clients are answered by the new one', () => answers.length >= length + 20)
     isOver = true
     await running
     void parted

@@ -148,7 +148,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
       while (isMoving) statuses.push((await ask(proxies[i % 2] as ProxyProcess, account.key, `Moving ${i}?`)).status)
     }
     const clients = Array.from({ length: 8 }, (_, i) => client(i))
-    await Bun.sleep(300)
+    await waitUntil('clients are answered', () => statuses.length >= 20)
     const [fromId, toId] = [String(await from.call('cluster', 'myid')), String(await to.call('cluster', 'myid'))]
     await to.call('cluster', 'setslot', slot, 'importing', fromId)
     await from.call('cluster', 'setslot', slot, 'migrating', toId)
@@ -160,7 +160,8 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
       await from.call('migrate', '127.0.0.1', to.port, '', 0, 5_000, 'replace', 'keys', ...keys)
     }
     for (const node of [to, from, cluster.masters[2]]) await node?.call('cluster', 'setslot', slot, 'node', toId)
-    await Bun.sleep(500)
+    const { length } = statuses
+    await waitUntil('they are answered after the move', () => statuses.length >= length + 20)
     isMoving = false
     await Promise.all(clients)
     expect(statuses.length).toBeGreaterThan(20)
@@ -185,7 +186,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
       }
     }
     const clients = Array.from({ length: 12 }, (_, i) => client(i))
-    await Bun.sleep(300)
+    await waitUntil('clients are answered', () => statuses.every(({ length }) => length >= 4))
     // It takes over when it is let, however long it was away.
     await replica.call('config', 'set', 'cluster-replica-validity-factor', 0)
     replica.freeze()

@@ -4,6 +4,7 @@ import { chmod, copyFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Certificates, makeCertificates } from '../engines/redis-servers.ts'
+import { waitUntil } from '../harness/wait-until.ts'
 import { bareFlags, runPsql } from '../integration/run-psql.ts'
 import { spawnProxy, startProxyProcess } from './proxy-process.ts'
 import { missingServers, type PrivateServer, startPostgres, startStandby } from './servers.ts'
@@ -53,7 +54,7 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
   async function reloaded(): Promise<void> {
     const before = await sql('select pg_conf_load_time()')
     await sql('select pg_reload_conf()')
-    while ((await sql('select pg_conf_load_time()')) === before) await Bun.sleep(10)
+    await waitUntil('it is loaded', async () => (await sql('select pg_conf_load_time()')) !== before)
   }
 
   const address = (query = '', user = 'host_user:right') =>

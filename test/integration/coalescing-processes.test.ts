@@ -213,17 +213,16 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test('the last to leave, wherever it is, ends the upstream call', async () => {
     upstream.reset()
+    heard.clear()
     upstream.script({ kind: 'hang', after: 'nothing' })
     const leaving = new AbortController()
     const clients = [0, 1].map(async i => {
-      if (i === 1) await Bun.sleep(60)
+      if (i === 1) await waitUntil('the first is asked', () => upstream.counts.active === 1)
       // Without a price there is nothing to learn from reading on.
       const body = question('Anyone?', { model: 'unknown/unpriced' })
       await post(proxyAt(i), key, '/chat/completions', body, { signal: leaving.signal })
     })
-    await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
-    // For the other to have joined.
-    await Bun.sleep(150)
+    await waitUntil('the other has joined', () => heard.size === 1)
     leaving.abort()
     await Promise.allSettled(clients)
     await waitUntil('the upstream call is ended', () => upstream.counts.aborted === 1)
@@ -232,6 +231,7 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test('who left a shared call of another proxy finds it again', async () => {
     upstream.reset()
+    heard.clear()
     upstream.script({ kind: 'answer', contentChars: 60, firstByteDelayMs: 300, chunkPauseMs: 60 })
     const leader = ask(proxyAt(0), key, question('Back so soon?', { stream: true }))
     await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
@@ -239,7 +239,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     const left = post(proxyAt(1), key, '/chat/completions', question('Back so soon?', { stream: true }), {
       signal: leaving.signal,
     })
-    await Bun.sleep(100)
+    await waitUntil('the other has joined', () => heard.size === 1)
     leaving.abort()
     await expect(left).rejects.toThrow()
     await Bun.sleep(50)

@@ -216,7 +216,7 @@ describeOnce('the memory of a proxy', backend => {
     expect(upstream.counts.active).toBe(1)
     expect(readRssMib() - levelMib).toBeLessThan(LEVEL_MIB / 2)
     client.leave()
-    while (upstream.counts.active > 0) await Bun.sleep(10)
+    await waitUntil('the upstream call is ended', () => upstream.counts.active === 0)
     upstream.reset()
   })
 

@@ -71,7 +71,8 @@ test('an idle worker ends, and the next job has another', async () => {
   const loop = new WorkerPool({ idleMs: 20 })
   const [first, second] = await Promise.all([1, 2].map(() => loop.run(TEST_JOB, { does: 'thread' }, OWN)))
   expect(second).toBe(first)
-  while ((await loop.run(TEST_JOB, { does: 'thread' }, OWN)) === first) await Bun.sleep(40)
+  const isReplaced = async () => (await loop.run(TEST_JOB, { does: 'thread' }, OWN)) !== first
+  for (let idleMs = 40; !(await isReplaced()); idleMs *= 2) await Bun.sleep(idleMs)
   const [other] = await Promise.all([1, 2].map(() => loop.run(TEST_JOB, { does: 'thread' }, OWN)))
   expect(other).not.toBe(first)
 })
