@@ -50,10 +50,10 @@ export class Connection {
   readonly #socket: Socket | undefined
   #isRetired = false
 
-  /** `negotiated` is an open socket; null if the driver opens one, without encryption. `isPooled` is true if the server rejects settings. */
-  constructor(options: ConnectionOptions, host: DatabaseHost, negotiated: SecureSocket | null, isPooled: boolean) {
-    this.#socket = negotiated?.socket
-    this.tls = negotiated?.tls ?? 'none'
+  /** `secured` is the encrypted socket; null if the driver opens its own. `isPooled` is true if the server rejects session settings. */
+  constructor(options: ConnectionOptions, host: DatabaseHost, secured: SecureSocket | null, isPooled: boolean) {
+    this.#socket = secured?.socket
+    this.tls = secured?.tls ?? 'none'
     this.sql = createClient(options, host, { socket: this.#socket, isPooled, onclose: () => this.end() })
   }
 
@@ -128,7 +128,7 @@ function createClient(
     ...(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : {}),
     host,
     port,
-    // The socket is encrypted already, if it is to be.
+    // The socket is encrypted already.
     ssl: false,
     ...(socket ? { socket: () => useOnce(socket) } : {}),
     max: 1,
