@@ -5,8 +5,7 @@ import { createError, invalidRequestError, ProxyError } from '../errors/errors.t
 import { msSince } from '../event-loop/clock.ts'
 import { ResponseMemory } from '../event-loop/response-memory.ts'
 import type { StreamMemory } from '../event-loop/stream-memory.ts'
-import { decodeUtf8, type JsonObject, parseJsonObject } from '../formats/json/canonical.ts'
-import { walkJson } from '../formats/json/walk.ts'
+import { decodeUtf8, parseJsonObject } from '../formats/json/canonical.ts'
 import { measureJson } from '../formats/large-bodies/read-large-body.ts'
 import { readRequestId, resolveClientAddress } from '../http/ingress.ts'
 import { isHttps } from '../http/is-https.ts'
@@ -180,14 +179,10 @@ async function readJson(request: Request): Promise<unknown> {
 /** A field that is rejected, because Elysia converts invalid values to text and would call it. No operation has such a field. */
 const UNSAFE_FIELD = 'toString'
 
-/** Returns true if a body has the field at any depth. `measureJson` limits the depth. */
-function hasField(body: JsonObject, field: string): boolean {
-  let hasFound = false
-  walkJson(body, (_, name) => {
-    hasFound ||= name === field
-    return !hasFound
-  })
-  return hasFound
+/** Returns true if a value has the field at any depth. `measureJson` limits the depth. */
+function hasField(value: unknown, name: string): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.hasOwn(value, name) || Object.values(value).some(each => hasField(each, name))
 }
 
 /** Returns the route by which failures are reported, and recover. */

@@ -1,14 +1,12 @@
 /** Classifies the context of the user's message: none, instructions, or instructions to process the message ("translate what the user writes"). */
 
-import { isJsonObject } from '../../formats/json/canonical.ts'
-import { walkJson } from '../../formats/json/walk.ts'
 import { phraseList, wordSet } from './words.ts'
 
 /** `work` means that the message is material to process. `instructions` means that it is a question to an assistant with instructions. */
 export type ContextKind = 'none' | 'instructions' | 'work'
 
 /** Classifies a context, which is the request's body without the message's text. */
-export function classifyContext(context: object): ContextKind {
+export function classifyContext(context: unknown): ContextKind {
   if (hasText(context, requestsProcessing)) return 'work'
   return hasText(context, text => text.trim() !== '') ? 'instructions' : 'none'
 }
@@ -36,16 +34,12 @@ const MAX_VERBS = 200
 /** Longer texts are not searched and are treated as `work`. */
 const MAX_CHARS = 64_000
 
-function hasText(context: object, isWanted: (text: string) => boolean): boolean {
-  let hasFound = false
-  walkJson(context, (value, name) => {
-    if (hasFound || settings.has(name)) return false
-    // The bytes, name and address of a file contain no instructions.
-    const text = isJsonObject(value) && files.has(value.type) ? 'a file' : value
-    if (typeof text === 'string') hasFound = isWanted(text)
-    return text === value
-  })
-  return hasFound
+function hasText(context: unknown, isWanted: (text: string) => boolean): boolean {
+  if (typeof context === 'string') return isWanted(context)
+  if (typeof context !== 'object' || context === null) return false
+  // The bytes, name and address of a file contain no instructions.
+  if ('type' in context && files.has(context.type)) return isWanted('a file')
+  return Object.entries(context).some(([name, value]) => !settings.has(name) && hasText(value, isWanted))
 }
 
 function requestsProcessing(text: string): boolean {
@@ -69,7 +63,7 @@ function appliesToText(lower: string, verb: string): boolean {
 }
 
 /** Fields that control the request and that the model does not read. */
-const settings: ReadonlySet<unknown> = wordSet(
+const settings = wordSet(
   'model models user metadata provider transforms role type stop logit_bias service_tier reasoning_effort',
 )
 

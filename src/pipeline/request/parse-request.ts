@@ -13,10 +13,9 @@ import {
   parseRequestBody,
 } from '../../formats/json/canonical.ts'
 import { isLargeBody, type LargeBody, type LargeBodyReader } from '../../formats/large-bodies/read-large-body.ts'
-import { planMessagesCaching } from '../../formats/messages/plan-messages.ts'
+import { planCaching } from '../../formats/plan-caching.ts'
 import { readEchoedFields } from '../../formats/responses/echoed-fields.ts'
 import { hasPreviousReferences } from '../../formats/responses/item-references.ts'
-import { planResponsesCaching } from '../../formats/responses/plan-responses.ts'
 import { renameModelInText } from '../../providers/rename-model.ts'
 import type { Endpoint } from '../../providers/upstream.ts'
 import { checkResponseSize, readEmbeddingsInput } from './embeddings-query.ts'
@@ -96,13 +95,15 @@ function readFields(endpoint: Endpoint, body: JsonObject) {
   validateInput[endpoint](body)
   const embeddings = endpoint === 'embeddings' ? readEmbeddingsInput(body) : null
   if (endpoint === 'embeddings') checkResponseSize(body)
+  const { isCacheable, isBoundToKey } = planCaching(endpoint, body)
   return {
     kind: 'completion' as const,
     endpoint,
     model,
     stream: stream === true && endpoint !== 'embeddings',
     includeUsage: alwaysReportsUsage(endpoint) || requestsUsage(body),
-    ...planCaching(endpoint, body),
+    isCacheable,
+    isBoundToKey,
     referencesEarlierTurns: endpoint === 'responses' && hasPreviousReferences(body),
     echoedFields: endpoint === 'responses' ? readEchoedFields(body) : null,
     canBeStored: CAN_BE_STORED[endpoint](body),
@@ -130,12 +131,6 @@ function requestsUsage({ stream_options: options, usage }: JsonObject): boolean 
 /** Whether the endpoint's streams always report usage in their last event. */
 function alwaysReportsUsage(endpoint: Endpoint): boolean {
   return endpoint === 'responses' || endpoint === 'messages'
-}
-
-function planCaching(endpoint: Endpoint, body: JsonObject): Pick<ParsedBody, 'isCacheable' | 'isBoundToKey'> {
-  const plan = endpoint === 'responses' ? planResponsesCaching(body) : null
-  const { isCacheable } = endpoint === 'messages' ? planMessagesCaching(body) : (plan ?? { isCacheable: true })
-  return { isCacheable, isBoundToKey: plan?.isCacheable === true && plan.isBoundToKey }
 }
 
 /** Returns the same request, which must not be large, for another model. */

@@ -8,7 +8,7 @@ import {
   type ChatTargetModel,
   translateMessagesRequest,
 } from '../../../../src/formats/messages/message-request-to-chat.ts'
-import { planMessagesCaching } from '../../../../src/formats/messages/plan-messages.ts'
+import { planCaching } from '../../../../src/formats/plan-caching.ts'
 import { estimateInputTokens } from '../../../../src/formats/translation.ts'
 import { messageFromChat } from '../translated.ts'
 
@@ -241,7 +241,7 @@ describe('planMessages', () => {
     [{ tools: [{ type: 'code_execution_20260521' }] }, 'tools[0].type'],
     [{ tools: [{ type: 'a_tool_of_tomorrow' }] }, 'tools[0].type'],
   ])('keeps the cache out of %j', (more, field) => {
-    expect(planMessagesCaching({ ...base, ...more })).toEqual({ isCacheable: false, field })
+    expect(planCaching('messages', { ...base, ...more })).toMatchObject({ isCacheable: false, field })
   })
 
   test('lets it answer what the client’s own tools are called for', () => {
@@ -251,7 +251,9 @@ describe('planMessages', () => {
       { type: 'bash_20250124' },
       { type: 'text_editor_20250728' },
     ]
-    expect(planMessagesCaching({ ...base, tools, container: null, mcp_servers: [] })).toEqual({ isCacheable: true })
+    expect(planCaching('messages', { ...base, tools, container: null, mcp_servers: [] })).toMatchObject({
+      isCacheable: true,
+    })
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planResponsesCaching } from '../../../../src/formats/responses/plan-responses.ts'
+import { planCaching } from '../../../src/formats/plan-caching.ts'
 
 const plain = { model: 'm', input: 'x' }
 
@@ -16,7 +16,7 @@ describe('planResponses', () => {
     [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].type'],
     [{ input: [{ type: 'an_item_of_tomorrow' }] }, 'input[0].type'],
   ])('keeps the cache out of %j', (body, field) => {
-    expect(planResponsesCaching({ ...plain, ...body })).toEqual({ isCacheable: false, field })
+    expect(planCaching('responses', { ...plain, ...body })).toMatchObject({ isCacheable: false, field })
   })
 
   test.each([
@@ -36,18 +36,18 @@ describe('planResponses', () => {
       ],
     },
   ])('lets the cache answer %j', body => {
-    expect(planResponsesCaching({ ...plain, ...body })).toEqual({ isCacheable: true, isBoundToKey: true })
+    expect(planCaching('responses', { ...plain, ...body })).toMatchObject({ isCacheable: true, isBoundToKey: true })
   })
 
   test('binds an answer to the key it was made with, unless nothing of it leads back there', () => {
     const unstored = { ...plain, store: false }
-    expect(planResponsesCaching(unstored)).toEqual({ isCacheable: true, isBoundToKey: false })
+    expect(planCaching('responses', unstored)).toMatchObject({ isCacheable: true, isBoundToKey: false })
     const sealed = [
       { include: ['reasoning.encrypted_content'] },
       { input: [{ type: 'reasoning', summary: [], encrypted_content: 'gAAA' }] },
       { context_management: [{ type: 'compaction' }] },
     ]
     for (const body of sealed)
-      expect(planResponsesCaching({ ...unstored, ...body })).toMatchObject({ isBoundToKey: true })
+      expect(planCaching('responses', { ...unstored, ...body })).toMatchObject({ isBoundToKey: true })
   })
 })
