@@ -3,6 +3,7 @@ import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { traitsOf } from '../../src/providers/stored-object-collections.ts'
 import { type Addressed, post } from './client.ts'
+import { COLLECTIONS } from './stored-object-paths.ts'
 
 /** At 0.6 US dollars a million, an answer of this length costs a cent. */
 export const MOST_TOKENS = 16_384
@@ -142,7 +143,7 @@ export const WAYS = [
     kind === 'endpoint' || kind === 'realtime' ? path.slice(3) : [],
   ),
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/${operation}`),
-  ...(['batches', 'message_batches'] as const).map(name => traitsOf(name).path),
+  ...COLLECTIONS.map(traitsOf).flatMap(({ path, actions }) => (actions['']?.POST?.startsBatch ? [path] : [])),
   JUDGE.path,
 ]
 
