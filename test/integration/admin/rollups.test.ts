@@ -279,6 +279,9 @@ describeBackends('usage by any length of time', backend => {
             const teams = shares.filter(({ name }) => name.startsWith('team='))
             expect([of, type, shares.length, teams.length]).toEqual([of, type, 20, 7])
             expect({ requests: teams.reduce((sum, { requests }) => sum + requests, 0) }).toEqual(all)
+            const [ofTeam] = await proxy.query(`select 'team=t1' as name, sum(requests)::integer as requests
+              from usage_by_tag(${of}, '{"team": "t1"}', null, null, ${type}, '{time}', 'hour', 'UTC')`)
+            expect(teams).toContainEqual(ofTeam)
           }
     }
     await recordUsage(stores.database, records.slice(0, 1_600), crypto.randomUUID())
