@@ -202,7 +202,7 @@ describeBackends('a purge by user and key', backend => {
     expect(await purge({ user: 'alice' })).toEqual({ entries: 0, vectors: 0 })
     expect(await say(QUESTION, {}, stranger)).toBe('HIT')
     await expect(purge({ key: stranger })).rejects.toThrow('this project has no such key')
-    await expect(purge({ user: '' })).rejects.toThrow('the user is empty')
+    await expect(purge({ user: '' })).rejects.toThrow('the end user must not be empty')
   })
 
   test('names users as requests are recorded', async () => {

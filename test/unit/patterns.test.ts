@@ -29,7 +29,5 @@ test('looked at are literals, and what modules build', () => {
   const patterns: Pattern[] = JSON.parse(stdout.toString())
   const sources = patterns.map(({ place, source }) => `${place.split(':')[0]} ${source}`)
   expect(sources).toContain('src/formats/stored-object-references.ts (?:^|_)file_ids?$')
-  expect(
-    sources.filter(each => each.startsWith('src/formats/stored-object-references.ts ^(?:vector_store_ids?|')),
-  ).toHaveLength(1)
+  expect(sources.filter(each => each.startsWith('src/providers/stored-object-collections.ts ^'))).toHaveLength(1)
 })

@@ -83,8 +83,8 @@ async function releaseUnspent(
 ): Promise<void> {
   if (!resolvedKey.has_budgets || isBatchInProgress(batch)) return
   const { id, request_counts: counts } = batch
-  if (isJsonObject(counts) && counts.succeeded === 0)
-    await releaseSpending(database, [batchReservationId(resolvedKey.project_id, String(id))])
+  if (typeof id === 'string' && isJsonObject(counts) && counts.succeeded === 0)
+    await releaseSpending(database, [batchReservationId(resolvedKey.project_id, id)])
 }
 
 function hasRun({ request_counts: counts }: JsonObject): boolean {

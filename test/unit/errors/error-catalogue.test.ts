@@ -33,5 +33,5 @@ test('no error is made outside its room, and every entry is used', () => {
   expect(filesWith(/extends ProxyError/)).toEqual(['src/hooks/hook-response.ts', 'src/providers/upstream-failure.ts'])
   expect(filesWith(/createUpstreamError\(/).sort()).toEqual(QUOTING)
   const all = [...sources.map(([, text]) => text), readFileSync(`${root}src/errors/create-error.ts`, 'utf8')].join('\n')
-  expect(entries.map(([name]) => name).filter(name => !all.includes(`('${name}'`))).toEqual([])
+  expect(entries.map(([name]) => name).filter(name => !all.includes(`'${name}'`))).toEqual([])
 })
