@@ -1,4 +1,7 @@
-/** Calls that are read on after their clients have left are bounded: one that is given up is estimated, the others are settled exactly. */
+/**
+ * Calls that continue after their clients disconnected are limited: a call that is ended early is estimated, the others are settled
+ * exactly.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
@@ -23,7 +26,7 @@ const picture = `event: image_generation.completed\ndata: ${JSON.stringify({ typ
 interface Case {
   path: string
   body: Record<string, unknown>
-  /** How its provider ends. */
+  /** How the provider's response ends. */
   ends: Scenario
 }
 const CASES: Record<string, Case> = {

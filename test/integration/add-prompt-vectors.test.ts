@@ -8,7 +8,7 @@ import { describeBackends } from '../harness/backends.ts'
 type Compared = NonNullable<CacheSearch['semantic']>
 
 describeBackends('add_prompt_vectors()', backend => {
-  /** A prompt that is stored without its vector, and what would be added to it. */
+  /** Stores a prompt without its vector. `added` is the vector that can be added to it. */
   async function open(anchorHash: string | null = null) {
     const { database } = await backend.open()
     const spaceId = await makeSpace(database)
@@ -53,7 +53,7 @@ describeBackends('add_prompt_vectors()', backend => {
     await addPromptVectors(database, [added, added])
     expect(await kinds()).toEqual(['similar'])
     expect(await stored()).toEqual(before)
-    // The vector is counted before it comes.
+    // The recorded size includes the vector before it is added.
     expect(before).toEqual([{ is_of_then: true, bytes: expect.toSatisfy((bytes: number) => bytes > 1024 + 2 * 64) }])
   })
 
@@ -103,7 +103,7 @@ describeBackends('add_prompt_vectors()', backend => {
       expect(await isOpen({ ...ofAnchor, contextHash: sha256('another') })).toBe(false)
       expect(await isOpen({ ...ofAnchor, vector: { spaceId: added.vector.spaceId + 1, text: null } })).toBe(false)
       expect(await isOpen(ofAnchor, added.projectId + 1)).toBe(false)
-      // Without one, a stored prompt is compared with every question.
+      // A prompt without an anchor is compared with every question.
       expect(await isOpen({ anchorHash: sha256('another') })).toBe(anchor === null)
       const asked = [toAsk({}), toAsk({ ...ofAnchor, vector: { ...added.vector, text: null } })]
       expect(

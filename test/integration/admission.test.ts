@@ -9,7 +9,7 @@ import type { Database } from '../../src/postgres/database.ts'
 import { describeBackends, type Stores } from '../harness/backends.ts'
 
 const ADDRESS = '198.51.100.7'
-/** Requests a minute of a key and an address, then a month. */
+/** Requests a minute of a key and of an address, and requests a month. */
 const PLANS = {
   wide: '1000, 1000, 1000',
   narrow_key: '3, 1000, 1000',
@@ -17,7 +17,7 @@ const PLANS = {
   small: '1000, 1000, 2',
 }
 
-/** Admission with nothing around it, and a project on a plan of its own. */
+/** Admission without a server, and a project on its own plan. */
 async function openAdmission({ database, store }: Stores, plan: keyof typeof PLANS) {
   for (const [name, limits] of Object.entries(PLANS)) {
     await database.call(`insert into plans values ('${name}', ${limits}) on conflict do nothing`, [])
@@ -50,11 +50,11 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
   const request = { keyHash, address: ADDRESS, exactKey: null }
   return {
     admit: (fields: Partial<AdmissionInput> = {}) => admission.admit({ ...request, ...fields }),
-    /** As another process would. */
+    /** Admits the request as another process does. */
     admitElsewhere: () => ofAnother.admit(request),
-    /** How often PostgreSQL was asked for a function. */
+    /** The number of calls of a PostgreSQL function. */
     calls: (name: string) => asked.filter(text => text.includes(`${name}(`)).length,
-    /** The code of the refusal, or null. */
+    /** The code of the rejection, or null. */
     tryToAdmit: () =>
       admission.admit(request).then(
         () => null,
@@ -84,13 +84,13 @@ describeBackends('admission', backend => {
       const { admit, tryToAdmit, run, counted } = await openAdmission(await backend.open(), 'wide')
       const first = await admit()
       await run(`update projects set plan = '${narrow}' where name = '$project'`)
-      // This process still takes the plan for the wide one; the database, which counts the month, knows better.
+      // This process still has the former plan in memory. The database counts the month, so it knows the new plan.
       const second = await admit()
       const limits = ({ resolvedKey }: typeof first) =>
         Math.min(resolvedKey.requests_per_minute, resolvedKey.requests_per_minute_per_address)
       expect([limits(first), limits(second)]).toEqual([1000, 3])
       expect(await counted()).toBe(2)
-      // Nor is it in its windows twice: the third of three still passes.
+      // It is not counted in its windows twice: the third of three requests still passes.
       expect(await tryToAdmit()).toBeNull()
       expect(await tryToAdmit()).toBe('rate_limit_exceeded')
       expect(await counted()).toBe(3)
@@ -166,7 +166,7 @@ describeBackends('admission', backend => {
     expect(await tryToAdmit()).toBe('rate_limit_exceeded')
     expect(await counted()).toBe(3)
     expect(calls('refund_requests')).toBe(1)
-    // Near its limit it is counted in its windows first, so that what is refused there costs PostgreSQL no writing.
+    // A key near its limit is counted in its windows first, so a rejected request costs PostgreSQL no write.
     expect(await tryToAdmit()).toBe('rate_limit_exceeded')
     expect(await counted()).toBe(3)
     expect(calls('refund_requests')).toBe(1)
@@ -201,7 +201,7 @@ describeBackends('admission', backend => {
     const { admit, run, calls, counted } = await openAdmission(await backend.open(), 'wide')
     await admit()
     expect(calls('count_minute_requests')).toBe(0)
-    // Another process is cut off from Redis.
+    // Simulates another process that is cut off from Redis.
     await run(
       `update api_keys set minute_counted_until = now() + interval '150 s' where project_id = (select id from projects where name = '$project')`,
     )
@@ -217,11 +217,11 @@ describeBackends('admission', backend => {
     await run(`update plans set requests_per_month = 1000 where name = 'small'`)
     one.release()
     one.release()
-    // One place is free, though it was left twice.
+    // One slot is free, although it was released twice.
     const { release } = await admit()
     expect(await tryToAdmit()).toBe('concurrent_requests_exceeded')
     release()
-    // Beyond the month, twice: the place was free again after the first.
+    // The monthly quota is used up, so both are rejected: the first rejection released its slot.
     await run(`update plans set requests_per_month = 2 where name = 'small'`)
     for (let i = 0; i < 2; i++) expect(await tryToAdmit()).toBe('monthly_quota_exceeded')
   })

@@ -26,7 +26,7 @@ async function countedRequests(database: Database, keyType = 'project'): Promise
 
 type Row = ResolvedKey & { granted: number }
 
-/** Each reply with its account's columns beside what was granted. */
+/** Returns each reply with its key's columns and the number granted. */
 async function admitRows(
   database: Database,
   asks: readonly AdmissionRequest[],
@@ -36,7 +36,7 @@ async function admitRows(
   return replies.map(({ resolvedKey, granted }) => ({ ...resolvedKey, granted }) as Row)
 }
 
-/** Asks again where the counter was held, as its callers do: on a slow machine 200 at once hold it for longer than a statement waits. */
+/** Repeats calls that found the counter locked, as callers do: on a slow machine, 200 at once lock it for longer than a statement waits. */
 async function admitInTurn(database: Database, asks: readonly AdmissionRequest[]) {
   for (;;) {
     try {
@@ -47,7 +47,7 @@ async function admitInTurn(database: Database, asks: readonly AdmissionRequest[]
   }
 }
 
-/** Null for what is not limited. */
+/** The columns that are null where there is no limit. */
 const NULLABLE: ReadonlySet<string> = new Set([
   'key_allowed_models',
   'allowed_addresses',
@@ -94,7 +94,7 @@ describeBackends('admit()', backend => {
     for (const [sequence, batch, granted] of [
       [1, asks, [2]],
       [2, both, [2, 0]],
-      // Of two that were wanted, one was left.
+      // Two were requested, and one was left.
       [3, asks, [1]],
       [4, both, [0, 0]],
     ] as const) {
@@ -104,7 +104,7 @@ describeBackends('admit()', backend => {
       }
     }
     expect(await countedRequests(database)).toBe(5)
-    // One that comes late, when others have taken its slot, was settled long ago.
+    // A call that arrives after its slot was reused is of a batch that was settled long ago.
     expect(await admitRows(database, asks, { slot, sequence: 1 })).toMatchObject([{ verdict: 'active', granted: 0 }])
     // Another slot is another batch.
     await database.runScript('update monthly_counters set requests = 0')
@@ -179,7 +179,7 @@ describeBackends('admit()', backend => {
         `select (k.settings::jsonb || to_jsonb(k) - '{key_hash,settings}'::text[])::text as account from resolved_keys k`,
         [],
       )
-      // The first may find it changed; the second knows it.
+      // The first call may see a changed key; the second knows it.
       for (const _ of ['changed', 'known']) {
         const [row] = await admitRows(database, [{ keyHash, requests: 1 }], { slot: crypto.randomUUID(), sequence: 1 })
         const { month: __, key_hash: ___, granted: ____, ...account } = row as Row & { key_hash: string }
@@ -221,7 +221,7 @@ describeBackends('admit()', backend => {
 
   test('says when the end of a month is near, and commits on disk then if it is asked to', async () => {
     const { database } = await backend.open()
-    // The second project's keys ask for 50 a minute at most.
+    // Each key of the second project may reserve at most 50, as that is its limit a minute.
     await database.runScript(`insert into plans values ('far', 50, 50, 1000), ('near', 50, 50, 60)`)
     const hashes: string[] = []
     for (const plan of ['far', 'near']) {
@@ -243,10 +243,10 @@ describeBackends('admit()', backend => {
       )
       return [row?.isNear, row?.commits]
     }
-    // The first of a month makes the counter.
+    // The first reservation of a month creates the counter.
     await reserve(false, far, near)
     expect(await reserve(true, far)).toEqual([false, 'off'])
-    // 10 of 60 are the first that are more than what is left at the end.
+    // The limit near the end of the month is reached by the second reservation: 10 of 60 are more than what is left.
     expect(await reserve(true, near)).toEqual([false, 'off'])
     expect(await reserve(true, near)).toEqual([true, 'on'])
     expect(await reserve(false, near)).toEqual([true, 'off'])
@@ -284,7 +284,7 @@ describeBackends('admit()', backend => {
         keyHash: hashOf(await callFunction(database, 'issue_key', { project: 'acme', key_type: type, key_name: type })),
         requests: 2,
       }
-      // The first of the month makes the counter.
+      // The first request of the month creates the counter.
       await admitRequests(database, [ask])
       const alone = await admitRows(database, [ask])
       const [among] = await admitRows(database, [ask, { keyHash: hashOf('a stranger'), requests: 1 }])

@@ -1,4 +1,4 @@
-/** A project's clients ask for a name of its own, and it decides which model that is. */
+/** Aliases: names that a project's clients may use for a model, and that the project maps to one. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'

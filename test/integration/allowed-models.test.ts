@@ -1,4 +1,4 @@
-/** A project narrows which models its keys may ask for. */
+/** A project restricts the models that its keys may use. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'
@@ -54,7 +54,7 @@ describeOnce('allowed models', backend => {
     }
     const listed = await chat('anthropic/claude-haiku-4.5', { models: ['anthropic/claude-sonnet-5', 'openai/gpt-4o'] })
     expect([listed.status, listed.json.error.message]).toEqual([403, expect.stringContaining('"openai/gpt-4o"')])
-    // Anthropic asks these itself.
+    // Anthropic calls these fallbacks itself.
     for (const [fallbacks, named] of [
       [[{ model: 'claude-opus-5' }], '"claude-opus-5"'],
       [['openai/gpt-4o'], '"openai/gpt-4o"'],

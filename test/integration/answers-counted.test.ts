@@ -1,6 +1,6 @@
 /**
- * A scrape tells of every answer of the API once: as a request that was recorded, or as an answer that left no record. What no record has, it
- * tells apart.
+ * The metrics contain every response of the API exactly once: as a recorded request, or as a response without a record. Responses without a
+ * record are counted separately.
  */
 import { expect, test } from 'vitest'
 import { resolveTarget, routeOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'

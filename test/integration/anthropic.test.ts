@@ -1,4 +1,4 @@
-/** Anthropic as a client of OpenAI's sees it: the `openai` package, the provider, and a stand-in that speaks Anthropic's format. */
+/** Anthropic through a client of OpenAI's API: the `openai` package, the provider, and a fake provider with Anthropic's format. */
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -61,7 +61,7 @@ const ENDPOINTS: Record<string, Endpoint> = {
   '/v1/embeddings': 'embeddings',
 }
 
-/** No more than it takes to put a provider behind HTTP: no keys, no cache. */
+/** Serves a provider over HTTP, without keys or a cache. */
 function serve(provider: Provider) {
   return Bun.serve({
     port: 0,
@@ -82,7 +82,7 @@ function serve(provider: Provider) {
   })
 }
 
-/** Told to the client as the pipeline tells it. */
+/** Forwards the response to the client as the pipeline does. */
 function relay({ status, headers, body }: UpstreamResponse, dropUsage: boolean): ReadableStream<Uint8Array> {
   if (status !== 200 || !headers.get('content-type')?.includes('event-stream')) return body
   const reader = body.getReader()
@@ -196,7 +196,7 @@ describe('headers', () => {
 describe('streamed parallel calls and their results', () => {
   const ask: ChatCompletionMessageParam = { role: 'user', content: 'Use get_weather and get_time for Rome' }
 
-  /** The stand-in signs thoughts over all that came before them, and refuses one that was changed or moved. */
+  /** The fake provider signs thinking blocks over everything before them, and rejects a block that was changed or moved. */
   test.each([
     ['claude-opus-5-5', {}],
     ['claude-opus-5-5', { reasoning_effort: 'high' as const }],

@@ -1,4 +1,4 @@
-/** Usage in streams, for clients that ask for it as OpenRouter's do, whoever answers. */
+/** Usage in streams for clients that request it as OpenRouter's do, from every provider. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DirectProvider } from '../../src/config/config.ts'
 import { readEvents } from '../clients/streams/read-events.ts'
@@ -17,7 +17,7 @@ const MODELS = {
 const WHO = Object.keys(MODELS) as (keyof typeof MODELS)[]
 const WISH = { usage: { include: true } }
 
-/** Where and how a stream is asked for. */
+/** Endpoint, headers and fields of a request for a stream. */
 interface Asking {
   base?: string
   agent?: string
@@ -83,7 +83,7 @@ describeEmbedded('usage in streams', backend => {
   test.each(WHO.flatMap(who => Object.keys(UNTOLD).map(how => [how, who] as const)))('%s, of %s', async (how, who) => {
     const asking = UNTOLD[how] ?? {}
     const body = question(`Usage ${asked++}`, { model: MODELS[who], stream: true, ...asking.fields })
-    // OpenAI's own refusal of a field that it does not know is its to give.
+    // The unknown field is OpenAI's to reject, so the proxy forwards it.
     for (const answer of [await stream(body, asking), await stream(body, asking)])
       expect(tellsUsage(answer)).toEqual([])
   })

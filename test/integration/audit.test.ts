@@ -1,4 +1,6 @@
-/** An audit finds each planted fault, as that kind alone, and nothing in what proxies do, beside their requests or afterwards. */
+/**
+ * An audit finds each planted fault as its own kind only, and finds nothing in the normal work of proxies, during requests or afterwards.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { admitRequests } from '../../src/postgres/admit-requests.ts'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -23,7 +25,7 @@ interface Finding {
   found: string
 }
 
-/** Of a day around now. The last two minutes are part of it: everything has been recorded. */
+/** Audits one day around now. The last two minutes are included, because everything has been recorded. */
 async function audit({ call }: Pick<Database, 'call'>): Promise<Finding[]> {
   return call<Finding>(
     `select kind, project, api_key, subject, expected, found from run_audit(now() - interval '1 day', now() + interval '1 hour')`,
@@ -68,7 +70,7 @@ describeBackends('an audit of planted faults', backend => {
     return { ...record, spent: [{ id: null, model, usd, tokens: prompt_tokens + completion_tokens }] }
   }
 
-  /** As an admitted request of a project with budgets does. */
+  /** Records what an admitted request of a project with budgets does. */
   async function answer(...records: UsageRecord[]): Promise<void> {
     await admitRequests(database, [{ keyHash, requests: records.length }])
     await recordUsage(database, records, crypto.randomUUID())
@@ -82,7 +84,7 @@ describeBackends('an audit of planted faults', backend => {
   const ofProject = () => `project_id = ${projectId}`
   const newBudget = (amount: number, unit = 'usd', per = 'month') =>
     query(`select set_budget('acme', '${unit}', ${amount}, '${per}')`)
-  /** Behind the back of everything that notes changes. */
+  /** Runs statements without the triggers that record changes. */
   const unnoted = (text: string) =>
     query(
       `do $$ begin set local session_replication_role = replica; ${text}; set local session_replication_role = origin; end $$`,
@@ -252,7 +254,7 @@ describeBackends('an audit of planted faults', backend => {
       },
       { action: 'project.updated', details: { plan: 'small', was: 'audited' } },
     ])
-    // In force since before the requests.
+    // The limit was in force before the requests.
     await query(`update audit_log set recorded_at = recorded_at - interval '1 hour'`)
     expect(kindsOf(await audit(database))).toContain('rate_exceeded')
     await query(`update audit_log set recorded_at = date_trunc('month', now(), 'UTC') - interval '1 hour'`)
@@ -275,7 +277,7 @@ describeBackends('an audit of planted faults', backend => {
     await query(
       `update api_keys set deactivated_at = now(), expires_at = now() + interval '1 hour' where id = ${keyId}`,
     )
-    // It was not admitted.
+    // The request was not admitted.
     const rejected = recordOf({ recorded_at: new Date(Date.now() + 60_000).toISOString(), provider: null, cost_usd: 0 })
     await recordUsage(database, [{ ...rejected, cache_result: null, status: 403 }], crypto.randomUUID())
     expect(kindsOf(await audit(database))).toEqual([])
@@ -313,7 +315,7 @@ describeBackends('an audit of planted faults', backend => {
     expect(await audit(database)).toEqual([])
     await newBudget(0.1, 'usd', 'week')
     expect(await audit(database)).toEqual([])
-    // A lower amount counts for what follows.
+    // A lowered amount applies to later requests only.
     await newBudget(0.2)
     expect(await audit(database)).toEqual([])
     await answer(recordOf({ cost_usd: 1.5 }))
@@ -392,13 +394,13 @@ describeBackends('an audit beside requests', backend => {
       await set(`'tokens', 1000000, 'week', of_key => ${owned?.id}`)
       await proxy.query(`select set_spend_alert(null, 100, '{ops@example.org}')`)
       await traffic()
-      // Budgets that begin with what there is.
+      // These budgets begin with existing usage.
       await set(`'usd', 5, 'month', of_tag => 'team=search'`)
       await set(`'usd', 5, 'week', of_model => '${MODEL}', in_zone => 'Asia/Kolkata'`)
       await set(`'tokens', 1000000, 'day'`)
       await traffic()
       expect(found).toEqual([])
-      // A stream whose client left is read on.
+      // A stream whose client disconnected is read to its end.
       await waitUntil('all is settled', async () => {
         await proxy.settle()
         const held = await proxy.query('select from budget_reservations where doubtful_at is null')

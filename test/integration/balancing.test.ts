@@ -1,4 +1,4 @@
-/** A project has several keys of one provider. */
+/** A project with several keys of one provider. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'
@@ -43,7 +43,7 @@ describeOnce('several keys of one provider', backend => {
   const sentKeys = () =>
     upstreams.openai.requests.map(({ headers }) => headers.authorization?.replace('Bearer sk-', ''))
 
-  /** By question, which key answers it. */
+  /** The provider key that responded, by question. */
   async function spread(questions: readonly string[]): Promise<Map<string, string>> {
     const answers = await Promise.all(
       questions.map(question => ask(proxy, key, chat(question, { seed: Math.random() }))),

@@ -1,4 +1,7 @@
-/** A budget begins with what its period has cost: read from the sums, exact in races, and without making other projects' records wait. */
+/**
+ * A budget begins with the cost of its period so far: read from the sums, exact in races, and without blocking the records of other
+ * projects.
+ */
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -13,7 +16,7 @@ const MODEL = 'gpt-4o-mini'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-/** Sets of tags that roll_up_usage() keeps for each project and hour. */
+/** The number of tag sets that roll_up_usage() stores for each project and hour. */
 const MOST_SETS = 500
 
 async function addProject(database: Database): Promise<number> {
@@ -85,7 +88,7 @@ describeBackends('a budget that begins', backend => {
   const write = (...records: UsageRecord[]) => recordUsage(database, records, crypto.randomUUID())
   const spent = async (scope: Scope) => spentOf(database, await put(database, scope))
 
-  /** The day begins a quarter past an hour: not whole hours of UTC. */
+  /** The day begins a quarter past an hour of UTC, so it has no whole hours of UTC. */
   const begins = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 45 * MINUTE_MS)
   const zone = `<x>+${begins.toISOString().slice(11, 16)}`
   const inHour = new Date(begins.getTime() + MINUTE_MS).toISOString()
@@ -140,7 +143,7 @@ describeBackends('a budget that begins', backend => {
 
   test('has what earlier days have cost, from whichever quarter of an hour on', async () => {
     const midnight = Math.floor(Date.now() / DAY_MS) * DAY_MS
-    // Every 7 hours, without partitions of records: they would be of another month.
+    // One pending row every 7 hours. Partitions of usage_records are not needed: some rows belong to another month.
     const times = Array.from({ length: 14 }, (_, n) => midnight - n * 7 * HOUR_MS)
     const pending = times.map(
       (at, n) =>
@@ -182,7 +185,7 @@ describeBackends('a budget that begins', backend => {
     await database.call(`update budget_periods set spent = 7 where budget_id = ${budget}`, [])
     for (const amount of [100, 50]) expect(await put(database, { of: project }, amount)).toBe(budget)
     expect(await spentOf(database, budget)).toBe(7)
-    // There and back: the first zone's period was not charged meanwhile.
+    // The zone is changed and changed back: the first zone's period was not charged in between.
     await put(database, { of: project, zone: 'Pacific/Kiritimati' })
     await write(recordOf(project, 1))
     expect(await put(database, { of: project })).toBe(budget)
@@ -228,7 +231,7 @@ describeBackends('what a budget that begins locks', backend => {
     } as unknown as Database
     const record = recordOf(project, 5)
     await recordUsage(locking, [record], crypto.randomUUID())
-    // What cost nothing.
+    // A record without cost takes no lock.
     await recordUsage(locking, [{ ...record, spent: [] }], crypto.randomUUID())
     const shared = [`${ORGANIZATION} ShareLock`]
     expect(recorded).toEqual([
@@ -254,7 +257,7 @@ describeBackends('what a budget that begins locks', backend => {
 
 describeReal('a budget that is set while records are written', backend => {
   let database: Database
-  /** Of one connection: what is begun on it stays open until it is ended. */
+  /** A database with one connection: a transaction that begins on it stays open until it ends. */
   let open: Database
   let project: number
   let other: number
@@ -270,7 +273,7 @@ describeReal('a budget that is set while records are written', backend => {
 
   const write = (into: Database, of: number, usd = 5) => recordUsage(into, [recordOf(of, usd)], crypto.randomUUID())
 
-  /** Resolves once somebody waits for what `open` has locked. */
+  /** Resolves once another connection waits for a lock that `open` holds. */
   async function isWaitedFor(): Promise<void> {
     const text = 'select from pg_locks l where not l.granted and pg_backend_pid() = any (pg_blocking_pids(l.pid))'
     await waitUntil('it is waited for', async () => (await open.call(text, [])).length > 0)
@@ -313,7 +316,7 @@ describeReal('a budget that is set while records are written', backend => {
   test('keeps no record of another project waiting', async () => {
     await put(open, { of: project })
     await write(database, other)
-    // What is recorded meanwhile stays pending, or the budget would have it in neither.
+    // The other project's record stays pending while the transaction is open. Otherwise the budget would be missing its amount.
     await rollUpUsage(database)
     expect(await database.call('select from usage_pending', [])).toHaveLength(1)
     await open.call('commit', [])

@@ -1,4 +1,4 @@
-/** What a benchmark leaves behind when a part of it fails, or it is killed. */
+/** What a benchmark leaves behind after a failure or a signal. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -31,7 +31,7 @@ describe('a benchmark', () => {
     await upstream?.stop()
   })
 
-  /** A target whose status the test decides. */
+  /** A server that responds with the status that the test chooses. */
   function serve(name: string, statusOf: () => number): Target {
     const server = Bun.serve({
       port: 0,
@@ -47,7 +47,7 @@ describe('a benchmark', () => {
   test('a target that fails is left out, and what was measured of it and of the others is kept', async () => {
     let turns = 0
     const scenario = { ...SCENARIO, bodies: () => [`{"turn":${++turns}}`] }
-    // The warm-up, then both rounds at two connections: the second target's turns are every third.
+    // The warm-up and two rounds at two connections. Every third turn is the second target's.
     const failing = serve('failing', () => (turns > 9 ? 500 : 200))
     const { rows, failures } = await measure(
       ['case', scenario],
@@ -83,14 +83,14 @@ describe('a benchmark', () => {
       upstream,
       EFFORT,
     )
-    // Two warm-ups and four turns: all at two connections.
+    // Two warm-ups and four turns, all at two connections.
     expect(named(rows)).toEqual(['forwarder 2', 'steady 2'])
     expect(failures).toEqual([{ scenario: 'case', target: null, error: 'Error: every prompt has been sent' }])
   })
 })
 
 describeReal('a benchmark that is killed', backend => {
-  /** Starts one that would take minutes, and waits until its first scenario is measured. */
+  /** Starts a benchmark that would take minutes, and waits until its first scenario is measured. */
   async function startBench() {
     const { databaseUrl, redisUrl } = await backend.open()
     const out = join(temporaryFolder(), 'bench.json')
@@ -120,7 +120,7 @@ describeReal('a benchmark that is killed', backend => {
     return { bench, readResults }
   }
   const adminUrl = inject('real')?.adminUrl ?? ''
-  /** The database that a process was given, if it is a benchmark's. */
+  /** The database in the environment of a process, if it is a benchmark's. */
   const databaseOf = (pid: number) =>
     /\/(mp_bench_\w+)/.exec(existsSync(`/proc/${pid}`) ? readFileSync(`/proc/${pid}/environ`, 'utf8') : '')?.[1] ?? []
   const isThere = async (name: string) =>
@@ -142,7 +142,7 @@ describeReal('a benchmark that is killed', backend => {
     bench.kill(signal)
     await bench.exited
     await waitUntil('its children are gone', () => areGone(family))
-    // One that is killed outright cannot drop it.
+    // A benchmark that ends by SIGKILL cannot drop its database.
     expect(await isThere(name)).toBe(signal === 'SIGKILL')
     await runAsAdmin(adminUrl, `drop database if exists ${name} with (force)`)
     const { rows, failures } = await readResults()

@@ -1,4 +1,4 @@
-/** What PostgreSQL and one process keep of budgets, without requests: each sum is its own, and nothing stays of what is over. */
+/** Budgets in PostgreSQL and in one process, without requests: each sum is exact, and nothing remains of finished requests. */
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Budgets, createBudgets } from '../../src/admission/budgets.ts'
@@ -79,7 +79,7 @@ describeBackends('the ledger of budgets', backend => {
     return { id, ...named, tags: null, usd, tokens: 1, ...more }
   }
 
-  /** As the record of a request does that is over. */
+  /** Settles reservations as the records of finished requests do. */
   function settle(asks: readonly ReservationRequest[], at = new Date()) {
     const done = asks.map(ask => ({ ...ask, tags: ask.tags === null ? null : JSON.parse(ask.tags), at }))
     return database.call('select settle_spending($1::text::json)', [JSON.stringify(done)])
@@ -149,7 +149,7 @@ describeBackends('the ledger of budgets', backend => {
   })
 
   test('a reservation waits for the disk near the limit of any of its budgets', async () => {
-    /** What the reservation's transaction then commits by. */
+    /** The setting of synchronous_commit with which the reservation's transaction commits. */
     async function commitOf(usd: number, of = project): Promise<string | undefined> {
       const ask = { ...spending(usd), ...(of === project ? {} : await other) }
       const [row] = await database.call<{ commit: string }>(
@@ -175,7 +175,7 @@ describeBackends('the ledger of budgets', backend => {
     const PATIENCE_MS = 60_000
     const STAYS = new AbortController().signal
     const reserved = { status: 429, code: 'budget_reserved' }
-    // So that none is found by a poll.
+    // No reservation is found by polling.
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 
     async function addKey(name: string): Promise<number> {
@@ -232,7 +232,7 @@ describeBackends('the ledger of budgets', backend => {
       const request = new RequestSpending({ budgets: patient, tokenWindows }, account, 'r')
       await request.reserve(MODEL, { usd: 0.6, tokens: 1 })
       const second = patient.reserve(spending(0.5), STAYS)
-      // The second is refused once, and waits then.
+      // The second request is rejected once, and waits then.
       await patient.reserve(spending(0.1))
       request.release()
       expect(await second).toBeCloseTo(0.4, 9)
@@ -244,7 +244,7 @@ describeBackends('the ledger of budgets', backend => {
       const first = spending(0.6)
       await patient.reserve(first)
       const second = patient.reserve(spending(0.5), STAYS)
-      // It is refused once, and waits then.
+      // The request is rejected once, and waits then.
       await patient.reserve(spending(0.1))
       await settle([{ ...first, usd: 0.1 }])
       const { id, model, usd, tokens } = first
@@ -470,7 +470,7 @@ describeBackends('the ledger of budgets', backend => {
     await settle(parts)
     const held = reserved > 0 ? 1 : 0
     expect(await standOf(budget)).toEqual({ spent: 0.01, reserved: expect.closeTo(reserved, 9), held })
-    // What another model may have used is not this one's.
+    // The cost that another model may have incurred is not charged to this one.
     expect(await standOf(ofModel)).toEqual({ spent: 0.01, reserved: 0, held: 0 })
     await query(`update budget_reservations set expires_at = now() - interval '1 second'`)
     await callFunction(database, 'expire_reservations', {})
@@ -519,7 +519,7 @@ describeBackends('the ledger of budgets', backend => {
       const settled = { cost_usd: 0.05, prompt_tokens: 100, completion_tokens: 20 }
       expect(rows).toEqual([{ ...settled, cost_estimated: null, doubtful_usd: null }])
       expect(await summed()).toEqual({ usd: 0.05, tokens: 120, requests: 1 })
-      // It is known now.
+      // The cost is known now.
       await expect(settleBy(`'r', 0.5`)).rejects.toThrow('whose cost is estimated')
       expect(await standOf(budget)).toEqual({ spent: 0.05, reserved: 0, held: 0 })
     })
@@ -568,7 +568,7 @@ describeBackends('the ledger of budgets', backend => {
     const budget = await setBudget(1, { per: 'day' })
     const ask = spending(0.2)
     await budgets.reserve(ask)
-    // As if midnight had passed.
+    // Moves the period as if midnight had passed.
     const moved = ['budget_periods', 'budget_reservations'].map(
       table => `update ${table} set begins = begins - interval '1 day' where budget_id = ${budget};`,
     )
@@ -646,7 +646,7 @@ describeBackends('the ledger of budgets', backend => {
     const spent = (id: number) =>
       query(`select spent::float8 as usd from budget_periods where budget_id = ${id} order by begins desc`)
     for (const id of [all, narrow]) expect(await spent(id)).toEqual([{ usd: 0.1 }, { usd: 0.01 }])
-    // What a request with this key cost, once.
+    // The budgets by key and by tag contain the cost of the one request with this key, once.
     expect([await spent(ofKey), await spent(ofTag)]).toEqual([[{ usd: 0 }, { usd: 0.01 }], [{ usd: 0 }]])
     await budgets.reserve(spending(0.1))
     expect([await charge(0.05), await charge(0)]).toEqual([false, true])
@@ -705,7 +705,7 @@ describeBackends('the ledger of budgets', backend => {
     ours.stopRenewing(stays.id)
     vi.advanceTimersByTime(600_000)
     expect(renewed).toHaveLength(1)
-    // The next one is renewed again.
+    // The next reservation is renewed again.
     const next = spending(0.1)
     await ours.reserve(next)
     vi.advanceTimersByTime(60_000)

@@ -1,4 +1,4 @@
-/** Budgets are never exceeded, whatever runs at once and however it ends; what costs nothing goes on when the money is gone. */
+/** Budgets are never exceeded, in any concurrency and however requests end. Free requests continue when the budget is used up. */
 
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -32,16 +32,16 @@ const MOST_TOKENS = 1_000
 const plain = (content: string) => ({
   ...question(content, { model: MODEL }),
   max_tokens: MOST_TOKENS,
-  // Another tier may cost more.
+  // Another tier may cost more, so it is set.
   service_tier: 'default',
 })
-/** What a question of a few words reserves: 0.15 and 0.6 US dollars per million. */
+/** The upper bound that a short question reserves, at 0.15 and 0.6 US dollars per million tokens. */
 const mostUsd = (body: object) => mostUsdOf(JSON.stringify(body))
 const mostUsdOf = (text: string) => (text.length * 0.15 + MOST_TOKENS * 0.6) / 1e6
 
 describeBackends('budgets', backend => {
   let proxy: TestProxy
-  /** Its requests hardly wait for what others have reserved. */
+  /** A proxy whose requests hardly wait for other reservations. */
   let impatient: TestProxy
   let project: string
   let key: string
@@ -207,7 +207,7 @@ describeBackends('budgets', backend => {
     const batch = await start()
     expect(await standOf(budget)).toMatchObject({ spent: 0, held: 1 })
     expect((await standOf(budget))?.reserved).toBeCloseTo(most, 8)
-    // It takes hours: nobody waits for it.
+    // A batch takes hours, so no request waits for its reservation.
     const refused = await start().catch(error => error)
     expect([refused.status, refused.code, refused.headers.get('retry-after')]).toEqual([429, 'budget_reserved', '60'])
     while ((await client.batches.retrieve(batch.id)).status !== 'completed');
@@ -243,7 +243,7 @@ describeBackends('budgets', backend => {
       )
       return row?.id ?? ''
     }
-    // What has no price limits nothing either.
+    // A limit in US dollars does not apply to a model without a price.
     const unpriced = { ...question('Once?', { model: 'acme/unheard-of' }), max_tokens: 5 }
     await alert(1_000)
     expect((await ask(proxy, key, unpriced)).status).toBe(200)
@@ -308,7 +308,7 @@ describeBackends('budgets', backend => {
     expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
     await setBudget(0)
     expect((await ask(proxy, key, plain('Known?'))).status).toBe(429)
-    // What others have reserved is not spent.
+    // Reserved amounts of other requests are not spent.
     await setBudget((await recordedUsd()) + mostUsd(plain('Number 1?')) * 1.5)
     const answering = Promise.withResolvers<void>()
     upstreams.openai.script(async () => {
@@ -333,7 +333,7 @@ describeBackends('budgets', backend => {
     '/audio/speech': { model: 'tts-1', input: 'Once', voice: 'alloy' },
   }
 
-  /** All that ask a model, from the tables by which requests find their way; batches are tried above, and moderations are free. */
+  /** All endpoints that call a model, from the routing tables. Batches are tested above, and moderations are free. */
   const OTHER_DOORS = [
     ...Object.entries(TARGETS_BY_PATH).flatMap(([path, { kind }]) =>
       kind === 'endpoint' ? path.slice('/v1'.length) : [],
@@ -372,7 +372,7 @@ describeBackends('budgets', backend => {
     ['/chat/completions', { ...question('Once?', { model: MODEL }), max_output_tokens: 1 }],
     ['/responses', { model: MODEL, input: 'Once', max_tokens: 1, max_completion_tokens: 1 }],
   ])('what limits answers elsewhere limits none at %s', async (path, body) => {
-    // A thousand tokens cost this; the model may write 16,384.
+    // A thousand tokens cost this much, and the model may write 16,384.
     await setBudget(0.0006)
     expect((await post(proxy, key, path, body)).status).toBe(429)
   })
@@ -387,7 +387,7 @@ describeBackends('budgets', backend => {
     await setBudget(0)
     const moderation = { model: 'omni-moderation-latest', input: 'Once' }
     expect((await post(proxy, key, '/moderations', moderation)).status).toBe(200)
-    // A test key's answers are the sandbox's.
+    // A test key gets responses from the sandbox.
     const testKey = await proxy.createKey({ project, type: 'test' })
     expect((await ask(proxy, testKey, plain('Once?'))).status).toBe(200)
   })
@@ -424,7 +424,7 @@ describeBackends('budgets', backend => {
     await setBudget(0, { more: `, of_model => '${budgeted}'` })
     for (const model of [...held, ...free]) {
       const { status } = await ask(proxy, key, { ...plain(crypto.randomUUID()), model })
-      // One without a price is refused with 400.
+      // A model without a price is rejected with 400.
       expect([model, status === 200]).toEqual([model, free.includes(model)])
     }
     await ask(proxy, key, { ...plain('Counted?'), model: free[0] })
@@ -464,7 +464,7 @@ describeBackends('budgets', backend => {
     await setBudget(1, { more: `, of_tag => 'team=a b'` })
   })
 
-  /** The provider answers when it may. */
+  /** Makes the provider wait until the test lets it respond. */
   function answerLater() {
     const mayAnswer = Promise.withResolvers<void>()
     upstreams.openai.script(async () => {
@@ -651,7 +651,7 @@ describeBackends('budgets', backend => {
       }
     }
 
-    /** Over the database, whose replies come late or never; the database itself always does its work. */
+    /** Budgets over a database whose replies are late or lost. The database itself always executes the statements. */
     function openBudgets(fate: 'late' | 'lost') {
       const held: (() => void)[] = []
       let isMoody = true
@@ -678,7 +678,7 @@ describeBackends('budgets', backend => {
     test.each(['late', 'lost'] as const)('and its reply is %s: a 503, and it is released', async fate => {
       const { budgets, recover } = openBudgets(fate)
       await expect(budgets.reserve(await spending())).rejects.toMatchObject({ code: 'service_unavailable' })
-      // The database does its work, if only after the limit.
+      // The database executes the statement, but after the time limit.
       await waitUntil('it is reserved', async () => (await standOf(budget))?.held === 1)
       expect((await standOf(budget))?.reserved).toBeCloseTo(0.4, 9)
       recover()
@@ -749,7 +749,7 @@ describeBackends('budgets', backend => {
   })
 })
 
-/** Where clocks were changed at midnight, by less than an hour, or by a day. */
+/** Zones whose clocks changed at midnight, by less than an hour, or by a day. */
 const CHANGED_ZONES = [
   ...[
     'America/Sao_Paulo',
@@ -817,7 +817,7 @@ describeBackends('usage that is told later', backend => {
 describeOnce('periods of budgets', backend => {
   test.each([
     ['day', 'UTC', '2026-03-29T12:00:00Z', '2026-03-29T00:00:00Z', '2026-03-30T00:00:00Z'],
-    // Of 23 hours, and of 25.
+    // Days of 23 hours and of 25 hours.
     ['day', 'Europe/Vienna', '2026-03-29T12:00:00Z', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'],
     ['day', 'Europe/Vienna', '2026-10-25T22:59:59Z', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z'],
     ['day', 'Asia/Kathmandu', '2026-01-01T18:15:00Z', '2026-01-01T18:15:00Z', '2026-01-02T18:15:00Z'],
@@ -825,15 +825,15 @@ describeOnce('periods of budgets', backend => {
     ['week', 'America/New_York', '2026-11-23T04:59:00Z', '2026-11-16T05:00:00Z', '2026-11-23T05:00:00Z'],
     ['month', 'UTC', '2026-02-28T23:59:59Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z'],
     ['month', 'Pacific/Kiritimati', '2026-01-31T10:00:00Z', '2026-01-31T10:00:00Z', '2026-02-28T10:00:00Z'],
-    // Midnight comes twice: in the hour after the first one, and at the end of the day before.
+    // Midnight occurs twice. Time after the first one belongs to the new day, time before it to the day before.
     ['day', 'America/Havana', '2026-11-01T04:30:00Z', '2026-11-01T04:00:00Z', '2026-11-02T05:00:00Z'],
     ['day', 'America/Havana', '2026-11-01T03:59:59Z', '2026-10-31T04:00:00Z', '2026-11-01T04:00:00Z'],
     ['month', 'America/Havana', '2026-11-01T04:30:00Z', '2026-11-01T04:00:00Z', '2026-12-01T05:00:00Z'],
-    // It never comes: the day begins at one.
+    // Midnight does not occur: the day begins at one.
     ['day', 'Asia/Beirut', '2026-03-28T22:00:00Z', '2026-03-28T22:00:00Z', '2026-03-29T21:00:00Z'],
     ['week', 'America/Sao_Paulo', '2018-11-04T03:00:00Z', '2018-10-29T03:00:00Z', '2018-11-05T02:00:00Z'],
     ['day', 'Africa/Cairo', '2026-04-23T21:59:59Z', '2026-04-22T22:00:00Z', '2026-04-23T22:00:00Z'],
-    // A minute after midnight it is eleven again: the day that had begun goes on.
+    // A minute after midnight it is eleven again: the day that had begun continues.
     ['day', 'America/St_Johns', '2006-10-29T02:45:00Z', '2006-10-29T02:30:00Z', '2006-10-30T03:30:00Z'],
   ])('a %s of %s at %s begins at %s and ends at %s', async (per, zone, at, begins, ends) => {
     const { database } = await backend.open()

@@ -69,7 +69,7 @@ describeBackends('store_cached_responses()', backend => {
     const former = await createdAt()
     await storeCachedResponses(database, [replaced])
     expect(await createdAt()).toBeGreaterThan(former)
-    // Unless a clock had been ahead: ages count from here.
+    // A clock that was ahead: the age counts from the replacement, although its time is earlier.
     await database.runScript(`update cache_entries set created_at = now() + interval '1 hour'`)
     await storeCachedResponses(database, [replaced])
     expect(await createdAt()).toBeLessThan(former + 60_000)
@@ -140,14 +140,14 @@ describeReal('invalidate_cache()', backend => {
     const storing = postgres(databaseUrl ?? '', { max: 1, onnotice: () => {} })
     let invalidated: Promise<{ entries: number }[]> = Promise.resolve([])
     await storing.begin(async transaction => {
-      // What store_cached_responses() holds, and what it writes.
+      // The lock and the row that store_cached_responses() also takes and writes.
       await transaction`select 1 from projects where id = ${projectId} for share`
       await transaction`
         insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at, bytes)
         values (${projectId}, ${Buffer.alloc(32)}, 'chat', 'm', 'p', '{}', now() + interval '1 day', 300)`
       invalidated = database.call<{ entries: number }>(INVALIDATE, [])
       await waitUntil('the invalidation waits for the project', async () => {
-        // In one transaction the same is read again and again, unless it is told not to.
+        // Within one transaction, statistics stay the same unless the snapshot is cleared.
         await transaction`select pg_stat_clear_snapshot()`
         const waiting = await transaction`
           select from pg_stat_activity where datname = current_database() and query like '%invalidate_cache%' and wait_event_type = 'Lock'`

@@ -13,7 +13,7 @@ import { queriesOf } from '../harness/queries.ts'
 const PROJECTS = 300
 const CONTEXTS = 10
 
-/** Many projects and contexts, and one group of a thousand: few rows a group make a planner swap indexes. */
+/** Many projects and contexts, and one group of a thousand prompts: with few rows per group, a planner prefers another index. */
 async function fill(database: Database, place: Place): Promise<void> {
   await storePrompts(database, place, 0, 700)
   await database.runScript(`
@@ -34,7 +34,7 @@ async function fill(database: Database, place: Place): Promise<void> {
   const [lists] = (
     await sql<{ lists: string }>`select lists from cache_groups where lists is not null`.execute(queriesOf(database))
   ).rows
-  // An index of a few hundred is read through in less time than it is walked.
+  // An index of a few hundred rows is scanned faster than it is searched.
   await database.runScript(`
     set local statement_timeout = 0;
     insert into cache_lists_${lists?.lists}
@@ -46,13 +46,13 @@ async function makePlace(database: Database): Promise<Place> {
   return { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'none' }
 }
 
-/** When the plans are made: over tables that are filled and have been looked at, or while there is nothing in them. */
+/** When the plans are made: with filled and analyzed tables, or with empty ones. */
 type Planned = 'over full tables' | 'over empty ones'
 const WAYS: Planned[] = ['over full tables', 'over empty ones']
 
 type Call = (database: Database, place: Place) => Promise<unknown>
 
-/** What each call reads of the filled tables: filling them takes far longer than the calls. */
+/** Returns the scans of each call over the filled tables. All calls share one filling, which takes far longer than they do. */
 async function scansOf<Name extends string>(
   { database, databaseUrl }: { database: Database; databaseUrl: string | null },
   planned: Planned,
@@ -62,9 +62,9 @@ async function scansOf<Name extends string>(
   const named = Object.entries<Call>(calls)
   const scans = await explain(databaseUrl ?? '', async (one, takePlans) => {
     if (planned === 'over empty ones') {
-      // As autovacuum may at any moment: an emptied table keeps its pages until then, and is planned for as if they were full.
+      // Autovacuum may do this at any time: an emptied table keeps its pages until then, and is planned for as if they were full.
       await database.runScript('vacuum analyze')
-      // From here on this connection has its plans: nothing that is stored makes it plan anew.
+      // The connection caches its plans from here on: stored rows do not change them.
       for (const [, call] of named) await call(one, place)
     }
     await fill(database, place)
@@ -80,7 +80,7 @@ async function scansOf<Name extends string>(
   return Object.fromEntries(scans) as Record<Name, string[]>
 }
 
-/** Runs calls on one connection that tells the plans of every statement within, as they were run, since they were last taken. */
+/** Runs calls on one connection that logs the plan of every statement inside functions. Returns the plans since the last call. */
 async function explain<Result>(
   url: string,
   run: (database: Database, takePlans: () => string[]) => Promise<Result>,
@@ -97,7 +97,7 @@ async function explain<Result>(
   return result
 }
 
-/** Of all plans: by which indexes rows are found, and which tables are read from end to end. */
+/** The indexes by which rows are found, and the tables that are read completely. */
 function readScans(plans: readonly string[]): string[] {
   const scans = plans
     .join('\n')
@@ -119,7 +119,7 @@ const CALLS = {
       by_names: toByteaList(['00'.repeat(32), 'ff'.repeat(32)]),
       max_age_seconds: null,
     }),
-  // Last: it changes the tables.
+  // The last call, because it changes the tables.
   storing: (one, place) => storeCachedResponses(one, [answerTo('prompt 590', place), answerTo('prompt 1001', place)]),
 } satisfies Record<string, Call>
 

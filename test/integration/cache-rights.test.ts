@@ -1,4 +1,4 @@
-/** Who may judge, refresh and purge, as the table in docs/sharing.md has it. */
+/** Rights to judge, refresh and purge, as in the table of docs/sharing.md. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { type Answer, ask, post } from '../harness/client.ts'
@@ -159,7 +159,7 @@ describeBackends('who may judge, refresh and purge', backend => {
     expect(await cacheOf(key, { user: 'alice' })).toBe('HIT-SEMANTIC')
     expect(await judge(other, alices, { user: 'alice' })).toBe(200)
     expect(await cacheOf(key, { user: 'alice' })).toBe('MISS')
-    // Twice is once.
+    // A second, equal verdict has no further effect.
     expect(await judge(other, alices, { user: 'alice' })).toBe(200)
 
     await set('cache_scope', 'key')

@@ -16,7 +16,7 @@ const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green pla
 const messages = (content: string) => [{ role: 'user', content }]
 const CHAT = { model: 'gpt-4o-mini' }
 
-/** Every door whose answers may be shared, and how it names a user. */
+/** Every endpoint whose responses may be shared, and the field that names a user. */
 const DOORS: Record<string, { path: string; body: Body; naming(user: string): Body }> = {
   chat: { path: '/chat/completions', body: { ...CHAT, messages: messages(QUESTION) }, naming: user => ({ user }) },
   'a stream': {
@@ -83,7 +83,7 @@ describeBackends('who shares answers', backend => {
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
 
-  /** What the cache said, and who shares a hit. */
+  /** The cache status of a response and the scope of a hit. */
   async function told(response: Response): Promise<string> {
     const text = await response.text()
     expect(response.status, text).toBe(200)
@@ -92,7 +92,7 @@ describeBackends('who shares answers', backend => {
   }
   const say = async (words: string, fields: Body = {}, by = key, headers: Record<string, string> = {}) =>
     told(await post(proxy, by, '/chat/completions', { ...CHAT, messages: messages(words), ...fields }, { headers }))
-  /** What is stored is found, also by its meaning. */
+  /** Waits until stored responses can be found, also by semantic lookup. */
   const settle = () => proxy.settle()
 
   test.each(Object.keys(DOORS))('%s', async name => {
@@ -112,7 +112,7 @@ describeBackends('who shares answers', backend => {
       ['project', ['MISS', ...Array<string>(6).fill('HIT project')]],
       ['key', ['MISS', 'HIT key', 'HIT key', 'MISS', 'HIT key', 'HIT key', 'HIT key']],
       ['user', ['MISS', 'HIT user', 'MISS', 'HIT user', 'MISS', 'MISS', 'HIT key']],
-      // What was stored under a scope is there again.
+      // Responses that were stored under a scope are found again under it.
       ['project', Array<string>(7).fill('HIT project')],
     ]
     for (const [scope, results] of expected) {
@@ -145,7 +145,7 @@ describeBackends('who shares answers', backend => {
         null,
       ])
       expect(await say(words, { user: 'alice' })).toBe('HIT-SEMANTIC user')
-      // And from the copy of the wording.
+      // The second hit comes from the copy of the wording.
       expect(await say(words, { user: 'alice' })).toBe('HIT-SEMANTIC user')
     }
   })
@@ -177,20 +177,20 @@ describeBackends('who shares answers', backend => {
   const WHO_ELSE = "who am I and what's on my account"
 
   test('a question about its asker is matched with the same user’s alone, where all share', async () => {
-    // Whatever the words: nothing else keeps questions apart.
+    // The threshold ignores the words, so only the scope separates the questions.
     await set('semantic_policy', 'threshold')
     expect(await say(WHO, { user: 'alice' })).toBe('MISS')
     await settle()
     expect(await say(WHO_ELSE, { user: 'bob' }, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
     expect(await say(WHO_ELSE, {}, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
     expect(await say(WHO_ELSE, { user: 'alice' })).toBe('HIT-SEMANTIC user')
-    // Nor by the copy of a wording.
+    // The copy of a wording does not cross scopes either.
     expect(await say(WHO_ELSE, { user: 'bob' }, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
     expect(await say(WHO_ELSE, {}, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
     expect(await say(WHO, { user: 'bob' })).toBe('HIT project')
   })
 
-  /** A proxy whose first lookup that finds an answer in other words waits for `meanwhile`, before it reads the answer. */
+  /** Starts a proxy whose first semantic lookup with a match waits for `meanwhile` before it reads the response. */
   async function startSlow(meanwhile: () => Promise<unknown>): Promise<TestProxy> {
     const { stores } = proxy
     let waits: typeof meanwhile | null = meanwhile
@@ -235,7 +235,7 @@ describeBackends('who shares answers', backend => {
       told(await post(slow, key, '/chat/completions', { ...CHAT, messages: messages(WHO_ELSE), user }))
     const slow = await startSlow(() => {
       asBob.resolve(askAs('bob'))
-      // By then he waits for what alice gets. Her lookup has less than half a second for all of it.
+      // By then, Bob's request waits for the response to Alice. Her whole lookup is limited to half a second.
       return Bun.sleep(120)
     })
     expect(await askAs('alice')).toBe('HIT-SEMANTIC user')
@@ -252,7 +252,7 @@ describeBackends('who shares answers', backend => {
       told(await post(slow, key, '/chat/completions', { ...CHAT, messages: messages(WHO_ELSE), ...fields }))
     const slow = await startSlow(() => {
       asBob.resolve(askAs({ user: 'bob' }))
-      // By then he waits for what the first one gets, whose lookup has less than half a second for all of it.
+      // By then, his request waits for the response to the first one, whose whole lookup is limited to half a second.
       return Bun.sleep(120)
     })
     expect(await askAs({})).toBe('HIT-SEMANTIC project')
@@ -286,7 +286,7 @@ describeBackends('who shares answers', backend => {
     expect(await text()).toBe('first')
     await set('cache_refresh', 'none')
     for (const refusing of ['no-cache', 'max-age=0']) {
-      // Older than nothing.
+      // max-age=0 rejects responses that are older than zero seconds.
       await Bun.sleep(1_100)
       say(refusing)
       expect(await text({ 'cache-control': refusing })).toBe(refusing)

@@ -31,7 +31,7 @@ describeBackends('how long answers are kept', backend => {
   const setSetting = (project: string, setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
 
-  /** Asks, and gives the time to live that the copy in the fast store was written with. */
+  /** Sends a request. Returns the time to live of the copy in the fast store. */
   async function ttlOf(key: string, headers: Record<string, string>): Promise<number | null> {
     const { store } = proxy.stores
     const write = store.writeEntry

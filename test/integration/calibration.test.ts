@@ -19,7 +19,7 @@ describeBackends('calibration', backend => {
     const store = (owner: number, pair: number, verdict: string, source: string, similarity: number, kind: string) =>
       database.runScript(`select store_verdict(${owner}, sha256('c'), sha256('a${pair}'), sha256('b${pair}'),
         '${source}', '${verdict}', now() + interval '1 hour', ${similarity}, '${kind}', null)`)
-    // Eight of ten at 0.9 ask the same, and two of ten at 0.6. A person thinks otherwise of one of the eight.
+    // At similarity 0.9 eight of ten pairs ask the same, at 0.6 two of ten. A person decides otherwise about one of the eight.
     for (let pair = 0; pair < 20; pair++) {
       const isNear = pair < 10
       const isSame = isNear ? pair < 8 : pair < 12

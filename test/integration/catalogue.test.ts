@@ -76,16 +76,16 @@ describe('model catalogue', () => {
   })
 
   test('asks sane prices', () => {
-    // What OpenAI moderates costs nothing; whisper-1 is paid for by the second, 0.006 a minute.
+    // OpenAI's moderation is free. whisper-1 is charged by the second, 0.006 a minute.
     expect(rows.find(row => row.model === 'whisper-1')).toMatchObject({ input: 100, output: 0 })
     const paid = rows.filter(row => row.kind !== 'moderation' && row.model !== 'whisper-1')
     expect(names(paid.filter(row => !(row.input > 0 && row.input <= 50)))).toEqual([])
     const embeddings = rows.filter(row => row.kind === 'embedding')
     expect(names(embeddings.filter(row => row.output !== 0 || row.max_output_tokens !== null))).toEqual([])
-    // Nor has speech that is paid for by the character a price for what comes out.
+    // Speech that is charged by the character has no output price.
     const others = paid.filter(row => row.kind !== 'embedding' && !(row.kind === 'speech' && row.output === 0))
     expect(names(others.filter(row => !(row.output >= row.input && row.output <= 200)))).toEqual([])
-    // What the provider has cached is cheaper; writing to its cache costs between a tenth of the input and half more.
+    // Cached input is cheaper. Writing to the cache costs between a tenth of the input price and half more than it.
     expect(names(rows.filter(row => row.cached_input !== null && !(row.cached_input < row.input)))).toEqual([])
     expect(names(rows.filter(row => row.cache_write !== null && row.cache_write > row.input * 1.5))).toEqual([])
     expect(names(of('anthropic').filter(row => row.cache_write !== row.input * 1.25))).toEqual([])

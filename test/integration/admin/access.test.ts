@@ -7,7 +7,7 @@ import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, type Browser, issueAdminKey, logIn, PASSWORD, rootOf, send } from './people.ts'
 
-/** What a route takes of who calls it: the least role in the project, or an administrator. */
+/** The least privilege that a route requires of the caller: a role in the project, or the administrator role. */
 type Need = 'viewer' | 'member' | 'owner' | 'administrator'
 interface Route {
   method: string
@@ -67,7 +67,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
     { method: 'GET', path: `${own}/users`, need: 'viewer' },
     { method: 'GET', path: `${own}/users/${user}`, need: 'viewer' },
     { method: 'GET', path: `/v1/organization/users/${user}`, need: 'viewer' },
-    // Only its creator's: for all others it does not exist.
+    // An admin key is visible to its creator only. Others get 404.
     { method: 'GET', path: '/v1/organization/admin_api_keys/admin_key_1', need: 'viewer' },
     { method: 'GET', path: `${own}/rate_limits`, need: 'viewer' },
     { method: 'GET', path: `${own}/limits`, need: 'viewer' },
@@ -173,7 +173,7 @@ function routesOf({ project, key, entry, request, user, verdict, webhook, delive
   ]
 }
 
-/** Routes about the caller alone, about what everyone may see, or for logging in. */
+/** Routes about the caller, about data that everyone may see, or for logging in. */
 const OF_ONESELF = [
   'GET /dashboard/api/login-options',
   'GET /dashboard/api/oidc',
@@ -189,7 +189,7 @@ const OF_ONESELF = [
   'GET /v1/organization/plans',
 ]
 
-/** Lists of whatever the caller sees. */
+/** Lists that contain whatever the caller may see. */
 const LISTS = [
   '/v1/organization/projects?include_archived=true',
   '/v1/organization/users',
@@ -213,7 +213,7 @@ describeOnce('who may do what', backend => {
 
   beforeEach(() => open('sealed'))
 
-  /** `sentUnder`: the project's log_content while its requests are sent. */
+  /** `sentUnder` is the project's log_content setting while its requests are sent. */
   async function open(sentUnder: 'off' | 'sealed'): Promise<void> {
     if (proxy) await proxy.stop()
     stores = await backend.open()
@@ -234,7 +234,7 @@ describeOnce('who may do what', backend => {
     )
     await ask(proxy, key?.value ?? '', 'What is the capital of France?', { 'x-request-id': 'first' })
     await ask(proxy, key?.value ?? '', 'Please, what is the capital of France?', { 'x-request-id': 'second' })
-    // Nearly a hit.
+    // A near miss: similar to the stored question, but below the threshold.
     const passing = { 'x-request-id': 'third', 'x-proxy-cache-ttl': '0' }
     await ask(proxy, key?.value ?? '', 'What is the pretty capital of France?', passing)
     await proxy.settle()
@@ -265,7 +265,7 @@ describeOnce('who may do what', backend => {
   }
   afterAll(() => proxy.stop())
 
-  /** As text, so that whatever changed shows. */
+  /** The tables as text, so that any change is visible. */
   async function snapshot(): Promise<string> {
     const tables = [
       'projects',
@@ -356,7 +356,7 @@ describeOnce('who may do what', backend => {
       )) {
         const name = `${role}: ${method} ${path}`
         const { status } = await browser.send(method, path, body)
-        // Every caller who sees the project learns that limits belong to plans.
+        // Callers who can see the project get a 400 for rate limits: the limits belong to plans.
         const refused = path.includes('/rate_limits/')
           ? [400]
           : path.includes('/users/') && need === 'administrator'
@@ -370,7 +370,7 @@ describeOnce('who may do what', backend => {
       const browser = await logIn(proxy, `${role}@example.org`)
       for (const { method, path, body } of routesOf(world).filter(route => route.need === role)) {
         const name = `${role}: ${method} ${path}`
-        // An entry is gone once it was deleted.
+        // A deleted cache entry is a 404.
         expect([name, [200, 404].includes((await browser.send(method, path, body)).status)]).toEqual([name, true])
       }
     }
@@ -405,7 +405,7 @@ describeOnce('who may do what', backend => {
     expect(recorded.map(({ action }) => action).filter(action => !known.has(action))).toEqual([])
   })
 
-  /** What answers when `browser` tries all that reads, with the texts of requests in it. */
+  /** The routes whose responses contain texts of requests when `browser` calls all that read. */
   async function doorsWithTexts(browser: Browser): Promise<string[]> {
     const readers = routesOf(world).filter(({ method, path }) => method === 'GET' || path === '/v1/cache/verdicts')
     const doors: string[] = []
@@ -420,7 +420,7 @@ describeOnce('who may do what', backend => {
     return doors
   }
 
-  /** For each role, where texts show. */
+  /** The routes that show texts, by role. */
   async function everybodysDoors() {
     const of = async (name: string) => doorsWithTexts(await logIn(proxy, `${name}@example.org`))
     return { viewer: await of('viewer'), member: await of('member'), owner: await of('owner'), root: await of('root') }
@@ -557,7 +557,7 @@ describeOnce('who may do what', backend => {
     await expect(
       proxy.query(`select run_as_actor('${actor}', true, 'delete from projects returning id', '{}')`),
     ).rejects.toThrow()
-    // The role ends with the statement.
+    // The role lasts only for the statement.
     const [after] = await proxy.query<{ projects: number }>('select count(*)::integer as projects from projects')
     expect(after?.projects).toBe(2)
   })

@@ -64,7 +64,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect(await limits.update(id, asked)).toEqual(told)
     expect(await limits.retrieve(id)).toEqual(told)
     const path = `/v1/organization/projects/${id}/budgets`
-    // Limits are in cents, budgets in US dollars.
+    // Spend limits are in cents, budgets in US dollars.
     expect((await get(path)).json.data).toMatchObject([{ unit: 'usd', amount: 12.5, per: 'month' }])
     const { value, id: keyId } = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci' })).json
     expect(typeof value).toBe('string')
@@ -136,10 +136,10 @@ describeOnce('the admin API through the openai package', backend => {
       [ascending[1]],
       true,
     ])
-    // They limit nothing, and are no budgets.
+    // Spend alerts limit nothing and are not listed as budgets.
     expect((await get(`/v1/organization/projects/${id}/budgets`)).json.data).toEqual([])
     await expect(organization.projects.spendLimit.retrieve(id)).rejects.toMatchObject({ status: 404 })
-    // A limit that comes and goes leaves them.
+    // Creating and deleting a spend limit leaves the alerts unchanged.
     await organization.projects.spendLimit.update(id, { currency: 'USD', interval: 'month', threshold_amount: 1 })
     await organization.projects.spendLimit.delete(id)
     expect(await toArray(spendAlerts.list(id))).toHaveLength(3)
@@ -193,7 +193,7 @@ describeOnce('the admin API through the openai package', backend => {
         .filter(([, each]) => typeof each === 'object' && each !== null && '_client' in each)
         .map(([name]) => name.replace('API', 'Api').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
     const described = Object.keys((await get('/openapi.json')).json.paths)
-    // Nothing here corresponds to these.
+    // The proxy has no counterpart of these paths of OpenAI's API.
     const without = /workload_identity|storage|certificates|service_tier|hosted_tool|data_retention/
     const paths = [
       ...named(organization).map(name => `/v1/organization/${name}`),
@@ -216,7 +216,7 @@ describeOnce('the admin API through the openai package', backend => {
     await expect(organization.projects.create({ name: 'a b' })).rejects.toMatchObject({ status: 400 })
     await expect(organization.projects.retrieve('proj_999999999')).rejects.toMatchObject({ status: 404 })
     await expect(organization.projects.retrieve('nonsense')).rejects.toMatchObject({ status: 404 })
-    // PostgreSQL's text cannot hold it, wherever it stands.
+    // PostgreSQL's text cannot contain NUL, so it is rejected in every field and parameter.
     const nul = '\u0000'
     await expect(organization.projects.create({ name: `a${nul}b` })).rejects.toMatchObject({ status: 400 })
     const usage = organization.usage.completions({ start_time: 1, models: [`m${nul}`] })
@@ -270,7 +270,7 @@ describeOnce('the admin API through the openai package', backend => {
     const set = await modelPermissions.update(id, { mode: 'allow_list', model_ids: ['anthropic/*'] })
     expect(set).toEqual({ ...none, mode: 'allow_list', model_ids: ['anthropic/*'] })
     expect((await ask(proxy, value, 'hello')).status).toBe(403)
-    // Both would say the opposite of what the setting says.
+    // Both would mean the opposite of the setting: an empty list means no restriction.
     for (const body of [
       { mode: 'allow_list', model_ids: [] },
       { mode: 'deny_list', model_ids: ['gpt-4o'] },
@@ -671,7 +671,7 @@ describeOnce('the admin API through the openai package', backend => {
       ['/v1/organization/projects', { name: 5, secret: 'zebra' }, null],
       ['/v1/organization/projects', { name: 'a', zebra: 'zebra' }, 'zebra'],
       ['/v1/organization/projects', ['zebra'], null],
-      // No field of its body is required.
+      // The body of this operation has no required field.
       [`/v1/organization/projects/${id}`, null, null],
       [`/v1/organization/projects/${id}`, 'zebra', null],
       ['/v1/organization/admin_api_keys', { name: 'zebra', expires_in_seconds: 'zebra' }, 'expires_in_seconds'],
@@ -708,7 +708,7 @@ describeOnce('the admin API through the openai package', backend => {
       additionalProperties: false,
     })
     expect(Object.keys(post.responses)).toEqual(['200', '4XX', '5XX'])
-    // The proxy's own are OpenAI's.
+    // The description has no paths of the proxied API: OpenAI describes those.
     expect(Object.keys(json.paths).filter(path => /chat|\*/.test(path))).toEqual([])
     const bodies = Object.values<Record<string, { requestBody?: { content: object } }>>(json.paths).flatMap(path =>
       Object.values(path).flatMap(({ requestBody }) => (requestBody ? [requestBody.content] : [])),

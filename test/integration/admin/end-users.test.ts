@@ -21,7 +21,7 @@ const helping = (user: string, content: string) => [
 ]
 const KINDS = [...new Set(END_USER_TABLES.map(({ kind }) => kind))]
 
-/** Names of more characters than are recorded, that differ in the last. */
+/** Two names that are longer than what is recorded and differ in the last character only. */
 const LONG = { one: `${'x'.repeat(300)}1`, other: `${'x'.repeat(300)}2` }
 
 describeBackends('an end user', backend => {
@@ -69,7 +69,7 @@ describeBackends('an end user', backend => {
   const say = (words: string, fields: Body, by = key) =>
     ask('/chat/completions', { ...CHAT, messages: messages(words), ...fields }, by)
 
-  /** Something of each kind. */
+  /** Creates a row of each kind for the end user. */
   async function use(user: string, by = key, of = name): Promise<void> {
     const about = `${user} ${QUESTION}`
     await say('', { user, messages: helping(user, QUESTION) }, by)
@@ -95,7 +95,7 @@ describeBackends('an end user', backend => {
       select find_project('${of}'), sha256(convert_to(${quote(user)}, 'UTF8')), sha256('a'), sha256('b'), sha256('a'), sha256('e'), false, '{}', 'asked', 0.9, name_end_user(${quote(user)}), now() + interval '1 hour'
       on conflict do nothing`)
   }
-  /** All sums are added up. */
+  /** Waits until all pending usage is summed up. */
   const rollUp = () =>
     waitUntil('all is added up', async () => {
       await proxy.query('select roll_up_usage()')
@@ -105,7 +105,7 @@ describeBackends('an end user', backend => {
 
   const headers = () => ({ authorization: `Bearer ${adminKey}` })
   const at = (below: string) => `/v1/organization/projects/${project}/end_users/${below}`
-  /** How many of each kind there are. */
+  /** The number of rows of each kind for the end user. */
   async function counted(user: string): Promise<Record<string, number>> {
     const { json, status } = await send(proxy, 'GET', at(`data?${new URLSearchParams({ end_user: user })}`), {
       headers: headers(),
@@ -129,7 +129,7 @@ describeBackends('an end user', backend => {
     await use('alice', stranger, `${name}-other`)
     await use('alice2')
     await use('alice')
-    // Clients may name requests alike.
+    // Several requests may have the same client-supplied id.
     await proxy.query(`update semantic_hits set request_id = 'same' where end_user = 'alice'`)
     await rollUp()
     const elsewhere = () =>
@@ -208,10 +208,10 @@ describeBackends('an end user', backend => {
     await use(user)
     await proxy.query(`update usage_records set error_message = 'said to ${user}', upstream_message = 'as did ${user}'
       where end_user = '${user}'`)
-    // As well in sums that are still to be added up as in those that are.
+    // The user has both pending usage and summed usage.
     await proxy.query('select roll_up_usage()')
     await say(`${user} once more`, { metadata: { user_id: user } })
-    // A process ended before it settled this.
+    // A reservation of a process that ended before it settled it.
     await proxy.query(`select set_budget('${name}', 'usd', 100, 'month')`)
     await proxy.query(`
       insert into budget_reservations (id, budget_id, begins, amount, project_id, key_id, request_id, endpoint, model, tags, expires_at)
@@ -221,7 +221,7 @@ describeBackends('an end user', backend => {
     const tables = await proxy.query<{ name: string }>(`
       select c.relname as name from pg_class c
       where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`)
-    /** The tables with a row that has the name in any column, as text or as bytes. */
+    /** The tables that contain the name in any column, as text or as bytes. */
     const findTables = async () => {
       const found = tables.map(async ({ name }) => {
         const has = (text: string) => `position('${text}' in t::text) > 0`
@@ -232,7 +232,7 @@ describeBackends('an end user', backend => {
       })
       return (await Promise.all(found)).flat()
     }
-    // The proxy adds up what is pending by itself.
+    // The proxy sums up pending usage by itself, so that table may be empty.
     const listed = END_USER_TABLES.map(({ table_name }) => table_name).filter(table => table !== 'usage_pending')
     expect(await findTables()).toEqual(expect.arrayContaining(listed))
     await forget(user)
@@ -243,7 +243,7 @@ describeBackends('an end user', backend => {
     await use('alice')
     await use('bob')
     await use('alice')
-    // The sum that theirs is added to.
+    // The user's amounts are added to this sum, whose tags do not name a user.
     await say('something else', { user: 'bob', metadata: { team: 'search' } })
     const id = project.slice(5)
     const spent = async () => {
@@ -265,7 +265,7 @@ describeBackends('an end user', backend => {
     const before = await spent()
     await forget('alice')
     expect(await spent()).toBe(before)
-    // A budget that is set now begins with what was spent, as one that was set before.
+    // A budget that is created now begins with the same amount as one that was created before.
     const spentBy = async (per: string) => {
       const [set] = await proxy.query<{ id: number }>(`select set_budget('${name}', 'usd', 100, '${per}') as id`)
       return proxy.query(`select spent from budget_periods where budget_id = ${set?.id}`)
@@ -366,7 +366,7 @@ describeBackends('an end user', backend => {
     for (const kind of ['answer', 'content', 'match', 'record', 'response', 'vector']) {
       const parts: number[] = []
       while (parts.at(-1) !== 0) parts.push(await part(kind))
-      // Records and contents are those of the embeddings, too.
+      // Embeddings have records and contents too.
       const whole = kind === 'record' || kind === 'content' ? [2, 2, 2, 0] : [2, 2, 1, 0]
       expect([kind, ...parts]).toEqual([kind, ...whole])
     }
@@ -392,7 +392,7 @@ describeOnce('the list of tables with data of end users', backend => {
     )
     const found = columns.map(({ table, column }) => `${table}.${column}`)
     const listed = END_USER_TABLES.map(({ table_name, user_column }) => `${table_name}.${user_column}`)
-    // Members of the project choose the tag of a budget.
+    // The tag of a budget is chosen by members of the project, so it may contain the name.
     expect(found.toSorted()).toEqual([...listed, 'budgets.tag'].toSorted())
   })
 })

@@ -1,4 +1,4 @@
-/** Requests are found by anything that is recorded of them, in every order, page by page, and as files. */
+/** Requests can be filtered by every recorded field, sorted in every order, paged and exported. */
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,11 +13,11 @@ import { addUser, issueAdminKey, send } from './people.ts'
 const RECORDS = 1_500
 const DAYS = 40
 const FORMULA = `=HYPERLINK("http://x", "y")`
-/** Some spreadsheets take these letters for narrow ones. */
+/** Some spreadsheets treat these full-width characters like their ASCII forms. */
 const WIDE = '\uff1d1+1'
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 
-/** Query parameters, and what they mean in SQL. */
+/** Query parameters and the SQL conditions that they must be equal to. */
 const FILTERS: Record<string, { values: string[]; meaning(value: string): string }> = {
   model: {
     values: ['LINI', 'mini_3', '%', 'claude'],
@@ -66,19 +66,19 @@ describeBackends('finding requests', backend => {
     adminKey = await issueAdminKey(proxy, 'all@example.com')
     const [row] = await proxy.query<{ id: string }>(`select create_project('one', 'free')::text as id`)
     project = Number(row?.id)
-    // The third is gone.
+    // The third key is deleted.
     await proxy.query(`insert into api_keys (id, project_id, key_hash, prefix, type, name) overriding system value
       values (1, ${project}, sha256('1'), 'lgw_proj_00000001', 'project', 'one'), (2, ${project}, sha256('2'), 'lgw_test_00000002', 'test', 'two')`)
     now = Math.floor(Date.now() / 1000)
     const records = Array.from({ length: RECORDS }, (_, n) => recordOf(n))
-    // Some are summed up, some not yet.
+    // Some records are summed up, the others are still pending.
     await recordUsage(stores.database, records.slice(0, 1_000), crypto.randomUUID())
     await rollUpUsage(stores.database)
     await recordUsage(stores.database, records.slice(1_000), crypto.randomUUID())
   })
   afterAll(() => proxy.stop())
 
-  /** Many in the last hours, some in each of the weeks before. Times and costs are often equal. */
+  /** Most requests are from the last hours, the others from each of the weeks before. Many times and costs are equal. */
   function recordOf(n: number): UsageRecord {
     const secondsAgo = n % 3 === 0 ? (n * 104_729) % (DAYS * 86_400) : (n * 7919) % 20_000
     return {

@@ -17,11 +17,11 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
 interface Started {
   root: string
-  /** Reads on until this has been printed; returns everything so far. */
+  /** Reads the output until it contains `text`. Returns everything printed so far. */
   printed(text: string): Promise<string>
 }
 
-/** Starts the proxy on an embedded database, and stops it again; resolves to all that it printed. */
+/** Starts the proxy on an embedded database, runs the callback, and stops the proxy. Resolves to everything that it printed. */
 async function whileRunning(
   environment: Record<string, string>,
   run: (started: Started) => Promise<unknown>,
@@ -97,7 +97,7 @@ test('the first start prints a login that works, and no later one prints another
     expect((await logIn(root, password)).status).toBe(200)
     expect(await (await fetch(`${root}/dashboard`)).text()).toContain('<div id="root">')
   })
-  // A login takes as long as what could print one.
+  // The login takes at least as long as the check that could print another password.
   const later = await whileRunning({}, async ({ root }) => expect((await logIn(root, password)).status).toBe(200))
   expect(later).not.toContain('admin@localhost')
 }, 120_000)
@@ -119,7 +119,7 @@ test('off, there is neither page nor API; with a port of its own, both are there
     expect((await fetch(`${apart}/v1/organization/projects`)).status).toBe(401)
     expect((await fetch(`${apart}/dashboard`)).status).toBe(200)
     expect((await fetch(`${apart}/v1/health`)).status).toBe(404)
-    // Where it is, is not for everybody to know.
+    // The redirect from `/` would reveal where the dashboard is.
     expect((await openPage(root)).status).toBe(404)
     expect((await openPage(apart)).headers.get('location')).toBe('/dashboard')
     expect((await fetch(`${apart}/`)).status).toBe(404)

@@ -11,7 +11,7 @@ const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green pla
 const POLITE = `Please ${QUESTION[0]?.toLowerCase()}${QUESTION.slice(1)}`
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 const NEAR = { semantic_threshold: '0.5' }
-/** Its own answer is not kept, so that the next ask tells what the pair comes to. */
+/** The response of this request is not stored, so the next request shows the decision about the pair again. */
 const PASSING = { 'x-proxy-cache-ttl': '0' }
 
 describeBackends('matches and near misses', backend => {
@@ -58,7 +58,7 @@ describeBackends('matches and near misses', backend => {
   const say = (request_id: string | null, verdict: string) =>
     call('POST', 'verdicts', { project_id: project, request_id, verdict })
 
-  /** Asks, and returns what became of it once that is written down. */
+  /** Sends a request and returns its log record once it is written. */
   async function served(words: string, headers: Record<string, string> = {}) {
     const { headers: told } = await ask(proxy, key, words, headers)
     await proxy.settle()

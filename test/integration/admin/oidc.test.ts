@@ -9,17 +9,17 @@ import { addUser, logIn, rootOf, send } from './people.ts'
 
 const CLIENT = { id: 'model-proxy', secret: 'a-secret-of-the-client' }
 
-/** What the provider says of people, where it is not by their names. */
+/** The provider's claims about people whose claims do not follow from their names. */
 const PEOPLE: Record<string, { email?: string; groups?: string[] }> = {}
 
 interface Token {
   header: Record<string, unknown>
   claims: Record<string, unknown>
-  /** As it was sent. */
+  /** The token as the provider signed it. */
   sent: string
 }
 
-/** What becomes of ID tokens on their way. */
+/** Replaces ID tokens on their way to the proxy. */
 let forge: ((token: Token) => string) | null = null
 
 const KEY = generateKeyPairSync('rsa', { modulusLength: 2_048 })
@@ -32,7 +32,7 @@ const signed = ({ header, claims }: Omit<Token, 'sent'>, key: KeyObject = KEY.pr
   const head = `${encode(header)}.${encode(claims)}`
   return `${head}.${sign('sha256', Buffer.from(head), key).toString('base64url')}`
 }
-/** With another algorithm named, and what that algorithm would take for a signature. */
+/** Names another algorithm in the header, with a signature that this algorithm would accept. */
 const renamed = ({ claims, header }: Token, alg: string, secret?: string) => {
   const head = `${encode({ ...header, alg })}.${encode(claims)}`
   return `${head}.${secret === undefined ? '' : createHmac('sha256', secret).update(head).digest('base64url')}`
@@ -70,7 +70,7 @@ const FORGERIES: Record<string, (token: Token) => string> = {
   'that is none': () => 'a.b.c',
 }
 
-/** A real provider: a login as `name` is name@example.org; names that begin with `new-` have an unverified address. */
+/** A real provider: a login as `name` has the address name@example.org; names that begin with `new-` have an unverified address. */
 function startProvider(server: Server, callback: string): string {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const provider = new Provider(issuer, {
@@ -107,7 +107,7 @@ function startProvider(server: Server, callback: string): string {
   return issuer
 }
 
-/** A browser that keeps cookies by path and host's port, and follows no redirect by itself. */
+/** A browser that stores cookies by path and port, and does not follow redirects by itself. */
 function openJar() {
   const cookies = new Map<string, string>()
   return async (url: string, form?: Record<string, string>): Promise<Response> => {
@@ -131,7 +131,7 @@ function openJar() {
   }
 }
 
-/** The whole way to the provider and back; returns the last answer of the proxy, and the browser. */
+/** Follows the whole login, to the provider and back. Returns the proxy's last response and the browser. */
 async function logInAt(proxy: TestProxy, name: string) {
   const visit = openJar()
   let at = `${rootOf(proxy)}/dashboard/api/oidc`
@@ -342,7 +342,7 @@ describeOnce('a login limited by domain and groups', backend => {
       return (session as { user?: { role: string } }).user?.role
     }
     expect(await roleNow()).toBe('owner')
-    // Who was only invited could not log in yet.
+    // An invited user without a login does not count as an owner who can log in.
     await proxy.query(`select create_user('invited@example.org', 'owner')`)
     expect(await roleNow()).toBe('owner')
     await addUser(proxy, 'second@example.org', 'owner')

@@ -1,4 +1,4 @@
-/** People of a test: administrators, ordinary users, their admin keys and their browsers. */
+/** Creates the people of a test: administrators, ordinary users, their admin keys and their browsers. */
 import OpenAI from 'openai'
 import type { TestProxy } from '../../harness/proxy.ts'
 
@@ -18,7 +18,7 @@ export async function issueAdminKey(proxy: TestProxy, email: string): Promise<st
   return row?.key ?? ''
 }
 
-/** The official client, as it stands. */
+/** The unmodified official client. */
 export function adminClient(proxy: TestProxy, adminAPIKey: string): OpenAI.Admin.Organization {
   return new OpenAI({ adminAPIKey, baseURL: proxy.baseUrl, maxRetries: 0 }).admin.organization
 }
@@ -31,7 +31,7 @@ export interface Answered {
   text: string
 }
 
-/** A browser that keeps its cookie, and sends its CSRF token. */
+/** A browser that sends its session cookie and its CSRF token. */
 export interface Browser {
   cookie: string
   csrf: string
@@ -58,7 +58,7 @@ export async function send(
   try {
     json = JSON.parse(text)
   } catch {
-    // Not every answer is JSON.
+    // Some responses are not JSON.
   }
   return { status: response.status, headers: response.headers, json, text }
 }

@@ -28,7 +28,7 @@ describeBackends('requests that were refused', backend => {
       { reason: 'invalid_api_key', requests: 3 },
       { reason: 'api_key_disabled', requests: 1 },
     ])
-    // What was written once is not written again.
+    // A second run does not write the same rejections again.
     await proxy.settle()
     expect((await read()).data).toEqual(data)
     const span = await send(proxy, 'GET', '/v1/organization/refusals?start_time=5&end_time=5', {

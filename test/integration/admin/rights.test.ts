@@ -1,4 +1,4 @@
-/** What PostgreSQL itself lets whom do, below the admin API: rights of callers, sessions, invitations and keys that end. */
+/** Rights that PostgreSQL itself enforces, below the admin API: callers' rights, sessions, invitations and keys that expire. */
 
 import { beforeEach, expect, test } from 'vitest'
 import { callFunction } from '../../../src/postgres/call.ts'
@@ -15,7 +15,7 @@ describeOnce('rights in the database', backend => {
   const query = <Row>(text: string) => database.call<Row>(text, [])
   const read = async <T = string>(expression: string) =>
     (await query<{ value: T }>(`select ${expression} as value`))[0]?.value as T
-  /** As the admin API does for a user who is logged in; null: for an operator. */
+  /** Runs a statement as the admin API does for a logged-in user; null means an operator. */
   const actAs = (user: number | null, statement: string) =>
     database.call<{ row: { value: unknown } }>('select run_as_actor($1::json, false, $2, null::json) as row', [
       JSON.stringify(user === null ? {} : { user_id: user, name: 'somebody' }),
@@ -32,7 +32,7 @@ describeOnce('rights in the database', backend => {
   }
   const isOpen = async (token: string) => (await query(`select from authenticate_session('${token}')`)).length === 1
 
-  /** A project with a key, and a user of each role there. */
+  /** Creates a project with a key and a user of each role. */
   async function openProject(name = 'acme') {
     await callFunction(database, 'create_project', { project: name, plan: 'free' })
     const secret = await callFunction(database, 'issue_key', { project: name, key_type: 'project', key_name: 'k' })
@@ -89,7 +89,7 @@ describeOnce('rights in the database', backend => {
 
     await query(`select create_administrator('reader@example.org', true)`)
     expect(await read(`(select role from users where id = ${reader})`)).toBe('owner')
-    // The only administrator lost the password.
+    // An operator can invite the only administrator again, who lost the password.
     expect(await read(`create_administrator('READER@example.org')`)).toMatch(/^lgw_invite_/)
     expect(await invitations()).toBe(1)
     expect(await read(`create_administrator('new@example.org')`)).toMatch(/^lgw_invite_/)
@@ -140,7 +140,7 @@ describeOnce('rights in the database', backend => {
     await query(`select delete_user(${first})`)
   })
 
-  // The embedded backend has one connection.
+  // The test needs two connections, and the embedded backend has one.
   test.skipIf(backend.name === 'embedded')('of the last two who go at once, one stays', async () => {
     const { people } = await openProject()
     await query(`select set_member('acme', ${people.member}, 'owner')`)
@@ -155,7 +155,7 @@ describeOnce('rights in the database', backend => {
       [`delete_user(${one})`, `remove_member('acme', ${other})`, 'true'],
     ]
     for (const [first, second, back] of ways) {
-      // The first has gone, and its transaction is open, when the second asks.
+      // The first owner has left in an open transaction when the second leaves.
       const going = database.runScript(`begin; select model_proxy.${first}; select pg_sleep(1); commit`)
       await waitUntil('the first has gone', async () =>
         read<boolean>(
@@ -260,7 +260,7 @@ describeOnce('rights in the database', backend => {
     ])
     await query(`select set_member('acme', ${people.member}, 'owner')`)
     expect(await query(`select ${made}`)).toHaveLength(1)
-    // Leaving another project changes nothing here.
+    // Leaving another project does not change this one.
     await callFunction(database, 'create_project', { project: 'elsewhere', plan: 'free' })
     await query(`select add_membership('elsewhere', ${people.member}, 'member')`)
     await query(`select remove_member('elsewhere', ${people.member})`)
@@ -296,7 +296,7 @@ describeOnce('rights in the database', backend => {
     const [ofKey, ofFormer] = await rows()
     expect(ofKey).toMatchObject({ key_id: key, verdict: 'active', requests_per_minute: 7, tokens_per_minute: 700 })
     expect(ofFormer).toEqual(ofKey)
-    // By either id.
+    // Limits of a rotated key can be set by the id of either value.
     await query(`select set_key_limits(${former}, '{"requests_per_minute": 5}')`)
     expect((await rows()).map(row => (row as typeof limits).requests_per_minute)).toEqual([5, 5])
     await expect(query(`select rotate_key(${former}, interval '0')`)).rejects.toThrow('a former value of another')

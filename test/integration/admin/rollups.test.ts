@@ -21,7 +21,7 @@ const SUMS = [
 ]
 const MINUTES_APART = 101
 
-/** The nth of a long row of requests, back from now. */
+/** The nth record of a long series, going back from now. */
 function recordOf(project: number, n: number, keys: readonly number[] = [1]): UsageRecord {
   return {
     recorded_at: new Date(Date.now() - n * MINUTES_APART * 60_000).toISOString(),
@@ -61,7 +61,7 @@ describeBackends('usage by any length of time', backend => {
   const sums = (table: string) =>
     proxy.query(`select cache_result, sum(requests)::integer as requests from ${table} group by 1 order by 1`)
 
-  /** All projects together are read from sums of their own: the same as the sum over each. Nothing else reads those. */
+  /** Sums over all projects have their own tables, which only this report reads. They equal the sum over the projects. */
   async function administratorSeesTheSame(): Promise<void> {
     const [user] = await proxy.query<{ id: string }>(`select create_user('all@example.com', 'owner')::text as id`)
     const [other] = await proxy.query<{ id: string }>(`select create_user('none@example.com', 'reader')::text as id`)
@@ -126,7 +126,7 @@ describeBackends('usage by any length of time', backend => {
     return found?.is ?? false
   }
 
-  /** What the cache did not answer, by its reason: as in the records, whether it is summed already or not. */
+  /** Cache misses by reason are the same as in the records, whether summed or pending. */
   async function missesAsRecorded(): Promise<void> {
     const [report] = await proxy.query<{ misses: unknown }>(`select monthly_report('', '') -> 'misses' as misses`)
     const recorded = await proxy.query(`
@@ -186,7 +186,7 @@ describeBackends('usage by any length of time', backend => {
       ]) {
         const from = `(now() - interval '${back}')`
         const span = `array[(select id from projects where name = 'long')], ${from}, now()`
-        // Without a filter sums of all keys and models are read, with one those of the key.
+        // Without a filter the report reads sums over all keys and models, with a key it reads the sums of that key.
         for (const key of ['null', keys[0]]) {
           const [compared] = await proxy.query(`
             with told as (select bucket_start, requests, exact_hits, prompt_tokens, cost_usd from usage_overview(${span}, '${width}', '${zone}', null, ${key}, null)),
@@ -200,7 +200,7 @@ describeBackends('usage by any length of time', backend => {
               (select count(*)::integer from (table counted except table told) t) as missing`)
           expect([zone, width, compared]).toEqual([zone, width, { some: true, wrong: 0, missing: 0 }])
         }
-        // Hours that a zone divides are counted whole.
+        // Usage by tag is summed by whole hours of UTC, so zones that divide those hours are omitted.
         if (!(await hasWholeHours(zone))) continue
         const [tagged] = await proxy.query(`
           with told as (

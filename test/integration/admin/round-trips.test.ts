@@ -1,6 +1,6 @@
 /**
- * What is declared is what is there, as tools that keep a plan need it: each resource is made with all fields, read back equal, changed
- * field by field, applied again without a change, and deleted. Resources and fields are those of the description.
+ * Declared state equals read state, as tools that keep a plan need it: each resource is created with all fields, read back, changed field
+ * by field, applied again without a change, and deleted. Resources and fields are those of the description.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
@@ -12,18 +12,18 @@ import { addUser, issueAdminKey, send } from './people.ts'
 type Fields = Record<string, unknown>
 
 interface Resource {
-  /** Where it is made. */
+  /** The path that creates the resource. */
   path: string
   made: Fields
-  /** Another value of each field that changes; all the others stay. */
+  /** Another value for each field that can change. All other fields stay. */
   changed?: Fields
-  /** What no answer repeats. */
+  /** Fields that no response repeats. */
   unread?: string[]
-  /** Where it is changed, read and deleted, if it has an address; else it is set where it is made, and read from the list there. */
+  /** The path that reads, changes and deletes the resource. A resource without one is set by the creating path and read from its list. */
   item?: string
-  /** What a list tells it by. */
+  /** The fields that identify the resource in a list. */
   by?: string[]
-  /** What a deleted one reads as, if not as 404. */
+  /** The fields of a deleted resource, if it is not a 404. */
   gone?: Fields
 }
 
@@ -121,7 +121,7 @@ const RESOURCES: Resource[] = [
     unread: ['expires_in_seconds'],
   },
 ]
-/** What is made or changed otherwise, each with a test of its own below; and what does something, but keeps nothing. */
+/** Resources that are created or changed in another way, each with its own test below, and actions that store nothing. */
 const OTHERS = [
   '/v1/organization/projects',
   P,
@@ -149,14 +149,14 @@ describeOnce('round trips through the admin API', backend => {
     await addUser(proxy, 'root@example.org', 'owner')
     key = await issueAdminKey(proxy, 'root@example.org')
     project = (await call('POST', '/v1/organization/projects', { name: 'acme', plan: 'free' })).json.id
-    // Another owner, so that one whom a test makes an owner may go.
+    // A second owner, so that an owner who is added by a test can be removed.
     await addUser(proxy, 'owner@example.org', 'reader')
     await proxy.query(`select add_member('acme', 'owner@example.org', 'owner')`)
     operations = await listOperations()
   })
   afterAll(() => proxy.stop())
 
-  /** Of the operation's body. */
+  /** The fields of the operation's request body. */
   function fieldsAt(path: string): { all: string[]; required: string[] } {
     const schema = operations.find(each => each.method === 'POST' && each.path === path)?.operation.requestBody
       ?.content['application/json'].schema
@@ -179,7 +179,7 @@ describeOnce('round trips through the admin API', backend => {
     const described = path.replace('/openai', '/{provider}')
     if ('api_key_id' in made) made.api_key_id = (await call('POST', `${at}/../api_keys`, { name: 'spender' })).json.id
     if ('projects' in made) made.projects = [{ id: project, role: 'member' }]
-    // Nothing is left out that the description has; a member is named by one of two.
+    // Every field of the description is set. A member is identified by `email` or `user_id`, of which one is enough.
     const { all } = fieldsAt(described)
     expect(Object.keys(made).sort()).toEqual(all.filter(name => name !== 'user_id').sort())
 
@@ -214,7 +214,7 @@ describeOnce('round trips through the admin API', backend => {
       expect([name, status, text]).toEqual([name, 200, expect.any(String)])
       const { json } = await read()
       expect(json).toMatchObject(readable(now))
-      // Again: nothing changes.
+      // Applying the same values again changes nothing.
       await call('POST', target, body)
       expect({ ...(await read()).json, updated_at: 0 }).toEqual({ ...json, updated_at: 0 })
     }
@@ -269,7 +269,7 @@ describeOnce('round trips through the admin API', backend => {
       const again = await call('POST', path, { [kind.name]: set.json.settings[kind.name] })
       expect([kind.name, again.json.settings]).toEqual([kind.name, set.json.settings])
     }
-    // Two more can be read by their former names.
+    // Two settings can still be read by their former names.
     const names = kinds.map(({ name }: { name: string }) => name)
     expect(
       Object.keys(settings)

@@ -31,7 +31,7 @@ describeBackends('security headers', backend => {
     const secure = await headersOf(proxy, path, HTTPS)
     expect(secure.get('x-content-type-options')).toBe('nosniff')
     expect(secure.get('strict-transport-security')).toBe('max-age=31536000')
-    // Over http, and where nobody is trusted to say that it was https.
+    // Over plain HTTP, and behind a proxy that is not trusted to report HTTPS.
     expect((await headersOf(proxy, path)).get('strict-transport-security')).toBeNull()
     expect((await headersOf(unproxied, path, HTTPS)).get('strict-transport-security')).toBeNull()
   })

@@ -1,6 +1,6 @@
 /**
- * What the tables refuse, the admin API refuses first: each check constraint of PostgreSQL is met by a value that a caller sends and
- * gets a 400 for, or is named here as one that no caller's value reaches.
+ * The admin API rejects every value that the tables would reject: each check constraint of PostgreSQL is tested with a value from a caller
+ * that gets a 400, or is listed here as one that no caller's value reaches.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
@@ -8,7 +8,7 @@ import { TEST_ENCRYPTION_KEY } from '../../harness/direct-upstreams.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
-/** Tables that no operation of the admin API puts a caller's value into: of requests and their caches, and of the operator's catalogue. */
+/** Tables that never contain values from callers of the admin API: those of requests and caches, and the operator's catalogue. */
 const NOT_WRITTEN = [
   ...['cache_entries', 'cache_groups', 'cache_prompts', 'cache_sizes', 'cached_vectors', 'embedding_spaces'],
   ...['installation', 'judge_queue', 'stored_objects', 'stored_responses', 'monthly_counters', 'semantic_hits'],
@@ -16,18 +16,21 @@ const NOT_WRITTEN = [
 ]
 const SUMS = /^(usage|latency)_/
 
-/** Columns whose values the proxy makes, or that operators set with psql. */
+/** Columns whose values the proxy generates, or that operators set with psql. */
 const MADE_HERE = [
   ...['admin_keys.key_hash', 'api_keys.key_hash', 'invitations.token_hash', 'sessions.token_hash'],
   ...['audit_log.actor_kind', 'events.kind', 'api_keys.log_content'],
   ...['cache_verdicts.context_hash', 'cache_verdicts.one_hash', 'cache_verdicts.one_hash, other_hash'],
   ...['cache_verdicts.other_hash', 'cache_verdicts.source'],
-  // Named in a path, where another is a 404.
+  // A plan is named in the path, where an unknown name is a 404.
   ...['plans.name'],
   ...['plans.concurrent_requests', 'plans.max_cache_ttl_seconds'],
 ]
 
-/** Values for a column, and how callers send one. Each is a 400; for each constraint of the column, at least one breaks it. */
+/**
+ * Invalid values for a column, and the body that sends one. Each is a 400; for each constraint of the column, at least one value violates
+ * it.
+ */
 type Case = [column: string, path: string, values: readonly unknown[], body: (value: unknown) => object]
 
 interface Constraint {

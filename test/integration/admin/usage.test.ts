@@ -1,4 +1,4 @@
-/** Reports hold every request once, whatever the span, the zone and the grouping; and no parameter is ignored. */
+/** Usage reports contain every request exactly once, for every span, time zone and grouping, and no parameter is ignored. */
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -27,10 +27,10 @@ const REPORTS = [
   ...['completions', 'embeddings', 'moderations', 'images', 'audio_speeches', 'audio_transcriptions'],
   ...['rerankings', 'files_and_batches'],
 ]
-/** Of each project's keys. */
+/** The types of each project's keys. */
 const KEY_TYPES = ['project', 'test', 'project']
 const RECORDS = 400
-/** Each reads all pages of all reports. */
+/** Each run reads all pages of all reports. */
 const SPANS = propertyRuns / 5
 const HOURS = 30
 
@@ -59,7 +59,7 @@ describeBackends('reports of usage', backend => {
     keys = issued.map(({ id }) => Number(id))
     now = Math.floor(Date.now() / 1000)
     const records = Array.from({ length: RECORDS }, (_, n) => recordOf(n))
-    // Some are summed up, some not yet.
+    // Some records are summed up, the others are still pending.
     await recordUsage(stores.database, records.slice(0, 300), crypto.randomUUID())
     await rollUpUsage(stores.database)
     await recordUsage(stores.database, records.slice(300), crypto.randomUUID())
@@ -68,7 +68,7 @@ describeBackends('reports of usage', backend => {
 
   function recordOf(n: number): UsageRecord {
     const secondsAgo = (n * 7919) % (HOURS * 3600)
-    // Each endpoint gets every project, key and model, however many endpoints there are.
+    // Endpoints are independent of projects, keys and models, so each endpoint gets all of them for any number of endpoints.
     const round = Math.floor(n / ENDPOINTS.length)
     return {
       recorded_at: new Date((now - secondsAgo) * 1000).toISOString(),
@@ -97,7 +97,7 @@ describeBackends('reports of usage', backend => {
     return send(proxy, 'GET', path, { headers: { authorization: `Bearer ${adminKey}` } })
   }
 
-  /** Every page of a report, and how many requests its rows come to. */
+  /** Reads every page of a report. Returns the total number of requests in its rows. */
   async function count(path: string): Promise<number> {
     let total = 0
     let page: string | null = null
@@ -254,7 +254,7 @@ describeBackends('reports of usage', backend => {
         expect(json.error.param).toBe(ignored.split('=')[0])
       }
     }
-    // Filters of the two kinds are not each other's.
+    // A filter of usage is rejected for costs, and the other way round.
     expect((await get(`/v1/organization/costs?${SPAN()}&models=m1`)).status).toBe(400)
     expect((await get(`/v1/organization/usage/completions?${SPAN()}&line_items=m1`)).status).toBe(400)
   })
@@ -290,7 +290,7 @@ describeBackends('reports of usage', backend => {
     } while (page !== '')
     expect(requests).toBe(12_000)
     expect(rows).toBeGreaterThan(11_000)
-    // They are in no sum, as recorded ones are.
+    // These records were inserted without sums, unlike those that the proxy writes.
     await proxy.query(`delete from usage_records where key_id = ${many?.id}`)
   })
 

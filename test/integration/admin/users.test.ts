@@ -23,7 +23,7 @@ describeBackends('people', backend => {
   })
   afterAll(() => proxy.stop())
 
-  /** A project, and people who can log in and have that role there. */
+  /** Creates a project, and people who can log in and have that role there. */
   async function openProject(name: string, people: readonly string[], role: string) {
     const [made] = await proxy.query<{ id: number }>(`select create_project('${name}', 'free') as id`)
     const ids: string[] = []
@@ -47,7 +47,7 @@ describeBackends('people', backend => {
       { email: 'owner@example.org', can_log_in: true, last_seen_at: expect.any(Number) },
       { email: 'new@example.org', can_log_in: false, last_seen_at: null },
     ])
-    // With a link one becomes the user: of whoever is known already, only administrators give one.
+    // An invitation link logs its bearer in as the user, so only administrators create one for an existing user.
     const again = `/v1/organization/users/${added.json.id}/invitation`
     expect((await owner.send('POST', again, {})).status).toBe(403)
     const { invitation } = (await root.send('POST', again, {})).json
@@ -72,12 +72,12 @@ describeBackends('people', backend => {
         'false',
         expect.stringContaining('change the role instead'),
       ])
-      // Whoever may not add is not told who is a member.
+      // Callers who may not add members cannot learn who is one.
       expect((await owner.send('POST', users, { ...who, role: 'viewer' })).status).toBe(404)
     }
     const roles = (await root.send('GET', users)).json.data.map(({ role }: { role: string }) => role)
     expect(roles).toEqual(['owner', 'owner'])
-    // Of two at once, one adds.
+    // Of two requests at once, one adds the user.
     const both = await Promise.all(
       [1, 2].map(() => root.send('POST', users, { email: 'c@twice.example', role: 'viewer' })),
     )
@@ -87,7 +87,7 @@ describeBackends('people', backend => {
       ['viewer', 'member'].map(role => root.send('POST', users, { user_id: `user_${outsider}`, role })),
     )
     expect(named.map(({ status }) => status).sort()).toEqual([200, 409])
-    // A role is changed of members alone.
+    // Only members have a role that can be changed.
     const stranger = await addUser(proxy, 'stranger@example.org', 'reader')
     expect((await root.send('POST', `${users}/user_${stranger}`, { role: 'viewer' })).status).toBe(404)
     expect(
@@ -119,7 +119,7 @@ describeBackends('people', backend => {
     const { users, ids, name } = await openProject('guarded', ['first', 'second'], 'owner')
     const [first, second] = ids
     expect((await root.send('POST', `${users}/${second}`, { role: 'viewer' })).status).toBe(200)
-    // Who never came cannot stand in for who can log in.
+    // An invited user who never logged in does not count as the last owner.
     const invited = await root.send('POST', users, { email: 'invited@guarded.example', role: 'owner' })
     const ways = [
       ['POST', `${users}/${first}`, { role: 'member' }],
@@ -134,11 +134,11 @@ describeBackends('people', backend => {
     }
     expect((await root.send('GET', `${users}/${first}`)).json.role).toBe('owner')
     expect((await root.send('POST', `${users}/${first}`, { role: 'owner' })).status).toBe(200)
-    // Others go.
+    // Other owners can be removed and changed.
     expect((await root.send('DELETE', `${users}/${invited.json.id}`)).status).toBe(200)
     expect((await root.send('POST', `${users}/${second}`, { role: 'owner' })).status).toBe(200)
     expect((await root.send('DELETE', `/v1/organization/users/${first}`)).status).toBe(200)
-    // In a project that is archived, nobody needs to be left.
+    // An archived project needs no owner.
     expect((await root.send('POST', users.replace(/users$/, 'archive'), {})).status).toBe(200)
     expect((await root.send('DELETE', `/v1/organization/users/${second}`)).status).toBe(200)
   })
@@ -188,13 +188,13 @@ describeBackends('people', backend => {
     expect(await proxy.query(`select from login_attempts where subject like '%192.0.2.44' and attempts > 0`)).toEqual(
       [],
     )
-    // Wrong ones are ten, however many come at once.
+    // Only ten wrong tokens get a 404, however many arrive at once. The others are rate limited.
     const wrong = await Promise.all(Array.from({ length: 24 }, (_, index) => accept(`lgw_invite_wrong_${index}`)))
     expect(wrong.filter(({ status }) => status === 404)).toHaveLength(10)
     const refused = wrong.filter(({ status }) => status === 429)
     expect(refused).toHaveLength(14)
     expect(refused[0]?.json.error.code).toBe('too_many_logins')
-    // Whoever has a right one is let in all the same.
+    // A valid invitation is accepted even while wrong ones are rate limited.
     expect((await accept(await invite('late'))).status).toBe(200)
   })
 

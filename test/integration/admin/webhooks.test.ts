@@ -1,4 +1,4 @@
-/** Webhooks by way of the admin API: added, told, listed, told again, removed. */
+/** Webhooks in the admin API: created, called, listed, called again, deleted. */
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../../harness/backends.ts'
