@@ -1,4 +1,4 @@
-/** What is charged for responses that end early: no less than what was billed, and at most one and a half times that. */
+/** Charges for responses that end early: at least what the provider bills, and at most one and a half times that. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
@@ -7,7 +7,7 @@ import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.
 import { waitUntil } from '../harness/wait-until.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 
-/** Dollars for a million tokens read and written. */
+/** US dollars per million tokens, of input and of output. */
 const PRICES: Record<string, [input: number, output: number]> = {
   o3: [2, 8],
   'gpt-5': [1.25, 10],
@@ -51,7 +51,10 @@ const CALLS: Record<string, Call> = {
   'Claude Sonnet with effort none': chat('claude-sonnet-4-6', { reasoning_effort: 'none' }),
   'gpt-4o': chat('gpt-4o'),
 }
-/** What arrives is what was used: nothing is read on. Of a translated stream, other events arrive than the provider sends. */
+/**
+ * Calls whose usage follows from the events that arrived, so they are not read on. A translated stream has other events than the
+ * provider's.
+ */
 const SEEN = Object.entries(CALLS).filter(([name]) => /without|4o/.test(name))
 const THINKING = Object.entries(CALLS).filter(([name]) => /^o3|gpt-5$/.test(name))
 
@@ -131,7 +134,7 @@ describeBackends('responses that end early', backend => {
     })
   })
 
-  /** Leaves when so many events have come. */
+  /** Disconnects after this many events. */
   async function leave({ path, body }: Call, events: number): Promise<void> {
     const leaving = new AbortController()
     const reader = (await post(proxy, key, path, body, { signal: leaving.signal })).body?.getReader()
@@ -145,7 +148,7 @@ describeBackends('responses that end early', backend => {
   }
 
   test.each(SEEN)('%s: a client that leaves is charged for what arrived', async (_, call) => {
-    // Nothing more comes: what is written until the provider sees the end of its connection has no bound.
+    // The provider sends nothing more. Otherwise it would write an unknown amount before it notices the disconnect.
     upstreams.openai.script({ kind: 'hang', after: EVENTS, content })
     upstreams.anthropic.script({ kind: 'hang', after: EVENTS, content: blocks })
     await leave(call, EVENTS)

@@ -1,4 +1,4 @@
-/** `.ci/run` on small projects of its own: failed test files run a second time, alone, and nothing that failed is lost. */
+/** `.ci/run` on small projects: failed test files run a second time, alone, and no failure is lost. */
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,12 +12,12 @@ const FOLDER = temporaryFolder()
 const CONFIG = `export default { test: { pool: 'threads', isolate: false, maxWorkers: 2, include: ['*.test.ts'] } }`
 const PASSES = `test('passes', () => {})`
 const FAILS = `test('fails', () => { expect('1').toBe('2') })`
-/** True the first time that `name` is asked for. */
+/** `isFirst(name)` is true on its first call with that name. */
 const IS_FIRST = `import { existsSync, writeFileSync } from 'node:fs'
 const isFirst = (name: string) => !existsSync(name) && (writeFileSync(name, ''), true)`
 const REJECTS = `Promise.reject(new Error('nobody caught this')); await new Promise(resolve => setTimeout(resolve))`
 
-/** Runs the package scripts `steps` of a project that has these files. */
+/** Runs the package scripts `steps` of a project with these files. */
 async function runCi(files: Record<string, string>, steps = ['test']) {
   const root = mkdtempSync(join(FOLDER, 'project-'))
   mkdirSync(join(root, 'node_modules'))
@@ -90,7 +90,7 @@ test('a test that passes in its second run is flaky, in either suite, and what f
 test('a second run has nothing beside it', async () => {
   const alone = `test('is alone', () => { expect(isFirst('first')).toBe(false); writeFileSync('alone', '') })`
   const beside = `test('is not beside it', () => expect(existsSync('alone')).toBe(false))`
-  // The name of the one is the end of the other's.
+  // One file name is the end of the other.
   const run = await runCi({ 'a.test.ts': alone, 'beside-a.test.ts': beside })
   expect(run).toMatchObject({ exitCode: 0, counts: '2 passed, 0 failed, 0 skipped', rerun: ['a.test.ts'] })
 })

@@ -1,4 +1,4 @@
-/** The database's clock steps: what it dated is dated anew, and what is kept for long is not deleted before its time. */
+/** The database's clock steps: rows with a time in the future are dated anew, and data with a long retention is not deleted early. */
 
 import { expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -7,7 +7,7 @@ import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
 import { describeBackends } from '../harness/backends.ts'
 
-/** As if the clock had been ahead by so long when a proxy last looked at it. */
+/** The length of the clock's step: the clock was ahead by this much when a proxy last read it. */
 const STEP = '365 days'
 const setClock = (database: Database, seen: string, believed = seen) =>
   database.runScript(
@@ -145,7 +145,7 @@ describeBackends('a clock of the database that steps', backend => {
     await past('kept')
     await setClock(database, '-3000 days')
     expect(await left()).toEqual({ partitions: 1, rejections: 1 })
-    // Looked at again and again, it is believed some minutes more at a time.
+    // Each look at the clock moves the time of retention by only some minutes.
     expect(await left()).toEqual({ partitions: 1, rejections: 1 })
     expect(await daysOf(database, `(select now() - retention_clock_at from installation)`)).toBeGreaterThan(2_999)
     await setClock(database, '-30 days')

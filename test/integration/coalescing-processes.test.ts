@@ -13,14 +13,14 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 const PROCESSES = 4
 
-/** Each proxy here has a bus of its own, as each process has: they know of each other through Redis alone. */
+/** Each proxy here has its own bus, as each process has, so they communicate through Redis only. */
 describeReal('identical requests in flight over several proxies', backend => {
   let upstream: Standin
   let key: string
   const proxies: TestProxy[] = []
   const measured: Metrics[] = []
   const opened: { close(): unknown }[] = []
-  /** Followers that a leader in another proxy has heard of, since this was cleared. */
+  /** Followers in other proxies that sent a heartbeat since the set was cleared. */
   const heard = new Set<string>()
 
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describeReal('identical requests in flight over several proxies', backend => {
       proxies.push(await startProxy({ stores, environment, bus, metrics }))
     }
     key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
-    // Until every process has its connections.
+    // Each process opens its connections.
     await Promise.all(proxies.map((proxy, i) => ask(proxy, key, question(`Warm ${i}?`))))
   })
   afterAll(async () => {
@@ -46,7 +46,7 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   const proxyAt = (i: number) => proxies[i % PROCESSES] as TestProxy
 
-  /** Whoever is heard of follows the call by then. */
+  /** Records followers by their heartbeats. A follower that sends one has joined the call. */
   function noteHeard(bus: ProcessBus): ProcessBus {
     return {
       ...bus,
@@ -58,7 +58,10 @@ describeReal('identical requests in flight over several proxies', backend => {
     }
   }
 
-  /** Each call of the upstream has its scenario, or the last one; the first is answered once so many other proxies follow it. */
+  /**
+   * Sets a scenario for each upstream call; further calls repeat the last one. The first is answered once this many other proxies follow
+   * it.
+   */
   function answerOnceHeard(others: number, ...scenarios: Scenario[]): void {
     let calls = 0
     heard.clear()
@@ -69,7 +72,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     })
   }
 
-  /** Of these answers alone: a client that left an earlier test may be recorded at any time. */
+  /** The recorded statuses of these responses only: a client that left an earlier test may be recorded at any time. */
   async function recordedStatuses(answers: readonly Answer[]): Promise<number[]> {
     const ids = answers.map(({ headers }) => `'${headers.get('x-request-id')}'`)
     const records = await proxyAt(0).query<{ status: number }>(
@@ -101,7 +104,7 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test('a follower in another proxy hears the stream live', async () => {
     upstream.reset()
-    // It never ends: what the follower reads, it reads while the leader's call is under way.
+    // The scenario never ends, so the follower reads while the leader's call is in flight.
     upstream.script({ kind: 'hang', after: 3 })
     const leaving = new AbortController()
     const asked = question('Live?', { stream: true })
@@ -167,7 +170,7 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test('who asks to follow before the leader knows that it leads has followed nothing: one failure is not the last', async () => {
     upstream.reset()
-    // The second time that it asks to follow.
+    // The follower is counted at each attempt to join. The second attempt lets the upstream respond.
     answerOnceHeard(2, { kind: 'error', status: 402 }, { kind: 'answer', content: 'at last' })
     const buses = [noteHeard(await openBus(proxyAt(0).stores)), await openBus(proxyAt(0).stores)] as const
     opened.push(...buses)
@@ -184,7 +187,7 @@ describeReal('identical requests in flight over several proxies', backend => {
         async acquireLease(name: string, id: string, exactKey: string) {
           const reply = await leaderBus.acquireLease(name, id, exactKey)
           isTaken.resolve()
-          // Redis knows that it leads, and its answer is late.
+          // Redis has granted the lease, and its reply is late.
           await mayLead.promise
           return reply
         },
@@ -275,7 +278,7 @@ describeReal('identical requests in flight over several proxies', backend => {
       bus: {
         ...bus,
         async acquireLease(name: string, id: string, exactKey: string) {
-          // The search is on its way by now, and finds nothing.
+          // The lookup has started by now, and finds nothing.
           await Bun.sleep(100)
           await ask(proxyAt(1), key, question('Meanwhile?'))
           return bus.acquireLease(name, id, exactKey)
@@ -344,7 +347,7 @@ describeReal('identical requests in flight over several proxies', backend => {
       expect(refused).toEqual([])
       const answered = heard.filter(({ status }) => status === 200)
       expect(new Set(answered.map(textOf))).toEqual(new Set([content]))
-      // The one that upstream turned away.
+      // The one request that upstream rejected.
       expect(heard.length - answered.length).toBeLessThanOrEqual(round % 5 === 3 ? 1 : 0)
     }
   })
@@ -362,10 +365,10 @@ describeReal('identical requests in flight over several proxies', backend => {
     upstream.script({ kind: 'hang', after: 'nothing' })
     const stuck = ask(orphan, key, question('Orphaned?')).catch(() => null)
     await waitUntil('the orphan asks', () => upstream.counts.active === 1)
-    // From now on, a process that is gone says that it leads.
+    // From now on, the lease is held by a process that does not exist any more.
     await dead.close()
     upstream.script({ kind: 'answer', content: 'alive' })
-    // The dead leader's upstream never answers: that this comes back is the lost heartbeat's doing.
+    // The dead leader's upstream never answers: the request completes only because the heartbeat is missing.
     expect(textOf(await ask(proxyAt(1), key, question('Orphaned?')))).toBe('alive')
     await orphan.stop()
     await stuck

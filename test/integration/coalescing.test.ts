@@ -8,7 +8,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-/** Who is let in joins at once. */
+/** A delay that is long enough for an admitted request to join. */
 const JOINED = { firstByteDelayMs: 100 }
 
 describeOnce('identical requests in flight', backend => {
@@ -19,7 +19,7 @@ describeOnce('identical requests in flight', backend => {
   beforeEach(async () => {
     if (proxy) await Promise.all([proxy.stop(), upstream.stop()])
     upstream = await startStandin()
-    // Each flight is one upstream call: whether that call is repeated is not the question here.
+    // Retries are off, so that each shared call is one upstream call.
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
     proxy = await startProxy({ stores: await backend.open(), environment })
     key = await proxy.createKey({ type: 'project' })
@@ -41,7 +41,9 @@ describeOnce('identical requests in flight', backend => {
     return row?.admitted ?? 0
   }
 
-  /** Each call of the upstream has its scenario, or the last one; the first is answered once so many requests are let in. */
+  /**
+   * Sets a scenario for each upstream call; further calls repeat the last one. The first is answered once this many requests are admitted.
+   */
   function answerOnceIn(requests: number, ...scenarios: Scenario[]): void {
     let areIn: Promise<unknown> | null = null
     let calls = 0
@@ -83,7 +85,7 @@ describeOnce('identical requests in flight', backend => {
       ...stores.database,
       async call(text, values) {
         if (text.includes('.admit(')) await counted
-        // PostgreSQL hears of the answer later than of the next request.
+        // PostgreSQL stores the response after it has received the next request.
         if (text.includes('.store_cached_responses(')) await Bun.sleep(500)
         return stores.database.call(text, values)
       },
@@ -105,13 +107,13 @@ describeOnce('identical requests in flight', backend => {
   })
 
   test('a streamed follower hears the leader live', async () => {
-    // It never ends: what the follower reads, it reads while the leader's call is under way.
+    // The scenario never ends, so the follower reads while the leader's call is in flight.
     upstream.script({ kind: 'hang', after: 3 })
     const leaving = new AbortController()
     const asked = question('Slow?', { stream: true })
     const leader = await post(proxy, key, '/chat/completions', asked, { signal: leaving.signal })
     const response = await post(proxy, key, '/chat/completions', asked, { signal: leaving.signal })
-    // What had been said already came at once.
+    // Parts that had arrived already are sent at once.
     const part = await response.body?.getReader().read()
     expect(new TextDecoder().decode(part?.value)).toContain('data: {')
     expect(response.headers.get('x-proxy-cache')).toBe('HIT')
@@ -160,7 +162,7 @@ describeOnce('identical requests in flight', backend => {
     await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
     const follower = ask(proxy, key, question('Who stays?'))
     await waitUntil('the follower is let in', async () => (await countAdmitted()) === before + 2)
-    // It joins at once.
+    // The follower joins at once.
     await Bun.sleep(30)
     leaving.abort()
     expect(await leader).toBe('left')
@@ -173,7 +175,7 @@ describeOnce('identical requests in flight', backend => {
       stream ? { kind: 'answer', contentChars: 4_000, chunkPauseMs: 50 } : { kind: 'hang', after: 'nothing' },
     )
     const leaving = new AbortController()
-    // Without a price there is nothing to learn from reading on.
+    // A call to a model without a price ends with its last client, because it yields no cost to settle.
     const body = question('Nobody?', { stream, ...(stream ? {} : { model: 'unknown/unpriced' }) })
     let begun = 0
     const clients = [1, 2].map(async () => {
@@ -181,7 +183,7 @@ describeOnce('identical requests in flight', backend => {
       for await (const _part of response.body ?? []) begun++
     })
     await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
-    // Before anything of a stream has arrived, it is read on: nobody knows what it has cost.
+    // A stream that nothing has arrived of is read on, because its cost is unknown.
     if (stream) await waitUntil('the stream has begun', () => begun > 0)
     leaving.abort()
     await Promise.allSettled(clients)

@@ -20,7 +20,7 @@ interface Completion {
   json: any
 }
 
-/** Every form of prompt, and every field that has a form of its own. */
+/** Every form of prompt, and every field with its own form. */
 const FORMS: [string, Fields][] = [
   ['a text', { prompt: 'Once upon a time' }],
   ['texts', { prompt: ['Once upon a time', 'Call me'] }],
@@ -78,7 +78,7 @@ describeOnce('legacy completions', backend => {
     }
   }
 
-  /** A streamed answer's choices as the plain answer has them, put together by hand. */
+  /** Assembles the choices of a streamed response as the plain response has them. */
   function assemble(stream: string): Partial<Choice>[] {
     const choices: Choice[] = []
     for (const event of stream.split('\n\n').filter(text => text.startsWith('data: {'))) {

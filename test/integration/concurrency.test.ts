@@ -10,12 +10,12 @@ import { queriesOf } from '../harness/queries.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 interface Service {
-  /** Where requests go, in turn. */
+  /** The proxies that receive requests in turn. */
   proxies: { baseUrl: string; port: number }[]
   stop(): Promise<void>
 }
 
-/** Two processes on real stores; one, in this process, on embedded ones. */
+/** Starts two processes on real stores, or one proxy in this process on embedded ones. */
 async function startService({ name }: Backend, stores: Stores, environment: Record<string, string>): Promise<Service> {
   if (name === 'embedded') {
     const proxy = await startProxy({ stores, environment })
@@ -83,7 +83,7 @@ describeBackends('concurrent requests', backend => {
     }
     expect(await accounts().countRequests(account)).toBe(1_000)
 
-    // The 900 took nothing of the minute: of 150 in it, 50 are left.
+    // The 900 rejected requests did not count in the minute: of its 150, 50 are left.
     await accounts().run(
       `update plans set test_requests_per_month = 10000, test_requests_per_minute = 150 where name = '${account.plan}'`,
     )
@@ -121,7 +121,7 @@ describeBackends('concurrent requests', backend => {
     const answers = await burst(account.key, makePrompts(300))
     expect(countByMessage(answers)).toEqual({ answered: 60 - before, '429 Rate limit exceeded': 240 + before })
     await expect.poll(() => accounts().countRequests(account)).toBe(60)
-    // The month is asked for nothing that the minute has not let pass.
+    // Only requests that the minute admits reach the monthly counter.
     const highest = await sql<{ requests: string }>`select max(requests) as requests from counts`.execute(
       queriesOf(stores.database),
     )

@@ -80,7 +80,7 @@ describeReal('connections', backend => {
   })
 })
 
-/** The types of a client's messages, such as P for Parse and S for Sync. */
+/** The types of a client's messages, for example P for Parse and S for Sync. */
 function messageTypes(bytes: Buffer): string {
   let types = ''
   for (let at = 0; at < bytes.length; at += 1 + bytes.readUInt32BE(at + 1)) types += String.fromCharCode(bytes[at] ?? 0)

@@ -34,7 +34,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
       projectId,
       keyId,
       withoutRedis: (requests: number, second = SECOND) => count(requests, second, null),
-      /** `inRedis`: of the seconds up to this one; the last has the batch in it. */
+      /** `inRedis`: the counts of the seconds up to this one. The last includes the batch. */
       withRedis: (requests: number, inRedis: number[], second = SECOND) => count(requests, second, inRedis),
     }
   }
@@ -46,7 +46,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(await withoutRedis(5)).toBe(1)
     expect(await withRedis(2, [2, 6])).toBe(0)
     expect(await withoutRedis(1, SECOND + 59)).toBe(0)
-    // What was counted in the second before is over.
+    // The count of the second before has expired.
     expect(await withoutRedis(9, SECOND + 60)).toBe(2)
     expect(await withoutRedis(9, SECOND + 61)).toBe(8)
   })
@@ -64,7 +64,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     const { withoutRedis, withRedis } = await openKey()
     expect(await withoutRedis(1)).toBe(1)
     expect(await withRedis(2, [2, 4])).toBe(2)
-    // From before the two, and told late.
+    // This count is older than the previous one, and arrives late.
     expect(await withRedis(1, [2, 3])).toBe(1)
     expect(await withoutRedis(LIMIT)).toBe(3)
   })
@@ -98,7 +98,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
       from unnest(array['1 s', '5 s', '30 s', '5 min']::interval[]) as age`)
     expect(await withoutRedis(9)).toBe(7)
     expect(await marked()).toBe(150)
-    // Redis knows of those three, and of no other.
+    // Redis has counted those three, and no other.
     expect(await withRedis(1, [3, 1])).toBe(0)
     expect(await withRedis(1, [2, 1], SECOND + 1)).toBe(0)
   })
@@ -162,7 +162,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
   test('takes back what it does not let pass', async () => {
     const { database, projectId, keyId, withoutRedis } = await openKey()
     const store = createInProcessStore()
-    /** As Redis does, it tells what it has counted in each second. */
+    /** Reports the counts of each second, as Redis does. */
     const telling: FastStore = {
       ...store,
       async count(batch) {

@@ -1,4 +1,4 @@
-/** Whatever a provider's chat response is, chat, Responses and Messages make the same of it. */
+/** Chat, Responses and Messages treat every chat response of a provider alike. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
@@ -10,7 +10,7 @@ import { type ProviderTable, type SentRow, sendRows, startTable } from '../harne
 import { siblingCase } from '../harness/provider-cases/write-bytes.ts'
 
 const ENDPOINTS: readonly Endpoint[] = ['chat', 'responses', 'messages']
-/** Prompt tokens of a generated request, which are counted where its provider reports none. What it reports is more. */
+/** More than the prompt tokens of a generated request, which are counted if its provider reports none. Reported counts are higher. */
 const LONGEST_ESTIMATE = 100
 /** The same limit in each format. */
 const LIMITS: Record<Endpoint, Record<string, number>> = {
@@ -38,7 +38,7 @@ describeOnce('any chat response', backend => {
     return Object.fromEntries(ENDPOINTS.map((endpoint, at) => [endpoint, answered[at]])) as ByEndpoint<SentRow>
   }
 
-  /** Of what is the same at all endpoints. */
+  /** Checks that a value is the same at all endpoints. */
   function agree(read: (row: SentRow) => unknown) {
     const property = fc.asyncProperty(anyResponse, async generated => {
       const rows = await send(generated)
@@ -70,7 +70,7 @@ describeOnce('any chat response', backend => {
 
   test('is recorded with the same tokens and cost', () =>
     agree(({ first: { record } }) => {
-      // An estimate knows the request too, whose length and limit differ.
+      // Estimates may differ, because they include the request's length and limit, which differ.
       const isEstimated = record?.estimated || (record?.p ?? 0) < LONGEST_ESTIMATE
       return record && isEstimated ? { isFree: record.cost === 0 } : record
     }))

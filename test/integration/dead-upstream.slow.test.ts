@@ -32,7 +32,7 @@ describe('requests that wait for a dead upstream', () => {
     await fillDataDir(dataDir)
     upstreams = await startUpstreams()
     const port = String(findFreePort())
-    // A process of its own: client and upstream must not share its thread, nor its limit on connections.
+    // The proxy is a separate process, so that it does not share a thread or the limit on connections with client and upstream.
     const settings = { DATA_DIR: dataDir, EMBEDDED_PG_PORT: port, LOG_LEVEL: 'warn' }
     proxy = await startProxyProcess({ ...settings, ...upstreams.environment })
     const database = openServerDatabase({ url: await embeddedUrl(dataDir, port), maxConnections: 1 })
@@ -48,7 +48,7 @@ describe('requests that wait for a dead upstream', () => {
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  /** Sends and looks no further. */
+  /** Sends a request and does not wait for its response. */
   function wait(n: number): void {
     const sent = httpRequest(`${proxy.baseUrl}/chat/completions`, {
       method: 'POST',
@@ -60,7 +60,7 @@ describe('requests that wait for a dead upstream', () => {
     waiting.push(sent)
   }
 
-  /** Processor time that the proxy takes for many, one after the other: 0 where the system does not tell. */
+  /** Processor time that the proxy uses for a series of requests; 0 where the system does not report it. */
   async function processorMsOf(askOnce: (n: number) => Promise<void>): Promise<number> {
     const before = readProcessorMs(proxy.pid)
     for (let n = 0; n < SAMPLES; n++) await askOnce(n)
@@ -84,21 +84,21 @@ describe('requests that wait for a dead upstream', () => {
     for (let n = 0; n < WAITING; n++) wait(n)
     await waitUntil('all of them wait', () => upstreams.aggregator.counts.active === WAITING)
 
-    // None of them is answered: what stood in line behind them would never be either.
+    // The waiting requests are never answered, so a request in the same queue would not be either.
     const beside = { hit: await processorMsOf(hit), miss: await processorMsOf(missElsewhere) }
     expect(upstreams.aggregator.counts.active).toBe(WAITING)
-    // Loosely: what looks through 500 others each time would take far longer.
+    // The limit is loose: a search through 500 others each time would take far longer.
     expect(beside.hit).toBeLessThan(usual.hit * 3 + SAMPLES)
     expect(beside.miss).toBeLessThan(usual.miss * 3 + SAMPLES)
 
-    // Their calls go on, as their usage is charged: for ten minutes at most.
+    // The upstream calls of disconnected clients continue for at most ten minutes, because their usage is charged.
     for (const one of waiting) one.destroy()
     const left = await processorMsOf(hit)
     expect(left).toBeLessThan(usual.hit * 3 + SAMPLES)
   })
 })
 
-/** Of all threads of the process: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+/** Processor time of all threads of the process: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 function readProcessorMs(pid: number): number {
   const path = `/proc/${pid}/stat`
   if (!existsSync(path)) return 0

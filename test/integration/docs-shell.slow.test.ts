@@ -1,4 +1,4 @@
-/** The operators' lines of README and docs, run as they stand, in order, in one shell, beside a proxy and over its restart. */
+/** The operators' shell lines of README and docs, run unchanged and in order, in one shell, beside a proxy and over its restart. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,21 +40,21 @@ const PAGES = ['README.md', ...[...new Bun.Glob('docs/*.md').scanSync(ROOT)].sor
 const blocksOf = (page: string) =>
   [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
 
-/** The shell blocks that run elsewhere, by what they hold, and where. */
+/** Shell blocks that another test runs, by a part of their text. The value is that test's file. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'bun run mutate': '.ci/run',
   'ANTHROPIC_BASE_URL=': 'test/clients/command-line/command-line.test.ts',
   pg_restore: 'test/engines/backup.test.ts',
 }
 
-/** Commands, their options, and the variables that they are given: not the values, which are a test's own. */
+/** Commands, options and variable names of a block. Values are omitted, because each test has its own. */
 function commandWords(block: string): string[] {
   return block.replaceAll(/#.*$/gm, '').match(/(?<![\w$"/=.-])(?:--)?[a-zA-Z][\w:-]{3,}/g) ?? []
 }
 
 const taken = new Set<string>()
 
-/** The shell block of a page, by what it holds. */
+/** The shell block of a page that contains `part`. */
 function blockWith(page: string, part: string): string {
   const block = blocksOf(page).find(text => text.includes(part))
   if (block === undefined) throw new Error(`${page} has no block with ${part}`)
@@ -62,7 +62,7 @@ function blockWith(page: string, part: string): string {
   return block
 }
 
-/** What a reader puts in place of the docs' examples; the ports and the folder are this test's own. */
+/** Replaces the examples of the docs as a reader does, and the ports and the data directory by those of this test. */
 function adapt(text: string): string {
   return text
     .replaceAll('$PWD/data', DATA_DIR)
@@ -86,14 +86,14 @@ async function shell(script: string): Promise<string> {
   return out
 }
 
-/** Starts the proxy by a shell's lines, and returns what it has printed once it serves; `until` is printed, too. */
+/** Starts the proxy with shell lines. Returns its output once it serves and has printed `until`. */
 async function start(lines: string, until = /./): Promise<string> {
   const started = Bun.spawn(['bash', '-c', lines], {
     cwd: ROOT,
     env: ENVIRONMENT,
     stdout: 'pipe',
     stderr: 'inherit',
-    // Its group ends as in a terminal: the shell, what it started, and what that did.
+    // The process group ends as in a terminal: the shell and all its descendants.
     detached: true,
   })
   server = started
@@ -133,13 +133,13 @@ test('every line for operators runs, in one shell, also after a restart', async 
   const [created, ...rest] = operating.split(/(?<=create-key\.sql\n)/)
   const lines = [
     `TEST_KEY=${testKey} SECRET=sk-a-secret-of-a-provider`,
-    // A refusal is a failure.
+    // Makes curl fail on an error status.
     'curl() { command curl -f "$@"; }',
     adapt(blockWith('README.md', 'curl -i')),
-    // As the reader may leave the header out: curl then calls JSON a form.
+    // The header is omitted, as a reader may do: curl then labels JSON as a form.
     `curl -sf http://127.0.0.1:${PORT}/v1/chat/completions -H "Authorization: Bearer $TEST_KEY" -d '{"model":"m/m","messages":[{"role":"user","content":"Hi"}]}'`,
     README,
-    // The key that is printed is the one that is deactivated later.
+    // The printed key is the one that is deactivated later.
     String(created).replace(/^run .*create-key\.sql$/m, line => `KEY=$(${line})`),
     rest.join(''),
     adapt(blockWith('docs/budgets.md', 'set-budget.sql')),
@@ -178,7 +178,7 @@ test('every line for operators runs, in one shell, also after a restart', async 
   ]
   expect(await shell(lines.join('\n'))).toContain('all of it')
   await stop()
-  // What the docs have exported is still there: scripts without a proxy, and the proxy itself.
+  // The variables that the docs export are still set: for scripts without a proxy, and for the proxy itself.
   const after = [
     EXPORTS,
     'bun run migrate',
@@ -190,7 +190,7 @@ test('every line for operators runs, in one shell, also after a restart', async 
   expect(await shell(`${EXPORTS}\npsql "$DATABASE_URL" -qAt -c "select count(*) from provider_keys"`)).toBe('2\n')
 }, 300_000)
 
-/** Also from the embedded database, whose door psql uses. */
+/** Copies from the embedded database too, through the port for psql. */
 const CARRY = blockWith('docs/operating.md', 'carry() {')
 describeReal('projects of an older database', backend => {
   test('are carried to a new one, keys and all', async () => {
@@ -202,7 +202,7 @@ describeReal('projects of an older database', backend => {
     const old = await shell(`${EXPORTS}\npsql "$DATABASE_URL" -qAtc '${count}'`)
     expect(await shell(`psql ${databaseUrl} -qAtc '${count}'`)).toBe(old)
     expect(old).toMatch(/^[1-9]\d*\|[1-9]\d*\|[1-9]/)
-    // New ones get numbers of their own.
+    // New projects get new ids.
     await callFunction(database, 'create_project', { project: 'after', plan: 'free' })
     await stop()
     await start(

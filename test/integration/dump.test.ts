@@ -1,4 +1,4 @@
-/** What a dump of the database holds of requests is said in docs/sharing.md, column by column. */
+/** docs/sharing.md describes, column by column, which data of requests a database dump contains. */
 import { expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { SEALED_COLUMNS } from '../harness/sealed-columns.ts'

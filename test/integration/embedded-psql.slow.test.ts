@@ -37,7 +37,7 @@ describe.skipIf(!psqlPath)(title, () => {
 
   const psql = (...commands: string[]) => runPsql(url, [...bareFlags, ...commands.flatMap(text => ['-c', text])])
 
-  /** A psql that stays: `say` sends lines and resolves once psql has run them. */
+  /** A psql process that stays open: `say` sends lines and resolves once psql has executed them. */
   function openPsql(of = url) {
     const running = Bun.spawn([psqlPath ?? 'psql', of, '-XqAt'], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
     const reader = running.stdout.getReader()
@@ -64,7 +64,7 @@ describe.skipIf(!psqlPath)(title, () => {
     }
   }
 
-  /** Sends bytes as they are and resolves with all that comes back until the connection ends. */
+  /** Sends raw bytes. Resolves with everything that comes back until the connection ends. */
   function exchange(messages: string[]): Promise<string> {
     return new Promise((resolve, reject) => {
       let heard = ''
@@ -120,7 +120,7 @@ describe.skipIf(!psqlPath)(title, () => {
   test('a transaction left open is ended once the server waits for it', async () => {
     const session = openPsql()
     await session.say("begin; insert into notes values ('forgotten');")
-    // It would stay open for ever: that this comes back is the server's doing.
+    // The session would stay open forever: this returns only because the server ends it.
     expect(await notes()).not.toContain('forgotten')
     await session.say('select 1;')
     await session.running.stdin.end()
@@ -160,23 +160,23 @@ describe.skipIf(!psqlPath)(title, () => {
     expect(await session.say(parse, bind, execute, sync)).toContain(
       'not available on the embedded database; use INSERT',
     )
-    // As a driver goes on that had rows to send.
+    // A driver that had rows to send continues like this.
     expect(await session.say(message('d', 'copied\n'), message('c', ''), message('Q', "select 'on'\0"))).toContain('on')
     session.close()
     expect(await psql("copy (values ('out')) to stdout")).toMatchObject({ exitCode: 0, stdout: 'out\n' })
     expect(await notes()).not.toContain('copied')
   })
 
-  /** A session that a driver has logged in for; what is said in it is the test's own. */
+  /** A session that a driver has logged in. The test then writes its own messages on the socket. */
   async function openWire() {
     const socket = connect(database.psqlPort ?? 0, '127.0.0.1')
-    // Its types do not know of `socket`.
+    // The type of the options has no `socket`.
     const options = { max: 1, fetch_types: false, socket: () => socket }
     const driver = postgres(url, options)
     await driver`select 1`
     socket.removeAllListeners('data')
     return {
-      /** Resolves with the answer once the database is ready for more. */
+      /** Sends messages. Resolves with the reply once the database is ready for more. */
       say(...messages: string[]): Promise<string> {
         const { promise, resolve, reject } = Promise.withResolvers<string>()
         let heard = ''
@@ -225,12 +225,12 @@ describe.skipIf(!psqlPath)(title, () => {
     const long = openPsql(otherUrl)
     expect(await long.say('select 1;')).toBe('1\n')
     const ended = long.say('select count(*) from generate_series(1, 200000000);')
-    // It has begun by then, since all else is done.
+    // The query has started by then, because nothing else runs.
     await Bun.sleep(700)
     const asked = Array.from({ length: 5 }, (_, n) =>
       own<{ n: number }>(`insert into counts values (${n}) returning n`),
     )
-    // These arrive while nothing answers yet: between the end of one worker and the start of the next.
+    // These arrive while no worker runs: between the end of one and the start of the next.
     const during = ended.then(() =>
       Promise.all([1, 2, 3].map(n => runPsql(otherUrl, [...bareFlags, '-c', `select ${n}`]))),
     )
@@ -329,14 +329,14 @@ describe.skipIf(!psqlPath)(title, () => {
     await other.close()
     session.stdin.write('select 1;\n')
     await session.stdin.end()
-    // Cut off, not asked to make room as it would be after half a second.
+    // The session was cut off. It did not get the warning that follows half a second of blocking.
     expect(await new Response(session.stderr).text()).not.toContain('blocks the proxy')
     session.kill()
     await session.exited
   })
 })
 
-/** https://www.postgresql.org/docs/current/protocol-message-formats.html */
+/** Encodes a message of https://www.postgresql.org/docs/current/protocol-message-formats.html */
 function message(type: string, content: string): string {
   const length = Buffer.alloc(4)
   length.writeInt32BE(content.length + 4)

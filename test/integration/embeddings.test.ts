@@ -32,7 +32,7 @@ function vectorsOf(answer: EmbeddingsAnswer): unknown[] {
   return answer.json.data.map((datum: Fields) => datum.embedding)
 }
 
-/** An upstream's answer that holds these vectors, in this order. */
+/** An upstream's response with these vectors, in this order. */
 function answerWith(vectors: unknown[], fields: Fields = {}): string[] {
   const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }))
   const usage = { prompt_tokens: vectors.length, total_tokens: vectors.length }
@@ -468,10 +468,10 @@ describeOnce('embeddings', backend => {
 
   describe('vectors of prompts', () => {
     const question = 'how to descale a kettle'
-    // What is embedded of a question: its gist.
+    // Only the gist of a question is embedded.
     const gist = 'how descale kettle'
     const chat = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: question }] }
-    /** A vector may be asked for beside the answer. */
+    /** All embedding calls, including those that finish after the response. */
     const embeddingCalls = async () => {
       await proxy.settle()
       return upstream.requests.filter(request => request.path.endsWith('/embeddings'))

@@ -1,4 +1,4 @@
-/** What an upstream's error means, at every endpoint: in the codes and words that its clients act on, with the upstream's own text. */
+/** An upstream's error at every endpoint: in the codes and words that its clients know, with the upstream's own text. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
@@ -54,13 +54,13 @@ const FULL: [status: number, body: unknown, message: string, begins: string][] =
 
 interface Expected {
   status: number
-  /** OpenAI's. */
+  /** The code in OpenAI's format. */
   code?: string
-  /** Anthropic's. */
+  /** The type in Anthropic's format. */
   type?: string
 }
 
-/** Statuses and codes where the request is translated. */
+/** Statuses and codes of translated requests. */
 const OTHERS: [status: number, body: unknown, text: string, openai: Expected, anthropic: Expected][] = [
   [
     400,
@@ -174,7 +174,7 @@ describeOnce('an upstream’s error', backend => {
       answer(status, body)
       const given = await send(endpoint, stream)
       expect(given.headers.get('retry-after')).toBe('7')
-      // The aggregator has chat completions itself: its own words pass as they are.
+      // The aggregator supports chat completions itself, so its own error is forwarded unchanged.
       if (endpoint === 'chat') return expect([given.status, given.text]).toEqual([status, write(body)])
       const expected = endpoint === 'messages' ? anthropic : openai
       expect(given.status).toBe(expected.status)

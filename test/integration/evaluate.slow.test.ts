@@ -90,10 +90,10 @@ describeOnce('evaluate --project', backend => {
     await store(project, 2, 'different', 'person', 0.96)
     await store(project, 3, 'same', 'judge', 0.93, 'words')
     await store(project, 4, 'same', 'review', 0.99, 'words')
-    // The person outweighs the judge.
+    // A person's verdict outweighs the judge's.
     await store(project, 5, 'same', 'judge', 0.98, 'words')
     await store(project, 5, 'different', 'person', 0.98, 'words')
-    // Equal gists have a similarity of 1 too; equal normalized texts have one hash.
+    // Equal gists also have a similarity of 1. Equal normalized texts have one hash.
     await store(project, 6, 'same', 'person', 1)
     await store(project, 7, 'same', 'person', 1, '', 'a')
     await store(other, 1, 'different', 'person', 0.99)

@@ -1,4 +1,4 @@
-/** Which event is raised when, and whom it is told, without any delivery. */
+/** Which event is raised when, and which webhooks receive it, without any delivery. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -21,7 +21,7 @@ describeOnce('the outbox of events', backend => {
   })
 
   afterEach(async () => {
-    // Others may have left events of their own.
+    // Other tests may have left their own events.
     const untold = `select e.kind, said from events e join webhook_event_types k on k.kind = e.kind, jsonb_object_keys(e.payload) said
       where said <> all (k.payload) and e.project_id in (${ours}, ${theirs})
       union all select kind, null from events where kind not in (select kind from webhook_event_types)`
@@ -130,11 +130,11 @@ describeOnce('the outbox of events', backend => {
     const [first, ...more] = await take()
     expect([Number(first?.webhook_id), more, await take()]).toEqual([webhook, [], []])
     if (!first) throw new Error('Nothing was taken')
-    // It failed: its turn comes later, the other's now.
+    // The first delivery failed, so it is retried later, and the other one is next.
     await settle(first, 500, 'it answered 500')
     const [second, ...others] = await take()
     expect([second?.id === first.id, others]).toEqual([false, []])
-    // The process that took it is gone: another takes it after a minute.
+    // The process that claimed the delivery has ended: another claims it after a minute.
     await query(`update webhooks set busy_until = now()`)
     expect(await take()).toEqual([])
     await query(`update event_deliveries set not_before = now() where id = ${second?.id}`)

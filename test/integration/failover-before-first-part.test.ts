@@ -1,4 +1,4 @@
-/** A stream that fails before its first text, reasoning or call is answered by a fallback; one that fails later is not. */
+/** A stream that fails before its first text, reasoning or tool call is retried with a fallback; one that fails later is not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
@@ -34,11 +34,11 @@ const CLAUDE = 'claude-haiku-4-5'
 const FALLBACK = 'openai/gpt-4o'
 const SILENCE_MS = 50
 const NEVER_MS = 60 * 60_000
-/** Longer than the silence after which the head goes out. */
+/** Longer than the silence after which the response head is sent. */
 const TIMEOUTS = { UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '1000', UPSTREAM_IDLE_TIMEOUT_MS: '1000' }
-/** For what hangs. */
+/** A limit for requests that hang. */
 const HANGS_AFTER_MS = 20_000
-/** Of each failing response: ids and messages. */
+/** Ids and messages of each failing response. */
 const TRACES = /chatcmpl-1"|msg_1"|trouble|overloaded|"error":(?!null)/i
 const ERROR = { message: 'There is trouble', code: 502 }
 
@@ -126,9 +126,9 @@ const HEALTHY_FALLBACK: Scenario = { kind: 'answer', content: 'Healthy' }
 
 interface Wanted {
   scenario?: Scenario | Promise<Scenario>
-  /** Of an own Anthropic key. */
+  /** The scenario for a project's own Anthropic key. */
   claude?: ClaudeScenario
-  /** By default it is well. */
+  /** The fallback succeeds by default. */
   fallback?: Scenario
 }
 
@@ -141,9 +141,9 @@ interface Answered extends Outcome {
 describeOnce('failover before the first part', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
-  /** Its heads go out early. */
+  /** A proxy that sends response heads early. */
   let quick: TestProxy
-  /** The same, and it gives up silent providers. */
+  /** The same, and it abandons silent providers. */
   let impatient: TestProxy
   let key: string
   let prompts = 0
@@ -170,7 +170,7 @@ describeOnce('failover before the first part', backend => {
     await upstreams.stop()
   })
 
-  /** How the wanted model answers to a prompt of its own. */
+  /** Returns a new prompt to which the requested model responds as given. */
   function promptFor(wanted: Wanted): string {
     const name = `prompt-${++prompts}`
     scripts.set(name, wanted)
@@ -215,7 +215,7 @@ describeOnce('failover before the first part', backend => {
     expect(found, JSON.stringify(found)).toEqual({ ...HEALTHY, model, trace: null })
   }
 
-  /** At each endpoint. */
+  /** The cases at each endpoint. */
   const each = <Value>(values: Record<string, Value>) =>
     draw(ENDPOINTS.flatMap(endpoint => Object.entries(values).map(([name, value]) => [endpoint, name, value] as const)))
 
@@ -242,7 +242,7 @@ describeOnce('failover before the first part', backend => {
   })
 
   test.concurrent.each(each(SILENT))('%s, a stream that stays silent %s', async (endpoint, _, scenario) => {
-    // The head is gone before anybody knows who answers.
+    // The head is sent before the responding model is known.
     expectHealthy(await send(endpoint, 'streamed', promptFor({ scenario }), { to: impatient }), null)
   })
 
@@ -289,7 +289,7 @@ describeOnce('failover before the first part', backend => {
     })
   })
 
-  /** Reads as it comes. */
+  /** Reads a stream part by part. */
   async function beginStream(endpoint: Endpoint, prompt: string) {
     const request = writeRequest({ endpoint, mode: 'streamed', model: WANTED, prompt })
     const response = await post(quick, key, PATHS[endpoint], request, { signal: AbortSignal.timeout(HANGS_AFTER_MS) })

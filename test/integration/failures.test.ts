@@ -1,4 +1,7 @@
-/** Work that fails unheard by any client is counted, logged, and degrades health until it works again: each part broken from outside. */
+/**
+ * Work that fails without a client seeing it is counted, logged, and degrades health until it succeeds again. Each part is broken from
+ * outside.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { describeBackends } from '../harness/backends.ts'
@@ -9,10 +12,10 @@ import { addUser, issueAdminKey, logIn, send } from './admin/people.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
 
 interface Part {
-  /** The SQL function that is broken, and what must be reported. */
+  /** The SQL function that is broken. `what` is the failure that must be reported. */
   name: string
   what: string
-  /** What makes the proxy call it; loops do so by themselves. */
+  /** Makes the proxy call the function. Loops call it by themselves. */
   use?: () => Promise<unknown>
 }
 
@@ -52,7 +55,7 @@ describeBackends('failures', backend => {
     return rows[0]
   }
 
-  /** Breaks the function in a way, until the returned function repairs it. */
+  /** Ways to break a function. Each returns a function that repairs it. */
   const BREAKS: Record<string, (name: string) => Promise<() => Promise<unknown>>> = {
     async 'is gone'(name) {
       const { takes } = await signatureOf(name)

@@ -93,7 +93,7 @@ describeBackends('search_cache()', backend => {
     const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
     const elsewhere = { ...place, projectId: await makeProject(database, 'elsewhere') }
     await storeCachedResponses(database, [answerTo('prompt', place)])
-    // By the request, by the normal form, by the vector.
+    // A lookup by the request's hash, by the normalized text's hash, and by the vector.
     const asks = (of: typeof place) => {
       const [ask, { requestHash }] = [rewordingOf('prompt', of), answerTo('prompt', of)]
       const named = ask.semantic && { ...ask.semantic, normalizedHash: sha256('prompt'), vector: null }
@@ -181,7 +181,10 @@ describeBackends('search_cache()', backend => {
   describe('by what a person called the same', () => {
     type Verdict = { of?: Partial<Place>; source?: string; verdict?: string; given?: string }
 
-    /** Five prompts of another anchor than what is asked: of each pair, the one hash is the lesser, or the other. */
+    /**
+     * Stores five prompts with another anchor than the question's. Their hashes are below and above the question's, so a pair has either
+     * order.
+     */
     async function open() {
       const { database } = await backend.open()
       const spaceId = await makeSpace(database)

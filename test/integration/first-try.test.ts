@@ -6,7 +6,7 @@ import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
-/** The questions of README's first try, and what it promises of them. */
+/** The questions of README's first try, with the documented cache results. */
 const promised = [...readme.matchAll(/^\| `([^`]+)` \| `(HIT-SEMANTIC|MISS)` \|$/gm)].map(
   ([, question = '', result = '']) => [question, result],
 )

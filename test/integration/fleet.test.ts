@@ -26,7 +26,7 @@ describeReal('the processes that share a Redis', backend => {
 
   test('one knows that it is alone a beat after it was counted alone, and at once that another has come', async () => {
     const id = crypto.randomUUID()
-    // Beats when it is told to alone: what it knows between beats, it has heard at once.
+    // Heartbeats are sent by the test only, so that all other knowledge comes from messages.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const first = await meet(id)
     vi.useRealTimers()

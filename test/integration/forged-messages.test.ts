@@ -12,7 +12,7 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-/** Behind the tag. */
+/** The position of the kind in a message, after the signature. */
 const JOIN_AT = SIGNATURE_BYTES
 const ID_LENGTH = 36
 
@@ -56,13 +56,13 @@ describeReal('messages that another program publishes', backend => {
   test('are no answers: a follower is told what upstream said', async () => {
     const [leading, following] = proxies as [TestProxy, TestProxy]
     const [leader, follower] = buses.map(bus => `bus:${bus.processId}`) as [string, string]
-    // Longer than it takes to join, on any machine.
+    // Longer than joining takes on any machine.
     upstream.script({ kind: 'answer', content: 'the truth', firstByteDelayMs: 5_000 })
     const asked = question('Forged?')
     const first = ask(leading, key, asked)
     await waitUntil('upstream is asked', async () => upstream.requests.length > 0)
     const second = ask(following, key, asked)
-    // Not the empty message that it sent to itself.
+    // Skips the empty message that the proxy sent to itself.
     const findJoin = () =>
       heard.find(({ channel, message }) => channel === prefix + leader && message.length > JOIN_AT)?.message
     await waitUntil('the other joins', async () => findJoin() !== undefined)

@@ -1,4 +1,4 @@
-/** Forms that an upstream could read otherwise than the proxy: refused before a provider is asked. */
+/** Forms that an upstream could read differently from the proxy: rejected before a provider is called. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'

@@ -1,4 +1,4 @@
-/** A database without room: a trigger says what PostgreSQL says where a file cannot grow. */
+/** A database on a full disk: a trigger raises PostgreSQL's error for a file that cannot grow. */
 import { expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
@@ -33,7 +33,7 @@ describeBackends('a database whose disk is full', backend => {
     await waitUntil('it is told', async () => (await health())[1] === 'degraded')
     expect(await health()).toEqual([200, 'degraded', 'up', 'disk full'])
     await database.runScript('drop trigger is_full on cache_entries; drop function refuse()')
-    // Nothing has been stored since.
+    // Nothing has been stored since then.
     expect((await health())[1]).toBe('degraded')
     await ask(proxy, key, question('Room?'))
     await waitUntil('it is over', async () => (await health())[1] === 'ok')

@@ -18,14 +18,13 @@ async function statementOf(name: FunctionName): Promise<string> {
   return statement
 }
 
-/** Without what the database does not know. */
-/** Words are text to the server. */
+/** The database's type: without the marks of optional and nullable, and `text` for a union of words. */
 const plain = (type: string) => (type.includes('|') ? 'text' : type.replace(/[?=]$/, ''))
 
 describeReal('functions as they were generated', backend => {
   test('are those of the server, whatever its search path', async () => {
     const { databaseUrl } = await backend.open()
-    // As behind a pooler that carries no search path along.
+    // A connection without a search path, as behind a pooler that does not forward it.
     const sql = postgres(databaseUrl ?? '', { max: 1, fetch_types: false, connection: { search_path: 'pg_catalog' } })
     const rows = await sql.unsafe(`select oid::integer as oid, format_type(oid, null) as name from pg_type`)
     const types = new Map(

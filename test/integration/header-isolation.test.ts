@@ -9,7 +9,7 @@ const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
 
 type Headers = Record<string, string>
 
-/** Model, headers that may change what its provider answers. */
+/** A model, and headers that may change its provider's response. */
 const COUNTING: [string, Headers][] = [
   ['gpt-4o-mini', { 'openai-beta': 'assistants=v2' }],
   ['gpt-4o-mini', { 'openai-organization': 'org-a' }],
@@ -21,7 +21,7 @@ const COUNTING: [string, Headers][] = [
   ['someone/brand-new', { 'anthropic-beta': 'context-1m' }],
 ]
 
-/** Forwarded or not, they change no answer. */
+/** Headers that change no response, forwarded or not. */
 const WITHOUT_EFFECT: Headers[] = [
   { 'idempotency-key': 'one' },
   { 'http-referer': 'https://app.example' },

@@ -1,4 +1,4 @@
-/** What audio costs that is paid by the second: what its response reports, else an estimate; in header, record and budget the same. */
+/** Costs of audio that is charged by the second, as reported by the response or else estimated: the same in header, record and budget. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upstreams.ts'
@@ -13,7 +13,7 @@ const SEGMENTS = [
   { id: 0, start: 1, end: 4.0004, text: ` ${SPEECH}` },
   { id: 1, start: 3_670, end: 3_672.5, text: ' A --> B. ' },
 ]
-/** As whisper-1 writes it. */
+/** The verbose format of whisper-1. */
 const VERBOSE = {
   task: 'transcribe',
   language: 'english',
@@ -25,7 +25,7 @@ const FILE = Buffer.alloc(30_000, 7)
 
 interface Asked {
   path: string
-  /** A form's file; null: the sound is named by its address. */
+  /** The form's file; null if the audio is named by a URL. */
   file: Buffer<ArrayBuffer> | null
   format: string | undefined
   model?: string
@@ -96,7 +96,7 @@ describeBackends('sound by the second', backend => {
     return row
   }
 
-  /** With a budget, and without. */
+  /** Sends the request with a budget and without one, and expects these seconds in header, record and budget. */
   async function expectSeconds(asked: Asked, answered: Answered, seconds: number, isPresumed = false) {
     await proxy.query(`select set_budget('${project}', 'usd', 1000, 'total')`)
     script(answered)
@@ -200,7 +200,7 @@ describeBackends('sound by the second', backend => {
   })
 
   test('what is reserved goes by no head: no budget pays for more than it has', async () => {
-    // A second for each byte.
+    // A budget for fewer seconds than the file has bytes, as the upper bound is one second per byte.
     await proxy.query(`select set_budget('${project}', 'usd', 2.9, 'total')`)
     const answer = await send({ path: TRANSLATE, file: FILE, format: undefined })
     expect([answer.status, upstreams.openai.requests]).toEqual([429, []])

@@ -1,4 +1,4 @@
-/** The bare address, as a browser and as programs open it. */
+/** The root path, for a browser and for programs. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'

@@ -1,4 +1,4 @@
-/** No way of writing a text hides it from the hook: escapes in JSON, forms, query strings, packed provider extras, and what comes back. */
+/** No encoding of a text hides it from the hook: escapes in JSON, forms, query strings, opaque provider extras, and responses. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ExtrasKeys, packExtras } from '../../src/formats/chat/provider-extras.ts'
 import { describeBackends } from '../harness/backends.ts'
@@ -13,7 +13,7 @@ const CARD = '4111 1111 1111 1111'
 const MODEL = 'gpt-4o-mini'
 const SECRET = 'an-mcp-secret'
 
-/** The same JSON with every character of every key and value escaped. */
+/** The same JSON, with every character of every key and value escaped. */
 function escapeJson(value: unknown): string {
   return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"/g, text => {
     const unescaped: string = JSON.parse(text)
@@ -32,7 +32,7 @@ describeBackends('a hook', backend => {
   let upstreams: Upstreams
   let kept: FakeAccount
   let proxy: TestProxy
-  /** Of a proxy whose OpenAI keeps objects. */
+  /** A proxy whose OpenAI account stores objects. */
   let keeping: TestProxy
   let keys: { key: string; keeping: string }
 
@@ -71,7 +71,7 @@ describeBackends('a hook', backend => {
       0,
     )
 
-  /** What the hook got in its bytes: no letter or digit is escaped there. */
+  /** Expects that no letter or digit is escaped in the bytes that the hook received. */
   function expectCanonical(): void {
     expect(hook.bodies.length).toBeGreaterThan(0)
     for (const body of hook.bodies) expect(body).not.toMatch(/\\u00[2-7]/)
@@ -80,7 +80,7 @@ describeBackends('a hook', backend => {
   async function expectRefused(sent: Response | Promise<Response>): Promise<void> {
     const { status, json, text } = await readAnswer(await sent)
     expect([status, text]).toEqual([400, expect.stringContaining('No cards.')])
-    // Anthropic's errors have a type alone.
+    // Anthropic's errors have a type only.
     expect(['request_refused', undefined]).toContain(json.error.code)
     expect(askedProviders()).toBe(0)
     expectCanonical()

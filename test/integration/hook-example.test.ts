@@ -18,7 +18,7 @@ const REFUSED: Record<string, readonly string[]> = {
   'a key': ['sk-proj-abcdefghijklmnop1234', 'AKIAIOSFODNN7EXAMPLE', '-----BEGIN RSA PRIVATE KEY-----'],
   'a mail address': ['write to alice@example.com', 'a.b+c@mail.example.co.uk'],
 }
-/** The last one would take a pattern that looks back minutes. */
+/** A pattern that backtracks would take minutes for the last text. */
 const ALLOWED = [
   '4111 1111 1111 1112',
   'order 4111111111111111000000111',

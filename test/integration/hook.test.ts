@@ -27,7 +27,7 @@ interface Setup {
   metrics: ReturnType<typeof createMetrics>
 }
 
-/** A proxy with a hook, and a new project for each test. */
+/** Sets up a proxy with a hook, and a new project for each test. */
 function setUp(backend: Backend, environment: Record<string, string> = {}): Setup {
   const setup = { metrics: createMetrics() } as Setup
   beforeAll(async () => {
@@ -159,7 +159,7 @@ describeBackends('a hook', backend => {
       await waitUntil('its row is stamped', async () => (await policies(setup)).join() === '2')
       expect((await ask(proxy, key, chat('Again?'))).cache).toBe('HIT')
       expect(hook.asked).toHaveLength(3)
-      // Another process finds the new policy in the copy of the entry.
+      // Another process reads the new policy from the copy of the entry.
       const environment = { ...setup.upstreams.environment, ...hook.environment }
       const other = await startProxy({ stores: proxy.stores, environment })
       expect((await ask(other, key, chat('Again?'))).cache).toBe('HIT')
@@ -215,7 +215,7 @@ describeBackends('a hook', backend => {
       await proxy.query("update cache_entries set policy = 'other'")
       hook.say(({ type }) => ({ verdict: type === 'after' ? 'refuse' : 'allow', policy: '2' }))
       const refused = await ask(proxy, key, chat(`Could you please ${words.toLowerCase()}?`))
-      // What the provider answers instead is refused, too.
+      // The provider's response to the repeated request is rejected too.
       expect(codeOf(refused)).toBe('400 answer_refused')
       expect(hook.asked.filter(({ stored }) => stored === true)).toHaveLength(1)
       expect(asked(setup)).toBe(2)
@@ -313,7 +313,7 @@ describeBackends('a hook', backend => {
       const before = hook.asked.length
       setup.upstreams.openai.script(async () => {
         await waitUntil('all are let in', () => hook.asked.length >= before + 8)
-        // They join at once.
+        // The delay is long enough for admitted requests to join.
         return { kind: 'answer', content: CARD, firstByteDelayMs: 100 }
       })
       hook.say(refusing('after'))
@@ -323,7 +323,7 @@ describeBackends('a hook', backend => {
         expect(status).toBe(400)
         expect(text).not.toContain('4111')
       }
-      // A follower tries once more.
+      // A follower retries once.
       expect(asked(setup)).toBeLessThanOrEqual(2)
       hook.reset()
       setup.upstreams.openai.reset()
@@ -580,7 +580,7 @@ describeBackends('a hook', backend => {
   })
 })
 
-/** Until it is asked again. */
+/** Waits until the circuit has closed, so that requests reach the hook again. */
 async function closed({ proxy, hook, key }: Setup): Promise<void> {
   await waitUntil('it is asked again', async () => {
     const before = hook.asked.length

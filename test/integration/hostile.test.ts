@@ -27,9 +27,9 @@ const GROUPS = {
   'bad paths and methods': BAD_PATHS,
   'bad bodies': BAD_BODIES,
 }
-/** Those whose values get as far as a store. */
+/** Groups whose values can reach a store. */
 const REACHES_STORES = ['extreme values', 'bad keys', 'bad headers']
-/** Far longer than any time limit of the small proxy: for what hangs, as a pattern that backtracks does. */
+/** Far longer than any time limit of the small proxy, for requests that hang, for example on a pattern that backtracks. */
 const TIME_LIMIT_MS = 30_000
 const INFO = 30
 
@@ -78,7 +78,7 @@ describeBackends('hostile requests', backend => {
     answered.test++
   }
 
-  // What is refused before a store is asked is refused on any.
+  // Requests that are rejected before any store is read are rejected on all stores alike.
   const groups = Object.entries(GROUPS).filter(
     ([group]) => backend.name === 'embedded' || REACHES_STORES.includes(group),
   )
@@ -197,7 +197,7 @@ function checkExchange(request: HostileRequest, statuses: readonly number[], exc
   }
 }
 
-/** Headers that are on every response of ours, and the envelope that is in every error. */
+/** Checks the headers of every response of the proxy, and the envelope of every error. */
 function checkOurs({ error: expected }: HostileRequest, { status, headers, body }: RawResponse): void {
   expect(headers.get('x-request-id')).toMatch(/^[\w.:-]{1,128}$/)
   expect(headers.get('x-proxy-latency-ms')).toMatch(/^\d+\.\d{3}$/)
@@ -213,11 +213,11 @@ function checkOurs({ error: expected }: HostileRequest, { status, headers, body 
   if (expected) expect(error).toMatchObject(expected)
 }
 
-/** What a client does wrong is no event of ours: a request's own line at most, and none of its content. */
+/** A client's mistake logs at most the request's own line, without its content. */
 function checkLog(lines: readonly string[]): void {
   const text = lines.join('')
   expect(text).not.toContain(MARKER)
-  // A busy machine may look too late into the cache, whatever is asked.
+  // On a busy machine, any cache lookup may time out.
   const told = lines.filter(line => JSON.parse(line).cause !== 'TimeLimitExceeded')
   for (const line of told) expect(JSON.parse(line).level, line).toBeLessThanOrEqual(INFO)
 }

@@ -23,7 +23,7 @@ describeOnce('request bodies on the wire', backend => {
   const head = (headers: readonly string[], authorization = key) =>
     `POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nAuthorization: Bearer ${authorization}\r\n${headers.map(header => `${header}\r\n`).join('')}\r\n`
 
-  /** Until two answers have come, where not so many are asked for, or the proxy hangs up. */
+  /** Sends on one connection until the expected responses have come (two by default), or the proxy closes the connection. */
   const send = (parts: RawPart[], responses: RawOptions['responses'] = 2) =>
     sendRaw({ port: proxy.port, parts, responses, timeLimitMs: 50_000 })
 
@@ -78,19 +78,19 @@ describeOnce('request bodies on the wire', backend => {
     const started = `${head([`Content-Length: ${MIB}`])}{`
     const { promise: oneTooMany, resolve: goOn } = Promise.withResolvers<void>()
     const body = [started, oneTooMany, ' '.repeat(MIB - 1)]
-    // Who is refused is to be hung up on as well.
+    // A rejected request counts only once the proxy also closes the connection.
     const sent = Array.from({ length: 13 }, () => send(body, ([first]) => first?.status === 400))
     const late = await Promise.race(sent)
     expect(late.responses.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([[503, '1']])
     expect(JSON.parse(late.responses[0]?.body ?? '')).toMatchObject({ error: { code: 'too_many_large_requests' } })
     expect(late.hungUp).toBe(true)
     goOn()
-    // The others are read, and are no JSON. Each is parsed in room of its own, so that there may be too many once more.
+    // The other bodies are read, and are invalid JSON. Parsing one reserves more memory, so some may be rejected then.
     const answered = await Promise.all(sent)
     const statuses = answered.map(({ responses }) => responses[0]?.status)
     expect(new Set(statuses)).toEqual(new Set([400, 503]))
     expect(statuses.filter(status => status === 400).length).toBeGreaterThanOrEqual(4)
-    // Their room is free a moment after they were answered.
+    // The memory of answered requests is free after a moment.
     const next = [`${head([`Content-Length: ${MIB}`])}${' '.repeat(MIB)}`, 50, head(['Content-Length: 0'])]
     const isTaken = ({ responses }: Awaited<ReturnType<typeof send>>) => responses.every(({ status }) => status === 400)
     await waitUntil('others are taken', async () => {

@@ -1,4 +1,4 @@
-/** Compressed request bodies, at each kind of endpoint that takes one. */
+/** Compressed request bodies, at each kind of endpoint that accepts one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { allowedMethodsOf, TARGETS_BY_PATH } from '../../../src/http/paths.ts'
 import type { RouteTarget } from '../../../src/pipeline/request/request.ts'
@@ -13,7 +13,7 @@ import { sendRaw } from '../hostile/raw-http.ts'
 
 const MIB = 1_048_576
 const CHAT = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }
-/** Every endpoint that takes a JSON body, as the code's tables have them. */
+/** Every endpoint that takes a JSON body, from the tables of the code. */
 const PATHS = [
   ...Object.keys(TARGETS_BY_PATH).filter(path =>
     allowedMethodsOf(TARGETS_BY_PATH[path] as RouteTarget).includes('POST'),
@@ -44,7 +44,7 @@ describeOnce('compressed bodies', backend => {
   interface Sent {
     codings: string
     type?: string
-    /** The bytes as they are sent, where they are not the body encoded. */
+    /** The bytes to send, if they are not the encoded body. */
     bytes?: Uint8Array<ArrayBuffer>
     isChunked?: boolean
     authorization?: string

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeEmbedded } from '../../harness/backends.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 
-/** Shorter than in service, where it is the longest wait of all tests; Bun looks at its timers every four seconds. */
+/** Shorter than in production, where it would be the longest wait of all tests. Bun checks its timers every four seconds. */
 const IDLE_TIMEOUT_SECONDS = 8
-/** For a machine that is busy. */
+/** Slack for a busy machine. */
 const SLACK_MS = 60_000
 
 describeEmbedded('connections that idle after an answer', backend => {
@@ -18,7 +18,7 @@ describeEmbedded('connections that idle after an answer', backend => {
   })
   afterAll(() => proxy.stop())
 
-  /** Asks, reads what comes, asks nothing more; resolves with that when the connection is closed. */
+  /** Sends requests, reads the responses, then idles. Resolves with everything received when the connection is closed. */
   function askAndIdle(body: string, times: number): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>()
     const request = `POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
@@ -38,7 +38,7 @@ describeEmbedded('connections that idle after an answer', backend => {
     'are closed after the idle limit, whatever the answer was; until then they serve again',
     async () => {
       const chat = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Are connections free?' }] }
-      // The seed keeps the stream from joining the plain one’s call.
+      // The seed keeps the stream from joining the plain request's call.
       const ends = await Promise.all([
         askAndIdle(JSON.stringify(chat), 2),
         askAndIdle(JSON.stringify({ ...chat, seed: 1, stream: true }), 2),
@@ -51,12 +51,12 @@ describeEmbedded('connections that idle after an answer', backend => {
       ])
       expect(ends[1]?.toLowerCase()).toContain('x-accel-buffering: no')
     },
-    // The contract itself: they are closed, or the test runs out of its time.
+    // The contract itself: the connections are closed, or the test times out.
     IDLE_TIMEOUT_SECONDS * 1000 + SLACK_MS,
   )
 })
 
-/** The last answer has all come. */
+/** The last response is complete. */
 function isWhole(received: string): boolean {
   const last = received.slice(received.lastIndexOf('HTTP/1.1 '))
   const length = /content-length: (\d+)/i.exec(last)?.[1]

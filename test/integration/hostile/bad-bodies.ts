@@ -1,4 +1,4 @@
-/** Bodies that are too large, too slow, or never come. The proxy they are for takes 4,096 bytes in 300 ms. */
+/** Bodies that are too large, too slow, or never arrive. The proxy accepts 4,096 bytes in 1.5 seconds. */
 import { chat, type HostileRequest, MARKER, write } from './hostile-request.ts'
 
 const CHUNKED = 'Transfer-Encoding: chunked'
@@ -14,11 +14,11 @@ const tooLarge = {
 const tooSlow = {
   statuses: [408],
   error: { code: 'request_timeout', message: 'The body of your request did not arrive within 1.5 seconds.' },
-  // Each takes its whole time limit, whichever provider would be asked.
+  // Each takes its whole time limit with any provider, so it is not sent to the upstream as well.
   upstreamStatuses: null,
 }
 
-/** A byte every 20 ms, and then nothing. */
+/** Sends a byte every 20 ms, and then nothing. */
 function slowly(framing: string, bytes: readonly string[]): HostileRequest['send'] {
   return key => [...write({ framing, body: '' })(key).slice(0, 1), ...bytes.flatMap(byte => [20, byte])]
 }

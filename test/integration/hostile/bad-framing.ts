@@ -1,4 +1,4 @@
-/** What is hardly HTTP, or HTTP that two servers could read differently. Bun answers most of it by itself. */
+/** Invalid HTTP, or HTTP that two servers could read differently. Bun rejects most of it by itself. */
 import { chat, type HostileRequest, MARKER, write } from './hostile-request.ts'
 import type { RawPart } from './raw-http.ts'
 
@@ -8,7 +8,7 @@ const LENGTH = `Content-Length: ${BODY.length}`
 const asChunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 const asChunks = (...texts: string[]): string => `${texts.map(asChunk).join('')}0\r\n\r\n`
 
-/** Each line as the whole framing of a good body. */
+/** Each line is the only framing of a valid body. */
 const AMBIGUOUS: Record<string, string | null> = {
   'no length at all': null,
   'two different lengths': `${LENGTH}\r\nContent-Length: 5`,
@@ -28,7 +28,7 @@ const AMBIGUOUS: Record<string, string | null> = {
   'a space before the colon': 'Content-Length : 10',
 }
 
-/** Header lines that no header may look like. */
+/** Malformed header lines. */
 const MALFORMED_HEADERS: Record<string, string> = {
   'a folded line': `X-A: b\r\n ${MARKER}`,
   'no colon': MARKER,
@@ -68,7 +68,7 @@ function line(text: string): HostileRequest['send'] {
 
 const framed = (framing: string | null, body: string | Uint8Array = BODY) => write({ framing, body })
 
-/** Pauses where each part is a packet of its own. */
+/** Sends each part as a separate packet, with pauses. */
 function trickle(send: HostileRequest['send']): HostileRequest['send'] {
   return key => {
     const bytes = Buffer.concat(send(key).map(part => Buffer.from(part as string | Uint8Array)))
@@ -127,7 +127,7 @@ export const BAD_FRAMING: HostileRequest[] = [
   },
   { name: 'chunks', send: framed(CHUNKED, asChunks(BODY.slice(0, 9), BODY.slice(9))), statuses: [200] },
   {
-    // By a stranger, for the body is whole: it would be answered, and counted, though Bun throws that answer away.
+    // The key is invalid, because the body is complete: a valid request would be answered and counted, although Bun discards that response.
     name: 'chunks with trailers',
     send: write({
       authorization: STRANGER,

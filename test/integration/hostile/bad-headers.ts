@@ -1,7 +1,7 @@
-/** Good bodies under bad, doubled or forged headers. */
+/** Valid bodies with invalid, repeated or forged headers. */
 import { type HostileRequest, MARKER, write } from './hostile-request.ts'
 
-/** Header by header, values that are a 400 which names it. */
+/** Invalid values of each header. Each is a 400 that names the header. */
 const BAD_CACHE_CONTROL: Record<string, string[]> = {
   'Cache-Control': [
     'max-age',
@@ -38,7 +38,7 @@ const DOUBLED: Record<string, string[]> = {
   'X-Proxy-Cache-Threshold': ['X-Proxy-Cache-Threshold: 0.9', 'X-Proxy-Cache-Threshold: 0.9'],
 }
 
-/** Not ours to refuse, and not to be believed or repeated either. */
+/** Headers that are not rejected, but are not trusted or repeated either. */
 const ANSWERED: Record<string, string[]> = {
   'a request id with spaces': [`X-Request-Id: ${MARKER} with spaces`],
   'a request id of 129 letters': [`X-Request-Id: ${'r'.repeat(129)}`],
@@ -59,7 +59,7 @@ const ANSWERED: Record<string, string[]> = {
   'a condition': ['If-None-Match: *', 'If-Modified-Since: Sat, 01 Jan 2000 00:00:00 GMT'],
 }
 
-/** To the proxy that trusts one hop. */
+/** For the proxy that trusts one hop. */
 const FORGED_ADDRESSES: Record<string, string> = {
   'no address': `1.2.3.4, ${MARKER}`,
   nothing: '',
@@ -88,11 +88,11 @@ const GOOD_TYPES = [
   'Content-Type:',
   'Content-Type: APPLICATION/JSON',
   'Content-Type: application/json;charset=latin1',
-  // What `curl -d` says of JSON.
+  // The type that `curl -d` sends with JSON.
   'Content-Type: application/x-www-form-urlencoded',
 ]
 const BAD_ENCODINGS = ['compress', 'gzip;q=1', 'identity, lzma', 'gzip, gzip, gzip, gzip', MARKER]
-/** Of a body that is not compressed. */
+/** Encodings that a body claims although it is not compressed. */
 const FALSE_ENCODINGS = ['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'gzip, zstd']
 
 export const BAD_HEADERS: HostileRequest[] = [

@@ -1,4 +1,4 @@
-/** Keys of every bad form: 401, each with the exact message. */
+/** Keys of every invalid form: 401, each with the exact message. */
 import { type HostileRequest, MARKER, write } from './hostile-request.ts'
 
 const MISSING: Record<string, string | null> = {
@@ -8,7 +8,7 @@ const MISSING: Record<string, string | null> = {
   'another header': `X-Key: lgw_test_${MARKER}`,
 }
 
-/** `KEY` stands for the good key. */
+/** `KEY` is replaced by the valid key. */
 const INVALID: Record<string, string> = {
   'a scheme alone': 'Authorization: Bearer',
   'a scheme and spaces': 'Authorization: Bearer    ',

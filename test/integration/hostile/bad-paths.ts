@@ -1,4 +1,4 @@
-/** Paths that lead nowhere, and methods that a path does not take. */
+/** Unknown paths, and methods that a path does not support. */
 import { type HostileRequest, MARKER, write } from './hostile-request.ts'
 
 const NOWHERE = [
@@ -31,7 +31,7 @@ const NOWHERE = [
   '/.env',
 ]
 
-/** The same place by another spelling: answered as if spelt well. */
+/** Other spellings of the same path, with the same response. */
 const SAME_PLACE = [
   '/v1/chat/completions/',
   `/v1/chat/completions?${MARKER}=${MARKER}&__proto__=1`,
@@ -97,7 +97,7 @@ export const BAD_PATHS: HostileRequest[] = [
     statuses: [404, 404, 404],
   },
   {
-    // Bun serves one unanswered request a connection, and ends those that send more.
+    // Bun serves one request at a time per connection, and closes connections that send more.
     name: 'three requests at once, by a stranger',
     send: key =>
       Array.from({ length: 3 }, () => write({ authorization: `Authorization: Bearer lgw_proj_${MARKER}` })(key)).flat(),

@@ -81,7 +81,7 @@ const NOT_UTF8: Record<string, Uint8Array> = {
   'gzip without saying so': Bun.gzipSync(Buffer.from(GOOD)),
 }
 
-/** A good body with these bytes in its prompt. */
+/** A valid body with these bytes in its prompt. */
 function splice(...bytes: number[]): Uint8Array {
   const at = GOOD.indexOf(MARKER)
   return Buffer.concat([Buffer.from(GOOD.slice(0, at)), Buffer.from(bytes), Buffer.from(GOOD.slice(at))])

@@ -1,8 +1,8 @@
-/** Requests at and beyond the edges of what JSON and Unicode allow: refused, or answered like any other. */
+/** Requests at and beyond the limits of JSON and Unicode: rejected, or answered like any other. */
 import { chat, type HostileRequest, MARKER, MODEL, nest, write } from './hostile-request.ts'
 
 const MESSAGES = `"messages":[{"role":"user","content":"${MARKER}"}]`
-/** Longer texts are matched exactly alone, so this is the longest that is ever read as a prompt. */
+/** The longest text that is read as a prompt. Longer texts have exact matches only. */
 const LONGEST = 16_000
 
 const EMBEDDER = 'openai/text-embedding-3-small'
@@ -57,7 +57,7 @@ const UNKNOWN_MODELS: Record<string, string> = {
   '100 emoji': '🦊'.repeat(100),
 }
 
-/** Unusual but valid: not to be refused. */
+/** Unusual but valid, so not rejected. */
 const ANSWERED: Record<string, string | object> = {
   'a NUL in the prompt': text(`${MARKER}\0${MARKER}`),
   'NULs alone in the prompt': text('\0\0\0'),
@@ -104,7 +104,7 @@ const OTHER_ENDPOINTS: Record<string, { path: string; body: string | object }> =
   'a chat to embeddings, with an input': { path: '/v1/embeddings', body: chat({ model: EMBEDDER, input: MARKER }) },
 }
 
-/** The longest texts that are matched by similarity, made to set a careless pattern backtracking. */
+/** The longest texts that are matched by similarity, written to make a careless pattern backtrack. */
 const SLOW_PATTERNS: Record<string, string> = {
   letters: 'a',
   spaces: ' ',
@@ -174,7 +174,7 @@ export const EXTREME_VALUES: HostileRequest[] = [
     send: write({ path, body }),
     statuses: [200],
   })),
-  // At threshold 0 proof looks at whatever was asked before, too.
+  // A threshold of 0 also compares the prompt with every earlier one.
   ...each(SLOW_PATTERNS, (pattern, name) => ({
     name: `a long prompt of ${name}`,
     send: write({ body: text(fill(pattern)), headers: ['X-Proxy-Cache-Threshold: 0'] }),

@@ -1,26 +1,26 @@
-/** What a hostile request is: its bytes, and what must come of it. */
+/** A hostile request: its bytes, and the expected outcome. */
 import type { RawPart } from './raw-http.ts'
 
 /**
- * Stands in every body, prompt and bad key: it may not come back in an error, nor reach a log. One word, for that is
- * what a parser quotes.
+ * Is part of every body, prompt and invalid key. It must not be repeated in an error or a log. It is one word, because parsers quote a
+ * word.
  */
 export const MARKER = 'quokka7f3aNeverToBeRepeated'
 export const MODEL = 'openai/gpt-4o-mini'
 
 export interface HostileRequest {
   name: string
-  /** The bytes, for a key that is good. */
+  /** The bytes to send with a valid key. */
   send(key: string): readonly RawPart[]
-  /** Of each response; none where the server just hangs up. */
+  /** The status of each response; empty if the server only closes the connection. */
   statuses: readonly number[]
-  /** Where the aggregator's upstream is asked instead of the sandbox, which is stricter; null: not to be sent there. */
+  /** The statuses with the aggregator's upstream instead of the sandbox, which is stricter; null if the request is not sent there. */
   upstreamStatuses?: readonly number[] | null
-  /** `error.code`, `error.message` and `error.param`, where they matter. */
+  /** The expected `error.code`, `error.message` and `error.param`, where they matter. */
   error?: { code?: string; message?: string; param?: string | null }
-  /** Bun answers by itself what is not HTTP: without a body, and without our headers. */
+  /** Bun rejects invalid HTTP by itself, without a body and without the proxy's headers. */
   isRefusedByBun?: boolean
-  /** Its limits are small, MAX_BODY_BYTES 4096 and 1.5 s for a body, and it trusts one hop in front of it. */
+  /** Sent to the proxy with small limits: MAX_BODY_BYTES 4096 and 1.5 s for a body. It trusts one hop. */
   isForSmallProxy?: boolean
 }
 
@@ -28,19 +28,19 @@ export interface Sending {
   method?: string
   path?: string
   version?: string
-  /** Whole header lines, added to those that every request has. */
+  /** Header lines that are added to those of every request. */
   headers?: readonly string[]
-  /** The whole Authorization line; by default the good key's; null: none. */
+  /** The Authorization line; the valid key's by default; null omits it. */
   authorization?: string | null
-  /** The whole Content-Type line; null: none. */
+  /** The Content-Type line; null omits it. */
   type?: string | null
-  /** The whole line that frames the body; by default its Content-Length. */
+  /** The line that frames the body; its Content-Length by default. */
   framing?: string | null
   host?: string | null
   body?: string | Uint8Array | object
 }
 
-/** Writes one request. Header lines are sent as they are, in Latin-1. */
+/** Encodes a request. Header lines are sent unchanged, in Latin-1. */
 export function write(sending: Sending): (key: string) => RawPart[] {
   const { method = 'POST', path = '/v1/chat/completions', version = 'HTTP/1.1', body = chat() } = sending
   const bytes = body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
@@ -57,12 +57,12 @@ export function write(sending: Sending): (key: string) => RawPart[] {
   }
 }
 
-/** The body of a good chat request, with these fields over it. */
+/** The body of a valid chat request, with these fields replaced. */
 export function chat(fields: Record<string, unknown> = {}): Record<string, unknown> {
   return { model: MODEL, messages: [{ role: 'user', content: `What does ${MARKER} mean?` }], ...fields }
 }
 
-/** `depth` values within each other. */
+/** Nests `depth` values. */
 export function nest(depth: number, open: string, close: string, inmost = '1'): string {
   return open.repeat(depth) + inmost + close.repeat(depth)
 }

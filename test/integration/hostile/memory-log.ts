@@ -1,9 +1,9 @@
-/** A log that keeps its lines, down to the least important, for tests that look for what must not be in them. */
+/** A log that stores its lines, of all levels, for tests of what a log must not contain. */
 import { FailureReporter } from '../../../src/telemetry/failure-reporter.ts'
 import { createLevelMethods, type Log } from '../../../src/telemetry/log.ts'
 
 export interface MemoryLog extends Log {
-  /** Takes all lines that were written since the last time. */
+  /** Returns the lines written since the last call. */
   take(): string[]
 }
 

@@ -1,4 +1,4 @@
-/** Speaks HTTP over a bare socket: sends what no HTTP client would, a byte at a time where wanted. */
+/** HTTP over a bare socket: sends requests that no HTTP client would, byte by byte if required. */
 
 export interface RawResponse {
   status: number
@@ -7,27 +7,27 @@ export interface RawResponse {
 }
 
 export interface RawExchange {
-  /** In the order they came, interim ones left out; empty where the server just hung up. */
+  /** The responses in the order received, without interim ones; empty if the server closed the connection first. */
   responses: RawResponse[]
-  /** All that came, one character a byte. */
+  /** Everything received, one character per byte. */
   received: string
-  /** Whether the server ended the connection. */
+  /** The server closed the connection. */
   hungUp: boolean
 }
 
-/** Bytes to send; milliseconds, or something else, to wait for before the next ones. */
+/** Bytes to send, or milliseconds or a promise to wait for before the next part. */
 export type RawPart = string | Uint8Array | number | Promise<void>
 
 export interface RawOptions {
   port: number
   parts: readonly RawPart[]
-  /** How many responses to wait for, or whether those that have come are all. */
+  /** The number of responses to wait for, or a function that decides whether those received are all. */
   responses: number | ((come: readonly RawResponse[]) => boolean)
-  /** Rejects where by then neither all responses have come nor the server has hung up. */
+  /** Rejects if neither all responses nor the end of the connection have arrived by then. */
   timeLimitMs: number
 }
 
-/** Sends the parts on one connection; resolves with the last response waited for, or when the server hangs up. */
+/** Sends the parts on one connection. Resolves with the last expected response, or when the server closes the connection. */
 export async function sendRaw({ port, parts, responses, timeLimitMs }: RawOptions): Promise<RawExchange> {
   const { promise: exchange, resolve, reject } = Promise.withResolvers<RawExchange>()
   const hasBodies = !isHead(parts[0])
@@ -49,7 +49,7 @@ export async function sendRaw({ port, parts, responses, timeLimitMs }: RawOption
     port,
     socket: {
       data(_, bytes) {
-        // Latin-1: as many characters as bytes, which is what lengths count.
+        // Latin-1 has one character per byte, which is what lengths count.
         received += bytes.toString('latin1')
         look(false)
       },
@@ -104,7 +104,7 @@ function readResponses(received: string, hasBodies: boolean): RawResponse[] {
   }
 }
 
-/** The body and its length on the wire; null while it is not all there. */
+/** The body and its length on the wire; null while it is incomplete. */
 function readBody(rest: string, headers: Headers): { text: string; length: number } | null {
   if (headers.get('transfer-encoding') === 'chunked') return readChunks(rest)
   const length = Number(headers.get('content-length') ?? 0)

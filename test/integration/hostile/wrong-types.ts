@@ -1,7 +1,7 @@
-/** Good JSON with the wrong thing in one field. */
+/** Valid JSON with a wrong value in one field. */
 import { chat, type HostileRequest, MARKER, MODEL, write } from './hostile-request.ts'
 
-/** Values of other types than a field may have. */
+/** Values of types that a field may not have. */
 const NUMBER = 42
 const TEXT = MARKER
 const TRUE = true
@@ -9,7 +9,7 @@ const LIST: unknown[] = []
 const OBJECT = { [MARKER]: MARKER }
 const MESSAGE = { role: 'user', content: MARKER }
 
-/** Field by field what the proxy itself refuses: `param` is the field. */
+/** Values that the proxy itself rejects, by field. The error's `param` is the field. */
 const REFUSED_BY_PROXY: Record<string, Record<string, unknown>[]> = {
   model: [undefined, null, NUMBER, TRUE, LIST, [MODEL], OBJECT, '', 'm'.repeat(257)].map(model => chat({ model })),
   messages: [undefined, null, NUMBER, TEXT, TRUE, LIST, OBJECT].map(messages => chat({ messages })),
@@ -22,7 +22,7 @@ const REFUSED_BY_PROXY: Record<string, Record<string, unknown>[]> = {
   stream: [NUMBER, 0, TEXT, 'true', LIST, OBJECT].map(stream => chat({ stream })),
 }
 
-/** What a vendor refuses, and the sandbox with it; the proxy leaves it to them. */
+/** Values that providers reject, and the sandbox too. The proxy forwards them. */
 const REFUSED_BY_VENDORS: Record<string, unknown[]> = {
   temperature: [TEXT, TRUE, LIST, OBJECT, -1, 2.1, 1e308],
   top_p: [TEXT, LIST, -0.1, 1.1],
