@@ -5,7 +5,7 @@ import { ask, post, readAnswer } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-/** One database with its proxy and its provider; all of them share the Redis. */
+/** One database with its proxy and its provider. All installations share one Redis. */
 interface Installation {
   proxy: TestProxy
   upstream: Standin
@@ -15,7 +15,7 @@ interface Installation {
 
 async function openInstallation(backend: Backend): Promise<Installation> {
   const stores = await backend.open()
-  // Where both begin alike, nothing but the installation tells their names apart.
+  // Both installations have the same ids, so that only the installation's prefix distinguishes their names in Redis.
   await stores.database.runScript('truncate projects, api_keys restart identity cascade')
   const bus = await openBus(stores)
   const upstream = await startStandin()

@@ -8,7 +8,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 type Body = Record<string, unknown>
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of rare plants, with photographs'
-/** Of the same normalized text, and of a text that is proved to ask the same and 0.843 similar. */
+/** The first has the same normalized text. The second is proved to ask the same, with a similarity of 0.843. */
 const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
 const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of uncommon plants, with photographs'
 
@@ -21,10 +21,10 @@ const tool = (name: string, description = 'A tool.') => ({
 })
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 
-/** Any similarity is enough: what keeps requests apart then is the rest of the request, or a guard. */
+/** Any similarity suffices, so only the rest of the request or a guard keeps requests apart. */
 const ANY_SIMILARITY = { semantic_threshold: '0' }
 
-/** Ends with the same question each, and may not be told the answer to any other. */
+/** Requests that end with the same question, and must not get each other's responses. */
 const DIFFERENT: Record<string, Body> = {
   'nothing else': chat(),
   'another model': chat({ model: 'openai/gpt-4o' }),
@@ -81,7 +81,7 @@ const DIFFERENT: Record<string, Body> = {
   'the image first': chat({ messages: [user([image('https://a.example/2.png'), { type: 'text', text: QUESTION }])] }),
 }
 
-/** Cannot change the answer. */
+/** Differences that cannot change the response. */
 const IRRELEVANT: Record<string, Body> = {
   'a user': chat({ user: 'ann' }),
   'another user': chat({ user: 'bob' }),
@@ -95,7 +95,7 @@ const IRRELEVANT: Record<string, Body> = {
   'fields in another order': Object.fromEntries(Object.entries(chat()).toReversed()),
 }
 
-/** Similar, and not the same. */
+/** Similar, but not the same. */
 const TRAPS: [string, string][] = [
   ['Is a dose of 5 mg of loratadine safe for a child?', 'Is a dose of 50 mg of loratadine safe for a child?'],
   ['Is a dose of 5 mg of loratadine safe for a child?', 'Is a dose of 5 g of loratadine safe for a child?'],
@@ -131,13 +131,13 @@ describeBackends('the cache', backend => {
   beforeEach(() => standin.reset())
   afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
 
-  /** A project of its own, and one key of it. */
+  /** Creates a project and one key of it. */
   async function openProject(type: 'project' | 'test' = 'project'): Promise<{ project: string; key: string }> {
     const project = `p-${crypto.randomUUID().slice(0, 8)}`
     return { project, key: await proxy.createKey({ project, type, settings: ANY_SIMILARITY }) }
   }
 
-  /** Asks what is not known yet, and waits until the answer is stored: under load, a little after it was given. */
+  /** Sends a new question and waits until its response is stored: under load, this is a little after the response. */
   async function learn(key: string, body: Body | string, headers?: Record<string, string>): Promise<Answer> {
     const answer = await ask(proxy, key, body, headers)
     expect([answer.status, answer.cache]).toEqual([200, 'MISS'])
@@ -278,7 +278,7 @@ describeBackends('the cache', backend => {
       const { key } = await openProject()
       const [lasting, brief] = ['Name a river in Peru', 'Describe a castle on the moon']
       await learn(key, lasting)
-      // Whether it is found before is asked elsewhere: a second may be over by then.
+      // Hits before it expires are tested elsewhere: a second may be over by then.
       await learn(key, brief, { 'x-proxy-cache-ttl': '1' })
       await Bun.sleep(1_100)
       expect(await cacheOf(key, brief, { 'cache-control': 'only-if-cached' })).toBe('MISS')
@@ -288,7 +288,7 @@ describeBackends('the cache', backend => {
       expect(aged.headers.get('x-proxy-cache-age')).toMatch(/^[1-9]\d*$/)
       expect(await cacheOf(key, 'name a river in peru', { 'cache-control': 'max-age=0, only-if-cached' })).toBe('MISS')
       expect(await cacheOf(key, lasting, { 'cache-control': 'max-age=0' })).toBe('MISS')
-      // That answer was stored: it is young again.
+      // The fresh response was stored, so its age starts again.
       expect(await cacheOf(key, lasting, { 'cache-control': 'max-age=60' })).toBe('HIT')
     })
 
@@ -372,7 +372,7 @@ describeBackends('the cache', backend => {
       await learn(key, QUESTION)
       await setSetting(project, 'semantic_threshold', '0.9999')
       expect(await cacheOf(key, OTHER_WORDS, { 'cache-control': 'only-if-cached' })).toBe('MISS')
-      // A client may ask for more similarity, and for no less.
+      // A client may require more similarity than the project, but not less.
       expect(
         await cacheOf(key, OTHER_WORDS, { 'x-proxy-cache-threshold': '0.8', 'cache-control': 'only-if-cached' }),
       ).toBe('MISS')
@@ -382,7 +382,7 @@ describeBackends('the cache', backend => {
       const { project, key } = await openProject()
       await setSetting(project, 'cache_ttl_seconds', '0')
       for (let i = 0; i < 2; i++) expect(await cacheOf(key, QUESTION)).toBe('MISS')
-      // A header cannot turn on what the project has turned off.
+      // A header cannot enable what the project has disabled.
       expect(await cacheOf(key, QUESTION, { 'x-proxy-cache-ttl': '60' })).toBe('MISS')
       expect(await cacheOf(key, QUESTION)).toBe('MISS')
     })
@@ -397,7 +397,7 @@ describeBackends('the cache', backend => {
         await learn(key, known)
         found.push(await cacheOf(key, trap, { 'cache-control': 'only-if-cached' }))
       }
-      // What stood in the way was the want of proof, not of similarity.
+      // The similarity was sufficient; the missing proof prevented the hit.
       expect(found).toEqual(['MISS', 'HIT-SEMANTIC'])
     })
 
@@ -438,7 +438,7 @@ describeBackends('the cache', backend => {
         environment: { EMBEDDINGS_BASE_URL: `http://127.0.0.1:${hanging.port}/v1`, EMBEDDINGS_API_KEY: 'vendor-key' },
       })
       const { key } = await openProject('test')
-      // It never answers: that this comes back at all is the proxy's patience ending.
+      // The embedder never responds: the request completes only because the proxy stops waiting.
       const answer = await ask(impatient, key, QUESTION, { 'cache-control': 'no-cache' })
       expect(answer.status).toBe(200)
       expect(await cacheOf(key, QUESTION)).toBe('HIT')

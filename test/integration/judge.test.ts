@@ -37,7 +37,7 @@ describeBackends('the judge', backend => {
       ['semantic_judge', 'inline'],
       ['semantic_judge_model', JUDGE],
       ['semantic_judge_floor', '0.3'],
-      // Tests share their processors.
+      // A long time limit, because tests share their processors.
       ['semantic_judge_timeout_ms', '5000'],
     ] as const) {
       await set(setting, value)
@@ -80,7 +80,7 @@ describeBackends('the judge', backend => {
         where p.name = '${project}' and cache_result = 'HIT-SEMANTIC'`,
       ),
     ).toEqual([{ cost: expect.closeTo(cost, 8) }])
-    // Remembered: by this wording, and by any other of the same normalized text.
+    // The verdict is remembered for this wording and for any other with the same normalized text.
     for (const words of [UNPROVED, `  ${UNPROVED}  `]) {
       const again = await ask(proxy, key, words)
       expect(told(again)).toEqual(['HIT-SEMANTIC', 'judged'])
@@ -145,7 +145,7 @@ describeBackends('the judge', backend => {
     test('where it is slow; what that may cost is taken for spent', async () => {
       await set('semantic_judge_timeout_ms', '200')
       judgedAs({ kind: 'hang', after: 'nothing' })
-      // The judge never answers: that the request does is the limit's doing.
+      // The judge never responds: the request completes only because of its time limit.
       expect((await ask(proxy, key, UNPROVED)).cache).toBe('MISS')
       await proxy.settle()
       expect((await spending())[0]?.usd).toBeGreaterThan(0)

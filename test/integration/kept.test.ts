@@ -1,4 +1,4 @@
-/** What providers and the proxy keep for a project or a key is found, settled and deleted by that one alone. */
+/** Objects that providers and the proxy store for a project or a key are found, settled and deleted by that one alone. */
 
 import { beforeEach, expect, test } from 'vitest'
 import { callFunction, callFunctionForRow } from '../../src/postgres/call.ts'
@@ -117,11 +117,11 @@ describeOnce('what is kept', backend => {
     await keep(theirs, 'file_1')
     expect(await foreignTo(ours, ['file_1'])).toEqual(['file_1'])
     expect(await foreignTo(theirs, ['file_1'])).toEqual([])
-    // Another provider's of the same name.
+    // The id belongs to an object of another provider.
     expect(await foreignTo(ours, ['file_1'], { provider: 'groq' })).toEqual([])
     expect(await foreignTo(ours, ['file_2', 'file_1'])).toEqual(['file_1'])
     expect(await foreignTo(theirs, ['file_2'])).toEqual(['file_2'])
-    // With everybody's key, only what is known to be one's own is.
+    // With a provider key that all projects share, only ids that are known to be the project's own are its own.
     expect(await foreignTo(ours, ['file_3', 'file_2'], { isShared: true })).toEqual(['file_3'])
     expect(await foreignTo(theirs, ['file_3'])).toEqual([])
   })
@@ -171,14 +171,14 @@ describeOnce('what is kept', backend => {
       expect(await callFunction(database, 'find_stored_responses', { ...of, response_ids: ['resp_1'] })).toEqual([])
       expect(await forget(of)).toBe(false)
     }
-    // Of the same id, the turn before is another's.
+    // The previous response of the same id belongs to another key.
     await keepTurn(another, 'resp_2', 'resp_1')
     expect(await turns(another)).toEqual(['resp_2'])
     await database.call(`update stored_responses set expires_at = now() - interval '1 hour' where id = 'resp_1'`, [])
     expect(await turns(key)).toEqual(['resp_2'])
     await callFunction(database, 'delete_expired_stored_responses', { max_rows: 10 })
     expect(await database.call('select from stored_responses', [])).toHaveLength(2)
-    // A provider's own ids are looked for under the key, too; and what was unfinished is finished once, by its key.
+    // A provider's own ids are looked up by key too, and an unfinished response is completed once, by its key.
     const unfinished = { response_id: 'gen-1', continued_id: null, own_input: '[]', response: '{}', unfinished: true }
     await callFunction(database, 'store_response', { ...key, ...unfinished })
     for (const of of [another, elsewhere, key]) {
@@ -200,7 +200,7 @@ describeOnce('what is kept', backend => {
     await database.call(`update stored_responses set expires_at = now() - interval '1 hour' where id = 'gen-1'`, [])
     expect(await callFunction(database, 'find_responses_by_item', { ...key, names: ['rs_1'] })).toEqual([])
     await callFunction(database, 'delete_expired_stored_responses', { max_rows: 10 })
-    // Kept again, it is there again.
+    // Storing an expired response again makes it available again.
     await keepTurn(key, 'resp_1')
     await database.call(`update stored_responses set expires_at = now() + interval '1 day'`, [])
     await keepTurn(key, 'resp_1')

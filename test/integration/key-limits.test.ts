@@ -1,4 +1,4 @@
-/** A key's own limit, what answers say of it, and keys whose value is changed. */
+/** A key's own limit, the headers that report it, and rotated keys. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { ask } from '../harness/client.ts'
@@ -56,7 +56,7 @@ describeBackends('keys', backend => {
       where project_id = (select project_id from api_keys where id = find_key('${key}'))`)
     expect(used).toEqual(await proxy.query(`select find_key('${key}')::text as id`))
     await expect(rotate(former, 0)).rejects.toThrow(/is not active, or a former value of another/)
-    // It ends by itself, and with its key.
+    // A former value expires by itself, and together with its key.
     await proxy.query(`update api_keys set expires_at = now() where prefix = left('${former}', 17)`)
     expect([(await ask(proxy, former, 'One?')).status, (await ask(proxy, key, 'One?')).status]).toEqual([401, 200])
     const last = await rotate(key, 3_600)

@@ -1,4 +1,7 @@
-/** What a key may ask for, and where it may be used: at every door, from the next request on, and nothing is counted where it may not. */
+/**
+ * The models that a key may use and the addresses that may use it: enforced at every endpoint, from the next request on. Rejected requests
+ * are not counted.
+ */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { allowedMethodsOf, resolveTarget, TARGETS_BY_PATH } from '../../src/http/paths.ts'
@@ -18,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstreams.stop())
 
-/** Every path that takes a key, with each of its methods. */
+/** Every path that requires a key, with each of its methods. */
 const DOORS = [
   ...Object.keys(TARGETS_BY_PATH),
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
@@ -30,7 +33,7 @@ const DOORS = [
   return allowedMethodsOf(target).map(method => ({ path, method, target }))
 })
 
-/** Whether the request's body names a model. */
+/** The request's body names a model. */
 const namesModel = ({ kind }: RouteTarget) => kind === 'endpoint' || kind === 'operation' || kind === 'count'
 
 const HANDSHAKE = { 'sec-websocket-version': '13', 'sec-websocket-key': Buffer.alloc(16).toString('base64') }
@@ -72,7 +75,7 @@ describeOnce('restricted keys', backend => {
     const text = await answer.text()
     return { status: answer.status, headers: answer.headers, text, code: /"code": ?"(\w+)"/.exec(text)?.[1] ?? null }
   }
-  /** Asks for a WebSocket. */
+  /** Requests a WebSocket. */
   async function upgrade(headers: Record<string, string>): Promise<Response> {
     const head = { ...headers, host: 'x', connection: 'Upgrade', upgrade: 'websocket', ...HANDSHAKE }
     const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -96,7 +99,7 @@ describeOnce('restricted keys', backend => {
       for (const from of ['192.0.2.7', '2001:db8:0:1::8']) {
         const answer = await knock(door, from)
         expect([door.method, door.path, answer.status]).toEqual([door.method, door.path, 403])
-        // Under /v1/messages, errors have no code.
+        // Errors under /v1/messages have no code.
         expect(answer.text).toContain(`This key may not be used from ${from}. Have an owner`)
       }
     }
@@ -154,7 +157,7 @@ describeOnce('restricted keys', backend => {
       expect(await knock({ path: '/v1/models/gpt-5', method: 'GET' })).toMatchObject({ status: 403 })
       expect((await knock(chat, undefined, { ...BODY, model: 'gpt-4o-mini' })).status).toBe(200)
     }
-    // The others were hits.
+    // All further requests were hits.
     expect(upstreams.openai.requests).toHaveLength(1)
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
     expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['gpt-4o-mini'])

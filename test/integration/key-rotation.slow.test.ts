@@ -1,4 +1,4 @@
-/** The rotation of ENCRYPTION_KEY as docs/providers.md says, with two processes that are restarted one after the other. */
+/** The rotation of ENCRYPTION_KEY as described in docs/providers.md, with two processes that are restarted one after the other. */
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,12 +17,12 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 const SERVER = fileURLToPath(new URL('../../src/process/server.ts', import.meta.url))
 const [before, now] = [TEST_ENCRYPTION_KEY, randomBytes(32).toString('base64')]
-/** What each process is started with, one after the other. */
+/** The settings that each process is started with, in turn. */
 const OLD = { ENCRYPTION_KEY: before }
 const FIRST = { ENCRYPTION_KEY: before, ENCRYPTION_KEY_NEXT: now }
 const SECOND = { ENCRYPTION_KEY: now, ENCRYPTION_KEY_PREVIOUS: before }
 const NEW = { ENCRYPTION_KEY: now }
-/** Its copy in Redis is not read, and so not signed again, before the old key is gone. */
+/** Its copy in Redis is not read before the old key is removed, so it is not signed with the new key. */
 const UNREAD = 'How tall do sunflowers grow?'
 const QUESTIONS = [
   'How do whales sleep?',
@@ -70,7 +70,7 @@ describeReal('a rotation of the encryption key', backend => {
     await stop(proxy)
     return start(keys)
   }
-  /** No alarm was raised while it ran. */
+  /** Stops a proxy, and expects that it raised no alarm. */
   async function stop(proxy: ProxyProcess): Promise<void> {
     expect(await (await get(proxy, '/health')).json()).toMatchObject({ dependencies: { redis: { wrongTags: 0 } } })
     proxy.signal('SIGTERM')
@@ -107,7 +107,7 @@ describeReal('a rotation of the encryption key', backend => {
 
   test('loses nothing and raises no alarm, whichever process is restarted first', async () => {
     const questions: string[] = []
-    /** Is asked of one, and answered by the other. */
+    /** Sends a new question to one proxy and then all questions to both. The other one has hits too. */
     async function askBoth(one: ProxyProcess, other: ProxyProcess): Promise<void> {
       const question = QUESTIONS[questions.length] ?? ''
       const first = await ask(one, key, question)

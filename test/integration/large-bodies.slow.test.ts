@@ -19,7 +19,7 @@ import { askUnread } from './streaming/raw-client.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** Base64 of its own for each seed, so many characters long. */
+/** Base64 text of this length, different for each seed. */
 function base64Of(length: number, seed: number): string {
   const bytes = Buffer.alloc(Math.ceil(length / 4) * 3)
   let state = seed * 2_654_435_761 + 1
@@ -30,7 +30,7 @@ function base64Of(length: number, seed: number): string {
   return bytes.toString('base64').slice(0, length)
 }
 
-/** The same with another character in the middle. */
+/** The same text with another character in the middle. */
 function changeOne(text: string): string {
   const at = text.length >> 1
   return `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`
@@ -141,15 +141,15 @@ describeOnce('requests that hold more than text', backend => {
   })
 })
 
-/** A process of its own: what it holds is not hidden behind what the test itself holds. */
+/** The proxy is a separate process, so that its memory does not include the test's. */
 describeOnce('the memory of a proxy', backend => {
   const BODIES = 24
   const AT_ONCE = 3
-  /** Were all bodies kept, they would take up eight times that at the least. */
+  /** If all bodies stayed in memory, they would take at least eight times as much. */
   const LEVEL_MIB = 64
-  /** Garbage is collected, and given back to the system, some seconds after the last body. */
+  /** Garbage is collected and returned to the system some seconds after the last body. */
   const SETTLE_LIMIT_MS = 20_000
-  // Where there are real stores, their process says it better: the embedded database's own memory comes and goes.
+  // Where there are real stores, they are used alone: the embedded database's own memory varies.
   const isSpared = process.platform !== 'linux' || (inject('real') !== null && backend.name === 'embedded')
   let folder: string
   let upstream: Standin

@@ -6,7 +6,7 @@ import { makeProject, makeSpace, type Place, rewordingOf, storePrompts } from '.
 import { describeBackends, describeReal } from '../harness/backends.ts'
 import { queriesOf } from '../harness/queries.ts'
 
-/** More than are compared one by one where there are lists. */
+/** More prompts than are compared one by one where a group has lists. */
 const PROMPTS = 700
 
 async function fill(database: Database): Promise<Place> {
@@ -41,7 +41,7 @@ describeBackends('a large group', backend => {
     const found = await findAll(database, place, everyTenth)
     const missed = everyTenth.filter((_, at) => found[at] === '')
     expect(found).toEqual(everyTenth.map(number => (missed.includes(number) ? '' : `prompt ${number}`)))
-    // An embedded database compares them all; how many lists may miss is asked below.
+    // An embedded database compares all prompts. The number that lists may miss is tested below.
     if (backend.name === 'embedded') expect(missed).toEqual([])
     const other = await makeProject(database, 'other')
     expect(new Set(await findAll(database, { ...place, projectId: other }, everyTenth))).toEqual(new Set(['']))
@@ -56,7 +56,7 @@ describeReal('the lists of a large group', backend => {
     const [lists] = await findLists(database)
     const numbers = Array.from({ length: PROMPTS }, (_, number) => number)
     const found: string[] = []
-    // Lists are begun at random: together, three partings miss some 5 of 2,100.
+    // Lists start from a random sample: three of them together miss about 5 of 2,100.
     for (let parting = 0; parting < 3; parting++) {
       found.push(...(await findAll(database, place, numbers)))
       await database.runScript(`reindex table ${lists}`)
@@ -148,7 +148,7 @@ describeReal('the lists of a large group', backend => {
     await Promise.all([0, 1, 2, 3, 4, 5].map(i => storePrompts(database, place, 400 + i * 100, 500 + i * 100)))
     const [lists, ...others] = await findLists(database)
     expect(others).toEqual([])
-    // No lookup: the lists were made of what came first, and in so few of them one of a hundred is missed.
+    // This is not tested with lookups: the lists were made from the first prompts, and with so few lists one lookup of a hundred misses.
     const { rows } = await sql<{ prompts: number }>`
       select count(*)::integer as prompts from cache_prompts p
       where not p.in_lists or exists (select from ${sql.table(lists ?? '')} g where g.entry_id = p.entry_id)

@@ -1,4 +1,7 @@
-/** What is reserved is what is sent: whatever a provider makes of a request, those at once spend no more than their budget. */
+/**
+ * The reservation covers the request that is sent: concurrent requests never spend more than their budget, however the provider treats
+ * them.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
@@ -10,11 +13,11 @@ type Body = Record<string, unknown>
 
 interface Case {
   path: string
-  /** A string is sent as it is. */
+  /** A string is sent unchanged. */
   body: Body | string | (() => FormData)
-  /** What the provider reports. */
+  /** The usage that the provider reports. */
   usage: Body
-  /** What the vendor asks for one answer, in US dollars. */
+  /** The provider's price of one response, in US dollars. */
   usd: number
   answer?: Body
 }
@@ -51,7 +54,7 @@ function form(fields: readonly (readonly [string, string | Uint8Array<ArrayBuffe
   }
 }
 
-/** An hour of silence: the head says 16 kHz, and frames of 65,535 samples are a dozen bytes each. */
+/** An hour of silence: the header says 16 kHz, and a frame of 65,535 samples takes a dozen bytes. */
 const SILENCE = new Uint8Array(7_000)
 SILENCE.set(Buffer.from('664c614380000022ffffffff', 'hex'))
 const PICTURES = took(10, 62_400, { input_tokens_details: { text_tokens: 10, image_tokens: 0 } })
@@ -260,7 +263,7 @@ function answerOf({ path, usage, answer }: Case): Body {
   return { ...answer, usage }
 }
 
-/** As Anthropic sends it: what was asked first, what was answered and its parts last. */
+/** Events in Anthropic's order: input usage first, output usage and its iterations last. */
 function inEvents({ usage, ...message }: Body & { usage?: Body }): string {
   const { iterations, output_tokens, ...first } = usage ?? {}
   const events = [
@@ -286,7 +289,7 @@ describeOnce('the most that a request may cost', backend => {
   let proxy: TestProxy
   let project: string
   let key: string
-  /** Newer than the stand-in, which refuses what it does not know: it takes anything, and answers what it is told. */
+  /** Accepts newer requests than the fake provider, which rejects unknown fields, and sends `claudesAnswer`. */
   let claudes: ReturnType<typeof Bun.serve>
   let claudesAnswer = ''
   let claudesRequests: unknown[] = []
@@ -335,7 +338,7 @@ describeOnce('the most that a request may cost', backend => {
     return readAnswer(await fetch(`${proxy.baseUrl}${path}`, { method: 'POST', headers, body: body() }))
   }
 
-  /** The provider does to each what the case says. */
+  /** Makes the provider respond to every request as the case says. */
   function script(each: Case) {
     const bytes = JSON.stringify(answerOf(each))
     const headers = { 'content-type': 'application/json' }
@@ -352,7 +355,7 @@ describeOnce('the most that a request may cost', backend => {
     const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => send(each)))
     for (const { status, text } of answers) expect([200, 400, 429], text).toContain(status)
     expect(requests.length * each.usd).toBeLessThanOrEqual(budget)
-    // What was asked is charged as its vendor does.
+    // Sent requests are charged at the provider's price.
     expect(await spent()).toBeCloseTo(requests.length * each.usd, 6)
   })
 

@@ -6,16 +6,16 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const FIRST = 'How do I change the oil of a mower?'
-/** Of equal normal form, and of the same gist. */
+/** The first has the same normalized text, the second the same gist. */
 const EQUAL = 'how do I change the oil of a mower'
 const SIMILAR = 'What is the best way to change the oil of a mower?'
-/** Of its anchor. */
+/** The anchor is the same, the question is not. */
 const COMPARABLE = 'How do I change the blade of a mower?'
 
-/** On a busy machine, a lookup may take longer than it may: then it is asked again. */
+/** A limit for repeated attempts: on a busy machine, a lookup may time out. */
 const SOON = { timeout: 20_000 }
 
-/** Vectors are made when it is told to: until then there is none in time. All are alike. */
+/** Vectors are available only after `make`. All are equal. */
 describeBackends('vectors that are late', backend => {
   let upstream: Standin
   let proxy: TestProxy | undefined
@@ -52,7 +52,7 @@ describeBackends('vectors that are late', backend => {
     const { cache, headers } = await ask(proxy as TestProxy, key, question(text))
     return `${cache} ${headers.get('x-proxy-cache-reason')}`
   }
-  /** Asked so that its own answer is not stored. */
+  /** Sends a request whose response is not stored. */
   function findOnly(text: string): Promise<string> {
     upstream.script({ kind: 'answer', finishReason: 'content_filter' })
     return find(text)

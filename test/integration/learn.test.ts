@@ -15,9 +15,9 @@ const JUDGE = 'openai/gpt-4.1-mini'
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
 const UNPROVED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 const PROVED = 'Explain how photosynthesis works in the leaves of green plants, with photos'
-/** Any similarity is enough. */
+/** Any similarity suffices. */
 const NEAR = { semantic_threshold: '0.5' }
-/** Nothing of the answer is kept, so that the question can be asked for the first time again. */
+/** The response is not stored, so that the question can be sent for the first time again. */
 const UNSTORED = { 'x-proxy-cache-ttl': '0' }
 
 const verdict = (said: string): Scenario => ({ kind: 'answer', content: JSON.stringify({ verdict: said }) })
@@ -74,16 +74,16 @@ describeOnce('a project that learns', backend => {
       'select source, verdict from cache_verdicts where project_id = $project order by given_at',
     )
 
-  /** Asks what is not known yet, and waits until it is. */
+  /** Sends a new question and waits until its response is stored. */
   async function store(body: string): Promise<void> {
     await ask(proxy, key, body, { 'cache-control': 'no-cache' })
     await proxy.settle()
   }
 
-  /** Until this is so; a judge is asked when a process comes to it. */
+  /** Waits until this is true: a judge is called when a process gets to it. */
   const eventually = (isSo: () => Promise<boolean>) => waitUntil('it comes to that', isSo)
 
-  /** Until nothing waits that the project's judge is to be asked about. */
+  /** Waits until the queue of the project's judge is empty. */
   async function judged(): Promise<void> {
     await proxy.settle()
     await eventually(async () => (await rowsOf('select from judge_queue where project_id = $project')).length === 0)
@@ -116,7 +116,7 @@ describeOnce('a project that learns', backend => {
     await ask(proxy, key, UNPROVED, UNSTORED)
     await judged()
     expect(await verdicts()).toEqual([{ source: 'judge', verdict: 'different' }])
-    // Calibration hears nothing of it.
+    // The verdict does not count in the calibration.
     expect(await rowsOf('select from cache_verdicts where project_id = $project and similarity is not null')).toEqual(
       [],
     )
@@ -187,7 +187,7 @@ describeOnce('a project that learns', backend => {
       expect(await verdicts()).toEqual([{ source: 'review', verdict: 'different' }])
       expect(told(await ask(proxy, key, PROVED, UNSTORED))).toEqual(['MISS', 'unverified:verdict'])
       await proxy.settle()
-      // A person outweighs it.
+      // A person's verdict outweighs it.
       await proxy.query(`insert into cache_verdicts select project_id, context_hash, one_hash, other_hash, 'person', 'same', 1, null, now(), expires_at
         from cache_verdicts where project_id = find_project('${project}')`)
       expect(told(await ask(proxy, key, PROVED, UNSTORED))[0]).toBe('HIT-SEMANTIC')

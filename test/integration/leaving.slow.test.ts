@@ -1,4 +1,4 @@
-/** Leaving is not free: whoever ends a request early, and when, what is charged is never below what its provider bills. */
+/** Disconnecting early is not free: whichever side ends a request, and whenever, the charge is never below the provider's bill. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
@@ -7,7 +7,7 @@ import { type ProxyOptions, startProxy, type TestProxy } from '../harness/proxy.
 import { waitUntil } from '../harness/wait-until.ts'
 import type { RecordedRequest } from '../standin/recording.ts'
 
-/** Dollars for a million tokens read and written. */
+/** US dollars per million tokens, of input and of output. */
 const PRICES: Record<string, [input: number, output: number]> = {
   o3: [2, 8],
   'gpt-4o-mini': [0.15, 0.6],
@@ -18,7 +18,7 @@ const PRICES: Record<string, [input: number, output: number]> = {
 }
 const THOUGHT = 20_000
 const LIMIT = 25_000
-/** So that what is in the middle stays there on a machine that stalls. */
+/** Long enough that a stalled machine does not reach the end of the text early. */
 const LONG = 'seven '.repeat(60)
 const messages = [{ role: 'user', content: 'What is the answer to all of it?' }]
 const thinking = { type: 'enabled', budget_tokens: 10_000 }
@@ -83,7 +83,7 @@ describeBackends('leaving', backend => {
     await upstreams.stop()
   })
 
-  /** What a response has cost is asked for later. */
+  /** The requests for responses. Usage of a response is requested later with GET. */
   const asked = () =>
     [upstreams.openai, upstreams.anthropic]
       .flatMap(({ requests }) => requests as RecordedRequest[])
@@ -129,11 +129,11 @@ describeBackends('leaving', backend => {
     return row ?? { spent: 0, reserved: 0 }
   }
 
-  /** Leaves after so many pieces of the answer; before its head for none. */
+  /** Disconnects after this many pieces of the response; with none, before its head. */
   async function leaveAfter({ path, body }: Door, pieces: number): Promise<void> {
     const leaving = new AbortController()
     const before = asked().length
-    // A response that was read to its end after its client left is stored.
+    // The response is not read from the cache: one that was read to its end after its client disconnected is stored.
     const asking = post(proxy, key, path, body, { signal: leaving.signal, headers: { 'cache-control': 'no-cache' } })
     if (pieces === 0) await waitUntil('it is asked', () => asked().length > before)
     else {
@@ -197,7 +197,7 @@ describeBackends('leaving', backend => {
     test('cut, it is charged what arrived, and the rest stays reserved', async () => {
       const begun = after === 'nothing' ? after : 8
       upstreams.openai.script({ kind: 'cut', after: begun, thinkingTokens: THOUGHT })
-      // Before the event that says what was thought.
+      // The connection is cut before the event with the thinking tokens.
       upstreams.anthropic.script({ kind: 'cut', after: begun === 8 ? 4 : begun, thinkingTokens: THOUGHT })
       await post(proxy, key, door.path, door.body).then(
         response => response.text(),
@@ -231,7 +231,7 @@ describeBackends('leaving', backend => {
       async (_, pieces) => {
         for (const isBudgeted of [false, true]) {
           if (isBudgeted) await setBudget(5)
-          // What a provider writes until it sees that its connection has ended has no bound.
+          // A provider may write any amount before it notices a disconnect, so it stops by itself.
           if (pieces === 0 || !isText) script({ firstByteDelayMs: pieces === 0 ? 1_000 : 0 }, 20)
           else upstreams.openai.script({ kind: 'hang', after: pieces, content: LONG, chunkPauseMs: 20 })
           const before = (await records()).length
@@ -302,7 +302,7 @@ describeBackends('leaving', backend => {
 
   test('a usage that its client kept from being reported is doubtful', async () => {
     script({ thinkingTokens: THOUGHT }, 0)
-    // Not written anew, because a number would be rounded: then its usage is not asked for.
+    // The body is forwarded unchanged, because parsing would round the number. So the proxy does not request usage either.
     const body = `{"model":"o3","stream":true,"stream_options":{},"seed":9007199254740993,"messages":${JSON.stringify(messages)}}`
     await (await post(proxy, key, '/chat/completions', body)).text()
     const { usd, doubtful, estimated, status } = await recorded()
@@ -336,7 +336,7 @@ describeBackends('leaving', backend => {
 
   describe('a response that its provider keeps', () => {
     const background = { model: 'o3', input: 'What is it?', service_tier: 'default', background: true }
-    /** Providers are asked for what was left open, until this holds. */
+    /** Runs a proxy that requests the usage of unsettled responses from their providers, until this is true. */
     async function follow(what: string, holds: () => Promise<boolean>): Promise<void> {
       const following = await startProxy({ ...options, reconcileEveryMs: 100 })
       await waitUntil(what, holds)
@@ -364,7 +364,7 @@ describeBackends('leaving', backend => {
         expect(first).toMatchObject({ estimated: expect.any(String), status: 200 })
         expect(first.usd).toBeLessThan(0.01)
         expect(first.usd + first.doubtful).toBeGreaterThanOrEqual(billedUsd())
-        // A new budget begins with what is charged, and a total with nothing.
+        // A new budget by day begins with the charged amount, a `total` budget with nothing.
         await proxy.query(`select set_budget('${project}', 'usd', 5, 'day')`)
         if (!isBudgeted) await setBudget(5)
         const total = `budget_id in (select id from budgets where project_id = find_project('${project}') and per = 'total')`

@@ -6,7 +6,7 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 const OTHERS = 10
-/** So that what is refused was kept waiting by the lock, and not by a busy machine. */
+/** Long enough that only the lock rejects requests, not a busy machine. */
 const ADMISSION_LIMIT_MS = 4_000
 const ROUNDS = 20
 
@@ -28,7 +28,7 @@ describeReal("an operator's transaction holds one project's counter", backend =>
   const askNew = (key: string) => ask(proxy, key, `Question ${crypto.randomUUID()}?`)
   const askOthers = () => Promise.all(others.map(askNew))
 
-  /** Resolves once the counter is held, to what lets go of it. */
+  /** Locks the counter. Resolves to a function that releases it. */
   async function hold(project: string): Promise<() => Promise<unknown>> {
     const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const transaction = operator.begin(async sql => {
@@ -56,7 +56,7 @@ describeReal("an operator's transaction holds one project's counter", backend =>
     const project = `held-${crypto.randomUUID()}`
     const held = await proxy.createKey({ project })
     expect((await askNew(held)).status).toBe(200)
-    // It is let go at the end alone: what waited for it would not come back before.
+    // The counter is released only at the end, so a request that waits for it would not return before.
     const letGo = await hold(project)
     let isOver = false
     const refused: Answer[] = []
@@ -83,7 +83,7 @@ describeReal("an operator's transaction holds one project's counter", backend =>
     const keys = [await proxy.createKey({ project: held }), await proxy.createKey({ project: free })]
     for (const key of keys) expect((await ask(proxy, key, 'One that counts?')).status).toBe(200)
     const bad = { model: 'nobody-has-this-model', messages: [{ role: 'user', content: 'hi' }] }
-    // Admitted before the counter is held, or refused; refunded after.
+    // The requests are admitted before the counter is locked or are rejected, and are refunded afterwards.
     const lateFailing = keys.map(key => ask(proxy, key, bad))
     const letGo = await hold(held)
     await Promise.all(lateFailing)

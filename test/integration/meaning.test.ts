@@ -4,7 +4,7 @@ import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-/** Vectors of one topic have a cosine of .97, others of .2: an embedder that knows the topic, and nothing finer. */
+/** Vectors of one topic have a cosine of 0.97, others of 0.2: an embedder that knows topics and nothing finer. */
 function vectorOf(text: string): number[] {
   const topic = ['everest', 'phone', 'remote work'].findIndex(each => text.toLowerCase().includes(each))
   const own = 8 + (Bun.hash.crc32(text) % 500)
@@ -69,7 +69,7 @@ describeBackends('an embedder of meaning', backend => {
     expect(await embeddedFor('bob', 'How tall is the north face of Mount Everest?')).toBe(1)
   })
 
-  /** Questions with one gist have one vector. */
+  /** Questions with the same gist have the same vector. */
   test.each([
     ['How tall is Mount Everest?', 'What is the height of Mount Everest?', 1],
     ['How do I cancel my phone contract at home?', 'How can I terminate my phone contract at home?', 1],

@@ -20,7 +20,7 @@ async function issueAsk(database: Database) {
   return { keyHash: new Bun.CryptoHasher('sha256').update(key).digest('hex'), requests: 1 }
 }
 
-/** As if this deploy brought other columns: the view is another, and so is the ledger. */
+/** Replaces the view as a deploy with other columns does, and its checksum. */
 function changeView(columns: string): string {
   return `drop view resolved_keys cascade;
     create view resolved_keys as select ${columns} from api_keys k;
@@ -81,7 +81,7 @@ describeReal('a deploy', backend => {
       await database.runScript(`drop owned by ${role} cascade; drop role ${role}`)
     })
     await migrate(theirs)
-    // As where the next release brings another.
+    // The next release brings other functions.
     await theirs.runScript(`update schema_migrations set checksum = 'another' where name like '%search_cache.sql'`)
     expect(await migrate(theirs)).toMatchObject({ applied: expect.arrayContaining(['functions']), repaired: [] })
     const ask = { projectId: 1, requestHash: '0'.repeat(64), semantic: null, maxAgeSeconds: null }
@@ -126,7 +126,7 @@ describeReal('a deploy', backend => {
     let done: Promise<unknown> | null = null
     await other.begin(async transaction => {
       await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model_proxy migrate'))`)
-      // Up to date or not.
+      // It waits although the schema may be up to date.
       await expect(migrate(database, { waitLimitMs: 300 })).rejects.toThrow('another proxy migrates the database')
       await database.runScript(`update schema_migrations set checksum = 'another' where name = 'seed/000_plans.sql'`)
       done = migrate(database, { onWait: seconds => waits.push(seconds) })
@@ -146,7 +146,7 @@ describeReal('a deploy', backend => {
     const client = postgres(one.url, { max: 1 })
     await client.begin(async transaction => {
       await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model_proxy migrate'))`)
-      // A database that takes longer to answer counts as gone, for once.
+      // A database that responds slowly may be seen as not deploying once, so this is repeated.
       await waitUntil('it is seen', () => createDeployMonitor(one.database).isDeploying(performance.now()))
       expect(await createDeployMonitor(another.database).isDeploying(performance.now())).toBe(false)
     })
@@ -163,11 +163,11 @@ describeReal('a deploy', backend => {
     async function keepAsking(call: () => Promise<{ granted: number; key_id: number }[]>): Promise<void> {
       while (running) {
         const rows = await call().catch(error => {
-          // A statement that would wait for a lock fails, and is tried again.
+          // A statement that would wait for a lock fails, and is repeated.
           if (!isLockTimeout(error)) failures.push(error)
           return null
         })
-        // Each its own answer, also where statements went stale in the midst of others.
+        // Each caller gets its own reply, although statements may become invalid while others run.
         if (rows) expect(rows).toMatchObject([{ verdict: 'active', granted: 1, project_name: 'acme' }])
         answered++
       }
@@ -196,7 +196,7 @@ describeReal('a deploy', backend => {
     })
     for (let deploy = 0; deploy < 4; deploy++) {
       await Bun.sleep(500)
-      // The view as it is, and one column more: nothing in between is ever seen.
+      // The view in turn with and without another column, in one transaction, so that no client sees it missing.
       const text = await Bun.file(new URL('../../sql/views/resolved_keys.sql', import.meta.url)).text()
       const changed =
         deploy % 2 === 0

@@ -1,4 +1,6 @@
-/** Which provider is asked for a name, and by which name: with lists of an aggregator's own, and without an aggregator. */
+/**
+ * The provider that is called for a model name, and the name that it receives: with an aggregator's own list, and without an aggregator.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'
 import { type Answer, ask, get, post } from '../harness/client.ts'
@@ -17,7 +19,7 @@ const hello = (model: string, fields: Record<string, unknown> = {}) => ({
   ...fields,
 })
 
-/** An aggregator of plain answers; `names` is its list, null for none. */
+/** Starts an aggregator with plain responses; `names` is its list, null for none. */
 function startAggregator(names: readonly string[] | null, apiKey: string | null = null) {
   const asked: { model: string; authorization: string | null }[] = []
   let lists = 0
@@ -139,7 +141,7 @@ describeOnce('names of models', backend => {
         ['llama3.2:latest', null],
       ])
       expect((await get(proxy, '/models/llama3.3', key)).status).toBe(404)
-      // It may have been pulled since.
+      // The model may have been pulled since the list was read.
       expect((await ask(proxy, key, hello('llama3.3'))).status).toBe(200)
       expect(aggregator.asked).toMatchObject([{ model: 'llama3.3' }])
     })

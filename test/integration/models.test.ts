@@ -111,7 +111,7 @@ describeOnce('GET /v1/models', backend => {
       expect(await client.models.retrieve(id)).toMatchObject({ id, object: 'model' })
       expect((await get(`/models/${id}`)).status).toBe(200)
     }
-    // Not in the list, and of use all the same: the aggregator has it under another name.
+    // The model is not in the list but is usable: the aggregator has it under another name.
     expect(await client.models.retrieve('gpt-4o')).toMatchObject({ id: 'gpt-4o', owned_by: 'openai' })
     await expect(client.models.retrieve('gpt-9')).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
   })
@@ -190,7 +190,7 @@ describeReal('bun run catalogue:sync', backend => {
   let pages: unknown[]
   let seenKeys: (string | null)[]
 
-  /** One page after another; the address of the next is relative, as the aggregator gives it. */
+  /** Serves the list in pages. The address of the next page is relative, as the aggregator gives it. */
   function serve() {
     return Bun.serve({
       port: 0,
@@ -280,7 +280,7 @@ describeReal('bun run catalogue:sync', backend => {
     expect(lines.find(line => line.startsWith('changed: openai/gpt-4o '))).toMatch(/input 2\.5\d* -> 3\.1/)
     expect(lines.find(line => line.startsWith('left alone: openai/gpt-4.1 '))).toMatch(/input 1\.9\d* -> 2/)
     expect(lines.at(-1)).toMatch(/^Dry run, nothing was changed: 4 models offered, 1 without a fixed price; 1 added, /)
-    // A list without embeddings says nothing about them.
+    // A list without embeddings does not change embedding models.
     expect(dry.stdout).not.toContain('text-embedding')
     expect(await readRows()).toEqual(before)
     expect(new Set(seenKeys)).toEqual(new Set(['Bearer sk-aggregator']))

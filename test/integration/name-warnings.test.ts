@@ -1,4 +1,4 @@
-/** A name that nothing has ever matched is accepted, and the answer says so. */
+/** A name that has never matched anything is accepted, with a warning in the response. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import { findSimilarNames } from '../../src/providers/similar-names.ts'
@@ -131,7 +131,7 @@ describeBackends('names that nothing has matched', backend => {
     const right = { fallbacks: 'claude-haiku-4-5', semantic_judge_model: '', aliases: '', allowed_models: '' }
     expect((await to('POST', 'settings', right)).json.warnings).toEqual([])
     expect((await to('GET', 'settings')).json.warnings).toEqual([])
-    // An alias is a name for clients alone: nothing else may stand for a model by it.
+    // An alias is for clients only, so settings cannot name a model by it.
     const byAlias = { aliases: 'fast=gpt-4o-mini', fallbacks: 'fast', allowed_models: 'fast' }
     expect((await to('POST', 'settings', byAlias)).json.warnings).toEqual([
       expect.stringMatching(/^No model is known by the name fast\./),
@@ -157,7 +157,7 @@ describeBackends('names that nothing has matched', backend => {
     })
     expect(status).toBe(200)
     await proxy.settle()
-    // A total begins with nothing spent.
+    // A `total` budget begins with nothing spent.
     expect((await budget({ tag: 'env=prod', per: 'total' })).json.warnings).toEqual([])
     await proxy.query('select roll_up_usage()')
     expect((await budget({ tag: 'env=prod', per: 'total' })).json.warnings).toEqual([])

@@ -1,4 +1,4 @@
-/** A vendor that speaks a known format is one row: tried in a copy of the tree with nothing else changed. */
+/** A vendor with a known format is one row: tested in a copy of the tree with no other change. */
 import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,7 @@ import { type AnthropicStandin, startAnthropicStandin } from '../standin-anthrop
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const COPIED = ['src', 'sql', 'scripts', 'package.json', 'tsconfig.json', 'bunfig.toml', 'test/harness']
-/** One of each format, with names that another vendor's look like, too. */
+/** A vendor of each format. Their model names also look like another vendor's. */
 const ROWS = `insert into vendors (
     name, title, base_url, format, endpoints, passes, keeps, headers, model_names, prefixes_models, makes_models, client_agent, place
 )
@@ -33,7 +33,7 @@ describe('a new vendor', () => {
   let bolt: AnthropicStandin
   let proxy: ProxyProcess
 
-  /** In the copy; its output, or an error with all that it says. */
+  /** Runs a command in the copy. Returns its output, or throws an error with all of it. */
   function run(command: readonly string[], environment: Record<string, string> = {}, input = ''): string {
     const { exitCode, stdout, stderr } = Bun.spawnSync([...command], {
       cwd: tree,
@@ -94,7 +94,7 @@ describe('a new vendor', () => {
       'Bearer sk-of-acme',
     ])
     expect(bolt.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['sk-of-bolt'])
-    // A client that keeps the rest of the vendor's base address.
+    // A client that keeps the rest of the vendor's base URL.
     const kept = { baseUrl: proxy.baseUrl.replace(/\/v1$/, '/inference/v1') }
     expect((await ask(kept, key, question('llama-3.1-8b-instant'))).cache).toBe('HIT')
     await expect(

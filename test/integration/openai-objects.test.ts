@@ -1,4 +1,4 @@
-/** Objects that OpenAI alone stores: each belongs to one project, whoever shares the account there. */
+/** Objects that only OpenAI stores: each belongs to one project, although projects share an account there. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { traitsOf } from '../../src/providers/stored-object-collections.ts'
@@ -34,7 +34,7 @@ describeBackends('objects at OpenAI', backend => {
   beforeEach(async () => {
     openai.reset()
     const [mine, theirs] = [`b-${crypto.randomUUID()}`, `b-${crypto.randomUUID()}`]
-    // One account for both.
+    // Both projects share one account.
     for (const project of [mine, theirs]) {
       await proxy.createKey({ project, type: 'project' })
       await storeKey(proxy.stores, project, 'openai', 'sk-shared-account')

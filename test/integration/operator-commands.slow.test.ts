@@ -1,4 +1,4 @@
-/** The commands that make a project, its keys and an administrator: as a start prints them, and with what people mistype. */
+/** The commands that create a project, its keys and an administrator: as a start prints them, and with mistakes of operators. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -48,7 +48,7 @@ async function acceptInvitation({ baseUrl }: ProxyProcess, invitation: string, p
   return (await fetch(url, { method: 'POST', headers, body: JSON.stringify({ invitation, password }) })).status
 }
 
-/** Made once a database: what commands do there does not depend on which it is. */
+/** Defines the tests of the commands for one database. Commands do not depend on the kind of database. */
 function describeCommands(environment: () => Record<string, string>): void {
   const run = (args: string, input?: string) => runLine(`${COMMAND} ${args}`, environment(), input)
 
@@ -67,7 +67,7 @@ function describeCommands(environment: () => Record<string, string>): void {
     const { stdout, stderr } = await run('create-admin Ada@example.org')
     expect(stdout).toMatch(token)
     expect(stderr).toMatch(/^Choose a password with it at http\S+\/dashboard\/invitation: [^\n]+\n$/)
-    // A lost one, and where there are no pages.
+    // A replacement for a lost invitation, without a dashboard.
     expect(await runLine(`DASHBOARD=off ${COMMAND} create-admin ada@example.org`, environment())).toEqual({
       exitCode: 0,
       stdout: expect.stringMatching(token),
@@ -202,7 +202,7 @@ describe('on an embedded database', () => {
     expect(proxy.output()).not.toContain(password)
     proxy.signal('SIGTERM')
     await proxy.ended()
-    // It rests: the command opens the database itself.
+    // The proxy is stopped: the command opens the database itself.
     expect((await runLine(`${COMMAND} create-project at-rest`, environment)).stdout).toMatch(/^proj_\d+\n$/)
     proxy = await startProxyProcess({ ...environment, OPERATOR_COMMAND: COMMAND })
     const [, line = ''] = /^Another key for a project: (.*)$/m.exec(proxy.output()) ?? []

@@ -77,7 +77,7 @@ describe.skipIf(!psqlPath)(title, () => {
       return project
     }
 
-    /** All that an operator's script may change. */
+    /** All data that an operator's script may change. */
     async function everything(): Promise<unknown[]> {
       const { rows } = await sql`
         select (select json_agg(p order by p.id) from projects p) as projects,
@@ -245,7 +245,7 @@ describe.skipIf(!psqlPath)(title, () => {
               `no such key: it begins with "${key.slice(0, 17)}", as the key "ci" of the project "${project}" does, but is not the whole of that; give these 17 characters alone, or the whole key`,
             ),
           )
-          // Nothing else of a key reaches a log.
+          // No other part of a key reaches a log.
           expect(JSON.stringify(ended)).not.toContain(given)
         }
       }
@@ -574,7 +574,7 @@ describe.skipIf(!psqlPath)(title, () => {
         ['set-budget', { project, per: 'day' }, /the amount is missing/],
         ['set-budget', { project, usd: '-1', per: 'day' }, /usd is not valid/],
         ['set-budget', { project, usd: '1', tokens: '1', per: 'day' }, /two amounts/],
-        // A variable of the shell that is empty: not a budget of all that the project spends.
+        // An empty variable of the shell does not create a budget for the whole project.
         ['set-budget', { project, usd: '1', per: 'day', key: '' }, /no such key: ""/],
         ['set-budget', { project, usd: '1', per: 'day', model: '' }, /model "" is not valid/],
         ['set-budget', { project, usd: '1', per: 'day', tag: '' }, /tag "" is not valid/],

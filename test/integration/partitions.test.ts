@@ -6,7 +6,7 @@ import { describeBackends, describeReal } from '../harness/backends.ts'
 
 const DAY_MS = 86_400_000
 
-/** Its partitions, as the days (UTC) on which they begin and end. */
+/** The table's partitions, as the days (UTC) on which they begin and end. */
 async function partitions(database: Database, parent: string): Promise<string[]> {
   const rows = await database.call<{ span: string }>(
     `select to_char(p.begins at time zone 'UTC', 'YYYY-MM-DD') || ' ' || to_char(p.ends at time zone 'UTC', 'YYYY-MM-DD') as span
@@ -20,7 +20,7 @@ const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const daysFrom = (ms: number, days: number) =>
   Array.from({ length: days }, (_, i) => `${dayOf(ms + i * DAY_MS)} ${dayOf(ms + (i + 1) * DAY_MS)}`)
 
-/** Leaves one partition, until midnight, that is said to have so many rows. */
+/** Leaves one partition, until midnight, with this estimated number of rows. */
 async function beginWith(database: Database, rows: number, next = ''): Promise<void> {
   await database.runScript(`
     do $$ declare old text; begin
@@ -41,7 +41,7 @@ describeBackends('partitions', backend => {
     const months = await partitions(database, 'usage_records')
     expect(months[1]).toMatch(new RegExp(`^${dayOf(today)} \\d{4}-\\d\\d-01$`))
 
-    // As the release before made them: the one ahead gives way to days, as long as it is empty.
+    // A partition ahead, as the previous release created it. Days replace it as long as it is empty.
     const ahead = (name: string, days: number) => `execute format('create table ${name} partition of usage_records
       for values from (%L) to (%L)', date_trunc('day', now(), 'UTC') + interval '${days} days', date_trunc('day', now(), 'UTC') + interval '${days + 30} days');`
     await beginWith(database, 6_000_000, ahead('usage_records_ahead', 2))
@@ -116,10 +116,10 @@ describeReal('partitions', backend => {
     })
     await reading.promise
     const has = async () => (await partitions(database, 'usage_records')).includes('2020-01-01 2020-02-01')
-    // What has no partition gets one meanwhile.
+    // Other tables get their partitions in the meantime.
     await database.runScript(`do $$ declare ahead text; begin
       for ahead in select p.name from list_partitions('request_contents') p loop execute format('drop table %I', ahead); end loop; end $$`)
-    // While somebody reads.
+    // A dump is still reading.
     await callFunction(database, 'maintain_usage_partitions', {})
     expect(await has()).toBe(true)
     expect(await partitions(database, 'request_contents')).toHaveLength(4)

@@ -6,12 +6,12 @@ import { waitUntil } from '../harness/wait-until.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-/** Of the same normalized text; verified to ask the same; similar, and not verified. */
+/** The first has the same normalized text. The second is verified to ask the same. The third is similar and not verified. */
 const SAME_WORDS = `Could you please ${QUESTION.toLowerCase()}?`
 const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
 const UNVERIFIED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
 
-/** Any similarity is enough. */
+/** Any similarity suffices. */
 const NEAR = { semantic_threshold: '0.5', cache_feedback: 'any' }
 const STORED_ALONE = { 'cache-control': 'only-if-cached' }
 
@@ -36,7 +36,7 @@ describeBackends('a project', backend => {
   const set = (setting: string, value: string) =>
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
 
-  /** Asks what is not known yet, and waits until it is. */
+  /** Sends a new question and waits until its response is stored. */
   async function learn(body: Parameters<typeof ask>[2]): Promise<void> {
     await ask(proxy, key, body)
     await proxy.settle()
@@ -112,7 +112,7 @@ describeBackends('a project', backend => {
       await set(setting, value)
       await learn(QUESTION)
       expect(told(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'threshold'])
-      // As before for those who ask again, also where the proxy remembers the wording.
+      // A repeated question gets the same decision as a new one, although the proxy remembers the wording.
       await set('semantic_policy', 'verified')
       expect(told(await ask(proxy, key, UNVERIFIED))).toEqual(['MISS', 'unverified:neighbour'])
     })
@@ -152,7 +152,7 @@ describeBackends('a project', backend => {
       from semantic_shadow where project = '${project}'`,
     )
     expect(rows).toEqual([{ reason: 'verified', hits: 1, has_tokens: true, has_cost: true }])
-    // Upstream's answer was stored like any other.
+    // The upstream's response was stored like any other.
     expect((await ask(proxy, key, OTHER_WORDS)).cache).toBe('HIT')
   })
 
@@ -185,7 +185,7 @@ describeBackends('a project', backend => {
   })
 
   describe('is told by people', () => {
-    /** A wording that is served and remembered; the request that last was. */
+    /** Sends a wording twice, so that its hit is remembered. Returns the id of the last request. */
     async function serveTwice(words: string): Promise<string> {
       let id = ''
       for (let i = 0; i < 2; i++) {
@@ -205,7 +205,7 @@ describeBackends('a project', backend => {
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"wrong"')])
       expect(told(await ask(proxy, key, words))).toEqual(['MISS', 'unverified:verdict'])
       await proxy.settle()
-      // What was stored for the very same request is still right.
+      // The response that was stored for the exact request is still valid.
       for (const each of [words, QUESTION]) expect((await ask(proxy, key, each)).cache).toBe('HIT')
     })
 

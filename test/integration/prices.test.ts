@@ -1,4 +1,4 @@
-/** What answers cost, as their vendors' price pages have it: tiers, long prompts, what was cached and for how long. */
+/** Costs of responses by their providers' published prices: tiers, long prompts, cached tokens and their lifetime. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Catalogue, computeCostUsd, loadCatalogue } from '../../src/catalogue/catalogue.ts'
@@ -36,7 +36,7 @@ const OPENAI: [model: string, tier: string, above: number, input: number, cached
   ['o3', 'priority', 0, 3.5, 0.875, 14],
 ]
 
-/** US dollars per million: input, cached input, kept five minutes, kept an hour, output. */
+/** US dollars per million: input, cached input, cached for five minutes, cached for an hour, output. */
 const ANTHROPIC: [model: string, above: number, ...prices: [number, number, number, number, number]][] = [
   ['claude-sonnet-4-5', 0, 3, 0.3, 3.75, 6, 15],
   ['claude-sonnet-4-5', 200_000, 6, 0.6, 7.5, 12, 22.5],
@@ -45,7 +45,7 @@ const ANTHROPIC: [model: string, above: number, ...prices: [number, number, numb
   ['claude-sonnet-5-5', 0, 2, 0.1, 2.5, 4, 10],
 ]
 
-/** Tokens beyond a condition's bound, of which so many are cached, and tokens that come out. */
+/** Input tokens above a condition's bound, cached tokens among them, output tokens. */
 const SIZES = [
   [1, 0, 1],
   [1_000, 400, 300],
@@ -113,7 +113,7 @@ describeEmbedded('prices', backend => {
       input_tokens_details: { text_tokens: 50, image_tokens: 250 },
     }
     const heard = { input_tokens: 700, output_tokens: 90, input_token_details: { text_tokens: 100, audio_tokens: 600 } }
-    // Of a response in a session: half of the text and some of the sound was cached.
+    // A response in a session: some of the text and of the audio was cached.
     const spoken = {
       input_tokens: 1_100,
       output_tokens: 300,
@@ -145,7 +145,7 @@ describeEmbedded('prices', backend => {
     const output = [{ type: 'web_search_call' }, { type: 'web_search_call' }, { type: 'message' }]
     const response = { output, usage: { input_tokens: 1_000, output_tokens: 200 } }
     expect(cost('responses', 'openai', 'gpt-5.4', response)).toBeCloseTo((1_000 * 2.5 + 200 * 15) / MILLION + 0.02, 12)
-    // Three searches of files, and two containers of 4 GB, one of which served two calls.
+    // Three file searches, and two containers of 4 GB, one of which served two calls.
     const ran = ['cntr_1', 'cntr_1', 'cntr_2'].map(id => ({ type: 'code_interpreter_call', container_id: id }))
     const found = Array.from({ length: 3 }, () => ({ type: 'file_search_call' }))
     const tools = [

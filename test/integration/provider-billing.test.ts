@@ -1,4 +1,7 @@
-/** What is reserved is what a provider can bill: hosts, plugins, presets, fees and limits of aggregators; tiers, tools and thoughts of OpenAI's. */
+/**
+ * Reservations cover the most that a provider can bill: hosts, plugins, presets, fees and limits of aggregators; tiers, tools and thinking
+ * of OpenAI.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
@@ -9,12 +12,12 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 type Body = Record<string, unknown>
 type LimitMode = 'honours' | 'ignores' | 'rejects' | 'ignoresBoth'
 
-/** The catalogue's prices, which the aggregator's list has: of its cheapest host. */
+/** The catalogue's prices, from the aggregator's list: those of its cheapest host. */
 const MODEL = 'openai/gpt-4o-mini'
 const PROMPT_USD = 0.15 / 1e6
 const COMPLETION_USD = 0.6 / 1e6
 const LONGEST = 16_384
-/** Another host of the same model. */
+/** The price of another host of the same model, as a multiple. */
 const DEAR = 12
 const PAGES = 1_000
 const PAGE_USD = 0.002
@@ -23,7 +26,7 @@ const FEE_USD = 0.01
 
 const objectOf = (value: unknown): Body => (typeof value === 'object' && value !== null ? (value as Body) : {})
 
-/** Bills a request as OpenRouter does; null where no host is left. */
+/** Bills a request as OpenRouter does; null if no host is left. */
 function bill(body: Body, limit: number): number | null {
   const routing = objectOf(body.provider)
   const most = objectOf(routing.max_price)
@@ -60,7 +63,7 @@ function refuse(status: number, body: Body): Response {
   return Response.json(body, { status })
 }
 
-/** As Mistral answers to a field that it does not know. */
+/** Mistral's response to an unknown field. */
 const UNKNOWN_FIELD = {
   object: 'error',
   message: {
@@ -160,7 +163,7 @@ describeOnce('what an aggregator can bill', backend => {
   const AT_ONCE = 30
 
   test.each(draw(Object.entries(CASES)))('%s: many at once are billed no more than their budget', async (_, fields) => {
-    // Far less than all of them cost at another host.
+    // Far less than all requests cost at another host.
     const usd = 'provider' in fields ? 0.005 : 1
     for (const proxy of [openRouter, other]) {
       bodies = []
@@ -312,7 +315,7 @@ describeOnce('what an aggregator can bill', backend => {
   })
 })
 
-/** Dollars for a million tokens read and written, by tier; `picture`: tokens of one of the largest size and quality. */
+/** US dollars per million tokens, of input and of output, by tier. `picture`: tokens of one in the largest size and quality. */
 const OPENAI = {
   'gpt-4o-mini': { context: 128_000, longest: 16_384, default: [0.15, 0.6], priority: [0.25, 1] },
   'gpt-5-mini': { context: 400_000, longest: 128_000, flex: [0.125, 1], default: [0.25, 2], priority: [0.45, 3.6] },
@@ -322,7 +325,10 @@ const SEARCH_USD = 0.01
 const USUAL_SEARCHES = 10
 const isLarge = (body: Body) => /"type":"(?:image_url|file|input_image|input_file)"/.test(JSON.stringify(body))
 
-/** The dearest that OpenAI may make of a request: the tier that its project may have, as many searches, and as long an answer, as it allows. */
+/**
+ * The highest bill that OpenAI may write for a request: the tier of its project, and the most searches and the longest response that the
+ * request allows.
+ */
 function billOpenAi(body: Body) {
   const model = OPENAI[body.model as keyof typeof OPENAI]
   const {
@@ -338,7 +344,7 @@ function billOpenAi(body: Body) {
   const searches = hasSearch ? Math.min(max_tool_calls ?? USUAL_SEARCHES, USUAL_SEARCHES) : 0
   const limit = (body.max_tokens ?? body.max_completion_tokens ?? body.max_output_tokens ?? model.longest) as number
   const text = JSON.stringify([body.messages, body.input, body.prompt, body.tools]).length
-  // What a search finds may fill the context.
+  // Search results may fill the context.
   const input = (isLarge(body) || hasSearch ? model.context : text) * (1 + searches)
   const output = limit * n
   return {
@@ -400,7 +406,7 @@ describeOnce('what OpenAI can bill', backend => {
         const body = (await request.json()) as Body
         const billed = billOpenAi(body)
         billedUsd += billed.usd
-        // So that others are reserved for meanwhile.
+        // Leaves time for other reservations.
         await Bun.sleep(20)
         return Response.json(answerOpenAi(new URL(request.url).pathname, body, billed))
       },
@@ -464,9 +470,9 @@ describeOnce('what OpenAI can bill', backend => {
       { model: 'gpt-image-1-mini', prompt: 'A tree', n: 4, size: '1536x1024', quality: 'high' },
     ],
   }
-  /** Whose tier, or audio, has no price. */
+  /** Cases whose tier or audio has no price. */
   const REJECTED = new Set(['audio and a picture', 'a tier that nobody knows'])
-  /** Of which one may cost more than the budget. */
+  /** Cases of which a single request may cost more than the budget. */
   const TOO_DEAR = new Set(['searches'])
   const AT_ONCE = 30
 

@@ -39,7 +39,7 @@ interface Outcome {
   stderr: string
 }
 
-/** Runs a command from another folder than the repository's, with nothing but these settings. */
+/** Runs a command outside the repository's directory, with these settings only. */
 async function run(command: string[], environment: Record<string, string>, input = ''): Promise<Outcome> {
   const running = Bun.spawn(command, {
     cwd: tmpdir(),
@@ -200,7 +200,7 @@ describe('provider keys with nothing configured (embedded)', () => {
       const key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'test' })
       await database.close()
 
-      // The port is told by the folder.
+      // The data directory contains the port.
       const folder = { DATA_DIR: dataDir }
       expect(await setKey(folder, ['acme', 'openai'], 'sk-while-it-runs')).toMatchObject({ exitCode: 0, stderr: '' })
       expect((await stat(join(dataDir, 'encryption.key'))).mode & 0o777).toBe(0o600)

@@ -1,4 +1,4 @@
-/** What providers have been seen to send, and what each endpoint makes of it: the client's response, the cache, the record. */
+/** Recorded responses of providers, and the results at each endpoint: the client's response, the cache, the record. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
@@ -7,7 +7,7 @@ import { findDifferences } from '../harness/provider-cases/find-differences.ts'
 import { type ProviderTable, type SentRow, sendRows, startTable } from '../harness/provider-cases/send-rows.ts'
 import { SIBLINGS } from '../harness/provider-cases/siblings.ts'
 
-/** What the files leave open. */
+/** Expectations that the case files do not contain. */
 const ALSO: Record<string, Expected> = {
   b11: { maxCost: 0 },
   b12b: { maxCost: 0 },

@@ -14,7 +14,7 @@ const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green pla
 const CHAT = { model: 'gpt-4o-mini' }
 const messages = (content: string) => [{ role: 'user', content }]
 
-/** Every door behind which something is stored, and how it names a user. */
+/** Every endpoint whose responses are stored, and the field that names a user. */
 const DOORS: Record<string, { path: string; body(about: string): Body; naming(user: string): Body }> = {
   chat: {
     path: '/chat/completions',
@@ -53,7 +53,7 @@ const DOORS: Record<string, { path: string; body(about: string): Body; naming(us
   },
 }
 
-/** Names of more characters than are recorded, that differ in the last. */
+/** Two names that are longer than what is recorded and differ in the last character only. */
 const LONG = { one: `${'x'.repeat(300)}1`, other: `${'x'.repeat(300)}2` }
 
 describeBackends('a purge by user and key', backend => {
@@ -112,7 +112,7 @@ describeBackends('a purge by user and key', backend => {
     const isVector = name === 'embeddings'
     const counted = (n: number) => (isVector ? { entries: 0, vectors: 2 * n } : { entries: n, vectors: 0 })
     expect(await all()).toEqual(['MISS', 'MISS', 'MISS', 'MISS'])
-    // Who is given it later does not make it theirs.
+    // A later hit does not make the entry belong to the user who got it.
     expect(await at(colleague, 'Lisbon', 'alice')).toBe('HIT')
     expect(await at(key, 'Berlin', 'bob')).toBe('HIT')
 

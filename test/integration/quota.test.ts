@@ -7,10 +7,10 @@ import { waitUntil } from '../harness/wait-until.ts'
 
 const NO_WINDOWS = { inFlight: () => null }
 
-/** What becomes of the replies to reservations and refunds; the database itself always does its work. */
+/** The replies to reservations and refunds: received, late or lost. The database itself always executes them. */
 type Fate = 'answered' | 'late' | 'lost'
 
-/** A quota over the database, whose replies to what `fated` matches can be held back or lost. */
+/** A quota over a database. Replies to statements that match `fated` can be delayed or lost. */
 function openQuota(database: Database, backend = database.backend, fated = /admit\(|refund_requests\(/) {
   let fate: Fate = 'answered'
   const held: (() => void)[] = []
@@ -37,7 +37,7 @@ function openQuota(database: Database, backend = database.backend, fated = /admi
   }
 }
 
-/** A project with so many requests a month, and one key. */
+/** Creates a project with this monthly quota, and one key. */
 async function createAccount(database: Database, perMonth: number) {
   const name = `p-${crypto.randomUUID()}`
   await database.call(`insert into plans values ('${name}', 1000, 1000, ${perMonth})`, [])
@@ -73,11 +73,11 @@ describeBackends('quota', backend => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 11)
     const { quota } = openQuota(database)
-    // The first of a month makes its counter.
+    // The first reservation of a month creates the counter.
     expect(await quota.reserve(keyHash)).toMatchObject({ reserved: true })
     const asked = [8, 3, 1, 1, 1].map(requests => quota.reserve(keyHash, requests))
     const replies = await Promise.all(asked)
-    // They travel together: what is too little for three is left for those that ask for one.
+    // The requests share one batch: what is too little for three is left for those that need one.
     expect(replies.map(({ reserved }) => reserved)).toEqual([true, false, true, true, false])
     await quota.settled()
     expect(await counted()).toBe(11)
@@ -116,7 +116,7 @@ describeBackends('quota', backend => {
   test.each(['late', 'lost'] as const)('a reply that is %s is a 503, and what it granted is given back', async fate => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 10_000)
-    // A server's time limit, on either backend.
+    // The time limit of a server, on either backend.
     const { quota, become, release, heldReplies } = openQuota(database, 'real')
     become(fate)
     const [one, many] = await Promise.allSettled([quota.reserve(keyHash), quota.reserve(keyHash, 9_000)])
@@ -128,7 +128,7 @@ describeBackends('quota', backend => {
     if (fate === 'late') expect(heldReplies()).toBeGreaterThan(0)
     await quota.settled()
     await waitUntil('both are given back', async () => (await counted()) === 0)
-    // And once: the next one finds the month as it was.
+    // Each is refunded once: the next reservation finds the full month.
     expect(await openQuota(database).quota.reserve(keyHash, 10_000)).toMatchObject({ reserved: true })
     expect(await counted()).toBe(10_000)
   })
@@ -167,7 +167,7 @@ describeBackends('quota', backend => {
     await quota.settled()
     expect(await counted()).toBe(4)
     become('lost')
-    // Who is refused need not wait.
+    // A rejected request does not need a confirmed reply.
     expect(await quota.reserve(keyHash, 0)).toMatchObject({ reserved: false })
     become('answered')
     expect(await quota.reserve(keyHash, 6)).toMatchObject({ reserved: true })
@@ -180,7 +180,7 @@ describeBackends('quota', backend => {
     const crashing: Database = {
       ...database,
       async call(text, values) {
-        // As a server does that starts again without its last moment.
+        // Simulates a server that restarts without its last transactions.
         if (text.includes('pg_logical_emit_message') && crashes-- > 0) {
           await database.runScript('delete from admission_slots; delete from monthly_counters')
         }
@@ -208,7 +208,7 @@ describeBackends('quota', backend => {
   ])('a locked counter %s', async (_, step, expected) => {
     const { database } = await backend.open()
     const { keyHash } = await createAccount(database, 10)
-    // A transaction that holds the counter for longer than the time limit, however slow the machine is.
+    // A transaction that locks the counter for longer than the time limit, on any machine.
     let attemptsLeft = step === 0 ? 1_500 / LOCKED_MS : Number.POSITIVE_INFINITY
     const freeAtMs = step === 0 ? Number.POSITIVE_INFINITY : performance.now() + 1_500
     let requests = 0

@@ -1,4 +1,4 @@
-/** Providers that quote the credential that they were called with: in any form, at any place, in any spelling, whatever the status. */
+/** Providers that quote the credential they were called with: in any form, at any place, in any encoding, with any status. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { get, post, readAnswer } from '../harness/client.ts'
@@ -9,7 +9,7 @@ import { SPELLINGS, shows } from '../harness/quote-credential.ts'
 import { startRealtime } from '../standin/realtime.ts'
 import { createMemoryLog } from './hostile/memory-log.ts'
 
-/** What the provider says; `quoted` is a credential within a string of JSON. */
+/** The provider's response; `quoted` is a credential inside a JSON string. */
 interface Form {
   status?: number
   headers?: (quoted: string) => Record<string, string>
@@ -21,7 +21,7 @@ const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const data = (...events: object[]) => events.map(event => `data: ${JSON.stringify(event)}\n\n`).join('')
 const typed = (...events: { type: string }[]) =>
   events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
-/** Strings are written as JSON first, and the quotation put in then: it is escaped already. */
+/** A placeholder in JSON that is already encoded. The quoted credential replaces it, escaped already. */
 const QUOTED = 'THE-QUOTATION'
 const quoting = (value: string | object) => (quoted: string) =>
   (typeof value === 'string' ? value : JSON.stringify(value)).replaceAll(QUOTED, () => quoted)
@@ -72,7 +72,7 @@ const response = (text: string) => ({
 })
 const STREAM = 'text/event-stream'
 
-/** In whatever an OpenAI-compatible provider may answer to a chat request. */
+/** The places in the chat response of an OpenAI-compatible provider. */
 const CHAT: Record<string, Form> = {
   'an error': {
     status: 400,
@@ -201,7 +201,7 @@ const EMBEDDINGS: Record<string, Form> = {
 const ask = (model: string) => ({ model, messages: [{ role: 'user', content: crypto.randomUUID() }] })
 type Provider = 'aggregator' | 'openai' | 'anthropic' | 'groq'
 
-/** Each door by each provider behind it, and the forms of that provider's answers. */
+/** Each endpoint with each of its providers, and the forms of that provider's responses. */
 const DOORS: [path: string, provider: Provider, body: () => Record<string, unknown>, forms: Record<string, Form>][] = [
   ['/chat/completions', 'aggregator', () => ask('openai/gpt-4o-mini'), CHAT],
   ['/chat/completions', 'openai', () => ask('gpt-4o-mini'), CHAT],
@@ -220,7 +220,7 @@ const DOORS: [path: string, provider: Provider, body: () => Record<string, unkno
   ['/rerank', 'aggregator', () => ({ model: 'cohere/rerank', query: crypto.randomUUID(), documents: ['a'] }), PASSED],
 ]
 
-/** Of those that the filter’s own test has. */
+/** Some of the encodings in the filter's own test. */
 const USUAL = ['plain', 'escaped whole', 'JSON in JSON', 'for an address', 'base64 of Bearer']
 const PIECE_BYTES = 60
 
@@ -234,7 +234,7 @@ describeOnce('a credential that a provider quotes', backend => {
   let form: Form
   let spelling: keyof typeof SPELLINGS
   let asked = 0
-  /** What is answered before that. */
+  /** Responses that precede the tested one. */
   let before: Form[] = []
   /** Quoted instead of the credential that was sent. */
   let another: string | null
@@ -271,7 +271,7 @@ describeOnce('a credential that a provider quotes', backend => {
     await upstream.stop(true)
   })
 
-  /** Answers in pieces, so that a quotation comes in several. */
+  /** Sends the response in pieces, so that a quoted credential is split. */
   function quote(request: Request): Response {
     asked++
     const { status = 200, type = 'application/json', headers, body: write } = before.shift() ?? form
@@ -296,7 +296,7 @@ describeOnce('a credential that a provider quotes', backend => {
       await storeKey(proxy.stores, project, provider, secrets[provider])
   }
 
-  /** Asks, and returns all that its client sees. */
+  /** Sends a request. Returns everything that its client sees. */
   async function told(path: string, body: Record<string, unknown>): Promise<string> {
     const { text, headers } = await readAnswer(await post(proxy, key, path, body))
     return `${JSON.stringify([...headers])}\n${text}`
@@ -312,7 +312,7 @@ describeOnce('a credential that a provider quotes', backend => {
     for (spelling of USUAL) {
       const request = { ...body(), ...streamed }
       expect([spelling, shows(await told(path, request), secrets[provider])]).toEqual([spelling, false])
-      // What is quoted in a header alone is not stored with it.
+      // A credential in a header is not stored with the response.
       if (spelling !== 'plain' || form.body('x') === form.body('y')) continue
       const askedBefore = asked
       await proxy.settle()

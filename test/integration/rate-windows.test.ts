@@ -40,7 +40,7 @@ describeBackends('rate windows', backend => {
     expect((await pass(10)).granted).toBe(10)
     expect((await pass(1)).granted).toBe(0)
     const keyAlone = await store.count({ requests: 1, windows: windows.slice(0, 1), entries: [] })
-    // Ten of the first batch and this one: the refused request left no trace in the key's window.
+    // Ten of the first batch, and this one: the rejected request left no trace in the key's window.
     expect(keyAlone.totals).toEqual([11])
     expect(project).toBeGreaterThan(0)
   })
@@ -99,7 +99,7 @@ test.each([-7, -3_600])(
   },
 )
 
-/** As windows.lua writes it: `counts` of the seconds up to the last, which is the last of them. */
+/** The encoding of windows.lua. `counts` are of the seconds up to the last one. */
 function writeWindow(lastSecond: number, counts: readonly number[]): Buffer {
   const bytes = Buffer.alloc(12 + 61 * 4)
   bytes.writeUInt32BE(counts.reduce((sum, count) => sum + count, 0))
@@ -123,10 +123,10 @@ describeReal('windows in a Redis whose clock steps', backend => {
     const key = installationPrefix(INSTALLATION) + name
     return {
       second: Number((await redis.time())[0]),
-      /** As it was written when the clock was ahead by so many seconds. */
+      /** Writes the window as a clock that was ahead by these seconds would have. */
       write: (counts: readonly number[], lastSecond: number) =>
         redis.set(key, writeWindow(lastSecond, counts), 'EX', 61),
-      /** `second`: what the caller thinks it is. */
+      /** `second`: the second by the caller's clock. */
       ask: (remembered: Uint8Array | null = null, second?: number) =>
         store.count({
           requests: 9,
@@ -143,7 +143,7 @@ describeReal('windows in a Redis whose clock steps', backend => {
     await write([3, 0, 4], second + 20)
     const counted = await ask()
     expect(counted).toMatchObject({ granted: 3, totals: [10] })
-    // The last of them are taken to be counted now: the first are two seconds older.
+    // The last ones are treated as counted now, and the first ones are two seconds older.
     expect(seen(counted).slice(-3)).toEqual([3, 0, 7])
   })
 
@@ -166,7 +166,7 @@ describeReal('windows in a Redis whose clock steps', backend => {
     const stepped = await openWindow()
     const remembered = writeWindow(stepped.second - 3_600, [10])
     expect((await stepped.ask(remembered, stepped.second - 3_600)).granted).toBe(0)
-    // Without a step it is over.
+    // Without a clock step the window has expired.
     const { second, ask } = await openWindow()
     expect((await ask(remembered, second)).granted).toBe(9)
   })
@@ -176,7 +176,7 @@ test('in no interval of 60 seconds does more than the limit pass, whatever the p
   let nowMs = 1_700_000_000_000
   const store = createInProcessStore({ now: () => nowMs })
   const passedAtMs: number[] = []
-  // A pseudo-random walk through five minutes, bursts and pauses in it.
+  // Pseudo-random times over five minutes, with bursts and pauses.
   let seed = 7
   for (let i = 0; i < 4_000; i++) {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648

@@ -1,4 +1,4 @@
-/** Realtime sessions are admitted again every half minute, held to budgets, and charged for every usage that their provider reports. */
+/** Realtime sessions are admitted again every half minute, limited by budgets, and charged for every usage that their provider reports. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { describeOnce, type Stores } from '../harness/backends.ts'
@@ -8,11 +8,11 @@ import { openRealtimeSession } from '../harness/realtime-session.ts'
 import { ENDLESS, INVALID, type RealtimeUpstream, startRealtime } from '../standin/realtime.ts'
 
 const MODEL = 'gpt-realtime-2'
-/** All that its context and its longest response hold, as audio. */
+/** The cost of a full context and the longest response, all of it audio. */
 const LARGEST_USD = (128_000 * 32 + 32_000 * 64) / 1e6
-/** Of a response of the fake provider: 800 + 200 cached tokens in, 500 out, all text. */
+/** The cost of the fake provider's response: 800 + 200 cached tokens of input, 500 of output, all text. */
 const RESPONSE_USD = (800 * 4 + 200 * 0.4 + 500 * 24) / 1e6
-/** Of three seconds by whisper-1. */
+/** The cost of three seconds with whisper-1. */
 const HEARD_USD = 3 * 0.0001
 const MANUAL = { type: 'session.update', session: { type: 'realtime', audio: { input: { turn_detection: null } } } }
 const COMMIT = { type: 'input_audio_buffer.commit' }
@@ -164,7 +164,7 @@ describeOnce('realtime sessions', backend => {
       await session.ended
       const [, response] = await records()
       expect(response).toMatchObject({ status: 502, estimated: 'provider_failed' })
-      // Ten seconds as the shortest format has them: a hundred tokens.
+      // Ten seconds in the most compact format: a hundred tokens.
       expect(response?.usd).toBeGreaterThan((100 * 32) / 1e6)
       expect(response?.usd).toBeLessThan(LARGEST_USD / 100)
     })
@@ -201,7 +201,7 @@ describeOnce('realtime sessions', backend => {
       await setBudget(LARGEST_USD + 1)
       const session = await open()
       await session.has('session.created')
-      // The provider may begin one by itself: only that one fits.
+      // The provider may begin a response by itself, and the budget has only enough for that one.
       session.send(respond())
       expect((await session.ended).code).toBe(1008)
       expect(session.errorCode()).toBe('budget_reserved')
@@ -271,7 +271,7 @@ describeOnce('realtime sessions', backend => {
       session.send(transcribeBy('whisper-1'))
       await session.has('session.updated', 2)
       expect(received('session.update').length).toBe(2)
-      // Ten minutes at a time.
+      // Ten minutes are reserved at a time.
       await expect.poll(budget).toEqual({ spent: 0, reserved: expect.closeTo(600 * 0.0001, 9) })
       session.send({ type: 'input_audio_buffer.append', audio: 'A'.repeat(7_000_000) })
       session.send(COMMIT)
@@ -354,7 +354,7 @@ describeOnce('realtime sessions', backend => {
       expect(await records()).toMatchObject([{ usd: 0 }, { usd: expect.closeTo(RESPONSE_USD, 9), estimated: null }])
     })
 
-    /** Ends a response without an end, and expects the session to end with it. */
+    /** Starts an endless response, makes the change, and expects the session to end with this code. */
     async function expectEndAfterResponse(change: () => Promise<unknown>, code: string): Promise<void> {
       const session = await open()
       session.send(respond(ENDLESS))

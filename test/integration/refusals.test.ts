@@ -1,4 +1,4 @@
-/** A 403 of the aggregator's, at every door: about the request it is the client's, about the operator's key it is not. */
+/** A 403 from the aggregator, at every endpoint: it is forwarded if it concerns the request, but not if it concerns the operator's key. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createLog } from '../../src/telemetry/log.ts'
 import { describeOnce } from '../harness/backends.ts'
@@ -45,7 +45,7 @@ describeOnce('a 403 of the aggregator', backend => {
   test.each(DOORS)('at %s (%j) about the request is passed on, and is asked once', async (path, fields) => {
     upstreams.aggregator.script({ kind: 'error', status: 403, message: FLAGGED })
     const answer = await readAnswer(await post(proxy, key, path, { model, ...fields }))
-    // Anthropic's clients take a 403 for a refused key.
+    // Anthropic's clients treat a 403 as a rejected key.
     expect([answer.status, answer.json.error.message]).toEqual([path === '/messages' ? 400 : 403, FLAGGED])
     expect(upstreams.aggregator.requests).toHaveLength(1)
     expect(warned).toEqual([])

@@ -1,4 +1,4 @@
-/** The month's report: what it tells is what was recorded. */
+/** The monthly report contains the recorded data. */
 
 import { beforeAll, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'

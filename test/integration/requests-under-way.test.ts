@@ -45,7 +45,7 @@ describeOnce("a key's requests under way", backend => {
       expect([status, json.error.code, headers.get('retry-after')]).toEqual([429, 'concurrent_requests_exceeded', '1'])
     }
     expect(upstream.counts.total).toBe(AT_ONCE)
-    // Those that are over make room, and another key has room of its own.
+    // Finished requests release their slots, and another key has its own.
     expect(
       (await Promise.all(Array.from({ length: AT_ONCE }, () => askNew(stream)))).map(({ status }) => status),
     ).toEqual(Array.from({ length: AT_ONCE }, () => 200))

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstreams.stop())
 
-/** Those of the package’s own list. */
+/** The model names in the package's type. */
 const CHAT_MODELS = Array.from(
   /type ChatModel = ([^;]+);/
     .exec(readFileSync('node_modules/openai/resources/shared.d.ts', 'utf8'))?.[1]
@@ -49,7 +49,7 @@ describeOnce('routing', backend => {
   })
   const none = { aggregator: 0, openai: 0, anthropic: 0, groq: 0 }
 
-  /** A few at a time: what waits together travels together, and none waits long. */
+  /** Sends a few requests at a time: they share batches, and none waits long. */
   async function askEach(models: readonly string[]): Promise<Answer[]> {
     const answers: Answer[] = []
     for (let from = 0; from < models.length; from += 4) {
@@ -85,7 +85,7 @@ describeOnce('routing', backend => {
     expect(request?.path).toBe('/v1/messages')
     expect(request?.headers).toMatchObject({ 'x-api-key': 'sk-ant-own' })
     expect(request?.headers.authorization).toBeUndefined()
-    // Its most, from the catalogue: Anthropic wants to be told.
+    // Anthropic requires max_tokens, so the model's maximum in the catalogue is sent.
     expect(request?.body).toMatchObject({ max_tokens: 64_000 })
     expect(counts()).toEqual({ ...none, anthropic: 1 })
   })

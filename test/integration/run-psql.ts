@@ -1,4 +1,4 @@
-/** Runs the real psql, as an operator's shell would. */
+/** Runs the real psql, as an operator's shell does. */
 
 export interface PsqlOutcome {
   exitCode: number
@@ -6,12 +6,12 @@ export interface PsqlOutcome {
   stderr: string
 }
 
-/** Whether psql is installed; tests that need it say so where it is not. Debian's own is a script that takes longer to find it. */
+/** The path of psql, null if it is not installed. Debian's wrapper script is avoided, because it is slower. */
 export const psqlPath = findNewest('/usr/lib/postgresql/*/bin/psql') ?? Bun.which('psql')
 
 export const bareFlags = ['-qAt', '-v', 'ON_ERROR_STOP=1']
 
-/** Runs psql on a database with no start-up file of the user's, and waits for its end, 20 seconds at most. */
+/** Runs psql on a database without the user's start-up file. Waits for its end, at most 20 seconds. */
 export async function runPsql(url: string, args: readonly string[], input = ''): Promise<PsqlOutcome> {
   const running = Bun.spawn([psqlPath ?? 'psql', url, '-X', ...args], {
     stdin: new Blob([input]),

@@ -1,4 +1,4 @@
-/** A start after a restore that ended early, or after changes by hand: it repairs the schema, or names what it cannot repair. */
+/** A start after an incomplete restore or manual changes: it repairs the schema, or names what it cannot repair. */
 import { expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
@@ -7,7 +7,7 @@ import { migrate } from '../../src/postgres/migrate.ts'
 import { describeBackends } from '../harness/backends.ts'
 import { draw } from '../harness/depth.ts'
 
-/** As `pg_restore --no-policies`, and without its last section. */
+/** The state after `pg_restore --no-policies`, without its last section. */
 const DROP_POLICIES = `
 do $$
 declare
@@ -49,7 +49,7 @@ begin
     end loop;
 end $$;`
 
-/** What is repaired, whatever was lost with it. */
+/** Faults that are repaired, in any combination. */
 const REPAIRED: Record<string, string> = {
   'row security and all policies': DROP_POLICIES,
   'all keys and foreign keys': DROP_CONSTRAINTS,
@@ -92,7 +92,7 @@ const REPAIRED: Record<string, string> = {
 
 interface Refused {
   fault: string
-  /** Brings back what the test took, so that a later start repairs the rest. */
+  /** Reverts the fault, so that a later start repairs the rest. */
   undo: string
   message: RegExp
 }
@@ -140,7 +140,7 @@ const REFUSED: Record<string, Refused> = {
   },
 }
 
-/** An operator's, in the proxy's schema and on its tables. */
+/** An operator's additions to the proxy's schema and tables. */
 const ADDED = `
 create table notes (id bigint generated always as identity primary key, project_id bigint references projects (id));
 create index notes_idx on usage_records (model);

@@ -21,7 +21,7 @@ describeReal('the schema', () => {
     for (const drop of drops.splice(0)) await drop()
   })
 
-  /** As somebody else’s: no search path names the proxy's schema. */
+  /** Opens another owner's database: no search path names the proxy's schema. */
   async function openEmpty(): Promise<{ database: Database; url: string }> {
     const { adminUrl = '' } = inject('real') ?? {}
     const name = `mp_test_${randomBytes(6).toString('hex')}`
@@ -36,7 +36,7 @@ describeReal('the schema', () => {
     return { database, url: url.href }
   }
 
-  /** Keys, counters, stored answers, and the extension's operators. */
+  /** Expects keys, counters, stored responses and the extension's operators to work. */
   async function isServed(database: Database): Promise<void> {
     await callFunction(database, 'create_project', { project: 'acme', plan: 'enterprise' })
     const key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
@@ -113,7 +113,7 @@ describeReal('the schema', () => {
     const [one, other] = [withSchema(database, 'one'), withSchema(database, 'select')]
     const client = postgres(url, { max: 1 })
     await client.begin(async transaction => {
-      // The other is migrated meanwhile: each waits for its own alone.
+      // The other schema is migrated in the meantime: each migration waits for its own schema only.
       await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('"one" migrate'))`)
       await migrate(other)
     })
@@ -126,7 +126,7 @@ describeReal('the schema', () => {
     expect(await objectsIn(database, 'one')).toEqual(await objectsIn(database, 'select'))
     expect((await migrate(one)).applied).toEqual([])
     for (const schema of [one, other]) {
-      // Compared as a whole.
+      // The whole schema is compared.
       await schema.runScript(`delete from model_proxy.schema_migrations where name = 'schema'`)
       expect(await migrate(schema)).toEqual({ applied: [], isOlderRelease: false, repaired: [] })
     }

@@ -13,7 +13,7 @@ interface Asker {
 }
 
 interface Told extends Asker {
-  /** Whom the answer was made for, as the provider was told. */
+  /** The caller that the response was made for, from the request that the provider received. */
   madeFor: Asker
   cache: string | null
   concernsAsker: boolean
@@ -22,7 +22,7 @@ interface Told extends Asker {
 const PROBES_A_SCOPE = 3_400
 const AT_ONCE = 24
 const USERS = ['alice', 'bob', 'carol', null]
-/** Whatever the words, under this policy: nothing but who asks keeps them apart. */
+/** This policy ignores the words, so only the caller keeps responses apart. */
 const SETTINGS = { semantic_policy: 'threshold', semantic_threshold: '0' }
 const QUESTIONS = [
   'What is a widget',
@@ -32,7 +32,7 @@ const QUESTIONS = [
   'Explain widgets',
 ]
 
-/** Each proxy has a bus of its own, as each process has. The last one has lost its Redis. */
+/** Each proxy has its own bus, as each process has. The last one has lost its Redis. */
 describeReal('answers over four processes', backend => {
   const random = createRandom(11)
   const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T
@@ -43,7 +43,7 @@ describeReal('answers over four processes', backend => {
 
   beforeAll(async () => {
     upstreams = await startUpstreams()
-    // The provider knows who asks, and says so.
+    // The provider's response repeats the caller.
     upstreams.openai.script(({ body }) => ({
       kind: 'answer',
       content: String((body as { metadata?: { who?: string } }).metadata?.who),
@@ -76,7 +76,7 @@ describeReal('answers over four processes', backend => {
 
   const query = (sql: string) => (proxies[0] as TestProxy).query(sql)
 
-  /** By one of the doors, of one of the processes, in one of many words. */
+  /** Sends a random wording to a random endpoint of a random process. */
   async function probe(): Promise<Told> {
     const asker: Asker = { key: pick(['one', 'other']), user: pick(USERS) }
     const words = `${pick(QUESTIONS)}${pick(['', '?', ' please', ', please?'])}`
@@ -120,7 +120,7 @@ describeReal('answers over four processes', backend => {
     { timeout: 300_000 },
     async scope => {
       await query(`select set_setting('probed', 'cache_scope', '${scope}')`)
-      // Until every process has seen it.
+      // Each process reads the new setting.
       for (const proxy of proxies)
         for (const key of Object.values(keys))
           await post(proxy, key, '/responses', { model: 'gpt-4o-mini', input: 'warm' })
@@ -135,7 +135,7 @@ describeReal('answers over four processes', backend => {
   )
 })
 
-/** Out of a plain answer's JSON, or the pieces of a stream. */
+/** Reads the caller from a plain response's JSON or from the pieces of a stream. */
 function madeFor(text: string): Asker {
   const pieces = text.startsWith('{')
     ? text

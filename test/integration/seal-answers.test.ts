@@ -1,4 +1,4 @@
-/** `seal_answers`: what is stored of questions and answers is sealed wherever it lies, and everything works as without. */
+/** `seal_answers`: stored questions and responses are encrypted at every place, and everything works as without it. */
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -26,7 +26,7 @@ const SETTINGS = {
   semantic_policy: 'judged',
   semantic_judge: 'learn',
   semantic_judge_model: 'openai/gpt-4o-mini',
-  // The pair stays in the queue.
+  // The tiny limit keeps the pair in the queue.
   semantic_judge_daily_usd: '0.0000001',
   semantic_judge_floor: '0.5',
 }
@@ -59,7 +59,7 @@ describeBackends('seal_answers', backend => {
     key = await proxy.createKey({ project: name, type: 'project', settings: { ...SETTINGS, seal_answers: seal } })
   }
 
-  /** Leaves something behind everywhere. */
+  /** Creates data in every store. */
   async function useAll(): Promise<string> {
     const system = { role: 'system', content: 'You know all of photosynthesis.' }
     for (const content of [QUESTION, OTHER_WORDS, UNPROVED]) {
@@ -79,7 +79,7 @@ describeBackends('seal_answers', backend => {
     return row?.id ?? 0
   }
 
-  /** Columns of the database that hold something of it in plain, also as bytes. */
+  /** The columns of the database that contain some of the text unencrypted, also as bytes. */
   async function plainColumns(): Promise<string[]> {
     const columns = await proxy.query<{ table: string; column: string }>(`
       select c.relname as table, a.attname as column
@@ -99,7 +99,7 @@ describeBackends('seal_answers', backend => {
     return found
   }
 
-  /** Entries in Redis that do; of the in-process store, nothing can be read. */
+  /** The number of entries in Redis that contain it. The in-process store cannot be read. */
   async function plainInRedis(): Promise<number> {
     if (stores.redisUrl === null) return 0
     const redis = new Redis(stores.redisUrl)

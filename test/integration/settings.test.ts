@@ -4,7 +4,7 @@ import { callFunction } from '../../src/postgres/call.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { describeBackends } from '../harness/backends.ts'
 
-/** A setting of each type, as the next release might bring it. */
+/** A setting of each type, as the next release might add it. */
 const ROWS = `insert into setting_kinds (name, type, preset, least, most, words, title, help) values
   ('greeting', 'choice', 'short', null, null, '{short,long}', 'Greeting', 'How long it is.'),
   ('greetings', 'whole', '3', 0, 9, '{"whole times"}', 'Greetings', 'How many there are.'),
@@ -37,11 +37,11 @@ describeBackends('a setting', backend => {
     expect(await read()).toMatchObject(changed)
     const refused = 'value "10" is not valid for setting greetings: use whole times from 0 to 9'
     await expect(database.call(`select set_setting('acme', 'greetings', '10')`, [])).rejects.toThrow(refused)
-    // Not an operator either, who changes the row.
+    // An operator who changes the row is also rejected.
     await expect(database.call('update projects set greetings = 10', [])).rejects.toThrow(refused)
     await expect(database.call('update projects set greeting = null', [])).rejects.toThrow('greeting')
 
-    // A release that begins with another value: of new projects.
+    // A release with another preset: it applies to new projects.
     await database.call(`update setting_kinds set preset = '7' where name = 'greetings'`, [])
     await deploy()
     expect(await read()).toMatchObject(changed)

@@ -1,4 +1,4 @@
-/** Another project's object is a 404 with the same text at every path and method, whoever else uses the same account at the provider. */
+/** Another project's object is a 404 with the same text at every path and method, although projects share an account at the provider. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type StoredObjectCollection, traitsOf } from '../../src/providers/stored-object-collections.ts'
 import { describeBackends } from '../harness/backends.ts'

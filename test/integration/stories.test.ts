@@ -1,4 +1,4 @@
-/** What is recorded about a request beyond its tokens: why, by whom, how long, and what went wrong. */
+/** Recorded data about a request besides its tokens: reasons, callers, times and errors. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { readEncryptionKeys } from '../../src/providers/keys/encryption-key.ts'
@@ -15,7 +15,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a row of usage_records
 type Row = Record<string, any>
 const PASSED = ['/moderations', '/images/generations', '/audio/speech', '/rerank']
-/** Embeddings are kept input by input, images and rankings not at all. */
+/** Embeddings are stored input by input, images and rankings not at all. */
 const NOT_KEPT_WHOLE = ['/embeddings', '/images/generations', '/rerank']
 
 describeBackends('the story of a request', backend => {
@@ -248,7 +248,7 @@ describeBackends('the story of a request', backend => {
     const days = await proxy.query<{ name: string }>(
       `select relname as name from pg_class where relname ~ '^request_contents_[0-9_]+$' order by 1`,
     )
-    // Today's and those of three days ahead.
+    // Today's partition and those of the next three days.
     expect(days).toHaveLength(4)
     expect(days[0]?.name).toBe(`request_contents_${new Date().toISOString().slice(0, 10).replaceAll('-', '_')}`)
   })

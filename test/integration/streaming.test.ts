@@ -21,14 +21,14 @@ import { askUnread } from './streaming/raw-client.ts'
 
 const MIB = 1024 * 1024
 const REASONS = Object.keys(INCOMPLETE_CASES) as (keyof typeof INCOMPLETE_CASES)[]
-/** No help for upstream: each of its failures is to be seen. */
+/** No retries and no circuit breaker, so that each failure of the upstream is visible. */
 const UNASSISTED = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000000' }
 
 const STREAMS = CORPUS.filter(({ stream }) => stream !== undefined).map(entry => ({
   ...entry,
   isFailure: isUpstreamFailure(entry.completeness),
 }))
-/** Their calls have no numbers, or all the same. */
+/** Tool calls without numbers, or with equal ones. */
 const RENUMBERED = new Set(['Gemini by way of OpenAI’s format: every call numbered 0', 'Tool calls without numbers'])
 
 interface Accounted {
@@ -38,7 +38,7 @@ interface Accounted {
   completion_tokens: number
 }
 
-/** What records and counters say, once all of it is written. */
+/** Reads records and counters once everything is written. */
 async function readAccounts(proxy: TestProxy): Promise<{ records: Accounted[]; counted: number }> {
   await proxy.settle()
   const records = await proxy.query<Accounted>(
@@ -64,7 +64,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
   })
   afterEach(() => Promise.all([proxy.stop(), upstream.stop()]))
 
-  /** The same question at any endpoint. */
+  /** Sends the same question to any endpoint. */
   async function send(endpoint: 'chat' | 'messages' | 'responses', content: string, fields: object) {
     const path = endpoint === 'chat' ? '/chat/completions' : `/${endpoint}`
     const { model, messages } = question(content)
@@ -94,7 +94,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
       expect(upstream.requests).toHaveLength(asked)
       const { records, counted } = await readAccounts(proxy)
       expect(records.map(record => record.cache_result)).toEqual(Array(asked).fill('MISS'))
-      // What is no response costs nothing, unless its provider says so.
+      // An empty response costs nothing, unless its provider reports usage.
       for (const record of records) expect(record.prompt_tokens > 0).toBe(!isEmpty)
       expect(counted).toBe(isFailure ? 0 : asked)
     })
@@ -108,7 +108,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     })
   })
 
-  /** The whole text of a corpus entry's stream, as the client gets it. */
+  /** The text that the client receives from a corpus entry's stream. */
   async function relay({ name, stream = '' }: CorpusEntry) {
     upstream.script({ kind: 'raw', parts: [stream] })
     const body = question(name, { stream: true, stream_options: { include_usage: true } })
@@ -149,7 +149,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
       expect(text, name).not.toContain('[DONE]')
       if (status !== 200) expect(JSON.parse(text), name).toMatchObject({ error: { message: expect.any(String) } })
       else {
-        // The provider's own error event is the last, or the proxy's comes behind all that was sent.
+        // The last event is the provider's own error, or the proxy's error after everything that was forwarded.
         const own = text.lastIndexOf('data: {"error"')
         expect(text, name).toContain('"error":{')
         expect(stream.startsWith(text) || stream.startsWith(text.slice(0, own)), name).toBe(true)
@@ -232,13 +232,13 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
           proxy,
           key,
           '/chat/completions',
-          // Without a price there is nothing to learn from reading on.
+          // A call to a model without a price ends with its last client, because it yields no cost to settle.
           question(`This is number ${batch * 50 + i}.`, { ...unpriced, stream: true, seed: batch * 50 + i }),
           { signal: leaving.signal },
         )
         await response.text()
       })
-      // The first ones leave before any call upstream was made.
+      // The first clients leave before any upstream call is made.
       await waitUntil('some are asked', () => upstream.requests.length >= before + 3 * batch)
       leaving.abort()
       const outcomes = await Promise.allSettled(streams)
@@ -271,7 +271,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
-  /** Asks; returns what reads the answer, and the upstream call behind it. */
+  /** Sends a request. Returns a reader of the response, and the upstream call. */
   async function open(content: string, fields: Record<string, unknown> = {}) {
     const responding = post(proxy, key, '/chat/completions', question(content, { stream: true, ...fields }))
     const call = await upstream.nextCall()
@@ -340,7 +340,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
       const before = (await readAccounts(proxy)).counted
       const options = asksUsage ? { stream_options: { include_usage: true } } : {}
       const { call, read } = await open('Whole?', { ...options })
-      // Read before it is cut: of what comes together with the cut, clients may forget a part.
+      // The pieces are read before the connection is cut: clients may lose data that arrives together with the cut.
       for (const piece of ['Not ', 'all ', 'of ', 'it ']) {
         await call.say(piece)
         expect(await read()).toBe(eventOf(piece))
@@ -377,11 +377,11 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
   })
 
   describe('a client that does not read', () => {
-    /** Twice and more of what two connections' buffers in the kernel can take, which grow to 32 MiB each. */
+    /** At least twice the capacity of two connections' kernel buffers, which grow to 32 MiB each. */
     const TOTAL = 192 * MIB
     const PIECE = eventOf('0123456789abcdef'.repeat(4_096))
 
-    /** Sends as fast as there is room; tells how much of it was taken. */
+    /** Sends as fast as possible, and counts the bytes that were accepted. */
     function pour(call: DrivenCall, total: number) {
       const poured = { bytes: 0, done: Promise.resolve() }
       const run = async () => {
@@ -394,7 +394,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
       return poured
     }
 
-    /** Resolves with what was taken once no more of it is. */
+    /** Resolves with the number of bytes accepted once it stops growing. */
     async function plateau(poured: { bytes: number }): Promise<number> {
       for (let before = -1; ; before = poured.bytes) {
         await Bun.sleep(400)
@@ -407,7 +407,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
       const call = await upstream.nextCall()
       const poured = pour(call, TOTAL)
       const held = await plateau(poured)
-      // Nearly all of that is in the kernel's own buffers, of two connections; see large-bodies.test.ts for the process's memory.
+      // Nearly all of it is in the kernel's buffers of two connections. large-bodies.slow.test.ts tests the process's memory.
       expect(held).toBeLessThan(TOTAL / 2)
       const reading = client.readAll()
       await poured.done
@@ -424,7 +424,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
       const poured = pour(call, TOTAL)
       await plateau(poured)
       client.leave()
-      // Behind full buffers, the server hears of it later than of a reading client's leaving.
+      // With full buffers, the server notices a disconnect later than with a reading client.
       await waitUntil('the upstream call is closed', () => call.isClosed)
       await poured.done
     })

@@ -1,4 +1,4 @@
-/** Prices of direct providers, from a published table: a difference to review, and an operator's own that stays. */
+/** Prices of direct providers from a published table: differences are shown for review, and an operator's own price stays. */
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { parsePublishedPrices } from '../../src/catalogue/published-prices.ts'
@@ -58,7 +58,7 @@ describeBackends('prices from a published table', backend => {
     expect(await pricesNow()).toEqual(before)
     expect(await sync(false)).toEqual(told)
     expect(await pricesNow()).toEqual([
-      // What the table does not say stays.
+      // Prices that are missing in the table stay.
       { model: 'gpt-4.1', tier: 'own', input: 1.5, cached: 0.5, source: 'a table' },
       { model: 'gpt-4.1-mini', tier: 'flex', input: 0.2, cached: null, source: 'a table' },
       ...before.filter(row => ['gpt-4o', 'gpt-5.4'].includes((row as { model: string }).model)),

@@ -1,4 +1,4 @@
-/** What a client says its request is for is kept with its record, at every endpoint, and changes no answer. */
+/** Tags that a client sets for its request are recorded at every endpoint, and change no response. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { BODIES } from '../harness/bodies.ts'

@@ -1,4 +1,7 @@
-/** Tokens a minute: what requests may take at once, what they took, and what answers say of it, at every door that asks a provider. */
+/**
+ * Tokens a minute: what concurrent requests may use, what they used, and the headers that report it, at every endpoint that calls a
+ * provider.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTokenRateLimiter } from '../../src/admission/token-rate-limiter.ts'
 import { createInProcessStore } from '../../src/stores/in-process-store.ts'
@@ -17,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => upstreams.stop())
 
 const plain = (content: string, max_tokens = 100) => ({ ...question(content, { model: 'gpt-4o-mini' }), max_tokens })
-/** A token has at least a byte. */
+/** A token has at least one byte. */
 const mostOf = (body: { max_tokens: number }) => JSON.stringify(body).length + body.max_tokens
 const tokensOf = ({ headers }: Pick<Answer, 'headers'>) =>
   ['limit', 'remaining', 'reset'].map(what => headers.get(`x-ratelimit-${what}-tokens`))
@@ -38,7 +41,7 @@ describeBackends('tokens a minute', backend => {
 
   const limitTo = (tokens: number | null) =>
     proxy.query(`select set_key_limits(find_key('${key}'), '{"tokens_per_minute": ${tokens}}')`)
-  /** What the window keeps of what was taken, once that is settled. */
+  /** The remaining tokens of the window after all requests are settled. */
   async function remaining(of = 'What is known?'): Promise<number> {
     const { cache, headers } = await ask(proxy, key, plain(of))
     expect(cache).toBe('HIT')

@@ -1,4 +1,4 @@
-/** What a key is told of itself, in the forms of OpenRouter and of LiteLLM. */
+/** Data that a key can read about itself, in the formats of OpenRouter and LiteLLM. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeBackends } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
@@ -28,7 +28,7 @@ describeBackends('what is told of a key', backend => {
   const idOf = async (of: string) =>
     (await proxy.query<{ id: number }>(`select find_key('${of}')::integer as id`))[0]?.id ?? 0
 
-  /** Both are known to the last digit only after records are written. */
+  /** Sends requests and returns their exact cost. Usage and budgets contain it once records are written. */
   async function spend(as = key, times = 1): Promise<number> {
     let usd = 0
     for (let i = 0; i < times; i++) {
@@ -53,7 +53,7 @@ describeBackends('what is told of a key', backend => {
       label: `${key.slice(0, 17)}…`,
       ...{ limit: null, limit_remaining: null, limit_reset: null, is_free_tier: false, expires_at: null },
       rate_limit: { interval: '1m', requests: expect.any(Number), note: expect.any(String) },
-      // The @openrouter/sdk package refuses an answer without one of these.
+      // The @openrouter/sdk package rejects a response without one of these.
       ...{ free_model_daily_requests: { limit: 0, remaining: 0, used: 0 }, allowed_data_regions: [] },
       ...{ creator_user_id: null, organization_id: null, workspace_id: null, include_byok_in_limit: true },
     })
@@ -62,7 +62,7 @@ describeBackends('what is told of a key', backend => {
     expect(await read('/auth/key')).toEqual(told)
     expect(await read('/credits')).toEqual({
       total_usage: expect.closeTo(mine + theirs, 9),
-      // Nothing bounds it.
+      // There is no limit.
       total_credits: Number.MAX_SAFE_INTEGER,
     })
     expect(await read('/key', tried)).toMatchObject({ usage: 0, is_free_tier: true })
@@ -76,7 +76,7 @@ describeBackends('what is told of a key', backend => {
       const other = await proxy.createKey({ project, type: 'project' })
       await setBudget(5, 'month')
       await setBudget(0.5, 'week', `, of_key => ${await idOf(key)}`)
-      // These bound others, or some requests alone.
+      // These budgets limit other keys, or only some requests.
       await setBudget(0.01, 'day', `, of_key => ${await idOf(other)}`)
       await setBudget(0.02, 'day', `, of_model => 'gpt-4o'`)
       await proxy.query(`select set_budget('${project}', 'tokens', 100000, 'day')`)

@@ -1,4 +1,4 @@
-/** What a collector of OpenTelemetry is told about requests. */
+/** Data about requests that an OpenTelemetry collector receives. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { question } from '../harness/chat.ts'
@@ -21,7 +21,7 @@ describeOnce('OpenTelemetry', backend => {
   let collector: Collector
   let upstream: Standin
   let proxy: TestProxy
-  /** With an embedder at an API. */
+  /** A proxy with an embedder's API. */
   let embedding: TestProxy
   let key: string
 
@@ -53,7 +53,7 @@ describeOnce('OpenTelemetry', backend => {
     await Promise.all([upstream.stop(), collector.stop()])
   })
 
-  /** Waits for so many spans, and for no more. */
+  /** Waits for this number of spans, and expects no more. */
   async function collected(count: number): Promise<{ servers: CollectedSpan[]; clients: CollectedSpan[] }> {
     await waitUntil(`${count} spans`, async () => {
       await Promise.all([proxy.settle(), embedding.settle()])
@@ -181,7 +181,7 @@ describeOnce('OpenTelemetry', backend => {
     expect(servers[0]).toMatchObject({ statusCode: 0 })
   })
 
-  /** A project with a judge that takes any two questions for the same one. Returns the project's key. */
+  /** Creates a project with a judge that treats any two questions as the same. Returns the project's key. */
   async function judgedProject(project: string, when: 'inline' | 'learn'): Promise<string> {
     const asking = await proxy.createKey({ project, type: 'project' })
     for (const [setting, value] of Object.entries({
@@ -207,7 +207,7 @@ describeOnce('OpenTelemetry', backend => {
     await ask(proxy, asking, `Explain how photosynthesis works in leaves, with ${SECRET_WORD}`)
     const learned = () => upstream.requests.filter(({ bodyText }) => bodyText.includes('someone/judge'))
     await waitUntil('two questions to the judge', async () => learned().length === 2)
-    // Two requests with a call each, and the task with two.
+    // Two requests with one call each, and the task with two calls.
     const { servers, clients } = await collected(7)
     const [task] = spansOf(INTERNAL)
     expect(task).toMatchObject({ name: 'judge', parentSpanId: '', statusCode: 0 })

@@ -59,7 +59,7 @@ describeOnce('calls under way', backend => {
       const before = ask(proxy, key, 'What is slow?')
       await waitUntilAsked(1)
       await purge()
-      // The first request after a purge tells the process of it; the call is not shared with those from before.
+      // The first request after a purge informs the process. It does not join the call from before.
       const after = await ask(proxy, key, 'What is slow?')
       expect([(await before).cache, after.cache]).toEqual(['MISS', 'MISS'])
       expect(upstream.counts.total).toBe(2)
@@ -106,7 +106,7 @@ describeOnce('calls under way', backend => {
     await waitUntilAsked(LEAVING)
     for (const { leaving } of clients) leaving.abort()
     expect(new Set(await Promise.all(clients.map(client => client.asking)))).toEqual(new Set(['gone']))
-    // What they cost is learned from their responses.
+    // The cost is settled from their responses.
     left.resolve()
 
     const where = `where p.name = '${project}'`

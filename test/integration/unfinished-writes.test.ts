@@ -6,7 +6,7 @@ import { ask, post } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-/** Less than is waited for, by as much as a busy machine may take. */
+/** Less than the proxy waits, with a margin for a busy machine. */
 const SLOW_MS = 60
 
 /** On the embedded backend a process is alone. On the real one, without a bus, it cannot know whether it is. */
@@ -25,7 +25,7 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
   })
   afterAll(() => Promise.all([proxy?.stop(), upstream.stop()]))
 
-  /** A proxy whose PostgreSQL takes a while to store an answer, or what `storing` takes. */
+  /** Starts a proxy whose database takes a while to store a response, or as long as `storing`. */
   async function start({ losesCopies = false } = {}) {
     const stores = await backend.open()
     const database: Database = {
@@ -44,7 +44,7 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
     return { proxy, key: await proxy.createKey({ type: 'project' }) }
   }
 
-  /** Asks; where the answer does not wait for its write, that takes until the answer is there, and a while. */
+  /** Sends a request. Where the response does not wait for its write, the write ends some time after the response. */
   async function learn(proxy: TestProxy, key: string, body: Record<string, unknown>): Promise<void> {
     const isHere = Promise.withResolvers<void>()
     if (isOnlyProcess) storing = () => isHere.promise.then(() => Bun.sleep(SLOW_MS))
@@ -76,7 +76,7 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
     const held = Promise.withResolvers<void>()
     storing = () => held.promise
     expect((await ask(proxy, key, asked, { 'cache-control': 'no-cache' })).cache).toBe('MISS')
-    // On a busy machine, the lookup itself may take longer than it may.
+    // On a busy machine, the lookup itself may time out.
     const inOtherWords = question('how do I change the oil of a mower')
     const find = () => ask(proxy as TestProxy, key, inOtherWords, { 'cache-control': 'only-if-cached' })
     await expect.poll(async () => (await find()).cache).toBe('HIT-SEMANTIC')

@@ -14,10 +14,10 @@ import {
 import { askUnread } from './streaming/raw-client.ts'
 
 const MIB = 1024 * 1024
-/** One unread stream fills it. */
+/** One unread stream fills this limit. */
 const SMALL_ROOM = { MAX_UNREAD_BYTES: String(MIB) }
 const PIECE = eventOf('0123456789abcdef'.repeat(1_024))
-/** More than the kernel takes of it. */
+/** More than the kernel buffers. */
 const TOTAL = 192 * MIB
 
 interface Streams {
@@ -26,7 +26,7 @@ interface Streams {
   isFull: boolean
 }
 
-/** Sends until the other side has gone. */
+/** Sends until the other side has disconnected. */
 async function pour(call: DrivenCall): Promise<void> {
   for (let sent = 0; sent < TOTAL && !call.isClosed; sent += PIECE.length) await call.send(PIECE)
 }

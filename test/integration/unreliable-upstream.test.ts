@@ -10,10 +10,10 @@ import type { Scenario } from '../standin/scenario.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const REQUESTS = 8 * propertyRuns
-/** The others repeat one of these. */
+/** The number of distinct prompts. The other requests repeat one of them. */
 const PROMPTS = 6 * propertyRuns
 const AT_ONCE = 32
-/** Of gpt-4o-mini, in US dollars a token. */
+/** US dollars per token of gpt-4o-mini. */
 const PRICE = { prompt: 0.15e-6, completion: 0.6e-6 }
 
 const promptOf = (n: number) => `Tell me about item ${n} of list ${n * 7919}`
@@ -28,7 +28,7 @@ interface Asked {
 interface Ended extends Asked {
   status: number
   cache: string | null
-  /** whole: the right answer to its end. broken: a stream that says that it broke off. refused: an honest error instead of an answer. */
+  /** whole: the complete and correct response. broken: a stream that ends with an error. refused: an error instead of a response. */
   ending: 'whole' | 'broken' | 'refused'
 }
 
@@ -61,7 +61,7 @@ describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-st
     })
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' }
     proxy = await startProxy({ stores: await backend.open(), environment })
-    // Every answer is upstream's own, or a repetition of the very same question.
+    // Semantic lookups are off, so every response is the upstream's own or a repetition for the same question.
     const project = 'unreliable'
     key = await proxy.createKey({ project, type: 'project' })
     await proxy.query(`select set_setting('${project}', 'semantic_enabled', 'false')`)
@@ -99,7 +99,7 @@ describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-st
       expect(said).toBe(right)
       return { ...ended, ending: 'whole' }
     }
-    // What the stand-in cuts is another text: kept, it would be found out.
+    // The fake provider cuts another text, so that a stored part of it would be noticed.
     expect(said).not.toContain(right)
     expect(JSON.parse(events.at(-1)?.slice('data: '.length) ?? '').error.code).toBe('upstream_error')
     return { ...ended, ending: 'broken' }
@@ -124,7 +124,7 @@ describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-st
     const whole = ended.filter(({ ending }) => ending === 'whole')
     const misses = whole.filter(({ cache }) => cache === 'MISS')
     expect(ended).toHaveLength(REQUESTS)
-    // It failed as it should have; retries made most of it good.
+    // The upstream failed at the intended rates, and retries corrected most failures.
     expect(failed.atConnect / upstream.counts.total).toBeCloseTo(0.3, 1)
     expect(failed.midway / upstream.counts.total).toBeCloseTo(0.1, 1)
     expect(upstream.counts.total).toBe(failed.atConnect + failed.midway + upstream.counts.answered)
@@ -150,7 +150,7 @@ describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-st
     const completionTokens = spent.reduce((sum, usage) => sum + usage.completion_tokens, 0)
     const { cost, ...counts } = accounts ?? {}
     expect(counts).toEqual({
-      // A busy machine's database may be too slow for one to be let in: it is told so, and there is nothing to record.
+      // A busy machine's database may be too slow to admit a request: it gets an error and has no record.
       records: ended.filter(({ cache }) => cache !== null).length,
       answered: whole.length,
       misses: upstream.counts.answered,
@@ -162,7 +162,7 @@ describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-st
     expect(misses).toHaveLength(upstream.counts.answered)
     expect(cost).toBeCloseTo(promptTokens * PRICE.prompt + completionTokens * PRICE.completion, 6)
 
-    // What is kept is right, and all of what was right is.
+    // All stored responses are correct, and all correct responses are stored.
     const answered = new Set(whole.map(({ n }) => n))
     const calls = upstream.counts.total
     for (let n = 0; n < PROMPTS; n++) {

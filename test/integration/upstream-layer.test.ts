@@ -11,12 +11,12 @@ const hello = (fields: Record<string, unknown> = {}) => ({
   ...fields,
 })
 
-/** Longer than a test takes, however slow. */
+/** Longer than any test takes. */
 const OPEN_MS = 60_000
 
 let passedMs = 0
 const readClock = performance.now.bind(performance)
-/** By the clock that circuits go by. */
+/** Advances the clock that circuits use. */
 function letPass(ms: number): void {
   passedMs += ms
   vi.spyOn(performance, 'now').mockImplementation(() => readClock() + passedMs)
@@ -132,7 +132,7 @@ describeOnce('the upstream layer', backend => {
       upstreams.aggregator.script({ kind: 'answer', headers })
       const asked = hello()
       const miss = await ask(proxy, key, asked)
-      // Of requests, the client has its own key's limits.
+      // For requests, the client sees the limits of its own key.
       expect(miss.headers.get('x-ratelimit-remaining-requests')).toMatch(/^9{9}$/)
       expect(miss.headers.get('x-ratelimit-reset-tokens')).toBe('6ms')
       expect(miss.headers.get('set-cookie')).toBeNull()
@@ -171,7 +171,7 @@ describeOnce('the upstream layer', backend => {
     async function fail(times: number, asking = key): Promise<void> {
       for (let i = 0; i < times; i++) expect((await ask(proxy, asking, hello())).status).toBe(500)
     }
-    /** The last failure comes when they have gone on for half of the time that the circuit is open. */
+    /** Opens the circuit: the last failure follows when failures have lasted for half of the time that a circuit is open. */
     async function openCircuit(): Promise<void> {
       upstreams.aggregator.script({ kind: 'error', status: 500 })
       await fail(2)
@@ -281,7 +281,7 @@ describeOnce('the upstream layer', backend => {
       const { counted, records } = await readAccounts()
       expect(counted).toBe(1)
       expect(records).toMatchObject([{ model: 'llama-3.1-8b-instant', provider: 'groq', status: 200 }])
-      // The model that was requested may have responded in full.
+      // The requested model may have completed its response.
       const [{ cost, doubtful } = { cost: 0, doubtful: 0 }] = records
       expect([cost >= 0.05, cost < 0.0501, doubtful > 0.005]).toEqual([true, true, mayHaveCost])
     })
@@ -291,7 +291,7 @@ describeOnce('the upstream layer', backend => {
       upstreams.openai.script({ kind: 'error', status: 503 })
       const asked = wanted()
       expect(whoAnswered(await ask(proxy, key, asked))).toEqual(['MISS', 'groq', 'llama-3.1-8b-instant'])
-      // As long as the wanted model cannot be had, its stand-in's stored answer is found.
+      // While the requested model is unavailable, the fallback's stored response is found.
       expect(whoAnswered(await ask(proxy, key, asked))).toEqual(['HIT', 'groq', 'llama-3.1-8b-instant'])
       const direct = await ask(proxy, key, { ...asked, model: 'llama-3.1-8b-instant' })
       expect(whoAnswered(direct)).toEqual(['HIT', 'groq', 'llama-3.1-8b-instant'])

@@ -1,4 +1,6 @@
-/** What a response is charged at each endpoint: what its provider reports, in whatever names; nothing for what is no response. */
+/**
+ * The charge for a response at each endpoint: the usage that its provider reports, in any field names, and nothing for an invalid response.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
@@ -33,7 +35,7 @@ const END = { finish_reason: 'stop' }
 const asEvents = (chunks: Fields[]) =>
   `${chunks.map(each => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`
 
-/** A stream of chat that says something, and these chunks after it. */
+/** A chat stream with some text, and these chunks after it. */
 const streamed = (...last: Fields[]) =>
   asEvents([chunk({ choices: [choice({ role: 'assistant', content: 'Hi' })] }), ...last])
 const closing = (usage: unknown) => [chunk({ choices: [choice({}, END)] }), chunk({ usage })]
@@ -147,7 +149,7 @@ describeEmbedded('what is charged', backend => {
       expect([usd > 0, prompt > 0, completion > 0]).toEqual([true, true, true])
     })
 
-    // A translation makes a response of an end alone.
+    // A translation turns an end alone into a response.
     const isTranslated = endpoint === 'responses'
     test.each(NO_RESPONSES.filter(([title]) => !isTranslated || title !== 'an end alone'))(
       '%s costs nothing',

@@ -5,15 +5,15 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
 const QUESTION = 'Explain how photosynthesis works in the leaves of green plants, with photographs'
-/** Verified to ask the same; and similar, where the rules see a difference. */
+/** The first is verified to ask the same. The second is similar, and the rules see a difference. */
 const OTHER_WORDS = 'Explain how photosynthesis works in the leaves of green plants, with photos'
 const UNVERIFIED = 'Explain how photosynthesis works in the leaves of green plants, with drawings'
-/** What its asker means, so that nobody else is given it. */
+/** Depends on its caller, so no other caller gets the response. */
 const OWN = 'Explain how photosynthesis works in the leaves of my green plants, with photographs'
 const OWN_WORDS = 'Explain how photosynthesis works in the leaves of my green plants, with photos'
 
 const NEAR = { semantic_threshold: '0.5', cache_feedback: 'any' }
-/** Nothing of the answer is kept, so that the question can be asked for the first time again. */
+/** The response is not stored, so that the question can be sent for the first time again. */
 const UNSTORED = { 'x-proxy-cache-ttl': '0' }
 
 describeBackends('what a person says of two questions', backend => {
@@ -51,7 +51,7 @@ describeBackends('what a person says of two questions', backend => {
   }
   async function tell(body: Asked, { by = key, headers = UNSTORED as Record<string, string> } = {}): Promise<Answer> {
     let answer: Answer
-    // On a busy machine a lookup may take too long, and finds nothing.
+    // On a busy machine a lookup may time out and find nothing.
     for (let left = 3; ; left--) {
       answer = await ask(proxy, by, body, headers)
       if (left === 0 || told(answer)[1] !== 'no-candidate') break
@@ -151,7 +151,7 @@ describeBackends('what a person says of two questions', backend => {
         r.json(),
       )) as never
       expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'judged' })
-      // Not where the client wants more, or nothing but what is proved; nor elsewhere.
+      // The verdict has no effect if the client requires more similarity, if only proved matches are allowed, or in another context.
       const stricter = { ...UNSTORED, 'x-proxy-cache-threshold': '0.99999' }
       expect((await tell(on('Monday', UNVERIFIED), { headers: stricter })).cache).toBe('MISS')
       expect((await tell(on('Tuesday', UNVERIFIED))).cache).toBe('MISS')
@@ -192,7 +192,7 @@ describeBackends('what a person says of two questions', backend => {
     ['project', OWN, OWN_WORDS],
   ])('tells nobody who shares no answer with them: %s', async (scope, question, words) => {
     await set('cache_scope', scope)
-    // Each asks in a way of their own: the very same request is still the same request.
+    // Requests of each user differ in a field, because identical requests share a response.
     const asked = (day: string, content: string, user: string) => on(day, content, { user, max_tokens: user.length })
     for (const user of ['alice', 'bob']) {
       for (const day of ['Monday', 'Tuesday']) await store(asked(day, question, user))

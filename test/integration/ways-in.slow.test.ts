@@ -1,4 +1,4 @@
-/** `npx model-proxy` on a machine with Node alone, and the program as one file: both as `bun run build` makes them. */
+/** `npx model-proxy` on a machine with Node alone, and the program as a single file: both as `bun run build` makes them. */
 import { cpSync, lstatSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -31,14 +31,14 @@ beforeAll(async () => {
       .trim(),
   ).toBe('')
   registry = serveRegistry()
-  // All that is in its PATH.
+  // The only programs in PATH.
   mkdirSync(join(machine, 'bin'))
   for (const name of ['node', 'npm', 'npx', 'sh'])
     symlinkSync(realpathSync(Bun.which(name) ?? ''), join(machine, 'bin', name))
 }, 180_000)
 afterAll(() => registry?.stop(true))
 
-/** A registry that has the packages for this platform, and none for others. */
+/** Serves the packages for this platform, and none for others. */
 function serveRegistry() {
   return Bun.serve({
     port: 0,
@@ -63,7 +63,7 @@ const bare = () => ({
   EMBEDDED_PG_PORT: '0',
 })
 
-/** Runs `npx model-proxy` in a folder; resolves when it has printed `until`. */
+/** Runs `npx model-proxy` in a directory. Resolves when it has printed `until`. */
 async function npx(folder: string, until: RegExp) {
   const port = findFreePort()
   const child = Bun.spawn([join(machine, 'bin/npx'), '-y', 'model-proxy'], {
@@ -82,7 +82,7 @@ async function npx(folder: string, until: RegExp) {
   endAfterFile(child)
   let printed = ''
   const { promise, resolve } = Promise.withResolvers<void>()
-  // Read to its end: a process whose pipe is closed ends.
+  // The output is read to its end, because a process ends when its pipe is closed.
   void (async () => {
     for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
       printed += text
@@ -94,7 +94,7 @@ async function npx(folder: string, until: RegExp) {
   return { child, printed, baseUrl: `http://127.0.0.1:${port}` }
 }
 
-/** npx itself ends at once, and tells nobody. */
+/** npx itself ends immediately, before the proxy has stopped. */
 const hasStopped = (baseUrl: string) =>
   waitUntil('it stops', async () => !(await fetch(`${baseUrl}/livez`).catch(() => null)))
 
@@ -110,7 +110,7 @@ async function ask(baseUrl: string, key: string, content: string, more: object =
 
 const ANSWERS_WITHIN_MS = 10_000
 
-/** From the command in an empty folder, with nothing of npm's in store, to an answer. */
+/** From the command in an empty directory and an empty npm cache to the first response. */
 async function firstAnswer() {
   const folder = join(machine, 'first')
   mkdirSync(folder)
@@ -131,7 +131,7 @@ const schema = {
 
 test('npx, with Node alone: an answer within ten seconds, and everything else that a checkout does', async () => {
   const { child, key, folder, baseUrl, tookMs } = await firstAnswer()
-  // Of a machine that does nothing else.
+  // The limit is for an idle machine.
   expect(tookMs).toBeLessThan(ANSWERS_WITHIN_MS * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()))
 
   // The lexicon, the sandbox's schemas, the worker thread's jobs, and the pages.
@@ -151,14 +151,14 @@ test('npx, with Node alone: an answer within ten seconds, and everything else th
   expect(again.printed).toContain('Another key for a project: npx -y model-proxy create-key demo second --type test\n')
   expect(again.printed).toContain('Embedded database in ./data')
   expect((await ask(again.baseUrl, key, 'What is the capital of France?')).cache).toBe('HIT')
-  // Its shell stays, and is nobody's.
+  // SIGKILL orphans the shell that npx started. The proxy stops nevertheless.
   again.child.kill('SIGKILL')
   await hasStopped(again.baseUrl)
 }, 120_000)
 
 const MIB = 1024 * 1024
 
-/** What the files of a folder take. */
+/** The total size of the files in a directory. */
 function mebibytesOf(folder: string): number {
   const files = [...new Bun.Glob('**/*').scanSync({ cwd: folder, dot: true })]
   return files.reduce((sum, file) => sum + lstatSync(join(folder, file)).size, 0) / MIB

@@ -1,4 +1,4 @@
-/** Events of projects, and the addresses that are told of them. */
+/** Events of projects, and the webhooks that receive them. */
 
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
@@ -103,7 +103,7 @@ describeOnce('webhooks', backend => {
       () => `${receiver.messages.length} of ${count} messages`,
       async () => receiver.messages.length >= count,
     )
-  /** As if the wait for the next attempt were over. */
+  /** Ends the wait for the next attempt. */
   const hurry = () => query('update event_deliveries set not_before = now() where not_before is not null')
 
   test('a key that is created and one that is deactivated are told, signed, once each', async () => {
@@ -189,13 +189,13 @@ describeOnce('webhooks', backend => {
     for (let n = 0; n < 10; n++) await addWebhook('/hang')
     await raise()
     await received(10)
-    // Those of another project are told of another event.
+    // Another project adds ten deliveries, of which only six may start.
     project = `p-${crypto.randomUUID()}`
     await callFunction(stores.database, 'create_project', { project, plan: 'free' })
     for (let n = 0; n < 10; n++) await addWebhook('/hang')
     await raise()
     await received(16)
-    // It looks every 20 ms, and not at all while it has sixteen.
+    // The proxy looks for deliveries every 20 ms.
     await Bun.sleep(300)
     expect(receiver.messages).toHaveLength(16)
     await own.stop()

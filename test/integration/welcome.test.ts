@@ -9,7 +9,7 @@ import { startProxy } from '../harness/proxy.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-/** Fails each statement once, as when a file of the embedded database cannot be opened. */
+/** Fails each statement once, like a file of the embedded database that cannot be opened. */
 function failOnce(database: Database): { database: Database; failed: Set<string> } {
   const failed = new Set<string>()
   return {

@@ -1,4 +1,6 @@
-/** What is stored and shared at each door: what was asked for, whole, and what its provider lets be stored. */
+/**
+ * Stored and shared responses at each endpoint: those that fit the request, are complete, and may be stored by their provider's headers.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post, readAnswer } from '../harness/client.ts'
@@ -39,7 +41,7 @@ const message = (content: object[], stop_reason: string | null = 'tool_use') => 
 })
 const LOOK_UP = { name: 'look_up', input_schema: { type: 'object' } }
 const TOOL_USE = { type: 'tool_use', id: 'toolu_1', name: 'look_up' }
-/** A tool's input, as text that streams, and whether its block ends. */
+/** A stream of a tool's input as text. `ends`: its block ends. */
 const callStream = (input: string, ends = true) =>
   typed([
     { type: 'message_start', message: message([], null) },
@@ -72,7 +74,7 @@ interface Case {
   title: string
   path: string
   at: At
-  /** Beside a text of its own. */
+  /** The request's fields, with a text that is unique to it. */
   asks: (text: string) => Fields
   answers: { status?: number; headers?: Record<string, string>; body: string }
   isStored: boolean
@@ -170,7 +172,7 @@ const CASES: readonly Case[] = [
   speech(206, false),
 ]
 
-/** Each door with what is stored there, by a stand-in's usual answer. */
+/** Each endpoint with a request whose usual response from the fake provider is stored. */
 const DOORS: [path: string, at: At, asks: (text: string) => Fields][] = [
   [
     '/chat/completions',
@@ -215,9 +217,9 @@ describeOnce('whole answers', backend => {
   let proxy: TestProxy
   let front: Bun.Server<undefined>
   let key: string
-  /** Instead of what the stand-in answers. */
+  /** Replaces the fake provider's response. */
   let answers: Case['answers'] | null
-  /** Beside what the stand-in answers. */
+  /** A Cache-Control header that is added to the response. */
   let control: string | null
   let asked: number
 
@@ -274,7 +276,7 @@ describeOnce('whole answers', backend => {
       const second = await ask(path, body)
       expect([first.status, second.status]).toEqual(Array(2).fill(each.answers.status ?? 200))
       expect([first.cache, second.cache, asked]).toEqual(each.isStored ? ['MISS', 'HIT', 1] : ['MISS', 'MISS', 2])
-      // Its client has it all the same.
+      // The client gets the response in any case.
       if (each.path !== '/responses') expect(first.text).toBe(each.answers.body)
     })
   })

@@ -1,4 +1,4 @@
-/** One account at OpenAI or Anthropic as all its projects share it: it gives whatever it has to whoever asks with the account's key. */
+/** One account at OpenAI or Anthropic, shared by all its projects: it returns every object to every caller with the account's key. */
 
 interface SentRequest {
   method: string
@@ -11,7 +11,7 @@ export interface FakeAccount {
   baseUrl: string
   requests: SentRequest[]
   reset(): void
-  /** Changes an object from without. */
+  /** Changes an object outside the API. */
   change(id: string, fields: object): void
   stop(): Promise<void>
 }

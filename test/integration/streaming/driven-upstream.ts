@@ -1,24 +1,24 @@
-/** An upstream whose every byte the test itself sends, when it likes. */
+/** An upstream that sends every byte when the test says so. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 
 export interface DrivenUpstream {
   /** Ends in /v1. */
   baseUrl: string
-  /** The next request, once its body has arrived; its stream's headers have been sent. */
+  /** The next request, once its body has arrived and the head of its stream has been sent. */
   nextCall(): Promise<DrivenCall>
   stop(): Promise<void>
 }
 
 export interface DrivenCall {
-  /** Sends these bytes; resolves when there is room for more, at once where there is still some. */
+  /** Sends bytes. Resolves when more can be sent, immediately if the buffer is not full. */
   send(text: string): Promise<void>
   /** Sends one event. */
   say(content: string): Promise<void>
   end(): void
-  /** Cuts the connection, leaving time for what was sent to reach the other side. */
+  /** Cuts the connection after sent bytes have had time to arrive. */
   cut(): Promise<void>
-  /** Whether the other side has gone. */
+  /** The other side has disconnected. */
   readonly isClosed: boolean
 }
 
@@ -55,14 +55,14 @@ export async function startDrivenUpstream(): Promise<DrivenUpstream> {
   }
 }
 
-/** One event of a chat stream. */
+/** Encodes one event of a chat stream. */
 export function eventOf(content: string, fields: Record<string, unknown> = {}): string {
   const choices = [{ index: 0, delta: { content }, finish_reason: null }]
   const chunk = { id: 'chatcmpl-driven', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...fields }
   return `data: ${JSON.stringify(chunk)}\n\n`
 }
 
-/** The events that end one. */
+/** The events that end a chat stream. */
 export function closingEvents(): string {
   const choices = [{ index: 0, delta: {}, finish_reason: 'stop' }]
   const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 }

@@ -1,19 +1,19 @@
-/** One provider's response for each way of not being complete. */
+/** A provider's response for each way of being incomplete. */
 import type { IncompleteReason } from '../../../src/formats/chat/completeness.ts'
 import type { RawScenario, Scenario } from '../../standin/scenario.ts'
 
 export interface IncompleteCase {
-  /** The answer to a streamed request; left out where a stream cannot be so. */
+  /** The response to a streamed request; omitted where a stream cannot be incomplete in this way. */
   stream?: Scenario
-  /** The answer to a plain one. */
+  /** The response to a plain request. */
   plain?: Scenario
-  /** What is asked for beside the question. */
+  /** Further fields of the request. */
   asked?: object
-  /** Where it is asked for, and how: chat, unless it occurs only there. */
+  /** The endpoint: chat, unless the case occurs only elsewhere. */
   endpoint?: 'messages' | 'responses'
-  /** A failure of the provider: not counted against the month. */
+  /** A failure of the provider, which does not count in the month. */
   isFailure?: true
-  /** Neither a response nor its usage. */
+  /** Neither a response nor usage. */
   isEmpty?: true
 }
 
@@ -31,7 +31,7 @@ const MESSAGE = { type: 'message', id: 'msg_1', role: 'assistant', status: 'comp
 const LOOK_UP = { type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }
 const MIB = 1024 * 1024
 
-/** Every reason there is for a chat's answer: the compiler asks for a case when one is added. */
+/** Every reason that a chat response can have: the compiler requires a case for each. */
 export const INCOMPLETE_CASES: Record<Exclude<IncompleteReason, 'wrong_dimensions'>, IncompleteCase> = {
   not_a_response: { stream: events(), plain: body({ choices: [], usage: undefined }), isFailure: true, isEmpty: true },
   error_in_body: { plain: { kind: 'errorInAnswer', shape: 'bare', afterChunks: 0 }, isFailure: true, isEmpty: true },

@@ -1,19 +1,19 @@
-/** A client that reads only when it is told to, over a bare socket: whatever it does not read stays where it is. */
+/** A client on a bare socket that reads only on demand, so unread data stays in the buffers before it. */
 import { connect, type Socket } from 'node:net'
 
 export interface RawClient {
-  /** Bytes it has read so far, head included. */
+  /** Bytes read so far, including the head. */
   readonly readBytes: number
-  /** The last of them. */
+  /** The last of these bytes. */
   readonly tail: string
-  /** Whether the connection is there no more. */
+  /** The connection is closed. */
   readonly isClosed: boolean
-  /** Reads on from now, until the body's end. */
+  /** Reads from now on until the end of the body. */
   readAll(): Promise<void>
   leave(): void
 }
 
-/** Sends the request, and reads nothing of its answer. */
+/** Sends the request without reading its response. */
 export async function askUnread(
   port: number,
   key: string,
