@@ -84,21 +84,21 @@ describeBackends('calls whose clients have left', backend => {
           () => {},
         ),
       )
-      await waitUntil('all have reached the provider', () => posted().length === LEFT)
+      await waitUntil('all requests reach the provider', () => posted().length === LEFT)
       leaving.abort()
       await Promise.all(left)
       const givenUp = LEFT - MOST_CALLS
-      await waitUntil('the oldest are given up', async () => (await records()).length === givenUp)
+      await waitUntil('the oldest calls are ended early', async () => (await records()).length === givenUp)
       for (const record of await records()) {
         expect(record.estimated).toBe('client_left')
         expect(record.doubtful).toBeGreaterThan(0)
       }
       await waitUntil(
-        'they are aborted',
+        'the ended calls are aborted',
         () => posted().filter(({ abortedAtMs }) => abortedAtMs !== null).length === givenUp,
       )
       release.resolve(ends)
-      await waitUntil('the others are read to their end', async () => (await records()).length === LEFT)
+      await waitUntil('the other calls are read to their end', async () => (await records()).length === LEFT)
       const exact = { estimated: null, doubtful: null, tokens: 500 }
       expect((await records()).slice(givenUp)).toEqual(Array(MOST_CALLS).fill(exact))
     },

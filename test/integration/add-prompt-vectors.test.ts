@@ -14,7 +14,7 @@ describeBackends('add_prompt_vectors()', backend => {
     const spaceId = await makeSpace(database)
     const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
     const { semantic, ...answer } = answerTo('prompt', place)
-    if (!semantic) throw new Error('It has a prompt')
+    if (!semantic) throw new Error('the response has no prompt')
     const { contextHash, normalizedHash } = semantic
     const late = { ...answer, semantic: { ...semantic, anchorHash, vector: { spaceId, text: null } } }
     const [entryId] = await storeCachedResponses(database, [late])

@@ -267,7 +267,7 @@ describeBackends('admit()', backend => {
     ]
     await database.call(`update api_keys set expires_at = clock_timestamp() + interval '1 second'`, [])
     expect(await admitRequests(database, asks)).toMatchObject([{ resolvedKey: { verdict: 'active' }, granted: 1 }])
-    await waitUntil('it has expired', async () => {
+    await waitUntil('the key has expired', async () => {
       const [reply] = await admitRequests(database, asks)
       return reply?.resolvedKey.verdict === 'expired' && reply.granted === 0
     })

@@ -401,7 +401,7 @@ describeBackends('an audit beside requests', backend => {
       await traffic()
       expect(found).toEqual([])
       // A stream whose client disconnected is read to its end.
-      await waitUntil('all is settled', async () => {
+      await waitUntil('all reservations are settled', async () => {
         await proxy.settle()
         const held = await proxy.query('select from budget_reservations where doubtful_at is null')
         return held.length === 0

@@ -175,7 +175,7 @@ describeOnce('several keys of one provider', backend => {
       expect(sentKeys()).toEqual(Array(3).fill(keyOf(response)))
     }
     const [first] = made
-    if (!first) throw new Error('Nothing was made')
+    if (!first) throw new Error('no object was created')
     const owner = keyOf(first.response)
     await remove(owner)
     upstreams.openai.requests.length = 0

@@ -276,7 +276,7 @@ describeReal('a budget that is set while records are written', backend => {
   /** Resolves once another connection waits for a lock that `open` holds. */
   async function isWaitedFor(): Promise<void> {
     const text = 'select from pg_locks l where not l.granted and pg_backend_pid() = any (pg_blocking_pids(l.pid))'
-    await waitUntil('it is waited for', async () => (await open.call(text, [])).length > 0)
+    await waitUntil('another connection waits for the lock', async () => (await open.call(text, [])).length > 0)
   }
 
   const scopes = [

@@ -141,7 +141,7 @@ describeReal('a benchmark that is killed', backend => {
     expect(await isThere(name)).toBe(true)
     bench.kill(signal)
     await bench.exited
-    await waitUntil('its children are gone', () => areGone(family))
+    await waitUntil('the child processes have ended', () => areGone(family))
     // A benchmark that ends by SIGKILL cannot drop its database.
     expect(await isThere(name)).toBe(signal === 'SIGKILL')
     await runAsAdmin(adminUrl, `drop database if exists ${name} with (force)`)

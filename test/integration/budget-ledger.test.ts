@@ -302,7 +302,7 @@ describeBackends('the ledger of budgets', backend => {
       await budgets.reserve(single)
       await releaseSpending(database, [single.id])
       const [first, second, third] = rest
-      if (!first || !second || !third) throw new Error('Too few')
+      if (!first || !second || !third) throw new Error('fewer than three reservations')
       await budgets.reserve(first)
       await expect(budgets.reserve(second)).rejects.toMatchObject(reserved)
       await query(`update api_keys set expires_at = now() - interval '1 second' where id = ${other}`)

@@ -147,7 +147,7 @@ describeBackends('budgets', backend => {
         return { kind: 'answer' }
       })
       const [first, second] = [1, 2].map(n => ask(proxy, key, { ...plain(`Number ${n}?`), stream }))
-      await waitUntil('one is asked', () => upstreams.openai.requests.length === 1)
+      await waitUntil('one request reaches the provider', () => upstreams.openai.requests.length === 1)
       answering.resolve()
       expect([(await first)?.status, (await second)?.status]).toEqual([200, 200])
       expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
@@ -162,7 +162,7 @@ describeBackends('budgets', backend => {
       return { kind: 'answer' }
     })
     const first = ask(proxy, key, plain('Number 1?'))
-    await waitUntil('one is asked', () => upstreams.openai.requests.length === 1)
+    await waitUntil('one request reaches the provider', () => upstreams.openai.requests.length === 1)
     const leaving = new AbortController()
     const second = post(proxy, key, '/chat/completions', plain('Number 2?'), { signal: leaving.signal }).catch(
       () => null,
@@ -317,7 +317,7 @@ describeBackends('budgets', backend => {
     })
     const before = upstreams.openai.requests.length
     const other = ask(proxy, key, plain('Number 1?'))
-    await waitUntil('it is asked', () => upstreams.openai.requests.length > before)
+    await waitUntil('the request reaches the provider', () => upstreams.openai.requests.length > before)
     expect(await ask(impatient, key, plain('Known?'))).toMatchObject({ status: 200, cache: 'HIT' })
     answering.resolve()
     expect((await other).status).toBe(200)
@@ -479,7 +479,7 @@ describeBackends('budgets', backend => {
     await setBudget(5)
     const mayAnswer = answerLater()
     const asked = ask(proxy, key, plain('Under way?'))
-    await waitUntil('a reservation', async () => {
+    await waitUntil('a reservation is stored', async () => {
       const [row] = await proxy.query<{ held: number }>('select count(*)::integer as held from budget_reservations')
       return row?.held === 2
     })
@@ -496,7 +496,7 @@ describeBackends('budgets', backend => {
   test('the first budget, and the first alert, have the cost of requests that were under way before there was any', async () => {
     const mayAnswer = answerLater()
     const asked = ask(proxy, key, plain('Under way?'))
-    await waitUntil('it is asked', () => upstreams.openai.requests.length === 1)
+    await waitUntil('the request reaches the provider', () => upstreams.openai.requests.length === 1)
     await proxy.query(`select set_spend_alert('${project}', 1e-9, '{ops@example.org}')`)
     const [total, ofModel, tokens] = [
       await setBudget(5, { per: 'total' }),
@@ -573,10 +573,10 @@ describeBackends('budgets', backend => {
     upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 500 })
     const leaving = new AbortController()
     const asked = post(proxy, key, '/chat/completions', plain('Gone?'), { signal: leaving.signal }).catch(() => null)
-    await waitUntil('it is asked', () => upstreams.openai.requests.length === 1)
+    await waitUntil('the request reaches the provider', () => upstreams.openai.requests.length === 1)
     leaving.abort()
     await asked
-    await waitUntil('it is released', async () => (await standOf(budget))?.held === 0)
+    await waitUntil('the reservation is released', async () => (await standOf(budget))?.held === 0)
     expect(await standOf(budget)).toMatchObject({ spent: await recordedUsd(), reserved: 0 })
   })
 
@@ -679,10 +679,10 @@ describeBackends('budgets', backend => {
       const { budgets, recover } = openBudgets(fate)
       await expect(budgets.reserve(await spending())).rejects.toMatchObject({ code: 'service_unavailable' })
       // The database executes the statement, but after the time limit.
-      await waitUntil('it is reserved', async () => (await standOf(budget))?.held === 1)
+      await waitUntil('the reservation is stored', async () => (await standOf(budget))?.held === 1)
       expect((await standOf(budget))?.reserved).toBeCloseTo(0.4, 9)
       recover()
-      await waitUntil('it is released', async () => (await standOf(budget))?.held === 0)
+      await waitUntil('the reservation is released', async () => (await standOf(budget))?.held === 0)
       await budgets.drain(10_000)
       expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
     })

@@ -265,7 +265,7 @@ describeBackends('who shares answers', backend => {
     expect(await say(WHO)).toBe('MISS')
     await settle()
     expect(await say(WHO_ELSE)).toBe('HIT-SEMANTIC project')
-    await waitUntil('the wording is copied', async () => (await say(WHO_ELSE)) === 'HIT-SEMANTIC project')
+    await waitUntil('the wording has a copy', async () => (await say(WHO_ELSE)) === 'HIT-SEMANTIC project')
     expect(await say(WHO_ELSE, { user: 'bob' })).toBe('MISS')
   })
 

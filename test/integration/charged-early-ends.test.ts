@@ -100,7 +100,7 @@ describeBackends('responses that end early', backend => {
         `select cost_usd::float8 as usd, cost_estimated as estimated from usage_records where project_id = find_project('${project}')`,
       )
     }
-    await waitUntil('it is recorded', async () => (await read()).length === 1)
+    await waitUntil('the request is recorded', async () => (await read()).length === 1)
     return (await read())[0] as { usd: number; estimated: string | null }
   }
 
@@ -154,7 +154,9 @@ describeBackends('responses that end early', backend => {
     await leave(call, EVENTS)
     await expectFair()
     expect(await record()).toMatchObject({ estimated: expect.any(String) })
-    await waitUntil('the provider is left', () => requests().every(({ abortedAtMs }) => abortedAtMs !== null))
+    await waitUntil("the provider's connections are closed", () =>
+      requests().every(({ abortedAtMs }) => abortedAtMs !== null),
+    )
   })
 
   test.each(THINKING)('%s: a client that leaves is charged exactly, without a budget', async (_, call) => {
@@ -200,7 +202,7 @@ describeBackends('responses that end early', backend => {
     await ask(chat('google/gemini-2.5-pro')).catch(() => {})
     expect(await record()).toMatchObject({ estimated: 'provider_failed' })
     const following = await startProxy({ ...options, reconcileEveryMs: 50 })
-    await waitUntil('its aggregator has said so', async () => (await record()).estimated === null)
+    await waitUntil('the aggregator has reported the usage', async () => (await record()).estimated === null)
     await following.stop()
     expect((await record()).usd).toBeCloseTo(0.0125, 9)
     const [get] = upstreams.aggregator.requests.filter(({ method }) => method === 'GET')
@@ -234,9 +236,9 @@ describeBackends('responses that end early', backend => {
     await proxy.query(`select set_budget('${project}', 'usd', 5, 'total')`)
     await ask(chat('o3', { store: true })).catch(() => {})
     expect(await record()).toMatchObject({ estimated: 'provider_failed' })
-    await waitUntil('it is followed', async () => (await followed()).length === 1)
+    await waitUntil('the response is to be reconciled', async () => (await followed()).length === 1)
     const following = await startProxy({ ...options, reconcileEveryMs: 50 })
-    await waitUntil('its provider has said so', async () => (await record()).estimated === null)
+    await waitUntil('the provider has reported the usage', async () => (await record()).estimated === null)
     await following.stop()
     const usd = (20 * 2 + 1_500 * 8) / 1e6
     expect((await record()).usd).toBeCloseTo(usd, 9)

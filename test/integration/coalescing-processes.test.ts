@@ -59,15 +59,14 @@ describeReal('identical requests in flight over several proxies', backend => {
   }
 
   /**
-   * Sets a scenario for each upstream call; further calls repeat the last one. The first is answered once this many other proxies follow
-   * it.
+   * Sets a scenario for each upstream call; further calls repeat the last one. The first is answered once this many proxies follow it.
    */
   function answerOnceHeard(others: number, ...scenarios: Scenario[]): void {
     let calls = 0
     heard.clear()
     upstream.script(async () => {
       const call = calls++
-      if (call === 0) await waitUntil('the others follow', () => heard.size === others)
+      if (call === 0) await waitUntil('the followers join', () => heard.size === others)
       return scenarios[Math.min(call, scenarios.length - 1)]
     })
   }
@@ -146,7 +145,7 @@ describeReal('identical requests in flight over several proxies', backend => {
       answerOnceHeard(1, scenario)
       const asked = question(`Whole, with ${scenario.kind}?`, { stream: true })
       const leader = ask(proxyAt(0), key, asked)
-      await waitUntil('the leader asks', () => upstream.counts.active === 1)
+      await waitUntil('the leader calls the upstream', () => upstream.counts.active === 1)
       const follower = await ask(proxyAt(1), key, asked)
       expect(follower.headers.get('x-proxy-cache')).toBe('HIT')
       expect(follower.text).toBe((await leader).text)
@@ -161,7 +160,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     upstream.reset()
     answerOnceHeard(1, { kind: 'error', status: 402 }, { kind: 'answer', content: 'at last' })
     const leader = ask(proxyAt(0), key, question('Whose turn?'))
-    await waitUntil('the leader asks', () => upstream.counts.active === 1)
+    await waitUntil('the leader calls the upstream', () => upstream.counts.active === 1)
     const follower = await ask(proxyAt(1), key, question('Whose turn?'))
     expect((await leader).status).toBe(402)
     expect(textOf(follower)).toBe('at last')
@@ -201,7 +200,7 @@ describeReal('identical requests in flight over several proxies', backend => {
         async send(to: string, message: Buffer) {
           if (decodeMessage(message)?.kind === MESSAGE_KINDS.join && ++joins === 2) {
             mayLead.resolve()
-            await waitUntil('the leader asks', () => upstream.counts.active === 1)
+            await waitUntil('the leader calls the upstream', () => upstream.counts.active === 1)
           }
           return followerBus.send(to, message)
         },
@@ -237,7 +236,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     heard.clear()
     upstream.script({ kind: 'answer', contentChars: 60, firstByteDelayMs: 300, chunkPauseMs: 60 })
     const leader = ask(proxyAt(0), key, question('Back so soon?', { stream: true }))
-    await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
+    await waitUntil('the request reaches the upstream', () => upstream.counts.active === 1)
     const leaving = new AbortController()
     const left = post(proxyAt(1), key, '/chat/completions', question('Back so soon?', { stream: true }), {
       signal: leaving.signal,
@@ -364,7 +363,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     })
     upstream.script({ kind: 'hang', after: 'nothing' })
     const stuck = ask(orphan, key, question('Orphaned?')).catch(() => null)
-    await waitUntil('the orphan asks', () => upstream.counts.active === 1)
+    await waitUntil('the leader without a bus calls the upstream', () => upstream.counts.active === 1)
     // From now on, the lease is held by a process that does not exist any more.
     await dead.close()
     upstream.script({ kind: 'answer', content: 'alive' })

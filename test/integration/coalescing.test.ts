@@ -49,7 +49,7 @@ describeOnce('identical requests in flight', backend => {
     let calls = 0
     upstream.script(async () => {
       const scenario = scenarios[Math.min(calls++, scenarios.length - 1)]
-      areIn ??= waitUntil('all are let in', async () => (await countAdmitted()) === requests)
+      areIn ??= waitUntil('all requests are admitted', async () => (await countAdmitted()) === requests)
       await areIn
       return scenario
     })
@@ -96,7 +96,7 @@ describeOnce('identical requests in flight', backend => {
     })
     upstream.script({ kind: 'answer', content: 'once', firstByteDelayMs: 200 })
     const first = ask(slow, key, question('Late?'))
-    await waitUntil('the upstream is asked', () => upstream.requests.length === 1)
+    await waitUntil('the request reaches the upstream', () => upstream.requests.length === 1)
     counted = first
     const second = await ask(slow, key, question('Late?'))
     later.resolve()
@@ -159,9 +159,9 @@ describeOnce('identical requests in flight', backend => {
     const leader = post(proxy, key, '/chat/completions', question('Who stays?'), { signal: leaving.signal }).catch(
       () => 'left',
     )
-    await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
+    await waitUntil('the request reaches the upstream', () => upstream.counts.active === 1)
     const follower = ask(proxy, key, question('Who stays?'))
-    await waitUntil('the follower is let in', async () => (await countAdmitted()) === before + 2)
+    await waitUntil('the follower is admitted', async () => (await countAdmitted()) === before + 2)
     // The follower joins at once.
     await Bun.sleep(30)
     leaving.abort()
@@ -182,7 +182,7 @@ describeOnce('identical requests in flight', backend => {
       const response = await post(proxy, key, '/chat/completions', body, { signal: leaving.signal })
       for await (const _part of response.body ?? []) begun++
     })
-    await waitUntil('the upstream is asked', () => upstream.counts.active === 1)
+    await waitUntil('the request reaches the upstream', () => upstream.counts.active === 1)
     // A stream that nothing has arrived of is read on, because its cost is unknown.
     if (stream) await waitUntil('the stream has begun', () => begun > 0)
     leaving.abort()
@@ -194,7 +194,7 @@ describeOnce('identical requests in flight', backend => {
 
   test('no-store and no-cache never join', async () => {
     upstream.script(async () => {
-      await waitUntil('all are asked', () => upstream.requests.length === 3)
+      await waitUntil('all requests reach the upstream', () => upstream.requests.length === 3)
       return { kind: 'answer', content: 'x' }
     })
     await Promise.all([

@@ -10,7 +10,7 @@ describeReal('connections', backend => {
   test('what is being opened as the limit falls is not kept', async () => {
     const { databaseUrl } = await backend.open()
     const address = parseDatabaseUrl(databaseUrl ?? '')
-    if (!address) throw new Error('There is no address')
+    if (!address) throw new Error('the backend has no address')
     const connections = new ConnectionPool({ address, maxConnections: 2 })
     const [server] = await connections.call<{ pid: number }>('select pg_backend_pid() as pid', [])
     const others = async () => {
@@ -25,14 +25,14 @@ describeReal('connections', backend => {
     connections.setMaxConnections(1)
     await Promise.all(waits)
     expect(connections.size).toEqual({ open: 1, most: 1 })
-    await waitUntil('the server has no more of them', async () => (await others()) <= before)
+    await waitUntil('the server has closed the connections', async () => (await others()) <= before)
     await connections.close()
   })
 
   test('a process that was held does not take that for a silence of the server', async () => {
     const { databaseUrl } = await backend.open()
     const address = parseDatabaseUrl(databaseUrl ?? '')
-    if (!address) throw new Error('There is no address')
+    if (!address) throw new Error('the backend has no address')
     const connections = new ConnectionPool({ address, maxConnections: 1 })
     await connections.call('select', [])
     const asked = connections.call<{ slept: string }>('select pg_sleep(1)::text as slept', [])
@@ -47,7 +47,7 @@ describeReal('connections', backend => {
     const { databaseUrl } = await backend.open()
     const address = parseDatabaseUrl(databaseUrl ?? '')
     const [host] = address?.hosts ?? []
-    if (!address || !host) throw new Error('There is no address')
+    if (!address || !host) throw new Error('the backend has no address')
     const sent: Buffer[] = []
     const relay = createServer(client => {
       const server = connect(host.port, host.host)

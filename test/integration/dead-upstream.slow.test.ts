@@ -82,7 +82,7 @@ describe('requests that wait for a dead upstream', () => {
 
     upstreams.aggregator.script({ kind: 'hang', after: 'nothing' })
     for (let n = 0; n < WAITING; n++) wait(n)
-    await waitUntil('all of them wait', () => upstreams.aggregator.counts.active === WAITING)
+    await waitUntil('all requests wait for the upstream', () => upstreams.aggregator.counts.active === WAITING)
 
     // The waiting requests are never answered, so a request in the same queue would not be either.
     const beside = { hit: await processorMsOf(hit), miss: await processorMsOf(missElsewhere) }

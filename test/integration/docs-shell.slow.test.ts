@@ -104,7 +104,7 @@ async function start(lines: string, until = /./): Promise<string> {
   })()
   reading.catch(() => {})
   await waitUntil(
-    () => `a proxy that serves; it said: ${printed}`,
+    () => `the proxy listens; it printed: ${printed}`,
     async () => until.test(printed) && isHealthy(),
   )
   return printed
@@ -119,7 +119,7 @@ async function stop(): Promise<void> {
   if (!server) return
   process.kill(-server.pid, 'SIGINT')
   await server.exited
-  await waitUntil('it stops', async () => !(await isHealthy()))
+  await waitUntil('the proxy stops', async () => !(await isHealthy()))
   server = null
 }
 
@@ -225,7 +225,7 @@ test('the hook of the docs starts beside a proxy, and refuses a card number', as
       headers: { authorization: `Bearer ${testKey}` },
       body: JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }] }),
     })
-  await waitUntil('the hook answers', async () => (await ask('Hello?')).status === 200)
+  await waitUntil('the hook responds', async () => (await ask('Hello?')).status === 200)
   const refused = await ask('Pay with 4111 1111 1111 1111')
   expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('holds a card number')])
   await stop()

@@ -338,7 +338,7 @@ describeOnce('embeddings', backend => {
     const fields = { model: 'google/gemini-embedding-001', input }
     upstream.script(async request => {
       if (!(inputsOf(request) as string[]).includes('text 249')) return
-      await waitUntil('the others are answered', () => upstream.counts.answered === 2)
+      await waitUntil('the other calls are answered', () => upstream.counts.answered === 2)
       return { kind: 'error', status: 429, retryAfterSeconds: 7, firstByteDelayMs: 400 }
     })
     const failed = await embed(fields)

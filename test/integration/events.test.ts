@@ -129,7 +129,7 @@ describeOnce('the outbox of events', backend => {
       callFunction(database, 'record_delivery_result', { of_delivery: delivery.id, response_status, failure })
     const [first, ...more] = await take()
     expect([Number(first?.webhook_id), more, await take()]).toEqual([webhook, [], []])
-    if (!first) throw new Error('Nothing was taken')
+    if (!first) throw new Error('no delivery was claimed')
     // The first delivery failed, so it is retried later, and the other one is next.
     await settle(first, 500, 'it answered 500')
     const [second, ...others] = await take()

@@ -261,7 +261,7 @@ describeOnce('failover before the first part', backend => {
     test.concurrent('after a silence, the head and a comment go out, and the provider may still answer', async () => {
       const { promise: scenario, resolve: answer } = Promise.withResolvers<Scenario>()
       const stream = await beginStream(endpoint, promptFor({ scenario }))
-      await waitUntil('a comment', () => stream.seen() !== '' || stream.isOver())
+      await waitUntil('a comment arrives', () => stream.seen() !== '' || stream.isOver())
       expect(stream.seen()).toMatch(/^:/)
       expect(stream.response.headers.get('content-type')).toMatch(/^text\/event-stream/)
       answer({ kind: 'answer', content: 'Late, but well' })
@@ -271,7 +271,7 @@ describeOnce('failover before the first part', backend => {
     test.concurrent('after a silence, a fallback may still answer', async () => {
       const { promise: scenario, resolve: answer } = Promise.withResolvers<Scenario>()
       const stream = await beginStream(endpoint, promptFor({ scenario }))
-      await waitUntil('a comment', () => stream.seen() !== '' || stream.isOver())
+      await waitUntil('a comment arrives', () => stream.seen() !== '' || stream.isOver())
       expect(stream.seen()).toMatch(/^:/)
       answer(raw(frame({ error: ERROR })))
       expect(await stream.read()).toMatchObject(HEALTHY)
@@ -282,7 +282,7 @@ describeOnce('failover before the first part', backend => {
       const { promise: scenario, resolve: answer } = Promise.withResolvers<Scenario>()
       const fallback = raw(frame({ error: ERROR }))
       const stream = await beginStream(endpoint, promptFor({ scenario, fallback }))
-      await waitUntil('a comment', () => stream.seen() !== '' || stream.isOver())
+      await waitUntil('a comment arrives', () => stream.seen() !== '' || stream.isOver())
       expect(stream.seen()).toMatch(/^:/)
       answer(raw(frame({ error: ERROR })))
       expect(await stream.read()).toMatchObject({ text: '', end: 'error', problems: [] })

@@ -51,7 +51,7 @@ describeBackends('failures', backend => {
           pg_get_function_result(oid) as gives
       from pg_proc where proname = '${name}' and pronamespace = 'model_proxy'::regnamespace`,
     )
-    if (!rows[0]) throw new Error(`There is no function ${name}`)
+    if (!rows[0]) throw new Error(`the database has no function ${name}`)
     return rows[0]
   }
 
@@ -90,7 +90,7 @@ describeBackends('failures', backend => {
   test.each(CASES)('$what: counted, logged and degraded while $name $how, and ok afterwards', async part => {
     const { name, what, how, use = async () => {} } = part
     await use()
-    await waitUntil('all is well', isWell)
+    await waitUntil('health is ok', isWell)
     const before = countOf(what) ?? Number.NaN
     log.take()
     const repair = await BREAKS[how]?.(name)
@@ -104,7 +104,7 @@ describeBackends('failures', backend => {
       await repair?.()
     }
     await use()
-    await waitUntil('all is well again', isWell)
+    await waitUntil('health is ok again', isWell)
   })
 
   test('dashboard: a right that is missing in the database is a failure, not a rejection of the user', async () => {

@@ -10,7 +10,7 @@ const BEAT_MS = 1_500
 describeReal('the processes that share a Redis', backend => {
   async function meet(installationId: string, onCount = async (_living: number) => {}) {
     const { redisUrl } = await backend.open()
-    if (redisUrl === null) throw new Error('There is no Redis')
+    if (redisUrl === null) throw new Error('the backend has no Redis')
     const redis = connectRedis(redisUrl)
     const listener = connectRedis(redisUrl, { isSubscriber: true })
     const fleet: ProcessRegistry = registerProcess({
@@ -34,16 +34,16 @@ describeReal('the processes that share a Redis', backend => {
       await first.fleet.sendHeartbeat()
       return first.fleet.isOnlyProcess()
     }
-    await waitUntil('the first beat', () => first.redis.status === 'ready')
+    await waitUntil('the Redis client is ready', () => first.redis.status === 'ready')
     expect(await isAloneByItsBeat()).toBe(false)
     expect(first.fleet.processCount()).toBe(1)
-    await waitUntil('it is sure', isAloneByItsBeat)
+    await waitUntil('the process is counted alone', isAloneByItsBeat)
     const second = await meet(id)
-    await waitUntil('it knows of the other', () => !first.fleet.isOnlyProcess())
+    await waitUntil('the process has seen the other', () => !first.fleet.isOnlyProcess())
     expect(first.fleet.processCount()).toBe(2)
     expect(second.fleet.isOnlyProcess()).toBe(false)
     await second.fleet.deregister()
-    await waitUntil('it is alone again', isAloneByItsBeat)
+    await waitUntil('the process is counted alone again', isAloneByItsBeat)
     first.close()
     second.close()
   })
@@ -51,7 +51,7 @@ describeReal('the processes that share a Redis', backend => {
   test('when Redis loses its data, neither of two takes itself for the only one', async () => {
     const id = crypto.randomUUID()
     const both = [await meet(id), await meet(id)]
-    await waitUntil('they know each other', () => both.every(({ fleet }) => fleet.processCount() === 2))
+    await waitUntil('both processes count two', () => both.every(({ fleet }) => fleet.processCount() === 2))
     await both[0]?.redis.del(`mp:${id.slice(0, 8)}:fleet`)
     const untilMs = performance.now() + 2.5 * BEAT_MS
     while (performance.now() < untilMs) {
@@ -73,15 +73,15 @@ describeReal('the processes that share a Redis', backend => {
       if (told.length === 2) await taken.promise
       told.push(`end ${living}`)
     })
-    await waitUntil('the first beat', () => first.redis.status === 'ready')
+    await waitUntil('the Redis client is ready', () => first.redis.status === 'ready')
     const second = await meet(id)
-    await waitUntil('two are told', () => told.length === 1)
+    await waitUntil('the first change is reported', () => told.length === 1)
     refused.reject(new Error('no connection'))
-    await waitUntil('two are told again', () => told.length === 2)
+    await waitUntil('a second change is reported', () => told.length === 2)
     const third = await meet(id)
-    await waitUntil('there are three', () => first.fleet.processCount() === 3)
+    await waitUntil('three processes are counted', () => first.fleet.processCount() === 3)
     taken.resolve()
-    await waitUntil('three are told', () => told.length === 5)
+    await waitUntil('all changes are reported', () => told.length === 5)
     expect(told).toEqual(['begin 2', 'begin 2', 'end 2', 'begin 3', 'end 3'])
     for (const { close } of [first, second, third]) close()
   })

@@ -43,7 +43,7 @@ describeReal('messages that another program publishes', backend => {
       proxies.push(await startProxy({ stores, environment, bus }))
     }
     key = await (proxies[0] as TestProxy).createKey({ type: 'project' })
-    for (const bus of buses) await waitUntil('it listens', () => bus.send(bus.processId, new Uint8Array(0)))
+    for (const bus of buses) await waitUntil('the bus is subscribed', () => bus.send(bus.processId, new Uint8Array(0)))
   })
   afterAll(async () => {
     forger.disconnect()
@@ -60,12 +60,12 @@ describeReal('messages that another program publishes', backend => {
     upstream.script({ kind: 'answer', content: 'the truth', firstByteDelayMs: 5_000 })
     const asked = question('Forged?')
     const first = ask(leading, key, asked)
-    await waitUntil('upstream is asked', async () => upstream.requests.length > 0)
+    await waitUntil('the request reaches the upstream', async () => upstream.requests.length > 0)
     const second = ask(following, key, asked)
     // Skips the empty message that the proxy sent to itself.
     const findJoin = () =>
       heard.find(({ channel, message }) => channel === prefix + leader && message.length > JOIN_AT)?.message
-    await waitUntil('the other joins', async () => findJoin() !== undefined)
+    await waitUntil('the follower joins', async () => findJoin() !== undefined)
     const join = findJoin() ?? Buffer.alloc(0)
     const followerId = join.toString('latin1', JOIN_AT + 1, JOIN_AT + 1 + ID_LENGTH)
     expect(join.toString('latin1', JOIN_AT, JOIN_AT + 1)).toBe(MESSAGE_KINDS.join)
@@ -87,7 +87,7 @@ describeReal('messages that another program publishes', backend => {
     for (const forged of [message, tags.sign(follower, message), ofAnotherMessage]) {
       expect(await forger.publish(prefix + follower, Buffer.from(forged))).toBeGreaterThan(0)
     }
-    await waitUntil('they are counted', async () => (await readWrongTags(following)) >= before + 3)
+    await waitUntil('forged messages are counted', async () => (await readWrongTags(following)) >= before + 3)
     expect([textOf(await first), textOf(await second)]).toEqual(['the truth', 'the truth'])
   })
 

@@ -30,13 +30,13 @@ describeBackends('a database whose disk is full', backend => {
       end $$;
       create trigger is_full before insert on cache_entries for each row execute function refuse()`)
     for (let i = 0; i < 3; i++) expect((await ask(proxy, key, question(`Full ${i}?`))).status).toBe(200)
-    await waitUntil('it is told', async () => (await health())[1] === 'degraded')
+    await waitUntil('health is degraded', async () => (await health())[1] === 'degraded')
     expect(await health()).toEqual([200, 'degraded', 'up', 'disk full'])
     await database.runScript('drop trigger is_full on cache_entries; drop function refuse()')
     // Nothing has been stored since then.
     expect((await health())[1]).toBe('degraded')
     await ask(proxy, key, question('Room?'))
-    await waitUntil('it is over', async () => (await health())[1] === 'ok')
+    await waitUntil('health is ok', async () => (await health())[1] === 'ok')
     expect(changes).toEqual([true, false])
   })
 })

@@ -81,7 +81,7 @@ describeBackends('sound by the second', backend => {
       proxy.query<{ usd: number; estimated: string | null }>(
         `select cost_usd::float8 as usd, cost_estimated as estimated from usage_records where project_id = find_project('${project}')`,
       )
-    await waitUntil('it is recorded', async () => {
+    await waitUntil('the request is recorded', async () => {
       await proxy.settle()
       return (await read()).length === 1
     })
@@ -193,7 +193,7 @@ describeBackends('sound by the second', backend => {
     upstreams.openai.script({ kind: 'answer', content: 'x', firstByteDelayMs: 60_000 })
     const leaving = new AbortController()
     const asked = send({ path: TRANSLATE, file: FILE, format: undefined }, { signal: leaving.signal }).catch(() => null)
-    await waitUntil('its provider is asked', () => upstreams.openai.requests.length === 1)
+    await waitUntil('the request reaches the provider', () => upstreams.openai.requests.length === 1)
     leaving.abort()
     await asked
     expect(await recorded()).toEqual({ usd: 0, estimated: 'client_left' })

@@ -156,7 +156,7 @@ describeBackends('a hook', backend => {
         ['before', undefined],
         ['after', true],
       ])
-      await waitUntil('its row is stamped', async () => (await policies(setup)).join() === '2')
+      await waitUntil('the row has the new policy', async () => (await policies(setup)).join() === '2')
       expect((await ask(proxy, key, chat('Again?'))).cache).toBe('HIT')
       expect(hook.asked).toHaveLength(3)
       // Another process reads the new policy from the copy of the entry.
@@ -235,7 +235,7 @@ describeBackends('a hook', backend => {
         return { verdict: stored && type === 'after' ? 'refuse' : 'allow', policy: isLeader ? '1' : '2' }
       })
       const first = ask(proxy, key, chat(content))
-      await waitUntil('the provider is asked', () => asked(setup) === 1)
+      await waitUntil('the request reaches the provider', () => asked(setup) === 1)
       const second = await ask(proxy, key, chat(content))
       expect([textOf(await first), textOf(second)]).toEqual([CARD, 'fresh'])
       expect(asked(setup)).toBe(2)
@@ -248,7 +248,7 @@ describeBackends('a hook', backend => {
       const [row] = await proxy.query<{ project_id: number; hash: string; response: string }>(
         "select project_id::integer, encode(request_hash, 'hex') as hash, response from cache_entries order by id desc limit 1",
       )
-      if (!row) throw new Error('Nothing is stored')
+      if (!row) throw new Error('no response is stored')
       const stamp = (body: string) =>
         recordEntryPolicy(proxy.stores.database, {
           projectId: row.project_id,
@@ -312,7 +312,7 @@ describeBackends('a hook', backend => {
       const { hook, proxy, key } = setup
       const before = hook.asked.length
       setup.upstreams.openai.script(async () => {
-        await waitUntil('all are let in', () => hook.asked.length >= before + 8)
+        await waitUntil('all requests reach the hook', () => hook.asked.length >= before + 8)
         // The delay is long enough for admitted requests to join.
         return { kind: 'answer', content: CARD, firstByteDelayMs: 100 }
       })
@@ -518,7 +518,7 @@ describeBackends('a hook', backend => {
     test('is left alone once it keeps failing', async () => {
       const { hook, proxy, key } = setup
       hook.say(() => new Response(null, { status: 500 }))
-      await waitUntil('it is left alone', async () => {
+      await waitUntil('the circuit is open', async () => {
         const before = hook.asked.length
         expect(codeOf(await ask(proxy, key, chat('Still?')))).toBe('503 hook_unavailable')
         return hook.asked.length === before
@@ -551,7 +551,7 @@ describeBackends('a hook', backend => {
     test('does not take its time limit from every request while it is down', async () => {
       const { hook, proxy, key } = setup
       hook.say(() => new Promise(() => {}))
-      await waitUntil('it is left alone', async () => {
+      await waitUntil('the circuit is open', async () => {
         const before = hook.asked.length
         expect((await ask(proxy, key, chat('Down?'))).status).toBe(200)
         return hook.asked.length === before
@@ -582,7 +582,7 @@ describeBackends('a hook', backend => {
 
 /** Waits until the circuit has closed, so that requests reach the hook again. */
 async function closed({ proxy, hook, key }: Setup): Promise<void> {
-  await waitUntil('it is asked again', async () => {
+  await waitUntil('the circuit is closed', async () => {
     const before = hook.asked.length
     await ask(proxy, key, chat(crypto.randomUUID()))
     return hook.asked.length >= before + 2
@@ -632,5 +632,5 @@ async function policies({ proxy }: Setup): Promise<unknown[]> {
 }
 
 function whenAskedAfter({ asked }: TestHook): Promise<number> {
-  return waitUntil('the hook is asked after', () => asked.some(({ type }) => type === 'after'))
+  return waitUntil('the hook checks the response', () => asked.some(({ type }) => type === 'after'))
 }

@@ -453,7 +453,7 @@ describeBackends('the cache', backend => {
         select json_build_array(p.id, p.cache_generation, encode(e.request_hash, 'hex')) as name
         from cache_entries e join projects p on p.id = e.project_id
         where p.name = '${project}'`)
-      if (!entry) throw new Error('Nothing was stored')
+      if (!entry) throw new Error('no response was stored')
       const name = entryName(...entry.name)
       const { store } = proxy.stores
       const readEntry = async () =>

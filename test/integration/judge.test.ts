@@ -53,7 +53,7 @@ describeBackends('the judge', backend => {
     await ask(proxy, key, body)
     await proxy.settle()
     const find = () => ask(proxy, key, body, { 'cache-control': 'only-if-cached' })
-    await waitUntil('it is known', async () => (await find()).status === 200)
+    await waitUntil('the response is stored', async () => (await find()).status === 200)
   }
 
   const modelOf = ({ body }: { body: unknown }) => (body as { model: string }).model

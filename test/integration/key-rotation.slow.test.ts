@@ -113,7 +113,7 @@ describeReal('a rotation of the encryption key', backend => {
       const first = await ask(one, key, question)
       expect(first.cache).toBe('MISS')
       questions.push(question)
-      await waitUntil('it is stored', async () => (await ask(other, key, question)).cache === 'HIT')
+      await waitUntil('the response is stored', async () => (await ask(other, key, question)).cache === 'HIT')
       for (const asked of questions) {
         for (const proxy of [one, other]) expect([asked, (await ask(proxy, key, asked)).cache]).toEqual([asked, 'HIT'])
       }
@@ -124,7 +124,7 @@ describeReal('a rotation of the encryption key', backend => {
     let other = await start(OLD)
     await readAnswer(await post(one, key, '/responses', { model: 'openai/gpt-4o-mini', input: 'Keep this.' }))
     await ask(one, key, UNREAD)
-    await waitUntil('it is stored', async () => (await ask(other, key, UNREAD)).cache === 'HIT')
+    await waitUntil('the response is stored', async () => (await ask(other, key, UNREAD)).cache === 'HIT')
     await askBoth(one, other)
     for (const keys of [FIRST, SECOND]) {
       one = await restart(one, keys)

@@ -211,7 +211,7 @@ describeOnce('the memory of a proxy', backend => {
       ...showing('Tell me everything!'),
       stream: true,
     })
-    await waitUntil('the upstream answers', () => upstream.counts.active === 1)
+    await waitUntil('the upstream receives the request', () => upstream.counts.active === 1)
     await Bun.sleep(1_500)
     expect(upstream.counts.active).toBe(1)
     expect(readRssMib() - levelMib).toBeLessThan(LEVEL_MIB / 2)

@@ -81,7 +81,7 @@ describeOnce('a project that learns', backend => {
   }
 
   /** Waits until this is true: a judge is called when a process gets to it. */
-  const eventually = (isSo: () => Promise<boolean>) => waitUntil('it comes to that', isSo)
+  const eventually = (isSo: () => Promise<boolean>) => waitUntil('the expected state is reached', isSo)
 
   /** Waits until the queue of the project's judge is empty. */
   async function judged(): Promise<void> {

@@ -112,7 +112,7 @@ describeBackends('leaving', backend => {
   }
 
   async function recorded() {
-    await waitUntil('it is recorded', async () => (await records()).length === 1)
+    await waitUntil('the request is recorded', async () => (await records()).length === 1)
     return (await records())[0] ?? { usd: 0, doubtful: 0, tokens: 0, estimated: null, status: 0 }
   }
 
@@ -135,7 +135,7 @@ describeBackends('leaving', backend => {
     const before = asked().length
     // The response is not read from the cache: one that was read to its end after its client disconnected is stored.
     const asking = post(proxy, key, path, body, { signal: leaving.signal, headers: { 'cache-control': 'no-cache' } })
-    if (pieces === 0) await waitUntil('it is asked', () => asked().length > before)
+    if (pieces === 0) await waitUntil('the request reaches the provider', () => asked().length > before)
     else {
       const reader = (await asking).body?.getReader()
       for (let piece = 0; piece < pieces; piece++) if ((await reader?.read())?.done) break
@@ -187,7 +187,7 @@ describeBackends('leaving', backend => {
       expect(billedUsd()).toBeGreaterThan(0.09)
       await setBudget(5)
       await ask()
-      await waitUntil('it is spent', async () => (await stand()).spent > 0)
+      await waitUntil('the budget is charged', async () => (await stand()).spent > 0)
       expect((await records()).at(-1)).toMatchObject({ estimated })
       const { spent, reserved } = await stand()
       expect(spent).toBeCloseTo(usd, 9)
@@ -236,9 +236,9 @@ describeBackends('leaving', backend => {
           else upstreams.openai.script({ kind: 'hang', after: pieces, content: LONG, chunkPauseMs: 20 })
           const before = (await records()).length
           await leaveAfter(door, pieces)
-          await waitUntil('it is recorded', async () => (await records()).length > before)
+          await waitUntil('the request is recorded', async () => (await records()).length > before)
         }
-        await waitUntil('it is billed', () => asked().every(({ billed }) => billed !== undefined))
+        await waitUntil('every response is billed', () => asked().every(({ billed }) => billed !== undefined))
         const usd = (await records()).reduce((sum, record) => sum + record.usd + record.doubtful, 0)
         expect(usd).toBeGreaterThanOrEqual(billedUsd() - 1e-12)
         expect(billedUsd()).toBeGreaterThan(0)
@@ -327,7 +327,7 @@ describeBackends('leaving', backend => {
     const second = await post(proxy, key, door.path, door.body)
     leaving.abort()
     expect(await second.text()).toContain('[DONE]')
-    await waitUntil('both are recorded', async () => (await records()).length === 2)
+    await waitUntil('both requests are recorded', async () => (await records()).length === 2)
     expect(asked()).toHaveLength(1)
     const all = await records()
     expect(all.map(({ estimated }) => estimated)).toEqual([null, null])
@@ -370,7 +370,7 @@ describeBackends('leaving', backend => {
         const total = `budget_id in (select id from budgets where project_id = find_project('${project}') and per = 'total')`
         if (!isBudgeted) await proxy.query(`update budget_periods set spent = 1 where ${total}`)
         if (isBudgeted) expect(await stand()).toEqual({ spent: first.usd, reserved: first.doubtful })
-        await follow('its provider has told', async () => (await recorded()).estimated === null)
+        await follow('the provider has reported the usage', async () => (await recorded()).estimated === null)
         const { usd } = await recorded()
         expect(usd).toBeCloseTo(billedUsd(), 9)
         expect(usd).toBeGreaterThan(0.15)
@@ -406,8 +406,8 @@ describeBackends('leaving', backend => {
       await recorded()
       const open = () =>
         proxy.query(`select 1 from unreconciled_responses where project_id = find_project('${project}')`)
-      await waitUntil('it is followed', async () => (await open()).length === 1)
-      await follow('it is given up', async () => (await open()).length === 0)
+      await waitUntil('the response is to be reconciled', async () => (await open()).length === 1)
+      await follow('the reconciliation has ended', async () => (await open()).length === 0)
       expect(await recorded()).toMatchObject({ estimated: expect.any(String) })
     })
   })
@@ -425,7 +425,7 @@ describeBackends('leaving', backend => {
       await response?.body?.getReader().read()
       leaving.abort()
     }
-    await waitUntil('all are over', async () => (await stand()).reserved === 0)
+    await waitUntil('no reservation is left', async () => (await stand()).reserved === 0)
     expect(statuses).toContain(429)
     expect(billedUsd()).toBeLessThanOrEqual(3 + (LIMIT * 8 + 5_000) / 1e6)
     expect((await stand()).spent).toBeGreaterThanOrEqual(billedUsd() - 1e-9)

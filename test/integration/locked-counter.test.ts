@@ -66,14 +66,14 @@ describeReal("an operator's transaction holds one project's counter", backend =>
     for (let round = 0; round < ROUNDS; round++) {
       expect((await askOthers()).map(({ status }) => status)).toEqual(others.map(() => 200))
     }
-    await waitUntil('it is refused', () => refused.length > 4)
+    await waitUntil('requests are rejected', () => refused.length > 4)
     isOver = true
     await knocking
     expect(refused.map(({ status, json }) => [status, json.error.code])).toEqual(
       refused.map(() => [503, 'service_unavailable']),
     )
     await letGo()
-    await waitUntil('it is served again', async () => (await askNew(held)).status === 200)
+    await waitUntil('requests are admitted again', async () => (await askNew(held)).status === 200)
     await proxy.settle()
     expect(await countOf(project)).toBe(2)
   })
@@ -87,8 +87,8 @@ describeReal("an operator's transaction holds one project's counter", backend =>
     const lateFailing = keys.map(key => ask(proxy, key, bad))
     const letGo = await hold(held)
     await Promise.all(lateFailing)
-    await waitUntil('the free one has its refund', async () => (await countOf(free)) === 1)
+    await waitUntil('the other project is refunded', async () => (await countOf(free)) === 1)
     await letGo()
-    await waitUntil('the held one has its refund', async () => (await countOf(held)) === 1)
+    await waitUntil('the locked project is refunded', async () => (await countOf(held)) === 1)
   })
 })

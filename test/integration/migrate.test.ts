@@ -130,7 +130,7 @@ describeReal('a deploy', backend => {
       await expect(migrate(database, { waitLimitMs: 300 })).rejects.toThrow('another proxy migrates the database')
       await database.runScript(`update schema_migrations set checksum = 'another' where name = 'seed/000_plans.sql'`)
       done = migrate(database, { onWait: seconds => waits.push(seconds) })
-      await waitUntil('it tells', () => waits.length > 0)
+      await waitUntil('the migration reports that it waits', () => waits.length > 0)
     })
     expect(await done).toEqual({ applied: ['seed'], isOlderRelease: false, repaired: [] })
     expect(waits).toEqual([0])
@@ -147,7 +147,7 @@ describeReal('a deploy', backend => {
     await client.begin(async transaction => {
       await transaction.unsafe(`select pg_advisory_xact_lock(hashtext('model_proxy migrate'))`)
       // A database that responds slowly may be seen as not deploying once, so this is repeated.
-      await waitUntil('it is seen', () => createDeployMonitor(one.database).isDeploying(performance.now()))
+      await waitUntil('the deploy is detected', () => createDeployMonitor(one.database).isDeploying(performance.now()))
       expect(await createDeployMonitor(another.database).isDeploying(performance.now())).toBe(false)
     })
     await client.end()

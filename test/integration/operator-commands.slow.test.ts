@@ -235,7 +235,9 @@ describe.skipIf(!real)('on stores that others share, as a plain owner of the dat
     async (_, workers) => {
       const start = (more = {}) => startProxyProcess({ ...environment, WORKERS: workers, ...more })
       let proxy = await start({ OPERATOR_COMMAND: COMMAND })
-      await waitUntil('it says so', () => /^There is no project yet\./m.test(proxy.output()))
+      await waitUntil('the proxy reports that there is no project', () =>
+        /^There is no project yet\./m.test(proxy.output()),
+      )
       const lines = proxy
         .output()
         .split('\n')
@@ -257,7 +259,7 @@ describe.skipIf(!real)('on stores that others share, as a plain owner of the dat
       await proxy.ended()
 
       proxy = await start()
-      await waitUntil('it serves', () => proxy.output().includes('listens at'))
+      await waitUntil('the proxy listens', () => proxy.output().includes('listens at'))
       expect(proxy.output()).not.toContain('no project yet')
       proxy.signal('SIGTERM')
       await proxy.ended()

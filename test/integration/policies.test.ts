@@ -41,7 +41,7 @@ describeBackends('a project', backend => {
     await ask(proxy, key, body)
     await proxy.settle()
     const find = () => ask(proxy, key, body, { 'cache-control': 'only-if-cached' })
-    await waitUntil('it is known', async () => (await find()).status === 200)
+    await waitUntil('the response is stored', async () => (await find()).status === 200)
   }
 
   const told = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]

@@ -159,7 +159,7 @@ describeBackends('a purge by user and key', backend => {
   test('brings nothing back by other words', async () => {
     expect(await say(QUESTION, { user: 'alice' })).toBe('MISS')
     expect(await say(OTHER_WORDS, { user: 'bob' })).toBe('HIT-SEMANTIC')
-    await waitUntil('the wording is copied', async () => (await say(OTHER_WORDS)) === 'HIT-SEMANTIC')
+    await waitUntil('the wording has a copy', async () => (await say(OTHER_WORDS)) === 'HIT-SEMANTIC')
     await purge({ user: 'alice' })
     expect(await say(OTHER_WORDS, { user: 'bob' }, key, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
     expect(await say(QUESTION, { user: 'bob' })).toBe('MISS')
@@ -173,7 +173,7 @@ describeBackends('a purge by user and key', backend => {
       return { kind: 'answer', content: 'later' }
     })
     const slow = ask(proxy, key, { ...CHAT, messages: messages(QUESTION), user: 'alice' })
-    await waitUntil('the provider is asked', () => upstreams.openai.requests.length === 1)
+    await waitUntil('the request reaches the provider', () => upstreams.openai.requests.length === 1)
     expect(await purge({ user: 'alice' })).toEqual({ entries: 0, vectors: 0 })
     mayAnswer.resolve()
     expect((await slow).cache).toBe('MISS')

@@ -127,7 +127,7 @@ describeBackends('quota', backend => {
     release()
     if (fate === 'late') expect(heldReplies()).toBeGreaterThan(0)
     await quota.settled()
-    await waitUntil('both are given back', async () => (await counted()) === 0)
+    await waitUntil('both reservations are refunded', async () => (await counted()) === 0)
     // Each is refunded once: the next reservation finds the full month.
     expect(await openQuota(database).quota.reserve(keyHash, 10_000)).toMatchObject({ reserved: true })
     expect(await counted()).toBe(10_000)
@@ -138,10 +138,10 @@ describeBackends('quota', backend => {
     const { keyHash, counted } = await createAccount(database, 100)
     const { quota, become } = openQuota(database)
     const { resolvedKey, reserved } = await quota.reserve(keyHash, 50)
-    if (!reserved) throw new Error('There was room')
+    if (!reserved) throw new Error('The quota has space for 50 requests')
     become('lost')
     quota.refund(resolvedKey, 20)
-    await waitUntil('it is taken', async () => (await counted()) === 30)
+    await waitUntil('the refund is counted', async () => (await counted()) === 30)
     become('answered')
     await quota.settled()
     expect(await counted()).toBe(30)
@@ -156,7 +156,7 @@ describeBackends('quota', backend => {
     const waiting = quota.reserve(keyHash, 4).finally(() => {
       isAnswered = true
     })
-    await waitUntil('the disk is asked', () => heldReplies() === 1)
+    await waitUntil('the write to disk is requested', () => heldReplies() === 1)
     expect([isAnswered, await counted()]).toEqual([false, 4])
     release()
     expect(await waiting).toMatchObject({ reserved: true })

@@ -73,13 +73,13 @@ describeOnce("a key's requests under way", backend => {
           signal: leaving.signal,
         }).catch(() => null),
       )
-      await waitUntil('all are upstream', () => upstream.counts.total === before + AT_ONCE)
+      await waitUntil('all requests reach the upstream', () => upstream.counts.total === before + AT_ONCE)
       leaving.abort()
       await Promise.all(gone)
       leave()
       upstream.script({ kind: 'answer', content: 'well' })
-      await waitUntil('there is room again', async () => (await askNew(false)).status === 200)
-      await waitUntil('nothing is upstream', () => upstream.counts.active === 0)
+      await waitUntil('a slot is free again', async () => (await askNew(false)).status === 200)
+      await waitUntil('no upstream call is in flight', () => upstream.counts.active === 0)
     }
   })
 
@@ -92,13 +92,13 @@ describeOnce("a key's requests under way", backend => {
     const head = `${method} /v1${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-length: 9\r\n\r\n`
     const unfinished: Socket[] = []
     const isFull = async () => (await post(proxy, key, path, {})).status === 429
-    await waitUntil('all are under way', () => {
+    await waitUntil('all requests are in flight', () => {
       const socket = connect(proxy.port, '127.0.0.1').on('error', () => {})
       unfinished.push(socket)
       socket.write(head)
       return isFull()
     })
     for (const socket of unfinished) socket.destroy()
-    await waitUntil('there is room again', async () => !(await isFull()))
+    await waitUntil('a slot is free again', async () => !(await isFull()))
   })
 })

@@ -141,6 +141,6 @@ function madeFor(text: string): Asker {
     ? text
     : [...text.matchAll(/"content":"((?:[^"\\]|\\.)*)"/g)].map(([, piece]) => piece).join('')
   const [, key, user] = /\{\\+"key\\+":\\+"(\w+)\\+",\\+"user\\+":(?:\\+"(\w+)\\+"|null)\}/.exec(pieces) ?? []
-  if (key !== 'one' && key !== 'other') throw new Error(`Nobody's: ${text.slice(0, 500)}`)
+  if (key !== 'one' && key !== 'other') throw new Error(`the response names no caller: ${text.slice(0, 500)}`)
   return { key, user: user ?? null }
 }

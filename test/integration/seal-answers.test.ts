@@ -125,7 +125,7 @@ describeBackends('seal_answers', backend => {
     await proxy.query(`update judge_queue set not_before = now(), attempts = 0`)
     const isAsked = () =>
       standin.requests.some(({ bodyText }) => /\\"first\\".*drawings.*\\"second\\".*photographs/.test(bodyText))
-    await waitUntil('the judge is asked', async () => isAsked())
+    await waitUntil('the judge is called', async () => isAsked())
   })
 
   test('what is sealed is served: exactly, in other words, from PostgreSQL alone, and streamed', async () => {

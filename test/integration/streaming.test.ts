@@ -204,7 +204,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     for (let read = 0; read < 5; read++) await reader?.read()
     leaving.abort()
     await waitUntil('the upstream call is ended', () => upstream.counts.aborted === 1)
-    await waitUntil('it is recorded', async () => (await readAccounts(proxy)).records.length > 0)
+    await waitUntil('the request is recorded', async () => (await readAccounts(proxy)).records.length > 0)
     const { records, counted } = await readAccounts(proxy)
     expect(records).toMatchObject([{ status: 499, cache_result: 'MISS' }])
     expect(records[0]?.completion_tokens).toBeGreaterThan(2)
@@ -244,7 +244,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
       const outcomes = await Promise.allSettled(streams)
       expect(outcomes.every(outcome => outcome.status === 'rejected')).toBe(true)
     }
-    await waitUntil('no upstream call is left', () => upstream.counts.active === 0)
+    await waitUntil('no upstream call is in flight', () => upstream.counts.active === 0)
     await waitUntil('connections are closed', () => upstream.openConnections <= 1)
     await proxy.settle()
     process.off('unhandledRejection', note)

@@ -50,12 +50,12 @@ describeReal('entries that another program has written into Redis', backend => {
 
     const again = await ask(proxy, key, QUESTION)
     expect([again.cache, textOf(again)]).toEqual(['HIT', textOf(first)])
-    await waitUntil('the entry is right again', async () => !(await redis.getBuffer(name))?.includes('(sandbox)'))
+    await waitUntil('the entry is repaired', async () => !(await redis.getBuffer(name))?.includes('(sandbox)'))
     const [{ count = 1 } = {}] = await proxy.query<{ count: number }>(
       `with gone as (delete from cache_entries returning 1) select count(*)::integer as count from gone`,
     )
     expect(count).toBeGreaterThan(0)
-    await waitUntil('it is served from Redis', async () => (await ask(proxy, key, QUESTION)).cache === 'HIT')
+    await waitUntil('the response is a hit', async () => (await ask(proxy, key, QUESTION)).cache === 'HIT')
   })
 
   test('an answer under another question’s name is not served', async () => {
@@ -76,7 +76,7 @@ describeReal('entries that another program has written into Redis', backend => {
     const before = new Set(await names())
     expect((await ask(proxy, key, REWORDED)).cache).toBe('HIT-SEMANTIC')
     let alias = ''
-    await waitUntil('the wording has a name', async () => {
+    await waitUntil('the wording has a copy', async () => {
       alias = (await names()).find(each => !before.has(each)) ?? ''
       return alias !== ''
     })

@@ -56,12 +56,18 @@ describeBackends('tokens a minute', backend => {
     expect(await remaining()).toBe(10_000)
     const asked = await ask(proxy, key, plain('What else?'))
     expect(tokensOf(asked)).toEqual(['10000', String(10_000 - mostOf(plain('What else?'))), '60s'])
-    await waitUntil('the window is settled', async () => (await remaining()) === 10_000 - usedBy(asked))
+    await waitUntil(
+      'all requests are settled in the window',
+      async () => (await remaining()) === 10_000 - usedBy(asked),
+    )
     upstreams.openai.script({ kind: 'error', status: 500 })
     const failed = await ask(proxy, key, plain('What fails?'))
     expect([failed.status, tokensOf(failed)[0]]).toEqual([500, '10000'])
     upstreams.reset()
-    await waitUntil('the window is settled', async () => (await remaining()) === 10_000 - usedBy(asked))
+    await waitUntil(
+      'all requests are settled in the window',
+      async () => (await remaining()) === 10_000 - usedBy(asked),
+    )
     await limitTo(null)
     expect(tokensOf(await ask(proxy, key, plain('What is known?')))).toEqual([null, null, null])
   })
@@ -133,9 +139,9 @@ test('a window keeps what was used, even if that is more than was taken', async 
   const [one, two] = [await windows.reserve(account, 30), await windows.reserve(account, 20)]
   expect([one.remaining, two.remaining, await windows.remaining(account)]).toEqual([70, 50, 50])
   windows.settle([one, two], 35)
-  await waitUntil('the window is settled', async () => (await windows.remaining(account)) === 65)
+  await waitUntil('all requests are settled in the window', async () => (await windows.remaining(account)) === 65)
   windows.settle([await windows.reserve(account, null).catch(() => windows.reserve(account, 65))], 80)
-  await waitUntil('the window is settled', async () => (await windows.remaining(account)) === 0)
+  await waitUntil('all requests are settled in the window', async () => (await windows.remaining(account)) === 0)
   await expect(windows.reserve(account, 1)).rejects.toMatchObject({ status: 429 })
   await expect(windows.reserve(account, 101)).rejects.toMatchObject({ headers: { 'x-should-retry': 'false' } })
 })

@@ -206,7 +206,7 @@ describeOnce('OpenTelemetry', backend => {
     await proxy.settle()
     await ask(proxy, asking, `Explain how photosynthesis works in leaves, with ${SECRET_WORD}`)
     const learned = () => upstream.requests.filter(({ bodyText }) => bodyText.includes('someone/judge'))
-    await waitUntil('two questions to the judge', async () => learned().length === 2)
+    await waitUntil('the judge has two requests', async () => learned().length === 2)
     // Two requests with one call each, and the task with two calls.
     const { servers, clients } = await collected(7)
     const [task] = spansOf(INTERNAL)

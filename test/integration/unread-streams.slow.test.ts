@@ -62,15 +62,15 @@ describeOnce('streams that their clients do not read', backend => {
     const client = await askUnread(proxy.port, key, question('Everything?', { stream: true }))
     const call = await upstream.nextCall()
     const poured = pour(call)
-    await waitUntil('the room is full', isFull)
+    await waitUntil('the limit on unread data is reached', isFull)
 
     const refused = await post(proxy, key, '/chat/completions', question('Me too?', { stream: true }))
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await refused.json()).toMatchObject({ error: { code: 'too_many_unread_streams' } })
 
-    await waitUntil('its upstream call is closed', () => call.isClosed)
+    await waitUntil('the upstream call is closed', () => call.isClosed)
     await poured
-    await waitUntil('the room is free', async () => !(await isFull()))
+    await waitUntil('the limit on unread data has space', async () => !(await isFull()))
     const next = post(proxy, key, '/chat/completions', question('And now?', { stream: true }))
     await answer(await upstream.nextCall())
     expect(await (await next).text()).toContain('data: [DONE]')
@@ -131,7 +131,7 @@ describeOnce('equal streams that their clients do not read', backend => {
     const call = await upstream.nextCall()
     let sent = 0
     for (; sent < 6 * MIB; sent += PIECE.length) void call.send(PIECE)
-    await waitUntil('much of it has passed', async () => (await held()) > MIB)
+    await waitUntil('more than 1 MiB is unread', async () => (await held()) > MIB)
     const clients = await Promise.all(Array.from({ length: EQUAL }, () => askUnread(proxy.port, key, body)))
     let another = false
     void upstream.nextCall().then(() => {

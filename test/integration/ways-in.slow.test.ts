@@ -96,7 +96,7 @@ async function npx(folder: string, until: RegExp) {
 
 /** npx itself ends immediately, before the proxy has stopped. */
 const hasStopped = (baseUrl: string) =>
-  waitUntil('it stops', async () => !(await fetch(`${baseUrl}/livez`).catch(() => null)))
+  waitUntil('the proxy stops', async () => !(await fetch(`${baseUrl}/livez`).catch(() => null)))
 
 async function ask(baseUrl: string, key: string, content: string, more: object = {}) {
   const response = await fetch(`${baseUrl}/v1/chat/completions`, {
@@ -216,7 +216,7 @@ describe('the program as one file', () => {
     symlinkSync(join(root, 'node_modules'), join(model, 'runtime/node_modules'))
     const environment = { DATA_DIR: temporaryFolderIn('data'), EMBEDDER: 'local', EMBEDDINGS_PATH: model }
     const proxy = await startProxyProcess({ ...bare(), ...environment, LOG_LEVEL: 'info' }, { server: program })
-    await waitUntil('it says which embedder runs', () => /"embedder":"local-[0-9a-f]{16}-384"/.test(proxy.output()))
+    await waitUntil('the proxy prints its embedder', () => /"embedder":"local-[0-9a-f]{16}-384"/.test(proxy.output()))
     proxy.signal('SIGTERM')
     expect(await proxy.ended()).toBe(0)
   })

@@ -118,7 +118,9 @@ describeOnce('webhooks', backend => {
       expect(body).not.toContain(secret)
     }
     expect(new Set(receiver.messages.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
-    await waitUntil('both are settled', async () => (await deliveries()).every(({ state }) => state === 'delivered'))
+    await waitUntil('both deliveries are settled', async () =>
+      (await deliveries()).every(({ state }) => state === 'delivered'),
+    )
   })
 
   test('an event that is rolled back is told to nobody, one with a name once', async () => {
@@ -155,14 +157,14 @@ describeOnce('webhooks', backend => {
     expect(new Set(receiver.messages.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     receiver.answerWith(200)
     await query(`select resend_delivery('${project}', ${delivery?.id})`)
-    await waitUntil('sent again', async () => (await deliveries())[0]?.state === 'delivered')
+    await waitUntil('the event is delivered again', async () => (await deliveries())[0]?.state === 'delivered')
   })
 
   test('after a 410 an address is told nothing more, until somebody sends again', async () => {
     await addWebhook()
     receiver.answerWith(410)
     await raise()
-    await waitUntil('it is given up', async () => (await deliveries())[0]?.state === 'failed')
+    await waitUntil('the delivery has failed', async () => (await deliveries())[0]?.state === 'failed')
     await raise()
     expect(await deliveries()).toHaveLength(1)
     receiver.answerWith(200)
@@ -177,7 +179,7 @@ describeOnce('webhooks', backend => {
     await addWebhook('/other')
     for (let i = 0; i < 20; i++) await raise({ i })
     await waitUntil(
-      'the other has all',
+      'the other webhook has received all events',
       async () => receiver.messages.filter(({ path }) => path === '/other').length === 20,
     )
     expect(receiver.messages.filter(({ path }) => path === '/hang')).toHaveLength(1)
@@ -270,7 +272,7 @@ describeOnce('webhooks', backend => {
     await addWebhook()
     await query(`update webhooks set url = replace(url, 'http:', 'https:')`)
     await raise()
-    await waitUntil('it was tried', async () => (await deliveries())[0]?.problem !== null)
+    await waitUntil('the first attempt has failed', async () => (await deliveries())[0]?.problem !== null)
     expect((await deliveries())[0]?.problem).toContain('private network')
     expect(receiver.messages).toHaveLength(0)
   })

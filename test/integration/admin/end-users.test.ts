@@ -97,7 +97,7 @@ describeBackends('an end user', backend => {
   }
   /** Waits until all pending usage is summed up. */
   const rollUp = () =>
-    waitUntil('all is added up', async () => {
+    waitUntil('all usage is summed up', async () => {
       await proxy.query('select roll_up_usage()')
       return (await proxy.query('select from usage_pending')).length === 0
     })
@@ -326,7 +326,7 @@ describeBackends('an end user', backend => {
     upstreams.openai.reset()
     upstreams.openai.script({ kind: 'answer', content: 'later', firstByteDelayMs: 500 })
     const slow = post(proxy, key, '/chat/completions', { ...CHAT, messages: messages(QUESTION), user: 'alice' })
-    await waitUntil('the provider is asked', () => upstreams.openai.requests.length === 1)
+    await waitUntil('the request reaches the provider', () => upstreams.openai.requests.length === 1)
     await forget('alice')
     await (await slow).text()
     await proxy.settle()
@@ -411,7 +411,7 @@ describeReal('forgetting an end user', backend => {
     await forgetting.begin(async transaction => {
       for (const kind of KINDS) await transaction`select model_proxy.forget_end_user_items('acme', 'alice', ${kind})`
       await (await say('two')).text()
-      await waitUntil('it is recorded', async () => {
+      await waitUntil('the request is recorded', async () => {
         const rows = await proxy.query(`select from usage_records where end_user = 'alice'`)
         return rows.length === 2
       })

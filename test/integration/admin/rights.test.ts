@@ -157,7 +157,7 @@ describeOnce('rights in the database', backend => {
     for (const [first, second, back] of ways) {
       // The first owner has left in an open transaction when the second leaves.
       const going = database.runScript(`begin; select model_proxy.${first}; select pg_sleep(1); commit`)
-      await waitUntil('the first has gone', async () =>
+      await waitUntil('the first owner has left', async () =>
         read<boolean>(
           `exists (select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep')`,
         ),

@@ -93,7 +93,7 @@ describeOnce('request bodies on the wire', backend => {
     // The memory of answered requests is free after a moment.
     const next = [`${head([`Content-Length: ${MIB}`])}${' '.repeat(MIB)}`, 50, head(['Content-Length: 0'])]
     const isTaken = ({ responses }: Awaited<ReturnType<typeof send>>) => responses.every(({ status }) => status === 400)
-    await waitUntil('others are taken', async () => {
+    await waitUntil('other bodies are accepted', async () => {
       const after = await send(next)
       return after.responses.length === 2 && isTaken(after)
     })

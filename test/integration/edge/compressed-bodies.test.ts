@@ -225,7 +225,7 @@ describeOnce('compressed bodies', backend => {
     goOn()
     await Promise.all(sent)
     const sized = JSON.stringify(CHAT).padEnd(MIB)
-    await waitUntil('others are taken', async () => {
+    await waitUntil('other bodies are accepted', async () => {
       return (await send('/chat/completions', sized, { codings: 'gzip' })).status === 200
     })
   })

@@ -59,7 +59,7 @@ export async function sendRaw({ port, parts, responses, timeLimitMs }: RawOption
     },
   })
   const timer = setTimeout(
-    () => reject(new Error(`Neither answered nor hung up on within ${timeLimitMs} ms`)),
+    () => reject(new Error(`no response and no end of the connection within ${timeLimitMs} ms`)),
     timeLimitMs,
   )
   try {

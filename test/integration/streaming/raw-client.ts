@@ -55,7 +55,7 @@ function readOnDemand(socket: Socket): RawClient {
   socket.once('close', () => {
     isClosed = true
   })
-  socket.once('close', () => ended.reject(new Error('The connection was closed in mid-answer')))
+  socket.once('close', () => ended.reject(new Error('the connection was closed in the middle of the response')))
   ended.promise.catch(() => {})
   return {
     get readBytes() {
