@@ -176,15 +176,15 @@ describeBackends('admission', backend => {
     const stores = await backend.open()
     const { admit } = await openAdmission(stores, 'wide')
     await stores.store.writeEntry('cache:1:0:there', new Uint8Array(1), 60_000)
-    const told: string[] = []
-    const onNone = (name: string) => () => void told.push(name)
+    const called: string[] = []
+    const onNone = (name: string) => () => void called.push(name)
     await admit({ exactKey: 'cache:1:0:gone', onEntryMissing: onNone('first') })
     await admit({ exactKey: 'cache:1:0:gone', onEntryMissing: onNone('second') })
     await admit({ exactKey: 'cache:1:0:there', onEntryMissing: onNone('has an entry') })
     await admit({ exactKey: null, onEntryMissing: onNone('wants none') })
-    expect(told).toEqual(['second'])
+    expect(called).toEqual(['second'])
     await Promise.all([1, 2].map(() => admit({ exactKey: 'cache:1:0:gone', onEntryMissing: onNone('together') })))
-    expect(told).toEqual(['second'])
+    expect(called).toEqual(['second'])
   })
 
   test('a key that was deactivated meanwhile is refused, and nothing is counted', async () => {

@@ -40,7 +40,7 @@ describeOnce('aliases', backend => {
     messages: [{ role: 'user', content }],
     ...fields,
   })
-  const told = ({ status, cache, json, headers }: Awaited<ReturnType<typeof ask>>) => [
+  const summarize = ({ status, cache, json, headers }: Awaited<ReturnType<typeof ask>>) => [
     status,
     cache,
     json.model,
@@ -56,12 +56,12 @@ describeOnce('aliases', backend => {
 
   test('share entries with the model and with each other, and never serve another model’s', async () => {
     await set('aliases', 'smart=gpt-4o, clever=gpt-4o')
-    expect(told(await ask(proxy, key, chat('smart')))).toEqual([200, 'MISS', 'gpt-4o', 'gpt-4o'])
-    expect(told(await ask(proxy, key, chat('smart')))).toEqual([200, 'HIT', 'gpt-4o', 'gpt-4o'])
-    expect(told(await ask(proxy, key, chat('clever')))).toEqual([200, 'HIT', 'gpt-4o', 'gpt-4o'])
-    expect(told(await ask(proxy, key, chat('gpt-4o')))).toEqual([200, 'HIT', 'gpt-4o', null])
+    expect(summarize(await ask(proxy, key, chat('smart')))).toEqual([200, 'MISS', 'gpt-4o', 'gpt-4o'])
+    expect(summarize(await ask(proxy, key, chat('smart')))).toEqual([200, 'HIT', 'gpt-4o', 'gpt-4o'])
+    expect(summarize(await ask(proxy, key, chat('clever')))).toEqual([200, 'HIT', 'gpt-4o', 'gpt-4o'])
+    expect(summarize(await ask(proxy, key, chat('gpt-4o')))).toEqual([200, 'HIT', 'gpt-4o', null])
     await set('aliases', 'smart=gpt-4o-mini')
-    expect(told(await ask(proxy, key, chat('smart')))).toEqual([200, 'MISS', 'gpt-4o-mini', 'gpt-4o-mini'])
+    expect(summarize(await ask(proxy, key, chat('smart')))).toEqual([200, 'MISS', 'gpt-4o-mini', 'gpt-4o-mini'])
     expect((await ask(proxy, key, chat('clever'))).status).toBe(404)
     expect(await readRecords()).toEqual(
       [
@@ -125,7 +125,7 @@ describeOnce('aliases', backend => {
     const { model: _, ...unnamed } = chat('')
     const azure = { baseUrl: proxy.baseUrl.replace(/\/v1$/, '') }
     const deployed = await post(azure, key, '/openai/deployments/smart/chat/completions?api-version=1', unnamed)
-    expect(told(await readAnswer(deployed))[2]).toBe('openai/gpt-4o-mini')
+    expect(summarize(await readAnswer(deployed))[2]).toBe('openai/gpt-4o-mini')
     const counted = await post(proxy, key, '/responses/input_tokens', { model: 'smart', input: 'Hello' })
     expect(counted.status).toBe(200)
     const explained = await readAnswer(await post(proxy, key, '/cache/explain', chat('smart')))
@@ -144,7 +144,7 @@ describeOnce('aliases', backend => {
       ['own', 'openai/gpt-4o'],
       ['plain', 'openai/gpt-4o-mini'],
     ] as const) {
-      expect(told(await ask(proxy, key, chat(name, name)))).toEqual([200, 'MISS', fallback, fallback])
+      expect(summarize(await ask(proxy, key, chat(name, name)))).toEqual([200, 'MISS', fallback, fallback])
     }
     expect(await readRecords()).toEqual([
       { model: 'openai/gpt-4o', asked_model: 'own', fallbacks: 'openai/gpt-4o' },

@@ -77,7 +77,7 @@ describeOnce('answers', backend => {
       EMBEDDINGS_MODEL: 'openai/text-embedding-3-small',
     }
     const proxy = await startProxy({ stores: await backend.open(), metrics, environment })
-    const told = (name: string, label: string) =>
+    const sumOf = (name: string, label: string) =>
       metrics
         .snapshot()
         .find(family => family.name === name)
@@ -87,13 +87,13 @@ describeOnce('answers', backend => {
       const key = await proxy.createKey({ type: 'project' })
       expect((await ask(proxy, key, 'How are vectors of questions paid for?')).status).toBe(200)
       await proxy.settle()
-      const tokens = told('model_proxy_tokens_total', 'embedder') ?? 0
+      const tokens = sumOf('model_proxy_tokens_total', 'embedder') ?? 0
       expect(tokens).toBeGreaterThan(0)
-      expect(told('model_proxy_cost_usd_total', 'embedder')).toBeCloseTo(tokens * 0.02e-6, 12)
+      expect(sumOf('model_proxy_cost_usd_total', 'embedder')).toBeCloseTo(tokens * 0.02e-6, 12)
       const [recorded] = await proxy.query<{ tokens: number }>(
         'select sum(prompt_tokens)::int as tokens from usage_records where cost_usd > 0',
       )
-      expect(told('model_proxy_tokens_total', 'input')).toBe(recorded?.tokens)
+      expect(sumOf('model_proxy_tokens_total', 'input')).toBe(recorded?.tokens)
     } finally {
       await Promise.all([proxy.stop(), upstream.stop()])
     }

@@ -150,9 +150,9 @@ describe('a conversation with an image', () => {
       stream_options: { include_usage: true },
     })
     const chunks = await Array.fromAsync(stream)
-    const said = chunks.map(chunk => chunk.choices[0]?.delta.content ?? '').join('')
+    const content = chunks.map(chunk => chunk.choices[0]?.delta.content ?? '').join('')
     const whole = await client.chat.completions.create(asked)
-    expect(said).toBe(whole.choices[0]?.message.content)
+    expect(content).toBe(whole.choices[0]?.message.content)
     expect(chunks.length).toBeGreaterThan(5)
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop')
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: whole.usage })

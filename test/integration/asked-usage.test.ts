@@ -90,11 +90,11 @@ describeEmbedded('usage in streams', backend => {
 
   test('one entry serves those who are told, those who are not, and test keys', async () => {
     const body = question('Who is told?', { stream: true })
-    const told = await stream(body, { base: '/api/v1' })
-    const untold = await stream(body, {})
+    const withUsage = await stream(body, { base: '/api/v1' })
+    const withoutUsage = await stream(body, {})
     const again = await stream(body, { base: '/api/v1' })
-    expect([told, untold, again].map(({ cache }) => cache)).toEqual(['MISS', 'HIT', 'HIT'])
-    expect([told, untold, again].map(answer => tellsUsage(answer).length)).toEqual([1, 0, 1])
+    expect([withUsage, withoutUsage, again].map(({ cache }) => cache)).toEqual(['MISS', 'HIT', 'HIT'])
+    expect([withUsage, withoutUsage, again].map(answer => tellsUsage(answer).length)).toEqual([1, 0, 1])
     const testKey = await proxy.createKey({ type: 'test', project: 'usage' })
     expect(tellsUsage(await stream({ ...body, ...WISH }, {}, testKey))).toHaveLength(1)
   })

@@ -85,7 +85,7 @@ describeBackends('the ledger of budgets', backend => {
     return database.call('select settle_spending($1::text::json)', [JSON.stringify(done)])
   }
 
-  const told = () =>
+  const events = () =>
     query<{ payload: { percent: number; spend_alert_id?: string } }>(
       `select payload from events where project_id = ${projectId} and kind = 'budget.threshold' order by raised_at`,
     )
@@ -120,11 +120,11 @@ describeBackends('the ledger of budgets', backend => {
     const today = new Date()
     for (const at of [new Date(today.getTime() - DAY_MS), today, today]) await settle([spending(0.45)], at)
     await settle([spending(0.45)], new Date(today.getTime() - DAY_MS))
-    expect((await told()).map(({ payload }) => payload.percent)).toEqual([80, 80])
+    expect((await events()).map(({ payload }) => payload.percent)).toEqual([80, 80])
     await setAlert(0.005)
     await settle([spending(0.01)])
     await settle([spending(0.01)])
-    expect((await told()).map(({ payload }) => payload.spend_alert_id !== undefined)).toEqual([false, false, true])
+    expect((await events()).map(({ payload }) => payload.spend_alert_id !== undefined)).toEqual([false, false, true])
   })
 
   test('an alert says nothing of a period that was over before it was there', async () => {
@@ -132,7 +132,7 @@ describeBackends('the ledger of budgets', backend => {
     await settle([spending(0.5)], new Date(Date.now() - DAY_MS))
     await setBudget(0.3, { per: 'day' })
     await settle([spending(0.1)])
-    expect(await told()).toEqual([])
+    expect(await events()).toEqual([])
   })
 
   test('an alert reserves nothing, of a project or of the organization, and counts what is recorded', async () => {
@@ -145,7 +145,7 @@ describeBackends('the ledger of budgets', backend => {
     await settle([{ ...ask, usd: 0.02 }])
     const periods = 'select spent::float8, reserved::float8 from budget_periods'
     expect(await query(periods)).toEqual(Array(3).fill({ spent: 0.02, reserved: 0 }))
-    expect((await told()).map(({ payload }) => payload.spend_alert_id !== undefined)).toEqual([true])
+    expect((await events()).map(({ payload }) => payload.spend_alert_id !== undefined)).toEqual([true])
   })
 
   test('a reservation waits for the disk near the limit of any of its budgets', async () => {
@@ -601,7 +601,7 @@ describeBackends('the ledger of budgets', backend => {
     expect(await query('select id::integer, enforced from budgets')).toEqual([{ id: budget, enforced: false }])
     await budgets.reserve(spending(100))
     await settle([spending(0.6)])
-    expect((await told()).map(({ payload }) => payload.spend_alert_id)).toEqual([`spend_alert_${alert}`])
+    expect((await events()).map(({ payload }) => payload.spend_alert_id)).toEqual([`spend_alert_${alert}`])
   })
 
   test('a budget of the organization concerns every project, and leaves those that have one of their own', async () => {

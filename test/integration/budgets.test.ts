@@ -231,9 +231,9 @@ describeBackends('budgets', backend => {
     await setBudget(usd * 1_000 + mostUsd(plain('One?')) * 1.2)
     await ask(proxy, key, plain('Three?'))
     await proxy.settle()
-    const told = await proxy.query(`select payload->>'percent' as percent from events e
+    const events = await proxy.query(`select payload->>'percent' as percent from events e
       where kind = 'budget.threshold' and project_id = (select id from projects where name = '${project}')`)
-    expect(told).toEqual([{ percent: '80' }])
+    expect(events).toEqual([{ percent: '80' }])
   })
 
   test('an alert is told once when a month has cost its amount, limits nothing, and is told again for another', async () => {
@@ -251,7 +251,7 @@ describeBackends('budgets', backend => {
     const { status, headers } = await ask(proxy, key, plain('One?'))
     expect([status, headers.get('x-proxy-budget-remaining-usd')]).toEqual([200, null])
     await ask(proxy, key, plain('Two?'))
-    const told = async () => {
+    const readEvents = async () => {
       await proxy.settle()
       return (
         await proxy.query<{ payload: object }>(`select payload from events
@@ -265,10 +265,10 @@ describeBackends('budgets', backend => {
       per: 'month',
       notification_channel: { type: 'email', recipients: ['ops@example.org'], subject_prefix: 'Money' },
     }
-    expect(await told()).toMatchObject([event])
+    expect(await readEvents()).toMatchObject([event])
     await alert(2e-9, id)
     await ask(proxy, key, plain('Three?'))
-    expect(await told()).toMatchObject([event, { ...event, limit: 2e-9 }])
+    expect(await readEvents()).toMatchObject([event, { ...event, limit: 2e-9 }])
   })
 
   test('a budget of the organization holds for what all projects spend together, and its alert reaches those that listen', async () => {
@@ -287,9 +287,9 @@ describeBackends('budgets', backend => {
         'in total for this organization',
       )
       await impatient.settle()
-      const told = await proxy.query(`select p.name from events e join projects p on p.id = e.project_id
+      const events = await proxy.query(`select p.name from events e join projects p on p.id = e.project_id
         where e.kind = 'budget.threshold' and e.payload ? 'spend_alert_id' and p.name in ('${project}', '${other}')`)
-      expect(told).toEqual([{ name: other }])
+      expect(events).toEqual([{ name: other }])
       await expect(proxy.query(`select set_budget(null, 'usd', 1, 'day', of_model => 'x')`)).rejects.toThrow(
         /cannot have a key, model or tag/,
       )
@@ -449,7 +449,7 @@ describeBackends('budgets', backend => {
 
   test('what no request can have has no budget', async () => {
     await proxy.query(`select set_setting('${project}', 'aliases', 'fast=gpt-4o-mini|gpt-4o')`)
-    for (const [more, told] of [
+    for (const [more, message] of [
       [
         `, of_model => 'fast'`,
         'model "fast" is an alias of this project, which counts as what it stands for: name "gpt-4o-mini"',
@@ -457,7 +457,7 @@ describeBackends('budgets', backend => {
       [`, of_tag => 'team= search'`, 'tag "team= search" is not valid'],
       [`, of_tag => 'team=a  b'`, 'tag "team=a  b" is not valid'],
     ] as const)
-      await expect(setBudget(1, { more })).rejects.toThrow(told)
+      await expect(setBudget(1, { more })).rejects.toThrow(message)
     await expect(proxy.query(`select set_budget('${project}', 'usd', 999999999.9999999999, 'day')`)).rejects.toThrow(
       'US dollars from 0 to below 1,000,000,000',
     )
@@ -512,9 +512,9 @@ describeBackends('budgets', backend => {
     for (const budget of [total, ofModel]) expect(await standOf(budget)).toEqual({ spent, reserved: 0, held: 0 })
     expect((await standOf(tokens))?.spent).toBe(json.usage.total_tokens)
     expect((await standOf(ofOther))?.spent).toBe(0)
-    const told = await proxy.query(`select payload->>'spend_alert_id' is not null as is_alert from events
+    const events = await proxy.query(`select payload->>'spend_alert_id' is not null as is_alert from events
       where kind = 'budget.threshold' and project_id = find_project('${project}')`)
-    expect(told).toEqual([{ is_alert: true }])
+    expect(events).toEqual([{ is_alert: true }])
   })
 
   test('a request for more tokens than any number holds is refused, and none that is asked with it', async () => {
@@ -527,8 +527,8 @@ describeBackends('budgets', backend => {
 
   test('what a provider says that cannot be is not believed, and the request is recorded', async () => {
     const budget = await setBudget(1)
-    const said = [{ cost: 1e30 }, { cost: -1 }, { cost: 'much' }, { prompt_tokens: -1e30, completion_tokens: 1.5 }]
-    for (const [n, usage] of said.entries()) {
+    const usages = [{ cost: 1e30 }, { cost: -1 }, { cost: 'much' }, { prompt_tokens: -1e30, completion_tokens: 1.5 }]
+    for (const [n, usage] of usages.entries()) {
       upstreams.openai.scriptOnce({ kind: 'answer', usage })
       expect((await ask(proxy, key, plain(`What of ${n}?`))).status).toBe(200)
     }
@@ -536,7 +536,7 @@ describeBackends('budgets', backend => {
     const [{ rows = 0 } = {}] = await proxy.query<{ rows: number }>(
       `select count(*)::integer as rows from usage_records where project_id = (select id from projects where name = '${project}')`,
     )
-    expect([rows, usd > 0, usd < 0.01]).toEqual([said.length, true, true])
+    expect([rows, usd > 0, usd < 0.01]).toEqual([usages.length, true, true])
     expect(await standOf(budget)).toMatchObject({ reserved: 0, held: 0 })
   })
 
@@ -605,8 +605,8 @@ describeBackends('budgets', backend => {
     const labels = `project="${project}",budget="budget_${budget}",per="day"`
     expect(line?.startsWith(`model_proxy_budget_remaining_usd{${labels}} `)).toBe(true)
     expect(Number(line?.split(' ').at(-1))).toBeCloseTo(2 - spent, 8)
-    const deaf = { ...database, call: () => Promise.reject(new Error('It is away')) }
-    expect(await scrape(deaf)).toEqual([])
+    const failing = { ...database, call: () => Promise.reject(new Error('It is away')) }
+    expect(await scrape(failing)).toEqual([])
   })
 
   test('every period can be set after any other, in one session', async () => {
@@ -654,22 +654,22 @@ describeBackends('budgets', backend => {
     /** Budgets over a database whose replies are late or lost. The database itself always executes the statements. */
     function openBudgets(fate: 'late' | 'lost') {
       const held: (() => void)[] = []
-      let isMoody = true
+      let isFailing = true
       const { database } = proxy.stores
-      const moody: Database = {
+      const unreliable: Database = {
         ...database,
         async call(text, values) {
           const rows = await database.call<never>(text, values)
-          if (!isMoody || !text.includes('reserve_spending(')) return rows
+          if (!isFailing || !text.includes('reserve_spending(')) return rows
           if (fate === 'lost') throw new ReplyLost('swallowed')
           await new Promise<void>(resolve => held.push(resolve))
           return rows
         },
       }
       return {
-        budgets: createBudgets(moody, 500),
+        budgets: createBudgets(unreliable, 500),
         recover() {
-          isMoody = false
+          isFailing = false
           for (const resolve of held) resolve()
         },
       }

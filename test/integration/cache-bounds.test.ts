@@ -127,9 +127,9 @@ describeBackends('store_cached_responses()', backend => {
     const forever = { ...answerTo('one', place), ttlSeconds: 315_360_000 }
     await storeCachedResponses(database, [forever])
     await storeCachedResponses(database, [{ ...forever, requestHash: sha256('other'), test: true }])
-    const [tested, kept] = await listEntries(database)
+    const [tested, untested] = await listEntries(database)
     expect(tested?.lives).toBe(DAY_SECONDS)
-    expect(kept?.lives).toBe(30 * DAY_SECONDS)
+    expect(untested?.lives).toBe(30 * DAY_SECONDS)
   })
 })
 

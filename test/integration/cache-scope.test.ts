@@ -84,21 +84,23 @@ describeBackends('who shares answers', backend => {
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
 
   /** The cache status of a response and the scope of a hit. */
-  async function told(response: Response): Promise<string> {
+  async function summarize(response: Response): Promise<string> {
     const text = await response.text()
     expect(response.status, text).toBe(200)
     const scope = response.headers.get('x-proxy-cache-scope')
     return [response.headers.get('x-proxy-cache'), ...(scope === null ? [] : [scope])].join(' ')
   }
   const say = async (words: string, fields: Body = {}, by = key, headers: Record<string, string> = {}) =>
-    told(await post(proxy, by, '/chat/completions', { ...CHAT, messages: messages(words), ...fields }, { headers }))
+    summarize(
+      await post(proxy, by, '/chat/completions', { ...CHAT, messages: messages(words), ...fields }, { headers }),
+    )
   /** Waits until stored responses can be found, also by semantic lookup. */
   const settle = () => proxy.settle()
 
   test.each(Object.keys(DOORS))('%s', async name => {
     const { path, body, naming } = DOORS[name] as (typeof DOORS)[string]
     const at = async (by: string, user?: string) =>
-      told(await post(proxy, by, path, { ...body, ...(user !== undefined && naming(user)) }))
+      summarize(await post(proxy, by, path, { ...body, ...(user !== undefined && naming(user)) }))
     const asked = [
       () => at(key, 'alice'),
       () => at(key, 'alice'),
@@ -232,7 +234,7 @@ describeBackends('who shares answers', backend => {
     await settle()
     const asBob = Promise.withResolvers<string>()
     const askAs = async (user: string) =>
-      told(await post(slow, key, '/chat/completions', { ...CHAT, messages: messages(WHO_ELSE), user }))
+      summarize(await post(slow, key, '/chat/completions', { ...CHAT, messages: messages(WHO_ELSE), user }))
     const slow = await startSlow(() => {
       asBob.resolve(askAs('bob'))
       // By then, Bob's request waits for the response to Alice. Her whole lookup is limited to half a second.
@@ -249,7 +251,7 @@ describeBackends('who shares answers', backend => {
     await settle()
     const asBob = Promise.withResolvers<string>()
     const askAs = async (fields: Body) =>
-      told(await post(slow, key, '/chat/completions', { ...CHAT, messages: messages(WHO_ELSE), ...fields }))
+      summarize(await post(slow, key, '/chat/completions', { ...CHAT, messages: messages(WHO_ELSE), ...fields }))
     const slow = await startSlow(() => {
       asBob.resolve(askAs({ user: 'bob' }))
       // By then, his request waits for the response to the first one, whose whole lookup is limited to half a second.

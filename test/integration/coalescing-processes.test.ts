@@ -338,16 +338,16 @@ describeReal('identical requests in flight over several proxies', backend => {
         return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : null, text, stays }
       }
       const visits = await Promise.allSettled(Array.from({ length: 24 }, (_, i) => visit(i)))
-      const heard = visits.flatMap(each => (each.status === 'fulfilled' ? [each.value] : []))
-      expect(heard.filter(({ stays }) => stays)).toHaveLength(12)
-      const refused = heard.flatMap(({ status, text }) =>
+      const responses = visits.flatMap(each => (each.status === 'fulfilled' ? [each.value] : []))
+      expect(responses.filter(({ stays }) => stays)).toHaveLength(12)
+      const refused = responses.flatMap(({ status, text }) =>
         status === 200 || status === 402 ? [] : [`${status} ${text}`],
       )
       expect(refused).toEqual([])
-      const answered = heard.filter(({ status }) => status === 200)
+      const answered = responses.filter(({ status }) => status === 200)
       expect(new Set(answered.map(textOf))).toEqual(new Set([content]))
       // The one request that upstream rejected.
-      expect(heard.length - answered.length).toBeLessThanOrEqual(round % 5 === 3 ? 1 : 0)
+      expect(responses.length - answered.length).toBeLessThanOrEqual(round % 5 === 3 ? 1 : 0)
     }
   })
 

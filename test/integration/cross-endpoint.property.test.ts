@@ -93,8 +93,8 @@ describeOnce('any chat response', backend => {
       for (const endpoint of ENDPOINTS) {
         const { first } = rows[endpoint]
         if (first.end === 'error') continue
-        const said = [first.text, first.reasoning, first.refusal, JSON.stringify(first.calls)].join('\n')
-        const lost = generated.texts.filter(text => !said.includes(text) && !isKept(first, text))
+        const output = [first.text, first.reasoning, first.refusal, JSON.stringify(first.calls)].join('\n')
+        const lost = generated.texts.filter(text => !output.includes(text) && !isKept(first, text))
         expect({ endpoint, lost }).toEqual({ endpoint, lost: [] })
       }
     })

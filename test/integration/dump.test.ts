@@ -7,7 +7,7 @@ describeOnce('a dump of the database', backend => {
   test('the documentation names all that a dump holds of requests', async () => {
     const { database } = await backend.open()
     const [, page = ''] = (await Bun.file('docs/sharing.md').text()).split('## What a dump holds')
-    const said = new Set([...page.matchAll(/`([\w.]+)`/g)].map(([, name]) => name))
+    const documented = new Set([...page.matchAll(/`([\w.]+)`/g)].map(([, name]) => name))
     const columns = await database.call<{ table: string; column: string }>(
       `
       select c.relname as table, a.attname as column
@@ -20,7 +20,7 @@ describeOnce('a dump of the database', backend => {
     )
     expect(columns.length).toBeGreaterThan(60)
     const isSaid = ({ table, column }: (typeof columns)[number]) =>
-      said.has(table) || said.has(column) || said.has(`${table}.${column}`)
+      documented.has(table) || documented.has(column) || documented.has(`${table}.${column}`)
     expect(columns.filter(column => !isSaid(column))).toEqual([])
     const sealed = [...page.matchAll(/^\|.*\| with `seal_answers` \|$/gm)].flatMap(([row]) => [
       ...row.matchAll(/`(\w+\.\w+)`/g),

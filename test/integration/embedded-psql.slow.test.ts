@@ -42,20 +42,20 @@ describe.skipIf(!psqlPath)(title, () => {
     const running = Bun.spawn([psqlPath ?? 'psql', of, '-XqAt'], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
     const reader = running.stdout.getReader()
     const decoder = new TextDecoder()
-    let said = 0
+    let markers = 0
     return {
       running,
       async say(lines: string): Promise<string> {
-        const marker = `said ${++said}\n`
+        const marker = `said ${++markers}\n`
         running.stdin.write(`${lines}\n\\echo ${marker}`)
         running.stdin.flush()
-        let heard = ''
-        while (!heard.endsWith(marker)) {
+        let output = ''
+        while (!output.endsWith(marker)) {
           const { value, done } = await reader.read()
-          if (done) return heard
-          heard += decoder.decode(value, { stream: true })
+          if (done) return output
+          output += decoder.decode(value, { stream: true })
         }
-        return heard.slice(0, -marker.length)
+        return output.slice(0, -marker.length)
       },
       async kill() {
         running.kill('SIGKILL')
@@ -67,12 +67,12 @@ describe.skipIf(!psqlPath)(title, () => {
   /** Sends raw bytes. Resolves with everything that comes back until the connection ends. */
   function exchange(messages: string[]): Promise<string> {
     return new Promise((resolve, reject) => {
-      let heard = ''
+      let received = ''
       const socket = connect(database.psqlPort ?? 0, '127.0.0.1', () => socket.write(messages.join(''), 'latin1'))
       socket.on('data', data => {
-        heard += data.toString('latin1')
+        received += data.toString('latin1')
       })
-      socket.on('close', () => resolve(heard))
+      socket.on('close', () => resolve(received))
       socket.on('error', reject)
     })
   }
@@ -179,13 +179,13 @@ describe.skipIf(!psqlPath)(title, () => {
       /** Sends messages. Resolves with the reply once the database is ready for more. */
       say(...messages: string[]): Promise<string> {
         const { promise, resolve, reject } = Promise.withResolvers<string>()
-        let heard = ''
-        socket.once('close', () => reject(new Error(`The session was closed after: ${heard}`)))
+        let received = ''
+        socket.once('close', () => reject(new Error(`The session was closed after: ${received}`)))
         socket.on('data', function listen(data) {
-          heard += data.toString('latin1')
-          if (!heard.endsWith(message('Z', 'I'))) return
+          received += data.toString('latin1')
+          if (!received.endsWith(message('Z', 'I'))) return
           socket.removeListener('data', listen)
-          resolve(heard)
+          resolve(received)
         })
         socket.write(messages.join(''), 'latin1')
         return promise
@@ -291,8 +291,8 @@ describe.skipIf(!psqlPath)(title, () => {
 
   test('what is not PostgreSQL’s protocol is turned away', async () => {
     for (const noise of ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', '\0\0\0\0\0\0\0\0\0', '\0\0\0\x08\0\x02\0\0']) {
-      const said = await exchange([noise])
-      expect(said).toMatch(/^E.*FATAL/s)
+      const reply = await exchange([noise])
+      expect(reply).toMatch(/^E.*FATAL/s)
     }
     expect(await psql('select 1')).toMatchObject({ exitCode: 0 })
   })

@@ -37,7 +37,7 @@ describeOnce('the outbox of events', backend => {
     )[0]?.id ?? 0
   const raise = (project: number, once: string | null = null) =>
     query(`select raise_event(${project}, 'budget.threshold', '{}', ${once === null ? 'null' : `'${once}'`})`)
-  const told = async (webhook: number) =>
+  const delivered = async (webhook: number) =>
     (
       await query<{ kind: string }>(
         `select e.kind from event_deliveries d join events e on e.id = d.event_id where d.webhook_id = ${webhook} order by d.id`,
@@ -60,7 +60,7 @@ describeOnce('the outbox of events', backend => {
     ]
     await query(`update webhooks set disabled_at = now() where id = ${gone}`)
     await raise(ours)
-    expect(await Promise.all([all, some, none, gone, other].map(told))).toEqual([
+    expect(await Promise.all([all, some, none, gone, other].map(delivered))).toEqual([
       ['budget.threshold'],
       ['budget.threshold'],
       [],
@@ -72,7 +72,7 @@ describeOnce('the outbox of events', backend => {
   test('a named event is raised once in its project, whatever another has', async () => {
     const [mine, other] = [await addWebhook('ours'), await addWebhook('theirs')]
     for (const project of [ours, ours, theirs]) await raise(project, 'a name')
-    expect([await told(mine), await told(other)]).toEqual([['budget.threshold'], ['budget.threshold']])
+    expect([await delivered(mine), await delivered(other)]).toEqual([['budget.threshold'], ['budget.threshold']])
   })
 
   test('a quota is told of where it is used up this month, by its own limit, and once each', async () => {

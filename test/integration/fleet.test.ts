@@ -64,25 +64,25 @@ describeReal('the processes that share a Redis', backend => {
 
   test('each change is told after the one before, the newest last, and again where it was not taken', async () => {
     const id = crypto.randomUUID()
-    const told: string[] = []
+    const reported: string[] = []
     const refused = Promise.withResolvers<void>()
     const taken = Promise.withResolvers<void>()
     const first = await meet(id, async living => {
-      told.push(`begin ${living}`)
-      if (told.length === 1) await refused.promise
-      if (told.length === 2) await taken.promise
-      told.push(`end ${living}`)
+      reported.push(`begin ${living}`)
+      if (reported.length === 1) await refused.promise
+      if (reported.length === 2) await taken.promise
+      reported.push(`end ${living}`)
     })
     await waitUntil('the Redis client is ready', () => first.redis.status === 'ready')
     const second = await meet(id)
-    await waitUntil('the first change is reported', () => told.length === 1)
+    await waitUntil('the first change is reported', () => reported.length === 1)
     refused.reject(new Error('no connection'))
-    await waitUntil('a second change is reported', () => told.length === 2)
+    await waitUntil('a second change is reported', () => reported.length === 2)
     const third = await meet(id)
     await waitUntil('three processes are counted', () => first.fleet.processCount() === 3)
     taken.resolve()
-    await waitUntil('all changes are reported', () => told.length === 5)
-    expect(told).toEqual(['begin 2', 'begin 2', 'end 2', 'begin 3', 'end 3'])
+    await waitUntil('all changes are reported', () => reported.length === 5)
+    expect(reported).toEqual(['begin 2', 'begin 2', 'end 2', 'begin 3', 'end 3'])
     for (const { close } of [first, second, third]) close()
   })
 })

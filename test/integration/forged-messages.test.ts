@@ -24,7 +24,7 @@ describeReal('messages that another program publishes', backend => {
   let listener: Redis
   const proxies: TestProxy[] = []
   const buses: Awaited<ReturnType<typeof openBus>>[] = []
-  const heard: { channel: string; message: Buffer }[] = []
+  const received: { channel: string; message: Buffer }[] = []
 
   beforeAll(async () => {
     upstream = await startStandin()
@@ -33,7 +33,7 @@ describeReal('messages that another program publishes', backend => {
     forger = new Redis(stores.redisUrl ?? '')
     listener = new Redis(stores.redisUrl ?? '')
     listener.on('pmessageBuffer', (_pattern, channel: Buffer, message: Buffer) => {
-      heard.push({ channel: String(channel), message })
+      received.push({ channel: String(channel), message })
     })
     await listener.psubscribe(`${prefix}bus:*`)
     for (let i = 0; i < 2; i++) {
@@ -64,7 +64,7 @@ describeReal('messages that another program publishes', backend => {
     const second = ask(following, key, asked)
     // Skips the empty message that the proxy sent to itself.
     const findJoin = () =>
-      heard.find(({ channel, message }) => channel === prefix + leader && message.length > JOIN_AT)?.message
+      received.find(({ channel, message }) => channel === prefix + leader && message.length > JOIN_AT)?.message
     await waitUntil('the follower joins', async () => findJoin() !== undefined)
     const join = findJoin() ?? Buffer.alloc(0)
     const followerId = join.toString('latin1', JOIN_AT + 1, JOIN_AT + 1 + ID_LENGTH)

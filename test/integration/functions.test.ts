@@ -36,8 +36,8 @@ describeReal('functions as they were generated', backend => {
       const { columns } = await sql.unsafe(await statementOf(name)).describe()
       const { gives }: { gives: string | Record<string, string> } = SQL_FUNCTIONS[name]
       const declared = typeof gives === 'string' ? { result: gives } : gives
-      const said = columns.map(column => [column.name, types.get(column.type)])
-      expect([name, said]).toEqual([name, Object.entries(declared).map(([column, type]) => [column, plain(type)])])
+      const described = columns.map(column => [column.name, types.get(column.type)])
+      expect([name, described]).toEqual([name, Object.entries(declared).map(([column, type]) => [column, plain(type)])])
     }
     await sql.end()
   })
@@ -98,11 +98,11 @@ describeBackends('values of calls', backend => {
       payload: { numbers: [] },
       once: 'once',
     })
-    const told = await database.call<{ payload: unknown }>(
+    const events = await database.call<{ payload: unknown }>(
       `select payload from events where kind = 'circuit.opened' order by once nulls first`,
       [],
     )
-    expect(told.map(event => event.payload)).toEqual([
+    expect(events.map(event => event.payload)).toEqual([
       { text: 'half \ufffd of "é\\', numbers: [1, null] },
       { numbers: [] },
     ])

@@ -201,10 +201,10 @@ describeBackends('a hook', backend => {
       expect(textOf(await ask(proxy, key, chat('Sealed?')))).toBe('no number')
       expect(hook.asked.filter(({ type }) => type === 'after').map(({ stored }) => stored)).toEqual([true, false])
       await proxy.settle()
-      const kept = await proxy.query<{ is_sealed: boolean; policy: string }>(
+      const stored = await proxy.query<{ is_sealed: boolean; policy: string }>(
         `select starts_with(response, E'\\x01') as is_sealed, policy from cache_entries where project_id = find_project('${project}')`,
       )
-      expect(kept).toEqual([{ is_sealed: true, policy: '2' }])
+      expect(stored).toEqual([{ is_sealed: true, policy: '2' }])
     })
 
     test('a stored answer found in other words, or in PostgreSQL alone, is asked about as well', async () => {
@@ -335,7 +335,7 @@ describeBackends('a hook', backend => {
 
     test('is asked about every kind of request, and about answers that have text', async () => {
       const { hook, proxy, key } = setup
-      const doors: [path: string, body: Record<string, unknown>, operation: string, answers: boolean][] = [
+      const endpoints: [path: string, body: Record<string, unknown>, operation: string, answers: boolean][] = [
         ['/completions', { model: 'gpt-3.5-turbo-instruct', prompt: 'Well?' }, 'completions', true],
         ['/responses', { model: MODEL, input: 'Well?' }, 'responses', true],
         [
@@ -351,7 +351,7 @@ describeBackends('a hook', backend => {
         ['/cache/explain', chat('Well?'), 'chat', false],
         ['/responses/input_tokens', { model: MODEL, input: 'Well?' }, 'responses', false],
       ]
-      for (const [path, body, operation, answers] of doors) {
+      for (const [path, body, operation, answers] of endpoints) {
         hook.reset()
         const response = await post(proxy, key, path, body)
         expect(response.status, `${path} ${await response.text()}`).toBe(200)

@@ -63,7 +63,7 @@ describeOnce('restricted keys', backend => {
 
   const limit = (limits: object) =>
     proxy.query(`select set_key_limits(find_key('${key}'), '${JSON.stringify(limits)}')`)
-  const knock = async ({ path, method }: { path: string; method: string }, from = '192.0.2.7', body: object = BODY) => {
+  const send = async ({ path, method }: { path: string; method: string }, from = '192.0.2.7', body: object = BODY) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-forwarded-for': from }
     const answer = await (path === '/v1/realtime'
       ? upgrade(headers)
@@ -92,12 +92,12 @@ describeOnce('restricted keys', backend => {
   })
 
   test('at no door from another address, and nothing is asked or counted', async () => {
-    await knock(chat)
+    await send(chat)
     upstreams.reset()
     await limit({ allowed_addresses: ['10.0.0.0/8', '2001:db8:0:1::7'], requests_per_minute: 1_000 })
     for (const door of draw(DOORS)) {
       for (const from of ['192.0.2.7', '2001:db8:0:1::8']) {
-        const answer = await knock(door, from)
+        const answer = await send(door, from)
         expect([door.method, door.path, answer.status]).toEqual([door.method, door.path, 403])
         // Errors under /v1/messages have no code.
         expect(answer.text).toContain(`This key may not be used from ${from}. Have an owner`)
@@ -109,20 +109,20 @@ describeOnce('restricted keys', backend => {
       `select c.requests::integer as requests from monthly_counters c join projects p on p.id = c.project_id where p.name = '${project}'`,
     )
     expect(counted).toEqual([{ requests: 1 }])
-    const inside = await knock(chat, '10.1.2.3')
+    const inside = await send(chat, '10.1.2.3')
     expect([inside.status, inside.headers.get('x-ratelimit-remaining-requests')]).toEqual([200, '998'])
     for (const door of draw(DOORS)) {
       for (const from of ['10.255.255.255', '2001:db8:0:1::7', '::ffff:10.0.0.1']) {
-        expect((await knock(door, from)).text).not.toContain('may not be used')
+        expect((await send(door, from)).text).not.toContain('may not be used')
       }
     }
     await limit({ allowed_addresses: null })
-    expect((await knock(chat)).status).toBe(200)
+    expect((await send(chat)).status).toBe(200)
   })
 
   test('a list that was just changed is the one that counts, in a process that knew another', async () => {
     const other = await startProxy({ stores, environment: { ...upstreams.environment, TRUST_PROXY: '1' } })
-    const knockThere = async (from: string) =>
+    const sendFrom = async (from: string) =>
       (await ask(other, key, `x ${crypto.randomUUID()}`, { 'x-forwarded-for': from })).status
     try {
       for (const [network, from] of [
@@ -130,7 +130,7 @@ describeOnce('restricted keys', backend => {
         ['192.0.2.0/24', '192.0.2.7'],
       ] as const) {
         await limit({ allowed_addresses: [network] })
-        const statuses = await Promise.all(['10.0.0.1', '192.0.2.7'].map(knockThere))
+        const statuses = await Promise.all(['10.0.0.1', '192.0.2.7'].map(sendFrom))
         expect(statuses).toEqual(['10.0.0.1', '192.0.2.7'].map(each => (each === from ? 200 : 403)))
       }
     } finally {
@@ -147,22 +147,22 @@ describeOnce('restricted keys', backend => {
       await proxy.query(`select set_setting('${project}', 'allowed_models', '${ofProject}')`)
       await limit({ allowed_models: ofKey })
       for (const door of DOORS.filter(({ target }) => namesModel(target))) {
-        const { status, text } = await knock(door)
+        const { status, text } = await send(door)
         expect([door.path, status, text]).toEqual([door.path, 403, expect.stringContaining(where)])
       }
-      expect(await knock({ path: '/v1/cache/explain', method: 'POST' })).toMatchObject({
+      expect(await send({ path: '/v1/cache/explain', method: 'POST' })).toMatchObject({
         status: 403,
         code: 'model_not_allowed',
       })
-      expect(await knock({ path: '/v1/models/gpt-5', method: 'GET' })).toMatchObject({ status: 403 })
-      expect((await knock(chat, undefined, { ...BODY, model: 'gpt-4o-mini' })).status).toBe(200)
+      expect(await send({ path: '/v1/models/gpt-5', method: 'GET' })).toMatchObject({ status: 403 })
+      expect((await send(chat, undefined, { ...BODY, model: 'gpt-4o-mini' })).status).toBe(200)
     }
     // All further requests were hits.
     expect(upstreams.openai.requests).toHaveLength(1)
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
     expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['gpt-4o-mini'])
     await limit({ allowed_models: null })
-    expect((await knock(chat, undefined, { ...BODY, model: 'gpt-4o-mini' })).status).toBe(200)
+    expect((await send(chat, undefined, { ...BODY, model: 'gpt-4o-mini' })).status).toBe(200)
   })
 
   test('another key’s file does not lead beyond the key’s models; a fallback, which the project chose, does', async () => {

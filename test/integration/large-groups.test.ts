@@ -101,7 +101,7 @@ describeReal('the lists of a large group', backend => {
     const { database } = await backend.open()
     const place = await fill(database)
     const [lists] = await findLists(database)
-    const kept = everyTenth
+    const remaining = everyTenth
     await database.runScript(`
       update cache_entries set expires_at = now() - interval '1 s'
       where id in (select entry_id from cache_prompts where substring(prompt from 8)::integer % 10 <> 0);
@@ -113,7 +113,7 @@ describeReal('the lists of a large group', backend => {
     const left = await findLists(database)
     expect(left).toHaveLength(1)
     expect(left).not.toContain(lists)
-    expect(await findAll(database, place, kept)).toEqual(promptsOf(kept))
+    expect(await findAll(database, place, remaining)).toEqual(promptsOf(remaining))
     expect(await findAll(database, place, [691])).toEqual([''])
   })
 

@@ -67,7 +67,7 @@ describeOnce('a project that learns', backend => {
       return said(first, second)
     })
   const asksOfJudge = () => standin.requests.filter(request => modelOf(request) === JUDGE)
-  const told = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
+  const decisionOf = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
   const rowsOf = <Row>(text: string) => proxy.query<Row>(text.replaceAll('$project', `find_project('${project}')`))
   const verdicts = () =>
     rowsOf<{ source: string; verdict: string }>(
@@ -92,7 +92,7 @@ describeOnce('a project that learns', backend => {
   test('asks no model during a request, and uses the verdict for the next one', async () => {
     judgedAs(() => verdict('same'))
     await store(QUESTION)
-    expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:neighbour'])
+    expect(decisionOf(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:neighbour'])
     await judged()
     expect(asksOfJudge()).toHaveLength(2)
     const [first, second] = asksOfJudge().map(({ body }) => {
@@ -102,7 +102,7 @@ describeOnce('a project that learns', backend => {
     })
     expect(first).toMatchObject({ first: UNPROVED, second: QUESTION, context: { model: 'openai/gpt-4o-mini' } })
     expect(second).toMatchObject({ first: QUESTION, second: UNPROVED })
-    expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['HIT-SEMANTIC', 'judged'])
+    expect(decisionOf(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['HIT-SEMANTIC', 'judged'])
     const [spent] = await rowsOf<{ pairs: number; usd: number }>(
       'select pairs, usd::double precision as usd from judge_spending where project_id = $project',
     )
@@ -120,7 +120,7 @@ describeOnce('a project that learns', backend => {
     expect(await rowsOf('select from cache_verdicts where project_id = $project and similarity is not null')).toEqual(
       [],
     )
-    expect(told(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:neighbour'])
+    expect(decisionOf(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:neighbour'])
     await judged()
     expect(asksOfJudge()).toHaveLength(2)
   })
@@ -185,12 +185,12 @@ describeOnce('a project that learns', backend => {
       for (let i = 0; i < 2; i++) expect((await ask(proxy, key, PROVED)).cache).toBe('HIT-SEMANTIC')
       await judged()
       expect(await verdicts()).toEqual([{ source: 'review', verdict: 'different' }])
-      expect(told(await ask(proxy, key, PROVED, UNSTORED))).toEqual(['MISS', 'unverified:verdict'])
+      expect(decisionOf(await ask(proxy, key, PROVED, UNSTORED))).toEqual(['MISS', 'unverified:verdict'])
       await proxy.settle()
       // A person's verdict outweighs it.
       await proxy.query(`insert into cache_verdicts select project_id, context_hash, one_hash, other_hash, 'person', 'same', 1, null, now(), expires_at
         from cache_verdicts where project_id = find_project('${project}')`)
-      expect(told(await ask(proxy, key, PROVED, UNSTORED))[0]).toBe('HIT-SEMANTIC')
+      expect(decisionOf(await ask(proxy, key, PROVED, UNSTORED))[0]).toBe('HIT-SEMANTIC')
     })
 
     test('once, whether by its wording’s own name or not', async () => {

@@ -57,10 +57,10 @@ describeReal("an operator's transaction holds one project's counter", backend =>
     const held = await proxy.createKey({ project })
     expect((await askNew(held)).status).toBe(200)
     // The counter is released only at the end, so a request that waits for it would not return before.
-    const letGo = await hold(project)
+    const release = await hold(project)
     let isOver = false
     const refused: Answer[] = []
-    const knocking = (async () => {
+    const sending = (async () => {
       while (!isOver) refused.push(...(await Promise.all([askNew(held), askNew(held)])))
     })()
     for (let round = 0; round < ROUNDS; round++) {
@@ -68,11 +68,11 @@ describeReal("an operator's transaction holds one project's counter", backend =>
     }
     await waitUntil('requests are rejected', () => refused.length > 4)
     isOver = true
-    await knocking
+    await sending
     expect(refused.map(({ status, json }) => [status, json.error.code])).toEqual(
       refused.map(() => [503, 'service_unavailable']),
     )
-    await letGo()
+    await release()
     await waitUntil('requests are admitted again', async () => (await askNew(held)).status === 200)
     await proxy.settle()
     expect(await countOf(project)).toBe(2)
@@ -85,10 +85,10 @@ describeReal("an operator's transaction holds one project's counter", backend =>
     const bad = { model: 'nobody-has-this-model', messages: [{ role: 'user', content: 'hi' }] }
     // The requests are admitted before the counter is locked or are rejected, and are refunded afterwards.
     const lateFailing = keys.map(key => ask(proxy, key, bad))
-    const letGo = await hold(held)
+    const release = await hold(held)
     await Promise.all(lateFailing)
     await waitUntil('the other project is refunded', async () => (await countOf(free)) === 1)
-    await letGo()
+    await release()
     await waitUntil('the locked project is refunded', async () => (await countOf(held)) === 1)
   })
 })

@@ -110,9 +110,9 @@ describeBackends('an embedder of meaning', backend => {
     for (const text of asked) expect((await ask(proxy, key, text)).cache).toBe('MISS')
     await proxy.settle()
     expect(embedded.slice(before)).toEqual([])
-    const kept = await proxy.query<{ count: number }>(
+    const stored = await proxy.query<{ count: number }>(
       `select count(*)::int as count from cache_prompts where embedding is not null and prompt ~ 'Rome today|5512|a[.]b|23'`,
     )
-    expect(kept).toEqual([{ count: 0 }])
+    expect(stored).toEqual([{ count: 0 }])
   })
 })

@@ -95,8 +95,8 @@ describe('a new vendor', () => {
     ])
     expect(bolt.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['sk-of-bolt'])
     // A client that keeps the rest of the vendor's base URL.
-    const kept = { baseUrl: proxy.baseUrl.replace(/\/v1$/, '/inference/v1') }
-    expect((await ask(kept, key, question('llama-3.1-8b-instant'))).cache).toBe('HIT')
+    const client = { baseUrl: proxy.baseUrl.replace(/\/v1$/, '/inference/v1') }
+    expect((await ask(client, key, question('llama-3.1-8b-instant'))).cache).toBe('HIT')
     await expect(
       database.call(`select store_provider_key(1, 'nobody', '\\x01', 'abcd', 'default', 1)`, []),
     ).rejects.toThrow('providers are: openai, anthropic, groq, acme, bolt')

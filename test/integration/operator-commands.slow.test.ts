@@ -104,9 +104,9 @@ function describeCommands(environment: () => Record<string, string>): void {
         /^violation quota_exceeded audited - \S+Z project keys, \d{4}-\d\d: expected at most 10000 requests; found 20000 requests\n(?:.*\n)*1 violations, 1 notices: /,
       ),
     ])
-    const told = JSON.parse((await run('audit --project audited --json --from 2026-01-01')).stdout)
-    expect(told).toMatchObject({ from: '2026-01-01T00:00:00.000Z', project: 'audited', violations: 1, notices: 1 })
-    expect(told.findings.map(({ kind }: { kind: string }) => kind).sort()).toEqual([
+    const printed = JSON.parse((await run('audit --project audited --json --from 2026-01-01')).stdout)
+    expect(printed).toMatchObject({ from: '2026-01-01T00:00:00.000Z', project: 'audited', violations: 1, notices: 1 })
+    expect(printed.findings.map(({ kind }: { kind: string }) => kind).sort()).toEqual([
       'quota_exceeded',
       'request_not_recorded',
     ])

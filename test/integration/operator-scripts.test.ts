@@ -290,7 +290,7 @@ describe.skipIf(!psqlPath)(title, () => {
       const id = await succeed('set-budget', { project, usd: '100', per: 'month' })
       expect(id).toMatch(/^\d+\n$/)
       expect(await succeed('set-budget', { project, usd: '50.5', per: 'month' })).toBe(id)
-      const told = await run('set-budget', {
+      const printed = await run('set-budget', {
         project,
         tokens: '1000',
         per: 'day',
@@ -298,8 +298,8 @@ describe.skipIf(!psqlPath)(title, () => {
         tag: 'team=search',
         zone: 'Europe/Vienna',
       })
-      expect([told.exitCode, told.stdout]).toEqual([0, expect.stringMatching(/^\d+\n$/)])
-      expect(told.stderr).toMatch(/WARNING: {2}No request with the tag team=search has been recorded\.\n$/)
+      expect([printed.exitCode, printed.stdout]).toEqual([0, expect.stringMatching(/^\d+\n$/)])
+      expect(printed.stderr).toMatch(/WARNING: {2}No request with the tag team=search has been recorded\.\n$/)
       expect(await amounts()).toEqual([{ of: '50.5 usd month' }, { of: '1000 tokens day {"team": "search"}' }])
       await succeed('set-budget', { project, usd: 'none', per: 'month' })
       expect(await amounts()).toHaveLength(1)

@@ -44,7 +44,7 @@ describeBackends('a project', backend => {
     await waitUntil('the response is stored', async () => (await find()).status === 200)
   }
 
-  const told = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
+  const decisionOf = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
 
   function feedback(body: Record<string, unknown>, ownKey = key): Promise<Response> {
     return post(proxy, ownKey, '/cache/feedback', body)
@@ -53,25 +53,28 @@ describeBackends('a project', backend => {
   describe('chooses which wordings are served', () => {
     test('verified, unless it says otherwise', async () => {
       await learn(QUESTION)
-      expect(told(await ask(proxy, key, UNVERIFIED, STORED_ALONE))).toEqual(['MISS', null])
-      expect(told(await ask(proxy, key, OTHER_WORDS))).toEqual(['HIT-SEMANTIC', 'verified'])
+      expect(decisionOf(await ask(proxy, key, UNVERIFIED, STORED_ALONE))).toEqual(['MISS', null])
+      expect(decisionOf(await ask(proxy, key, OTHER_WORDS))).toEqual(['HIT-SEMANTIC', 'verified'])
     })
 
     test('and words that were matched once are answered by their name: PostgreSQL is not asked for them again', async () => {
       await learn(QUESTION)
-      const [first, reason] = told(await ask(proxy, key, OTHER_WORDS))
+      const [first, reason] = decisionOf(await ask(proxy, key, OTHER_WORDS))
       await proxy.settle()
       await proxy.query('delete from cache_entries')
       const again = await ask(proxy, key, OTHER_WORDS)
       expect([first, reason]).toEqual(['HIT-SEMANTIC', 'verified'])
-      expect([told(again), standin.requests.length]).toEqual([[first, reason], 1])
+      expect([decisionOf(again), standin.requests.length]).toEqual([[first, reason], 1])
     })
 
     test('and says what stood in the way', async () => {
-      expect(told(await ask(proxy, key, UNVERIFIED, { 'cache-control': 'no-store' }))).toEqual(['MISS', 'no-store'])
-      expect(told(await ask(proxy, key, UNVERIFIED.replace('green', 'red')))).toEqual(['MISS', 'no-candidate'])
+      expect(decisionOf(await ask(proxy, key, UNVERIFIED, { 'cache-control': 'no-store' }))).toEqual([
+        'MISS',
+        'no-store',
+      ])
+      expect(decisionOf(await ask(proxy, key, UNVERIFIED.replace('green', 'red')))).toEqual(['MISS', 'no-candidate'])
       await learn(QUESTION)
-      expect(told(await ask(proxy, key, UNVERIFIED, { 'x-proxy-cache-threshold': '0.999' }))).toEqual([
+      expect(decisionOf(await ask(proxy, key, UNVERIFIED, { 'x-proxy-cache-threshold': '0.999' }))).toEqual([
         'MISS',
         'below-threshold',
       ])
@@ -81,11 +84,11 @@ describeBackends('a project', backend => {
       const ask60 = Array.from({ length: 60 }, (_, i) => ask(proxy, key, `How do I print the form ${1000 + i}?`))
       for (const answer of await Promise.all(ask60)) expect(answer.cache).toBe('MISS')
       await learn(QUESTION)
-      expect(told(await ask(proxy, key, OTHER_WORDS))).toEqual(['HIT-SEMANTIC', 'verified'])
+      expect(decisionOf(await ask(proxy, key, OTHER_WORDS))).toEqual(['HIT-SEMANTIC', 'verified'])
       await proxy.settle()
-      const [cache, reason] = told(await ask(proxy, key, 'What is the best way to print the form 1042?'))
+      const [cache, reason] = decisionOf(await ask(proxy, key, 'What is the best way to print the form 1042?'))
       expect([cache, reason]).toEqual(['HIT-SEMANTIC', 'verified'])
-      expect(told(await ask(proxy, key, 'How do I print the form 2042?'))).toEqual(['MISS', 'no-candidate'])
+      expect(decisionOf(await ask(proxy, key, 'How do I print the form 2042?'))).toEqual(['MISS', 'no-candidate'])
     })
 
     test('to the letter, where the context has them worked on', async () => {
@@ -111,17 +114,17 @@ describeBackends('a project', backend => {
     ])('by similarity alone: %s = %s', async (setting, value) => {
       await set(setting, value)
       await learn(QUESTION)
-      expect(told(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'threshold'])
+      expect(decisionOf(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'threshold'])
       // A repeated question gets the same decision as a new one, although the proxy remembers the wording.
       await set('semantic_policy', 'verified')
-      expect(told(await ask(proxy, key, UNVERIFIED))).toEqual(['MISS', 'unverified:neighbour'])
+      expect(decisionOf(await ask(proxy, key, UNVERIFIED))).toEqual(['MISS', 'unverified:neighbour'])
     })
 
     test('not at all, and what was remembered of a wording is of no use then', async () => {
       await learn(QUESTION)
       for (let i = 0; i < 2; i++) expect((await ask(proxy, key, SAME_WORDS)).cache).toBe('HIT-SEMANTIC')
       await set('semantic_mode', 'off')
-      expect(told(await ask(proxy, key, SAME_WORDS))).toEqual(['MISS', 'off'])
+      expect(decisionOf(await ask(proxy, key, SAME_WORDS))).toEqual(['MISS', 'off'])
     })
 
     test('by neither name can it be told nonsense', async () => {
@@ -145,7 +148,7 @@ describeBackends('a project', backend => {
   test('in shadow mode asks upstream, and is told what would have been served and saved', async () => {
     await learn(QUESTION)
     await set('semantic_mode', 'shadow')
-    expect(told(await ask(proxy, key, OTHER_WORDS))).toEqual(['MISS', 'shadow'])
+    expect(decisionOf(await ask(proxy, key, OTHER_WORDS))).toEqual(['MISS', 'shadow'])
     await proxy.settle()
     const rows = await proxy.query<{ hits: number }>(
       `select reason, hits::integer as hits, prompt_tokens > 0 as has_tokens, saved_usd > 0 as has_cost
@@ -169,7 +172,7 @@ describeBackends('a project', backend => {
         await learn(body(fields))
         expect((await ask(proxy, key, body(fields))).cache).toBe('HIT')
       }
-      for (let i = 0; i < 2; i++) expect(told(await ask(proxy, key, body()))).toEqual(['MISS', 'off'])
+      for (let i = 0; i < 2; i++) expect(decisionOf(await ask(proxy, key, body()))).toEqual(['MISS', 'off'])
     })
 
     test('nothing, not even what is under way', async () => {
@@ -203,7 +206,7 @@ describeBackends('a project', backend => {
       await learn(QUESTION)
       const response = await feedback({ request_id: await serveTwice(words), verdict: 'wrong' })
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"wrong"')])
-      expect(told(await ask(proxy, key, words))).toEqual(['MISS', 'unverified:verdict'])
+      expect(decisionOf(await ask(proxy, key, words))).toEqual(['MISS', 'unverified:verdict'])
       await proxy.settle()
       // The response that was stored for the exact request is still valid.
       for (const each of [words, QUESTION]) expect((await ask(proxy, key, each)).cache).toBe('HIT')
@@ -214,7 +217,7 @@ describeBackends('a project', backend => {
       const id = await serveTwice(OTHER_WORDS)
       await proxy.settle()
       await proxy.query(`select give_feedback('${project}', '${id}', 'wrong')`)
-      expect(told(await ask(proxy, key, OTHER_WORDS, STORED_ALONE))).toEqual(['MISS', null])
+      expect(decisionOf(await ask(proxy, key, OTHER_WORDS, STORED_ALONE))).toEqual(['MISS', null])
       const events = await proxy.query(`select kind, payload ->> 'request_id' as id from events where once = '${id}'`)
       expect(events).toEqual([{ kind: 'cache.wrong_hit', id }])
       await expect(proxy.query(`select give_feedback('${project}', 'nothing', 'wrong')`)).rejects.toThrow(
@@ -228,8 +231,8 @@ describeBackends('a project', backend => {
       await learn(QUESTION)
       expect((await feedback({ request_id: await serveTwice(UNVERIFIED), verdict: 'right' })).status).toBe(200)
       await set('semantic_policy', 'verified')
-      expect(told(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'judged'])
-      expect(told(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'judged'])
+      expect(decisionOf(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'judged'])
+      expect(decisionOf(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'judged'])
     })
 
     test('nothing by another project, about other requests, or in other words', async () => {

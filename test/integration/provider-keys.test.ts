@@ -115,7 +115,7 @@ describeBackends('provider keys', backend => {
     const loud = await startProxy({ stores, environment: { ...upstreams.environment, LOG_LEVEL: 'debug' }, log })
     const secret = `sk-${crypto.randomUUID()}`
     await storeKey(stores, project, 'openai', secret)
-    const told: string[] = []
+    const responses: string[] = []
     upstreams.openai.scriptOnce(
       { kind: 'error', status: 401, message: 'Incorrect API key provided.' },
       { kind: 'cut', after: 'nothing' },
@@ -124,7 +124,7 @@ describeBackends('provider keys', backend => {
     )
     for (let i = 0; i < 4; i++) {
       const answer = await ask(loud, key, hello())
-      told.push(answer.text, JSON.stringify([...answer.headers]))
+      responses.push(answer.text, JSON.stringify([...answer.headers]))
     }
     await loud.stop()
     const tables = await proxy.query<{ name: string }>(
@@ -140,7 +140,7 @@ describeBackends('provider keys', backend => {
     expect(upstreams.openai.requests.at(-1)?.headers.authorization).toBe(`Bearer ${secret}`)
     const lines = log.take()
     expect(lines.length).toBeGreaterThan(3)
-    for (const text of [...lines, ...told]) expect(text).not.toContain(secret.slice(3))
+    for (const text of [...lines, ...responses]) expect(text).not.toContain(secret.slice(3))
   })
 
   test('without ENCRYPTION_KEY on a real database, the proxy runs, and says what is missing where a key is needed', async () => {

@@ -90,19 +90,21 @@ describeBackends('a purge by user and key', backend => {
     return row
   }
 
-  async function told(response: Response): Promise<string | null> {
+  async function readCache(response: Response): Promise<string | null> {
     const text = await response.text()
     expect(response.status, text).toBe(200)
     await proxy.settle()
     return response.headers.get('x-proxy-cache')
   }
   const say = async (words: string, fields: Body = {}, by = key, headers: Record<string, string> = {}) =>
-    told(await post(proxy, by, '/chat/completions', { ...CHAT, messages: messages(words), ...fields }, { headers }))
+    readCache(
+      await post(proxy, by, '/chat/completions', { ...CHAT, messages: messages(words), ...fields }, { headers }),
+    )
 
   test.each(Object.keys(DOORS))('at %s', async name => {
     const { path, body, naming } = DOORS[name] as (typeof DOORS)[string]
     const at = async (by: string, about: string, user?: string) =>
-      told(await post(proxy, by, path, { ...body(about), ...(user !== undefined && naming(user)) }))
+      readCache(await post(proxy, by, path, { ...body(about), ...(user !== undefined && naming(user)) }))
     const all = async () => [
       await at(key, 'Berlin', 'alice'),
       await at(key, 'Lisbon', 'bob'),
@@ -147,7 +149,7 @@ describeBackends('a purge by user and key', backend => {
 
   test('and so are vectors', async () => {
     const embed = async (user: string, headers: Record<string, string> = {}) =>
-      told(
+      readCache(
         await post(proxy, key, '/embeddings', { model: 'text-embedding-3-small', input: 'Berlin', user }, { headers }),
       )
     expect(await embed('alice')).toBe('MISS')

@@ -14,7 +14,7 @@ type Fate = 'answered' | 'late' | 'lost'
 function openQuota(database: Database, backend = database.backend, fated = /admit\(|refund_requests\(/) {
   let fate: Fate = 'answered'
   const held: (() => void)[] = []
-  const moody: Database = {
+  const unreliable: Database = {
     ...database,
     backend,
     async call(text, values) {
@@ -26,7 +26,7 @@ function openQuota(database: Database, backend = database.backend, fated = /admi
     },
   }
   return {
-    quota: createQuota(moody, NO_WINDOWS),
+    quota: createQuota(unreliable, NO_WINDOWS),
     become: (next: Fate) => {
       fate = next
     },

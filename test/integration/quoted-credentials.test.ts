@@ -297,7 +297,7 @@ describeOnce('a credential that a provider quotes', backend => {
   }
 
   /** Sends a request. Returns everything that its client sees. */
-  async function told(path: string, body: Record<string, unknown>): Promise<string> {
+  async function readAll(path: string, body: Record<string, unknown>): Promise<string> {
     const { text, headers } = await readAnswer(await post(proxy, key, path, body))
     return `${JSON.stringify([...headers])}\n${text}`
   }
@@ -311,12 +311,12 @@ describeOnce('a credential that a provider quotes', backend => {
     const streamed = form.type === STREAM && !path.startsWith('/embeddings') ? { stream: true } : {}
     for (spelling of USUAL) {
       const request = { ...body(), ...streamed }
-      expect([spelling, shows(await told(path, request), secrets[provider])]).toEqual([spelling, false])
+      expect([spelling, shows(await readAll(path, request), secrets[provider])]).toEqual([spelling, false])
       // A credential in a header is not stored with the response.
       if (spelling !== 'plain' || form.body('x') === form.body('y')) continue
       const askedBefore = asked
       await proxy.settle()
-      expect(shows(await told(path, request), secrets[provider])).toBe(false)
+      expect(shows(await readAll(path, request), secrets[provider])).toBe(false)
       expect(asked).toBe(askedBefore + 1)
     }
   })
@@ -358,7 +358,7 @@ describeOnce('a credential that a provider quotes', backend => {
       }
       before = [{ status: 429, body: refuse }]
       const { model, messages } = ask('gpt-4o-mini')
-      const text = await told(path, { model, messages, max_tokens: 90, stream: form.type === STREAM })
+      const text = await readAll(path, { model, messages, max_tokens: 90, stream: form.type === STREAM })
       expect(text).toContain('It is [redacted]')
       expect(keys.map(({ secret }) => shows(text, secret))).toEqual([false, false])
     },
@@ -390,7 +390,7 @@ describeOnce('a credential that a provider quotes', backend => {
       const request = { ...ask(provider === 'anthropic' ? 'claude-haiku-4-5' : 'openai/gpt-4o-mini'), stream: true }
       const askedBefore = asked
       for (let repeat = 0; repeat < 2; repeat++) {
-        const text = await told('/chat/completions', request)
+        const text = await readAll('/chat/completions', request)
         expect(text).toContain('"finish_reason":"stop"')
         expect(text).toContain('"content":"[redacted]"')
         expect(text).not.toContain(parts[0])

@@ -110,8 +110,10 @@ describeOnce('realtime sessions', backend => {
       await session.has('conversation.item.input_audio_transcription.completed', 2)
       await session.close()
       await other.stop()
-      const heard = (await records()).filter(each => each.model === model)
-      expect(heard).toEqual(Array(2).fill({ model, status: 200, usd: expect.closeTo(usd, 9), tokens, estimated: null }))
+      const transcriptions = (await records()).filter(each => each.model === model)
+      expect(transcriptions).toEqual(
+        Array(2).fill({ model, status: 200, usd: expect.closeTo(usd, 9), tokens, estimated: null }),
+      )
       await hearing.stop()
     })
 

@@ -29,7 +29,7 @@ describeOnce('a 403 of the aggregator', backend => {
 
   beforeAll(async () => {
     upstreams = await startUpstreams()
-    const log = Object.assign(createLog('silent'), { warn: (...told: unknown[]) => warned.push(told) })
+    const log = Object.assign(createLog('silent'), { warn: (...line: unknown[]) => warned.push(line) })
     proxy = await startProxy({ stores: await backend.open(), environment: upstreams.environment, log })
     key = await proxy.createKey({ type: 'project' })
   })

@@ -84,7 +84,7 @@ describeBackends('a month’s report', backend => {
       ['team=support', 0, 2.5],
     ])
     const html = renderReport(acmes)
-    for (const told of [
+    for (const part of [
       '$2.00',
       '$3.00',
       '40.0 %',
@@ -93,7 +93,7 @@ describeBackends('a month’s report', backend => {
       'The most similar cached question differs: negation.',
       '&lt;b&gt;bold',
     ]) {
-      expect(html).toContain(told)
+      expect(html).toContain(part)
     }
     expect(html).not.toMatch(/<script|https?:\/\/|<b>bold/)
   })

@@ -80,11 +80,11 @@ describeReal('answers over four processes', backend => {
   async function probe(): Promise<Told> {
     const asker: Asker = { key: pick(['one', 'other']), user: pick(USERS) }
     const words = `${pick(QUESTIONS)}${pick(['', '?', ' please', ', please?'])}`
-    const told = { model: 'gpt-4o-mini', metadata: { who: JSON.stringify(asker) }, ...naming(asker) }
+    const fields = { model: 'gpt-4o-mini', metadata: { who: JSON.stringify(asker) }, ...naming(asker) }
     const [path, body] = pick([
-      ['/chat/completions', { ...told, messages: [{ role: 'user', content: words }] }],
-      ['/chat/completions', { ...told, messages: [{ role: 'user', content: words }], stream: true }],
-      ['/responses', { ...told, input: words, store: false }],
+      ['/chat/completions', { ...fields, messages: [{ role: 'user', content: words }] }],
+      ['/chat/completions', { ...fields, messages: [{ role: 'user', content: words }], stream: true }],
+      ['/responses', { ...fields, input: words, store: false }],
     ] as const)
     const headers = pick([{}, {}, {}, {}, { 'cache-control': 'no-cache' }, { 'x-proxy-cache-ttl': '1' }])
     const answer = await post(pick(proxies), keys[asker.key], path, body, { headers })
@@ -99,17 +99,17 @@ describeReal('answers over four processes', backend => {
   }
 
   async function probeAll(scope: Scope): Promise<Told[]> {
-    const told: Told[] = []
+    const probes: Told[] = []
     await Promise.all(
       Array.from({ length: AT_ONCE }, async () => {
-        while (told.length < PROBES_A_SCOPE) {
-          told.push(await probe())
-          if (told.length === PROBES_A_SCOPE / 2) await query(`select purge_cache('probed')`)
+        while (probes.length < PROBES_A_SCOPE) {
+          probes.push(await probe())
+          if (probes.length === PROBES_A_SCOPE / 2) await query(`select purge_cache('probed')`)
         }
       }),
     )
-    expect([scope, told.filter(({ cache }) => cache !== 'MISS').length > PROBES_A_SCOPE / 2]).toEqual([scope, true])
-    return told
+    expect([scope, probes.filter(({ cache }) => cache !== 'MISS').length > PROBES_A_SCOPE / 2]).toEqual([scope, true])
+    return probes
   }
 
   const circleOf = (scope: Scope, { key, user }: Asker) =>
@@ -124,11 +124,11 @@ describeReal('answers over four processes', backend => {
       for (const proxy of proxies)
         for (const key of Object.values(keys))
           await post(proxy, key, '/responses', { model: 'gpt-4o-mini', input: 'warm' })
-      const told = await probeAll(scope)
-      const crossed = told.filter(each => circleOf(scope, each) !== circleOf(scope, each.madeFor))
+      const probes = await probeAll(scope)
+      const crossed = probes.filter(each => circleOf(scope, each) !== circleOf(scope, each.madeFor))
       expect(crossed).toEqual([])
       if (scope !== 'project') return
-      const reworded = told.filter(({ cache, concernsAsker }) => cache === 'HIT-SEMANTIC' && concernsAsker)
+      const reworded = probes.filter(({ cache, concernsAsker }) => cache === 'HIT-SEMANTIC' && concernsAsker)
       expect(reworded.length).toBeGreaterThan(0)
       expect(reworded.filter(({ user, madeFor }) => user !== null && user !== madeFor.user)).toEqual([])
     },

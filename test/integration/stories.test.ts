@@ -210,8 +210,8 @@ describeBackends('the story of a request', backend => {
     await send(key, '/chat/completions', { ...question('What is streamed?'), stream: true })
     upstream.scriptOnce({ kind: 'error', status: 400, message: 'a very special error' })
     await ask('What fails?')
-    const kept = await contents()
-    expect(kept).toHaveLength(4)
+    const stored = await contents()
+    expect(stored).toHaveLength(4)
     const keys = readConfig({ ENCRYPTION_KEY: TEST_ENCRYPTION_KEY })
     const { open } = createQuestionVault(createVault(() => readEncryptionKeys(keys)))
     const openBoth = ({ sealed_request, sealed_response }: Row) =>
@@ -220,14 +220,14 @@ describeBackends('the story of a request', backend => {
           open(`\\x${Buffer.from(sealed).toString('hex')}`, Number(project?.id)),
         ),
       )
-    const opened = await Promise.all(kept.map(openBoth))
-    expect(kept[0]).toMatchObject({ request_id: row?.request_id, recorded_at: row?.recorded_at })
+    const opened = await Promise.all(stored.map(openBoth))
+    expect(stored[0]).toMatchObject({ request_id: row?.request_id, recorded_at: row?.recorded_at })
     expect(opened[0]?.[0]).toBe(JSON.stringify(question('What somebody keeps?')))
     expect(opened[0]?.[1]).toContain('a very special answer')
     expect(opened[1]).toEqual(opened[0])
     expect(opened[2]?.[1]).toContain('choices')
     expect(opened[3]?.[1]).toContain('a very special error')
-    expect(Buffer.concat(kept.map(each => each.sealed_response)).toString('latin1')).not.toContain('special')
+    expect(Buffer.concat(stored.map(each => each.sealed_response)).toString('latin1')).not.toContain('special')
 
     await proxy.query(`select set_key_log_content('${key}', 'off')`)
     await proxy.query(`select set_setting('sealed', 'log_content', 'sealed')`)

@@ -297,8 +297,8 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
       const { call, read } = await open('One by one?', { seed: Object.keys(options).length, ...options })
       for (let n = 0; n < 20; n++) {
         await call.say(`piece ${n} `)
-        const heard = await read()
-        expect(heard).toBe(eventOf(`piece ${n} `))
+        const event = await read()
+        expect(event).toBe(eventOf(`piece ${n} `))
       }
       await call.send(closingEvents())
       call.end()
@@ -314,7 +314,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
     // The proxy has read the first part by then, and keeps it.
     await Bun.sleep(30)
     await call.send(eventOf('x').slice(0, 0) + event.subarray(90).toString('latin1'))
-    expect(await heard).toContain('data: {"id":"chatcmpl-driven"')
+    expect(await reading).toContain('data: {"id":"chatcmpl-driven"')
     await call.send(closingEvents())
     call.end()
     await readToEnd(read)

@@ -46,17 +46,17 @@ describeBackends('prices from a published table', backend => {
 
   test('are told as differences, and changed only when that is asked for', async () => {
     const before = await pricesNow()
-    const told = await sync(true)
-    expect(told.map(({ change, model: name }) => `${change}: ${name}`)).toEqual([
+    const changes = await sync(true)
+    expect(changes.map(({ change, model: name }) => `${change}: ${name}`)).toEqual([
       'added: openai gpt-4.1-mini, flex',
       'changed: openai gpt-4.1',
       'left alone: openai gpt-4o',
       'left alone: openai gpt-5.4, flex',
       'not listed: openai gpt-99',
     ])
-    expect(told[1]?.details).toBe('input 2 -> 1.5, output 8 -> 6')
+    expect(changes[1]?.details).toBe('input 2 -> 1.5, output 8 -> 6')
     expect(await pricesNow()).toEqual(before)
-    expect(await sync(false)).toEqual(told)
+    expect(await sync(false)).toEqual(changes)
     expect(await pricesNow()).toEqual([
       // Prices that are missing in the table stay.
       { model: 'gpt-4.1', tier: 'own', input: 1.5, cached: 0.5, source: 'a table' },

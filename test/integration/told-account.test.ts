@@ -48,8 +48,8 @@ describeBackends('what is told of a key', backend => {
     await spend(stranger)
     await spend(tried)
     expect(mine).toBeGreaterThan(0)
-    const told = await read('/key')
-    expect(told).toMatchObject({
+    const info = await read('/key')
+    expect(info).toMatchObject({
       label: `${key.slice(0, 17)}…`,
       ...{ limit: null, limit_remaining: null, limit_reset: null, is_free_tier: false, expires_at: null },
       rate_limit: { interval: '1m', requests: expect.any(Number), note: expect.any(String) },
@@ -58,8 +58,8 @@ describeBackends('what is told of a key', backend => {
       ...{ creator_user_id: null, organization_id: null, workspace_id: null, include_byok_in_limit: true },
     })
     for (const field of ['usage', 'usage_daily', 'usage_weekly', 'usage_monthly'])
-      expect([field, told[field]]).toEqual([field, expect.closeTo(mine, 9)])
-    expect(await read('/auth/key')).toEqual(told)
+      expect([field, info[field]]).toEqual([field, expect.closeTo(mine, 9)])
+    expect(await read('/auth/key')).toEqual(info)
     expect(await read('/credits')).toEqual({
       total_usage: expect.closeTo(mine + theirs, 9),
       // There is no limit.
@@ -156,9 +156,9 @@ describeBackends('what is told of a key', backend => {
     test('are those of the list, with limits, prices and abilities', async () => {
       await storeKey(proxy.stores, project, 'openai', 'sk-own')
       const listed = (await read('/models')) as { id: string }[]
-      const told = await infos()
-      expect(told.map(({ model_name }) => model_name)).toEqual(listed.map(({ id }) => id))
-      expect(told.find(({ model_name }) => model_name === 'gpt-4o-mini')).toEqual({
+      const models = await infos()
+      expect(models.map(({ model_name }) => model_name)).toEqual(listed.map(({ id }) => id))
+      expect(models.find(({ model_name }) => model_name === 'gpt-4o-mini')).toEqual({
         model_name: 'gpt-4o-mini',
         litellm_params: { model: 'gpt-4o-mini' },
         model_info: expect.objectContaining({
@@ -168,7 +168,7 @@ describeBackends('what is told of a key', backend => {
           ...{ supports_function_calling: true, supports_vision: true, supports_audio_input: false },
         }),
       })
-      const byName = new Map(told.map(({ model_name, model_info }) => [model_name, model_info]))
+      const byName = new Map(models.map(({ model_name, model_info }) => [model_name, model_info]))
       expect(byName.get('whisper-1')).toMatchObject({ mode: 'audio_transcription', input_cost_per_second: 0.0001 })
       expect(byName.get('whisper-1')).not.toHaveProperty('input_cost_per_token')
       expect(byName.get('tts-1')).toMatchObject({ mode: 'audio_speech', input_cost_per_character: 1.5e-5 })
@@ -181,9 +181,9 @@ describeBackends('what is told of a key', backend => {
         type: 'project',
         settings: { aliases: 'fast=openai/gpt-4o-mini', allowed_models: 'fast,openai/gpt-4o' },
       })
-      const told = await infos('/model/info', narrowed)
-      expect(told.map(({ model_name }) => model_name)).toEqual(['fast', 'openai/gpt-4o'])
-      expect(told[0]).toMatchObject({ litellm_params: { model: 'openai/gpt-4o-mini' }, model_info: { id: 'fast' } })
+      const models = await infos('/model/info', narrowed)
+      expect(models.map(({ model_name }) => model_name)).toEqual(['fast', 'openai/gpt-4o'])
+      expect(models[0]).toMatchObject({ litellm_params: { model: 'openai/gpt-4o-mini' }, model_info: { id: 'fast' } })
       const [one, ...more] = await infos('/model/info?litellm_model_id=openai%2Fgpt-4o', narrowed)
       expect([one?.model_name, more]).toEqual(['openai/gpt-4o', []])
       expect((await get(proxy, '/model/info?litellm_model_id=openai/o3', narrowed)).status).toBe(404)

@@ -94,13 +94,13 @@ describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-st
     const events = text.split('\n\n').filter(event => event !== '')
     const isDone = events.at(-1) === 'data: [DONE]'
     const chunks = events.slice(0, -1).map(event => JSON.parse(event.slice('data: '.length)))
-    const said = chunks.map(chunk => chunk.choices[0]?.delta?.content ?? '').join('')
+    const content = chunks.map(chunk => chunk.choices[0]?.delta?.content ?? '').join('')
     if (isDone) {
-      expect(said).toBe(right)
+      expect(content).toBe(right)
       return { ...ended, ending: 'whole' }
     }
     // The fake provider cuts another text, so that a stored part of it would be noticed.
-    expect(said).not.toContain(right)
+    expect(content).not.toContain(right)
     expect(JSON.parse(events.at(-1)?.slice('data: '.length) ?? '').error.code).toBe('upstream_error')
     return { ...ended, ending: 'broken' }
   }
@@ -166,10 +166,10 @@ describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-st
     const answered = new Set(whole.map(({ n }) => n))
     const calls = upstream.counts.total
     for (let n = 0; n < PROMPTS; n++) {
-      const kept = await send({ n, stream: false }, { 'cache-control': 'only-if-cached' })
-      const body = (await kept.json()) as { choices?: { message: { content: string } }[] }
-      expect([n, kept.status]).toEqual([n, answered.has(n) ? 200 : 504])
-      if (kept.status === 200) expect(body.choices?.[0]?.message.content).toBe(answerTo(promptOf(n)))
+      const response = await send({ n, stream: false }, { 'cache-control': 'only-if-cached' })
+      const body = (await response.json()) as { choices?: { message: { content: string } }[] }
+      expect([n, response.status]).toEqual([n, answered.has(n) ? 200 : 504])
+      if (response.status === 200) expect(body.choices?.[0]?.message.content).toBe(answerTo(promptOf(n)))
     }
     expect(upstream.counts.total).toBe(calls)
   }, 120_000)

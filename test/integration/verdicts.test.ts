@@ -49,18 +49,22 @@ describeBackends('what a person says of two questions', backend => {
     expect((await ask(proxy, by, body)).status).toBe(200)
     await proxy.settle()
   }
-  async function tell(body: Asked, { by = key, headers = UNSTORED as Record<string, string> } = {}): Promise<Answer> {
+  async function lookUp(body: Asked, { by = key, headers = UNSTORED as Record<string, string> } = {}): Promise<Answer> {
     let answer: Answer
     // On a busy machine a lookup may time out and find nothing.
     for (let left = 3; ; left--) {
       answer = await ask(proxy, by, body, headers)
-      if (left === 0 || told(answer)[1] !== 'no-candidate') break
+      if (left === 0 || decisionOf(answer)[1] !== 'no-candidate') break
     }
     await proxy.settle()
     return answer
   }
-  const told = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
-  const said = async (of: Answer, verdict: 'wrong' | 'right', { by = key, ...named }: Record<string, string> = {}) =>
+  const decisionOf = ({ cache, headers }: Answer) => [cache, headers.get('x-proxy-cache-reason')]
+  const giveFeedback = async (
+    of: Answer,
+    verdict: 'wrong' | 'right',
+    { by = key, ...named }: Record<string, string> = {},
+  ) =>
     (await post(proxy, by, '/cache/feedback', { request_id: of.headers.get('x-request-id'), verdict, ...named })).status
 
   const MATCHED = ['HIT-SEMANTIC', 'verified']
@@ -78,26 +82,26 @@ describeBackends('what a person says of two questions', backend => {
       })
       for (const place of places) {
         await store(asked(place, QUESTION))
-        for (let i = 0; i < 2; i++) expect(told(await tell(asked(place, OTHER_WORDS)))).toEqual(MATCHED)
+        for (let i = 0; i < 2; i++) expect(decisionOf(await lookUp(asked(place, OTHER_WORDS)))).toEqual(MATCHED)
       }
       await store(on('Monday', QUESTION), elsewhere)
-      expect(await said(await tell(on('Monday', OTHER_WORDS)), 'wrong')).toBe(200)
-      for (const place of places) expect(told(await tell(asked(place, OTHER_WORDS)))).toEqual(REFUSED)
+      expect(await giveFeedback(await lookUp(on('Monday', OTHER_WORDS)), 'wrong')).toBe(200)
+      for (const place of places) expect(decisionOf(await lookUp(asked(place, OTHER_WORDS)))).toEqual(REFUSED)
       await store(on('Wednesday', OTHER_WORDS))
-      expect(told(await tell(on('Wednesday', QUESTION)))).toEqual(REFUSED)
-      expect(told(await tell(on('Monday', OTHER_WORDS), { by: elsewhere }))).toEqual(MATCHED)
+      expect(decisionOf(await lookUp(on('Wednesday', QUESTION)))).toEqual(REFUSED)
+      expect(decisionOf(await lookUp(on('Monday', OTHER_WORDS), { by: elsewhere }))).toEqual(MATCHED)
     })
 
     test('and of two wordings with one normal form', async () => {
       const polite = `Could you please ${QUESTION.toLowerCase()}?`
       for (const day of ['Monday', 'Tuesday']) await store(on(day, QUESTION))
-      expect(await said(await tell(on('Monday', polite)), 'wrong')).toBe(200)
-      expect(told(await tell(on('Tuesday', polite)))).toEqual(REFUSED)
+      expect(await giveFeedback(await lookUp(on('Monday', polite)), 'wrong')).toBe(200)
+      expect(decisionOf(await lookUp(on('Tuesday', polite)))).toEqual(REFUSED)
     })
 
     test('is kept for a year after the answers are gone, unless the cache is purged', async () => {
       await store(on('Monday', QUESTION))
-      expect(await said(await tell(on('Monday', OTHER_WORDS)), 'wrong')).toBe(200)
+      expect(await giveFeedback(await lookUp(on('Monday', OTHER_WORDS)), 'wrong')).toBe(200)
       await proxy.query(`delete from cache_entries where project_id = find_project('${project}')`)
       const later = async (interval: string) => {
         await proxy.query(`update cache_verdicts set expires_at = expires_at - interval '${interval}'
@@ -107,44 +111,44 @@ describeBackends('what a person says of two questions', backend => {
       }
       expect(await later('364 days')).toBe(1)
       await store(on('Tuesday', QUESTION))
-      expect(told(await tell(on('Tuesday', OTHER_WORDS)))).toEqual(REFUSED)
+      expect(decisionOf(await lookUp(on('Tuesday', OTHER_WORDS)))).toEqual(REFUSED)
       await proxy.query(`delete from cache_entries where project_id = find_project('${project}')`)
       expect(await later('1 day')).toBe(0)
       await store(on('Wednesday', QUESTION))
-      expect(await said(await tell(on('Wednesday', OTHER_WORDS)), 'wrong')).toBe(200)
+      expect(await giveFeedback(await lookUp(on('Wednesday', OTHER_WORDS)), 'wrong')).toBe(200)
       await proxy.query(`select purge_cache('${project}')`)
       expect(await later('0 days')).toBe(0)
     })
 
     test('outweighs an earlier right anywhere, and a later one outweighs it in its own context', async () => {
       for (const day of ['Monday', 'Tuesday']) await store(on(day, QUESTION))
-      const [monday, tuesday] = [await tell(on('Monday', UNVERIFIED)), await tell(on('Tuesday', UNVERIFIED))]
-      expect([await said(monday, 'right'), await said(tuesday, 'wrong')]).toEqual([200, 200])
-      for (const day of ['Monday', 'Tuesday']) expect(told(await tell(on(day, UNVERIFIED)))).toEqual(REFUSED)
-      expect(await said(monday, 'right')).toBe(200)
-      expect(told(await tell(on('Monday', UNVERIFIED)))).toEqual(ALLOWED)
-      expect(told(await tell(on('Tuesday', UNVERIFIED)))).toEqual(REFUSED)
+      const [monday, tuesday] = [await lookUp(on('Monday', UNVERIFIED)), await lookUp(on('Tuesday', UNVERIFIED))]
+      expect([await giveFeedback(monday, 'right'), await giveFeedback(tuesday, 'wrong')]).toEqual([200, 200])
+      for (const day of ['Monday', 'Tuesday']) expect(decisionOf(await lookUp(on(day, UNVERIFIED)))).toEqual(REFUSED)
+      expect(await giveFeedback(monday, 'right')).toBe(200)
+      expect(decisionOf(await lookUp(on('Monday', UNVERIFIED)))).toEqual(ALLOWED)
+      expect(decisionOf(await lookUp(on('Tuesday', UNVERIFIED)))).toEqual(REFUSED)
       const standing = await proxy.query(
         `select verdict from effective_verdicts where project_id = find_project('${project}')`,
       )
       expect(standing).toHaveLength(2)
-      expect(await said(tuesday, 'right')).toBe(200)
-      expect(told(await tell(on('Tuesday', UNVERIFIED)))).toEqual(ALLOWED)
+      expect(await giveFeedback(tuesday, 'right')).toBe(200)
+      expect(decisionOf(await lookUp(on('Tuesday', UNVERIFIED)))).toEqual(ALLOWED)
     })
   })
 
   describe('if it would have been right', () => {
     test('has later such questions answered in that context, however similar they are', async () => {
       for (const day of ['Monday', 'Tuesday']) await store(on(day, QUESTION))
-      const missed = await tell(on('Monday', UNVERIFIED))
-      expect(told(missed)).toEqual(UNDECIDED)
+      const missed = await lookUp(on('Monday', UNVERIFIED))
+      expect(decisionOf(missed)).toEqual(UNDECIDED)
       const candidate = await ask(proxy, key, on('Monday', QUESTION))
       expect(missed.headers.get('x-proxy-cache-near-miss')).toBe(candidate.headers.get('x-proxy-cache-id'))
-      expect(await said(missed, 'right')).toBe(200)
+      expect(await giveFeedback(missed, 'right')).toBe(200)
       await set('semantic_threshold', '0.9999')
       for (let i = 0; i < 2; i++) {
-        const served = await tell(on('Monday', UNVERIFIED))
-        expect([told(served), served.json.choices]).toEqual([ALLOWED, candidate.json.choices])
+        const served = await lookUp(on('Monday', UNVERIFIED))
+        expect([decisionOf(served), served.json.choices]).toEqual([ALLOWED, candidate.json.choices])
         expect(Number(served.headers.get('x-proxy-cache-similarity'))).toBeLessThan(0.9999)
       }
       const { decision } = (await post(proxy, key, '/cache/explain', on('Monday', UNVERIFIED)).then(r =>
@@ -153,37 +157,40 @@ describeBackends('what a person says of two questions', backend => {
       expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'judged' })
       // The verdict has no effect if the client requires more similarity, if only proved matches are allowed, or in another context.
       const stricter = { ...UNSTORED, 'x-proxy-cache-threshold': '0.99999' }
-      expect((await tell(on('Monday', UNVERIFIED), { headers: stricter })).cache).toBe('MISS')
-      expect((await tell(on('Tuesday', UNVERIFIED))).cache).toBe('MISS')
+      expect((await lookUp(on('Monday', UNVERIFIED), { headers: stricter })).cache).toBe('MISS')
+      expect((await lookUp(on('Tuesday', UNVERIFIED))).cache).toBe('MISS')
       await set('semantic_policy', 'proved')
-      expect((await tell(on('Monday', UNVERIFIED))).cache).toBe('MISS')
+      expect((await lookUp(on('Monday', UNVERIFIED))).cache).toBe('MISS')
     })
 
     test('has nothing to name where nothing was near', async () => {
-      const missed = await tell(on('Monday', UNVERIFIED))
-      expect([told(missed), missed.headers.get('x-proxy-cache-near-miss')]).toEqual([['MISS', 'no-candidate'], null])
-      expect(await said(missed, 'right')).toBe(404)
+      const missed = await lookUp(on('Monday', UNVERIFIED))
+      expect([decisionOf(missed), missed.headers.get('x-proxy-cache-near-miss')]).toEqual([
+        ['MISS', 'no-candidate'],
+        null,
+      ])
+      expect(await giveFeedback(missed, 'right')).toBe(404)
     })
 
     test('is for those to say who share the answer', async () => {
       const other = await proxy.createKey({ project, type: 'project' })
       const missedBy = async (user: string) => {
         await store(on('Monday', QUESTION, { user }))
-        return tell(on('Monday', UNVERIFIED, { user }))
+        return lookUp(on('Monday', UNVERIFIED, { user }))
       }
       await set('cache_scope', 'key')
-      expect([await said(await missedBy('alice'), 'right', { by: other })]).toEqual([404])
+      expect([await giveFeedback(await missedBy('alice'), 'right', { by: other })]).toEqual([404])
       await set('cache_scope', 'user')
       const missed = await missedBy('alice')
-      expect(await said(missed, 'right', { user: 'bob' })).toBe(404)
-      expect(await said(missed, 'right', { by: other })).toBe(404)
-      expect(told(await tell(on('Monday', UNVERIFIED, { user: 'alice' })))).toEqual(UNDECIDED)
-      expect(await said(missed, 'right', { by: other, user: 'alice' })).toBe(200)
-      expect(told(await tell(on('Monday', UNVERIFIED, { user: 'alice' })))).toEqual(ALLOWED)
-      expect(told(await missedBy('bob'))).toEqual(UNDECIDED)
+      expect(await giveFeedback(missed, 'right', { user: 'bob' })).toBe(404)
+      expect(await giveFeedback(missed, 'right', { by: other })).toBe(404)
+      expect(decisionOf(await lookUp(on('Monday', UNVERIFIED, { user: 'alice' })))).toEqual(UNDECIDED)
+      expect(await giveFeedback(missed, 'right', { by: other, user: 'alice' })).toBe(200)
+      expect(decisionOf(await lookUp(on('Monday', UNVERIFIED, { user: 'alice' })))).toEqual(ALLOWED)
+      expect(decisionOf(await missedBy('bob'))).toEqual(UNDECIDED)
       const bobs = await missedBy('bob')
-      expect(await said(bobs, 'right')).toBe(404)
-      expect(await said(bobs, 'right', { user: 'bob' })).toBe(200)
+      expect(await giveFeedback(bobs, 'right')).toBe(404)
+      expect(await giveFeedback(bobs, 'right', { user: 'bob' })).toBe(200)
     })
   })
 
@@ -197,12 +204,14 @@ describeBackends('what a person says of two questions', backend => {
     for (const user of ['alice', 'bob']) {
       for (const day of ['Monday', 'Tuesday']) await store(asked(day, question, user))
     }
-    const matched = await tell(asked('Monday', words, 'alice'))
-    expect([await said(matched, 'wrong'), await said(matched, 'wrong', { user: 'bob' })]).toEqual([404, 404])
-    expect(await said(matched, 'wrong', { user: 'alice' })).toBe(200)
+    const matched = await lookUp(asked('Monday', words, 'alice'))
+    expect([await giveFeedback(matched, 'wrong'), await giveFeedback(matched, 'wrong', { user: 'bob' })]).toEqual([
+      404, 404,
+    ])
+    expect(await giveFeedback(matched, 'wrong', { user: 'alice' })).toBe(200)
     for (const day of ['Monday', 'Tuesday']) {
-      expect(told(await tell(asked(day, words, 'alice')))).toEqual(REFUSED)
-      expect(told(await tell(asked(day, words, 'bob')))).toEqual(MATCHED)
+      expect(decisionOf(await lookUp(asked(day, words, 'alice')))).toEqual(REFUSED)
+      expect(decisionOf(await lookUp(asked(day, words, 'bob')))).toEqual(MATCHED)
     }
   })
 
@@ -214,7 +223,9 @@ describeBackends('what a person says of two questions', backend => {
     for (const forgotten of ['alice', 'bob', 'carol']) {
       for (const by of forgotten === 'alice' ? [key, other] : [key]) {
         await store(on('Monday', QUESTION, { user: 'alice' }), by)
-        expect(await said(await tell(on('Monday', OTHER_WORDS, { user: 'bob' }), { by }), 'wrong', { by })).toBe(200)
+        expect(
+          await giveFeedback(await lookUp(on('Monday', OTHER_WORDS, { user: 'bob' }), { by }), 'wrong', { by }),
+        ).toBe(200)
       }
       await proxy.query(`select invalidate_cache('${project}', of_user => '${forgotten}', dry_run => false)`)
       const kept = [await keptOf(project), await keptOf(elsewhere)]

@@ -112,9 +112,9 @@ describeOnce('webhooks', backend => {
     await query(`select deactivate_key('${secret}')`)
     await received(2)
     for (const { body, headers } of receiver.messages) {
-      const told = new Webhook(SECRET).verify(body, headers) as { type: string; data: { prefix: string } }
-      expect(told.type).toMatch(/^api_key\.(created|deactivated)$/)
-      expect(told.data.prefix).toBe(secret.slice(0, 17))
+      const event = new Webhook(SECRET).verify(body, headers) as { type: string; data: { prefix: string } }
+      expect(event.type).toMatch(/^api_key\.(created|deactivated)$/)
+      expect(event.data.prefix).toBe(secret.slice(0, 17))
       expect(body).not.toContain(secret)
     }
     expect(new Set(receiver.messages.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
@@ -243,10 +243,10 @@ describeOnce('webhooks', backend => {
     await query(`update monthly_counters set requests = 10 where project_id = find_project('${project}')`)
     for (let i = 0; i < 3; i++) await query('select raise_due_events()')
     await received(4)
-    const told = receiver.messages
+    const events = receiver.messages
       .map(({ body }) => JSON.parse(body))
       .map(({ type, data }) => [type, data.percent ?? data.name])
-    expect(told.toSorted()).toEqual([
+    expect(events.toSorted()).toEqual([
       ['api_key.created', 'short'],
       ['api_key.expiring', 'short'],
       ['quota.threshold', 100],

@@ -130,7 +130,7 @@ const speech = (status: number, isStored: boolean): Case => ({
 
 const say = (text: string) => [{ type: 'text', text }]
 const JSON_WANTED = { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } }
-const said = (text: string) => ({
+const outputMessage = (text: string) => ({
   type: 'message',
   role: 'assistant',
   status: 'completed',
@@ -166,8 +166,8 @@ const CASES: readonly Case[] = [
   claude('no JSON', false, JSON.stringify(message(say('{"a": '), 'max_tokens')), false, JSON_WANTED),
   openAi('a call', [call('{"city": "Paris"}')], true),
   openAi('a call that is cut', [call('{"city": "Par')], false),
-  openAi('JSON', [said('{"a": 1}')], true, SCHEMA_WANTED),
-  openAi('no JSON', [said('{"a": ')], false, SCHEMA_WANTED),
+  openAi('JSON', [outputMessage('{"a": 1}')], true, SCHEMA_WANTED),
+  openAi('no JSON', [outputMessage('{"a": ')], false, SCHEMA_WANTED),
   speech(200, true),
   speech(206, false),
 ]
@@ -256,16 +256,16 @@ describeOnce('whole answers', backend => {
     const [, name, rest = ''] = /^\/(\w+)\/v1(\/.*)$/.exec(pathname) ?? []
     const { baseUrl } = upstreams[name as At]
     const to = `${baseUrl.replace(/\/v1$/, '')}/v1${rest}`
-    const told = await fetch(to, { method: 'POST', headers: request.headers, body: await request.text() })
-    const headers = new Headers(told.headers)
+    const response = await fetch(to, { method: 'POST', headers: request.headers, body: await request.text() })
+    const headers = new Headers(response.headers)
     if (control !== null) headers.set('cache-control', control)
-    return new Response(told.body, { status: told.status, headers })
+    return new Response(response.body, { status: response.status, headers })
   }
 
   const ask = async (path: string, body: Fields) => {
-    const told = await readAnswer(await post(proxy, key, path, body))
+    const response = await readAnswer(await post(proxy, key, path, body))
     await proxy.settle()
-    return told
+    return response
   }
 
   describe('what was asked for', () => {
@@ -286,12 +286,14 @@ describeOnce('whole answers', backend => {
       [null, true],
       ['private, no-cache', true],
       ['no-cache, No-Store', false],
-    ])('with Cache-Control: %s', async (said, isStored) => {
-      control = said
+    ])('with Cache-Control: %s', async (header, isStored) => {
+      control = header
       const body = asks(`Why is ${crypto.randomUUID()} so?`)
-      const told = [await ask(path, body), await ask(path, body)]
-      expect(told.map(({ status }) => status)).toEqual([200, 200])
-      expect([...told.map(({ cache }) => cache), asked]).toEqual(isStored ? ['MISS', 'HIT', 1] : ['MISS', 'MISS', 2])
+      const responses = [await ask(path, body), await ask(path, body)]
+      expect(responses.map(({ status }) => status)).toEqual([200, 200])
+      expect([...responses.map(({ cache }) => cache), asked]).toEqual(
+        isStored ? ['MISS', 'HIT', 1] : ['MISS', 'MISS', 2],
+      )
     })
   })
 
@@ -305,8 +307,8 @@ describeOnce('whole answers', backend => {
       ['/chat/completions', chat],
     ] as const) {
       asked = 0
-      const told = await Promise.all([1, 2, 3].map(() => ask(path, each)))
-      expect(told.map(({ status, cache }) => [status, cache])).toEqual(Array(3).fill([200, 'MISS']))
+      const responses = await Promise.all([1, 2, 3].map(() => ask(path, each)))
+      expect(responses.map(({ status, cache }) => [status, cache])).toEqual(Array(3).fill([200, 'MISS']))
       expect(asked).toBe(3)
     }
   })

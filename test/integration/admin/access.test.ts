@@ -406,29 +406,29 @@ describeOnce('who may do what', backend => {
   })
 
   /** The routes whose responses contain texts of requests when `browser` calls all that read. */
-  async function doorsWithTexts(browser: Browser): Promise<string[]> {
+  async function findRoutesWithTexts(browser: Browser): Promise<string[]> {
     const readers = routesOf(world).filter(({ method, path }) => method === 'GET' || path === '/v1/cache/verdicts')
-    const doors: string[] = []
+    const routes: string[] = []
     for (const { method, path, body } of [
       ...readers,
       ...LISTS.map(path => ({ method: 'GET', path, body: undefined })),
     ]) {
       const { status, text } = await browser.send(method, path, body)
       expect([path, [200, 403, 404].includes(status)]).toEqual([path, true])
-      if (/France/.test(text)) doors.push(`${method} ${path.split('?')[0]}`)
+      if (/France/.test(text)) routes.push(`${method} ${path.split('?')[0]}`)
     }
-    return doors
+    return routes
   }
 
   /** The routes that show texts, by role. */
-  async function everybodysDoors() {
-    const of = async (name: string) => doorsWithTexts(await logIn(proxy, `${name}@example.org`))
+  async function findRoutesByRole() {
+    const of = async (name: string) => findRoutesWithTexts(await logIn(proxy, `${name}@example.org`))
     return { viewer: await of('viewer'), member: await of('member'), owner: await of('owner'), root: await of('root') }
   }
   const NOWHERE = { viewer: [], member: [], owner: [], root: [] }
 
   test('what requests say and get shows to members alone, at the doors that are for it', async () => {
-    const doors = [
+    const routes = [
       'GET /v1/cache/entries',
       `GET /v1/cache/entries/${world.entry}/content`,
       'GET /v1/cache/matches',
@@ -437,13 +437,13 @@ describeOnce('who may do what', backend => {
       'POST /v1/cache/verdicts',
       `GET /v1/requests/${world.request}/content`,
     ]
-    expect(await everybodysDoors()).toEqual({ viewer: [], member: doors, owner: doors, root: doors })
+    expect(await findRoutesByRole()).toEqual({ viewer: [], member: routes, owner: routes, root: routes })
   }, 120_000)
 
   test('what was sent while it was not kept shows nowhere, once it is kept again', async () => {
     await open('off')
     await proxy.query(`select set_setting('acme', 'log_content', 'sealed')`)
-    expect(await everybodysDoors()).toEqual(NOWHERE)
+    expect(await findRoutesByRole()).toEqual(NOWHERE)
   }, 120_000)
 
   test.each([
@@ -456,7 +456,7 @@ describeOnce('who may do what', backend => {
     'what was kept shows nowhere, once %s keeps nothing',
     async (_, turnOff) => {
       await proxy.query(turnOff)
-      expect(await everybodysDoors()).toEqual(NOWHERE)
+      expect(await findRoutesByRole()).toEqual(NOWHERE)
     },
     120_000,
   )

@@ -60,9 +60,9 @@ describeOnce('the admin API through the openai package', backend => {
     const limits = organization.projects.spendLimit
     await expect(limits.retrieve(id)).rejects.toMatchObject({ status: 404 })
     const asked = { currency: 'USD', interval: 'month', threshold_amount: 1_250 } as const
-    const told = { ...asked, object: 'project.spend_limit', enforcement: { status: 'inactive' } }
-    expect(await limits.update(id, asked)).toEqual(told)
-    expect(await limits.retrieve(id)).toEqual(told)
+    const reported = { ...asked, object: 'project.spend_limit', enforcement: { status: 'inactive' } }
+    expect(await limits.update(id, asked)).toEqual(reported)
+    expect(await limits.retrieve(id)).toEqual(reported)
     const path = `/v1/organization/projects/${id}/budgets`
     // Spend limits are in cents, budgets in US dollars.
     expect((await get(path)).json.data).toMatchObject([{ unit: 'usd', amount: 12.5, per: 'month' }])
@@ -87,12 +87,12 @@ describeOnce('the admin API through the openai package', backend => {
     const { id } = await organization.projects.create({ name: 'acme' })
     await expect(organization.spendLimit.retrieve()).rejects.toMatchObject({ status: 404 })
     const asked = { currency: 'USD', interval: 'month', threshold_amount: 0 } as const
-    const told = { ...asked, object: 'organization.spend_limit', enforcement: { status: 'enforcing' } }
+    const reported = { ...asked, object: 'organization.spend_limit', enforcement: { status: 'enforcing' } }
     expect(await organization.spendLimit.update({ ...asked, threshold_amount: 99 })).toMatchObject({
       threshold_amount: 99,
     })
-    expect(await organization.spendLimit.update(asked)).toEqual(told)
-    expect(await organization.spendLimit.retrieve()).toEqual(told)
+    expect(await organization.spendLimit.update(asked)).toEqual(reported)
+    expect(await organization.spendLimit.retrieve()).toEqual(reported)
     const newer = await organization.projects.create({ name: 'newer' })
     expect((await get(`/v1/organization/projects/${id}/budgets`)).json.data).toEqual([])
     const statusOf = async (project: string) => {
@@ -202,8 +202,8 @@ describeOnce('the admin API through the openai package', backend => {
     expect(paths.length).toBeGreaterThan(20)
     for (const path of paths.filter(each => !described.some(known => known.startsWith(each)))) {
       const { status, json } = await get(path.replace('{project_id}', 'proj_1'))
-      const told = /no such path\. .+ \/openapi\.json/.test(json.error.message)
-      expect([path, status, told || without.test(path)]).toEqual([path, 404, true])
+      const isNamed = /no such path\. .+ \/openapi\.json/.test(json.error.message)
+      expect([path, status, isNamed || without.test(path)]).toEqual([path, 404, true])
     }
   })
 

@@ -313,9 +313,9 @@ describeBackends('an end user', backend => {
     const { json } = await send(proxy, 'GET', `/v1/organization/audit_logs?project_ids=${project}`, {
       headers: headers(),
     })
-    const told = json.data.filter(({ type }: { type: string }) => type.startsWith('end_user.'))
-    expect(told.map(({ type }: { type: string }) => type)).toEqual(['end_user.forgotten', 'end_user.exported'])
-    expect(JSON.stringify(told)).toMatch(/"record":\d/)
+    const events = json.data.filter(({ type }: { type: string }) => type.startsWith('end_user.'))
+    expect(events.map(({ type }: { type: string }) => type)).toEqual(['end_user.forgotten', 'end_user.exported'])
+    expect(JSON.stringify(events)).toMatch(/"record":\d/)
     expect(JSON.stringify(json)).not.toContain('Zaphod')
     expect(JSON.stringify(json)).not.toContain(
       new Bun.CryptoHasher('sha256').update('Zaphod').digest('hex').slice(0, 32),

@@ -60,9 +60,13 @@ describeBackends('matches and near misses', backend => {
 
   /** Sends a request and returns its log record once it is written. */
   async function served(words: string, headers: Record<string, string> = {}) {
-    const { headers: told } = await ask(proxy, key, words, headers)
+    const { headers: received } = await ask(proxy, key, words, headers)
     await proxy.settle()
-    return { id: told.get('x-request-id'), cache: told.get('x-proxy-cache'), reason: told.get('x-proxy-cache-reason') }
+    return {
+      id: received.get('x-request-id'),
+      cache: received.get('x-proxy-cache'),
+      reason: received.get('x-proxy-cache-reason'),
+    }
   }
 
   test('a hit shows both wordings side by side, and marked wrong is never served again', async () => {
@@ -145,14 +149,14 @@ describeBackends('matches and near misses', backend => {
     expect((await list('matches')).data).toMatchObject([{ reason: 'verified', wordings: null }])
     await set('log_content', 'sealed')
     await served(UNPROVED, PASSING)
-    const kept = () =>
+    const stored = () =>
       proxy.query<{ sealed: string }>(
         `select encode(sealed_wording, 'escape') as sealed from semantic_hits where project_id = find_project('${name}') and sealed_wording is not null`,
       )
-    const [sealed] = await kept()
+    const [sealed] = await stored()
     expect(sealed?.sealed).not.toContain('drawings')
     await set('log_content', 'off')
-    expect(await kept()).toEqual([])
+    expect(await stored()).toEqual([])
     expect(JSON.stringify([await list('matches'), await list('near_misses')])).not.toContain('photosynthesis')
   })
 

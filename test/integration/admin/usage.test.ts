@@ -205,11 +205,11 @@ describeBackends('reports of usage', backend => {
         `select extract(epoch from date_trunc('hour', recorded_at, '${zone}'))::integer as at, count(*)::integer as requests
           from usage_records where recorded_at >= to_timestamp(${now - HOURS * 3600}) group by 1 order by 1`,
       )
-      const told = json.buckets.map((bucket: { start_time: number; requests: number }) => ({
+      const reported = json.buckets.map((bucket: { start_time: number; requests: number }) => ({
         at: bucket.start_time,
         requests: bucket.requests,
       }))
-      expect(told).toEqual(counted)
+      expect(reported).toEqual(counted)
     }
   })
 
