@@ -18,13 +18,13 @@ const WHO = Object.keys(MODELS) as (keyof typeof MODELS)[]
 const WISH = { usage: { include: true } }
 
 /** Endpoint, headers and fields of a request for a stream. */
-interface Asking {
+interface StreamOptions {
   base?: string
   agent?: string
   fields?: object
 }
 
-const TOLD: Record<string, Asking> = {
+const TOLD: Record<string, StreamOptions> = {
   'the field of OpenRouter’s': { fields: WISH },
   'that field, beside OpenAI’s own switched off': { fields: { ...WISH, stream_options: { include_usage: false } } },
   'OpenRouter’s address': { base: '/api/v1' },
@@ -33,7 +33,7 @@ const TOLD: Record<string, Asking> = {
   },
   'OpenRouter’s own package': { agent: 'speakeasy-sdk/typescript 1.3.19 2.914.0 1.0.0 @openrouter/sdk' },
 }
-const UNTOLD: Record<string, Asking> = {
+const UNTOLD: Record<string, StreamOptions> = {
   nothing: {},
   'the field switched off': { fields: { usage: { include: false } } },
   'a field of its name that says nothing': { fields: { usage: null } },
@@ -56,7 +56,7 @@ describeEmbedded('usage in streams', backend => {
   })
   afterAll(() => Promise.all([proxy.stop(), upstreams.stop()]))
 
-  async function stream(body: object, { base = '/v1', agent }: Asking, as = key): Promise<Answer> {
+  async function stream(body: object, { base = '/v1', agent }: StreamOptions, as = key): Promise<Answer> {
     const response = await fetch(`${new URL(proxy.baseUrl).origin}${base}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json', 'user-agent': agent ?? 'curl/8' },

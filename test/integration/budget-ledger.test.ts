@@ -264,7 +264,7 @@ describeBackends('the ledger of budgets', backend => {
 
     test.each([
       ['a batch', `expires_at = 'infinity'`],
-      ['a process that is gone', `expires_at = now() - interval '1 second'`],
+      ['a process that has ended', `expires_at = now() - interval '1 second'`],
       ['a request whose cost is in doubt', `doubtful_at = now(), expires_at = now() + interval '1 hour'`],
     ])('is not waited for where it is of %s', async (_, change) => {
       await setBudget(1)

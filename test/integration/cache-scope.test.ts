@@ -17,7 +17,7 @@ const messages = (content: string) => [{ role: 'user', content }]
 const CHAT = { model: 'gpt-4o-mini' }
 
 /** Every endpoint whose responses may be shared, and the field that names a user. */
-const DOORS: Record<string, { path: string; body: Body; naming(user: string): Body }> = {
+const ENDPOINTS: Record<string, { path: string; body: Body; naming(user: string): Body }> = {
   chat: { path: '/chat/completions', body: { ...CHAT, messages: messages(QUESTION) }, naming: user => ({ user }) },
   'a stream': {
     path: '/chat/completions',
@@ -97,8 +97,8 @@ describeBackends('who shares answers', backend => {
   /** Waits until stored responses can be found, also by semantic lookup. */
   const settle = () => proxy.settle()
 
-  test.each(Object.keys(DOORS))('%s', async name => {
-    const { path, body, naming } = DOORS[name] as (typeof DOORS)[string]
+  test.each(Object.keys(ENDPOINTS))('%s', async name => {
+    const { path, body, naming } = ENDPOINTS[name] as (typeof ENDPOINTS)[string]
     const at = async (by: string, user?: string) =>
       summarize(await post(proxy, by, path, { ...body, ...(user !== undefined && naming(user)) }))
     const asked = [

@@ -183,7 +183,7 @@ describeOnce('embeddings', backend => {
   })
 
   test.each([
-    ['three numbers where eight dimensions were asked for', [[1, 2, 3]], 8],
+    ['three numbers instead of eight dimensions', [[1, 2, 3]], 8],
     [
       'vectors of several lengths',
       [
@@ -192,7 +192,7 @@ describeOnce('embeddings', backend => {
       ],
       undefined,
     ],
-    ['a vector that is shorter than another of the request, which was known', [[1, 2]], undefined],
+    ['a vector that is shorter than a cached one of the same request', [[1, 2]], undefined],
   ])('%s: the client has them, and nobody else', async (_, vectors, dimensions) => {
     const known = ['known']
     upstream.script({ kind: 'raw', headers: JSON_TYPE, parts: answerWith([[1, 2, 3]]) })

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => upstreams.stop())
 
 /** Every path that requires a key, with each of its methods. */
-const DOORS = [
+const ROUTES = [
   ...Object.keys(TARGETS_BY_PATH),
   ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/v1/${operation}`),
   '/v1/models/gpt-4o',
@@ -88,17 +88,17 @@ describeOnce('restricted keys', backend => {
 
   test('every kind of path is a door', () => {
     const kinds = ['cache', 'count', 'endpoint', 'info', 'models', 'operation', 'realtime', 'stored_object']
-    expect([...new Set(DOORS.map(({ target }) => target.kind))].sort()).toEqual(kinds)
+    expect([...new Set(ROUTES.map(({ target }) => target.kind))].sort()).toEqual(kinds)
   })
 
   test('at no door from another address, and nothing is asked or counted', async () => {
     await send(chat)
     upstreams.reset()
     await limit({ allowed_addresses: ['10.0.0.0/8', '2001:db8:0:1::7'], requests_per_minute: 1_000 })
-    for (const door of draw(DOORS)) {
+    for (const route of draw(ROUTES)) {
       for (const from of ['192.0.2.7', '2001:db8:0:1::8']) {
-        const answer = await send(door, from)
-        expect([door.method, door.path, answer.status]).toEqual([door.method, door.path, 403])
+        const answer = await send(route, from)
+        expect([route.method, route.path, answer.status]).toEqual([route.method, route.path, 403])
         // Errors under /v1/messages have no code.
         expect(answer.text).toContain(`This key may not be used from ${from}. Have an owner`)
       }
@@ -111,9 +111,9 @@ describeOnce('restricted keys', backend => {
     expect(counted).toEqual([{ requests: 1 }])
     const inside = await send(chat, '10.1.2.3')
     expect([inside.status, inside.headers.get('x-ratelimit-remaining-requests')]).toEqual([200, '998'])
-    for (const door of draw(DOORS)) {
+    for (const route of draw(ROUTES)) {
       for (const from of ['10.255.255.255', '2001:db8:0:1::7', '::ffff:10.0.0.1']) {
-        expect((await send(door, from)).text).not.toContain('may not be used')
+        expect((await send(route, from)).text).not.toContain('may not be used')
       }
     }
     await limit({ allowed_addresses: null })
@@ -146,9 +146,9 @@ describeOnce('restricted keys', backend => {
     ] as const) {
       await proxy.query(`select set_setting('${project}', 'allowed_models', '${ofProject}')`)
       await limit({ allowed_models: ofKey })
-      for (const door of DOORS.filter(({ target }) => namesModel(target))) {
-        const { status, text } = await send(door)
-        expect([door.path, status, text]).toEqual([door.path, 403, expect.stringContaining(where)])
+      for (const route of ROUTES.filter(({ target }) => namesModel(target))) {
+        const { status, text } = await send(route)
+        expect([route.path, status, text]).toEqual([route.path, 403, expect.stringContaining(where)])
       }
       expect(await send({ path: '/v1/cache/explain', method: 'POST' })).toMatchObject({
         status: 403,

@@ -24,11 +24,11 @@ const messages = [{ role: 'user', content: 'What is the answer to all of it?' }]
 const thinking = { type: 'enabled', budget_tokens: 10_000 }
 const usual = { service_tier: 'default', stream: true }
 
-interface Door {
+interface Call {
   path: string
   body: Record<string, unknown>
 }
-const THINKING: Record<string, Door> = {
+const THINKING: Record<string, Call> = {
   chat: { path: '/chat/completions', body: { ...usual, model: 'o3', messages, max_completion_tokens: LIMIT } },
   'chat without a limit': { path: '/chat/completions', body: { ...usual, model: 'o3', messages } },
   'chat, plain': { path: '/chat/completions', body: { ...usual, model: 'o3', messages, stream: false } },
@@ -43,7 +43,7 @@ const THINKING: Record<string, Door> = {
     body: { stream: true, model: 'claude-haiku-4-5', messages, max_tokens: LIMIT, thinking },
   },
 }
-const PLAIN: Record<string, Door> = {
+const PLAIN: Record<string, Call> = {
   chat: { path: '/chat/completions', body: { ...usual, model: 'gpt-4o-mini', messages } },
   responses: { path: '/responses', body: { ...usual, model: 'gpt-4o-mini', input: 'What is it?' } },
   completions: { path: '/completions', body: { stream: true, model: 'gpt-3.5-turbo-instruct', prompt: 'What is it?' } },
@@ -130,7 +130,7 @@ describeBackends('leaving', backend => {
   }
 
   /** Disconnects after this many pieces of the response; with none, before its head. */
-  async function leaveAfter({ path, body }: Door, pieces: number): Promise<void> {
+  async function leaveAfter({ path, body }: Call, pieces: number): Promise<void> {
     const leaving = new AbortController()
     const before = asked().length
     // The response is not read from the cache: one that was read to its end after its client disconnected is stored.
@@ -211,7 +211,7 @@ describeBackends('leaving', backend => {
   })
 
   test('a plain response that breaks in its body is charged its prompt, and the rest stays reserved', async () => {
-    const { path, body } = THINKING['chat, plain'] as Door
+    const { path, body } = THINKING['chat, plain'] as Call
     upstreams.openai.script({ kind: 'cut', after: 1, thinkingTokens: THOUGHT })
     await post(proxy, key, path, body).then(
       response => response.text(),
@@ -257,16 +257,16 @@ describeBackends('leaving', backend => {
 
   test('speech that is paid by the character costs its text, and nothing is estimated', async () => {
     script({}, 100)
-    await leaveAfter(PLAIN.speech as Door, 1)
+    await leaveAfter(PLAIN.speech as Call, 1)
     expect(await recorded()).toMatchObject({ estimated: null, usd: (12 * 40 * 15) / 1e6 })
   })
 
   test('an error, or no connection, costs nothing', async () => {
     await setBudget(5)
-    const door = THINKING.chat as Door
+    const call = THINKING.chat as Call
     for (const status of [400, 401, 500, 503]) {
       upstreams.openai.script({ kind: 'error', status })
-      await (await post(proxy, key, door.path, door.body)).text()
+      await (await post(proxy, key, call.path, call.body)).text()
     }
     expect((await records()).map(({ usd, estimated }) => [usd, estimated])).toEqual(Array(4).fill([0, null]))
     expect(await stand()).toEqual({ spent: 0, reserved: 0 })
@@ -280,8 +280,8 @@ describeBackends('leaving', backend => {
     upstreams.openai.script(({ bodyText }) =>
       bodyText.includes('"o3"') ? { kind: 'cut', after: 'nothing', thinkingTokens: THOUGHT } : { kind: 'answer' },
     )
-    const door = THINKING['chat, plain'] as Door
-    const response = await post(proxy, key, door.path, { ...door.body, max_completion_tokens: LIMIT })
+    const call = THINKING['chat, plain'] as Call
+    const response = await post(proxy, key, call.path, { ...call.body, max_completion_tokens: LIMIT })
     expect([response.status, response.headers.get('x-proxy-model')]).toEqual([200, 'gpt-4o-mini'])
     const { usd, doubtful, estimated } = await recorded()
     expect(estimated).toBe('provider_failed')
@@ -320,11 +320,11 @@ describeBackends('leaving', backend => {
 
   test('whoever leaves first, a call that others follow is charged once, and in full', async () => {
     script({ thinkingTokens: THOUGHT }, 30)
-    const door = THINKING.chat as Door
+    const call = THINKING.chat as Call
     const leaving = new AbortController()
-    const first = await post(proxy, key, door.path, door.body, { signal: leaving.signal })
+    const first = await post(proxy, key, call.path, call.body, { signal: leaving.signal })
     await first.body?.getReader().read()
-    const second = await post(proxy, key, door.path, door.body)
+    const second = await post(proxy, key, call.path, call.body)
     leaving.abort()
     expect(await second.text()).toContain('[DONE]')
     await waitUntil('both requests are recorded', async () => (await records()).length === 2)
@@ -415,12 +415,12 @@ describeBackends('leaving', backend => {
   test('a budget is passed by no more than one request may cost, however many leave', async () => {
     await setBudget(3)
     script({ thinkingTokens: THOUGHT }, 10)
-    const door = THINKING.chat as Door
+    const call = THINKING.chat as Call
     const statuses: number[] = []
     for (let n = 0; n < 24; n++) {
       const leaving = new AbortController()
-      const body = { ...door.body, messages: [{ role: 'user', content: `Number ${n}?` }] }
-      const response = await post(proxy, key, door.path, body, { signal: leaving.signal }).catch(() => null)
+      const body = { ...call.body, messages: [{ role: 'user', content: `Number ${n}?` }] }
+      const response = await post(proxy, key, call.path, body, { signal: leaving.signal }).catch(() => null)
       statuses.push(response?.status ?? 0)
       await response?.body?.getReader().read()
       leaving.abort()

@@ -202,7 +202,12 @@ const ask = (model: string) => ({ model, messages: [{ role: 'user', content: cry
 type Provider = 'aggregator' | 'openai' | 'anthropic' | 'groq'
 
 /** Each endpoint with each of its providers, and the forms of that provider's responses. */
-const DOORS: [path: string, provider: Provider, body: () => Record<string, unknown>, forms: Record<string, Form>][] = [
+const ENDPOINTS: [
+  path: string,
+  provider: Provider,
+  body: () => Record<string, unknown>,
+  forms: Record<string, Form>,
+][] = [
   ['/chat/completions', 'aggregator', () => ask('openai/gpt-4o-mini'), CHAT],
   ['/chat/completions', 'openai', () => ask('gpt-4o-mini'), CHAT],
   ['/chat/completions', 'groq', () => ask('llama-3.3-70b-versatile'), CHAT],
@@ -302,7 +307,7 @@ describeOnce('a credential that a provider quotes', backend => {
     return `${JSON.stringify([...headers])}\n${text}`
   }
 
-  const answers = DOORS.flatMap(([path, provider, body, forms]) =>
+  const answers = ENDPOINTS.flatMap(([path, provider, body, forms]) =>
     Object.entries(forms).map(([name, form]) => [path, provider, name, body, form] as const),
   )
   test.each(draw(answers))('%s by %s in %s, however it is spelled', async (path, provider, _, body, answer) => {

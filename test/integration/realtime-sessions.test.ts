@@ -13,7 +13,7 @@ const LARGEST_USD = (128_000 * 32 + 32_000 * 64) / 1e6
 /** The cost of the fake provider's response: 800 + 200 cached tokens of input, 500 of output, all text. */
 const RESPONSE_USD = (800 * 4 + 200 * 0.4 + 500 * 24) / 1e6
 /** The cost of three seconds with whisper-1. */
-const HEARD_USD = 3 * 0.0001
+const TRANSCRIPTION_USD = 3 * 0.0001
 const MANUAL = { type: 'session.update', session: { type: 'realtime', audio: { input: { turn_detection: null } } } }
 const COMMIT = { type: 'input_audio_buffer.commit' }
 const transcribeBy = (model: string | null) => ({
@@ -83,7 +83,7 @@ describeOnce('realtime sessions', backend => {
 
   describe('every event with usage is charged once', () => {
     test.each([
-      ['by the second', 'whisper-1', { type: 'duration', seconds: 3 }, HEARD_USD, 0],
+      ['by the second', 'whisper-1', { type: 'duration', seconds: 3 }, TRANSCRIPTION_USD, 0],
       [
         'by the token',
         'gpt-4o-transcribe',
@@ -125,7 +125,10 @@ describeOnce('realtime sessions', backend => {
       await session.has('conversation.item.input_audio_transcription.completed')
       await session.close()
       expect(upstream.opened.map(({ path }) => path)).toEqual(['/v1/realtime?intent=transcription'])
-      expect(await records()).toMatchObject([{ model: '' }, { model: 'whisper-1', usd: expect.closeTo(HEARD_USD, 9) }])
+      expect(await records()).toMatchObject([
+        { model: '' },
+        { model: 'whisper-1', usd: expect.closeTo(TRANSCRIPTION_USD, 9) },
+      ])
     })
 
     test('an event of a kind that is not known yet', async () => {
@@ -280,9 +283,9 @@ describeOnce('realtime sessions', backend => {
       await session.has('conversation.item.input_audio_transcription.completed')
       await expect
         .poll(budget)
-        .toEqual({ spent: expect.closeTo(HEARD_USD, 9), reserved: expect.closeTo(1_200 * 0.0001, 9) })
+        .toEqual({ spent: expect.closeTo(TRANSCRIPTION_USD, 9), reserved: expect.closeTo(1_200 * 0.0001, 9) })
       await session.close()
-      await expectSpent(HEARD_USD)
+      await expectSpent(TRANSCRIPTION_USD)
     })
 
     test('a session that only transcribes reserves no response', async () => {
@@ -294,7 +297,7 @@ describeOnce('realtime sessions', backend => {
       session.send(COMMIT)
       await session.has('conversation.item.input_audio_transcription.completed')
       await session.close()
-      await expectSpent(HEARD_USD)
+      await expectSpent(TRANSCRIPTION_USD)
     })
 
     test('the provider may respond by itself only once that is reserved', async () => {

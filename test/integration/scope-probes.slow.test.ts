@@ -7,16 +7,16 @@ import { createRandom } from '../harness/random.ts'
 
 type Scope = 'project' | 'key' | 'user'
 
-interface Asker {
+interface Caller {
   key: 'one' | 'other'
   user: string | null
 }
 
-interface Told extends Asker {
+interface Probe extends Caller {
   /** The caller that the response was made for, from the request that the provider received. */
-  madeFor: Asker
+  madeFor: Caller
   cache: string | null
-  concernsAsker: boolean
+  concernsCaller: boolean
 }
 
 const PROBES_A_SCOPE = 3_400
@@ -77,29 +77,29 @@ describeReal('answers over four processes', backend => {
   const query = (sql: string) => (proxies[0] as TestProxy).query(sql)
 
   /** Sends a random wording to a random endpoint of a random process. */
-  async function probe(): Promise<Told> {
-    const asker: Asker = { key: pick(['one', 'other']), user: pick(USERS) }
+  async function probe(): Promise<Probe> {
+    const caller: Caller = { key: pick(['one', 'other']), user: pick(USERS) }
     const words = `${pick(QUESTIONS)}${pick(['', '?', ' please', ', please?'])}`
-    const fields = { model: 'gpt-4o-mini', metadata: { who: JSON.stringify(asker) }, ...naming(asker) }
+    const fields = { model: 'gpt-4o-mini', metadata: { who: JSON.stringify(caller) }, ...naming(caller) }
     const [path, body] = pick([
       ['/chat/completions', { ...fields, messages: [{ role: 'user', content: words }] }],
       ['/chat/completions', { ...fields, messages: [{ role: 'user', content: words }], stream: true }],
       ['/responses', { ...fields, input: words, store: false }],
     ] as const)
     const headers = pick([{}, {}, {}, {}, { 'cache-control': 'no-cache' }, { 'x-proxy-cache-ttl': '1' }])
-    const answer = await post(pick(proxies), keys[asker.key], path, body, { headers })
+    const answer = await post(pick(proxies), keys[caller.key], path, body, { headers })
     const text = await answer.text()
     expect(answer.status, text).toBe(200)
     const cache = answer.headers.get('x-proxy-cache')
-    return { ...asker, madeFor: madeFor(text), cache, concernsAsker: /\b(?:I|my)\b/.test(words) }
+    return { ...caller, madeFor: madeFor(text), cache, concernsCaller: /\b(?:I|my)\b/.test(words) }
   }
 
-  function naming({ user }: Asker): object {
+  function naming({ user }: Caller): object {
     return user === null ? {} : pick([{ user }, { safety_identifier: user }])
   }
 
-  async function probeAll(scope: Scope): Promise<Told[]> {
-    const probes: Told[] = []
+  async function probeAll(scope: Scope): Promise<Probe[]> {
+    const probes: Probe[] = []
     await Promise.all(
       Array.from({ length: AT_ONCE }, async () => {
         while (probes.length < PROBES_A_SCOPE) {
@@ -112,7 +112,7 @@ describeReal('answers over four processes', backend => {
     return probes
   }
 
-  const circleOf = (scope: Scope, { key, user }: Asker) =>
+  const sharingScope = (scope: Scope, { key, user }: Caller) =>
     scope === 'project' ? '' : scope === 'user' && user !== null ? `user ${user}` : `key ${key}`
 
   test.each(['user', 'key', 'project', 'user'] as const)(
@@ -125,10 +125,10 @@ describeReal('answers over four processes', backend => {
         for (const key of Object.values(keys))
           await post(proxy, key, '/responses', { model: 'gpt-4o-mini', input: 'warm' })
       const probes = await probeAll(scope)
-      const crossed = probes.filter(each => circleOf(scope, each) !== circleOf(scope, each.madeFor))
+      const crossed = probes.filter(each => sharingScope(scope, each) !== sharingScope(scope, each.madeFor))
       expect(crossed).toEqual([])
       if (scope !== 'project') return
-      const reworded = probes.filter(({ cache, concernsAsker }) => cache === 'HIT-SEMANTIC' && concernsAsker)
+      const reworded = probes.filter(({ cache, concernsCaller }) => cache === 'HIT-SEMANTIC' && concernsCaller)
       expect(reworded.length).toBeGreaterThan(0)
       expect(reworded.filter(({ user, madeFor }) => user !== null && user !== madeFor.user)).toEqual([])
     },
@@ -136,7 +136,7 @@ describeReal('answers over four processes', backend => {
 })
 
 /** Reads the caller from a plain response's JSON or from the pieces of a stream. */
-function madeFor(text: string): Asker {
+function madeFor(text: string): Caller {
   const pieces = text.startsWith('{')
     ? text
     : [...text.matchAll(/"content":"((?:[^"\\]|\\.)*)"/g)].map(([, piece]) => piece).join('')

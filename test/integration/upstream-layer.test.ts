@@ -266,9 +266,9 @@ describeOnce('the upstream layer', backend => {
 
     test.each([
       ['errors of the server', { kind: 'error', status: 503 }, false],
-      ['being asked too often', { kind: 'error', status: 429 }, false],
+      ['a rate limit', { kind: 'error', status: 429 }, false],
       ['a cut connection', { kind: 'cut', after: 'nothing' }, true],
-      ['an answer that breaks off, of which nothing was sent', { kind: 'cut', after: 2 }, true],
+      ['a response that breaks off before anything is forwarded', { kind: 'cut', after: 2 }, true],
     ] as const)('answer in place of a model that cannot be had: %s', async (_, scenario, mayHaveCost) => {
       await fallBackTo('llama-3.1-8b-instant')
       upstreams.openai.script(scenario)
