@@ -35,8 +35,8 @@ describeBackends('add_prompt_vectors()', backend => {
         return found?.matches.map(({ match }) => match)
       },
       isOpen: async (compared: Partial<Compared> = {}, projectId?: number) => {
-        const asked = toAsk({ vector: { spaceId, text: null }, ...compared }, projectId)
-        return (await searchCacheBatch(database, [asked]))[0]?.hasCandidates
+        const search = toAsk({ vector: { spaceId, text: null }, ...compared }, projectId)
+        return (await searchCacheBatch(database, [search]))[0]?.hasCandidates
       },
       stored: () =>
         database.call(
@@ -105,9 +105,9 @@ describeBackends('add_prompt_vectors()', backend => {
       expect(await isOpen(ofAnchor, added.projectId + 1)).toBe(false)
       // A prompt without an anchor is compared with every question.
       expect(await isOpen({ anchorHash: sha256('another') })).toBe(anchor === null)
-      const asked = [toAsk({}), toAsk({ ...ofAnchor, vector: { ...added.vector, text: null } })]
+      const searches = [toAsk({}), toAsk({ ...ofAnchor, vector: { ...added.vector, text: null } })]
       expect(
-        (await searchCacheBatch(database, asked)).map(found => [found.hasCandidates, found.matches.length]),
+        (await searchCacheBatch(database, searches)).map(found => [found.hasCandidates, found.matches.length]),
       ).toEqual([
         [false, 1],
         [true, 0],

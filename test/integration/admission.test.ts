@@ -23,7 +23,7 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
     await database.call(`insert into plans values ('${name}', ${limits}) on conflict do nothing`, [])
   }
   const project = `p-${crypto.randomUUID()}`
-  const asked: string[] = []
+  const statements: string[] = []
   await callFunction(database, 'create_project', { project, plan })
   const keyHash = Bun.SHA256.hash(
     await callFunction(database, 'issue_key', { project, key_type: 'project', key_name: 'k' }),
@@ -32,7 +32,7 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
   const windows = createRateLimiter(store, {
     ...database,
     call(text, ...values) {
-      asked.push(text)
+      statements.push(text)
       return database.call(text, ...values)
     },
   })
@@ -40,7 +40,7 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
   const failing: Database = {
     ...database,
     call(text, ...values) {
-      asked.push(text)
+      statements.push(text)
       return isFailing ? Promise.reject(new Error('gone')) : database.call(text, ...values)
     },
   }
@@ -53,7 +53,7 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
     /** Admits the request as another process does. */
     admitElsewhere: () => ofAnother.admit(request),
     /** The number of calls of a PostgreSQL function. */
-    calls: (name: string) => asked.filter(text => text.includes(`${name}(`)).length,
+    calls: (name: string) => statements.filter(text => text.includes(`${name}(`)).length,
     /** The code of the rejection, or null. */
     tryToAdmit: () =>
       admission.admit(request).then(

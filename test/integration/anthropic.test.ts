@@ -143,15 +143,15 @@ describe('a conversation with an image', () => {
 
   test('is answered chunk by chunk, with usage at the end', async () => {
     standin.scriptOnce({ kind: 'answer', pings: true })
-    const asked = { model: 'claude-opus-5-5', messages }
+    const sent = { model: 'claude-opus-5-5', messages }
     const stream = await client.chat.completions.create({
-      ...asked,
+      ...sent,
       stream: true,
       stream_options: { include_usage: true },
     })
     const chunks = await Array.fromAsync(stream)
     const content = chunks.map(chunk => chunk.choices[0]?.delta.content ?? '').join('')
-    const whole = await client.chat.completions.create(asked)
+    const whole = await client.chat.completions.create(sent)
     expect(content).toBe(whole.choices[0]?.message.content)
     expect(chunks.length).toBeGreaterThan(5)
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop')
@@ -180,7 +180,7 @@ describe('headers', () => {
     const provider = createProvider(`${standin.baseUrl}${end}`)
     const body = { model: 'claude-opus-5-5', messages: QUESTION }
     const signal = new AbortController().signal
-    const asked = {
+    const sent = {
       endpoint: 'chat',
       bodyText: JSON.stringify(body),
       body,
@@ -188,7 +188,7 @@ describe('headers', () => {
       stream: false,
       signal,
     } as const
-    expect((await provider.send(asked)).status).toBe(200)
+    expect((await provider.send(sent)).status).toBe(200)
     expect(provider).toMatchObject({ name: 'anthropic', pricedAs: 'anthropic' })
   })
 })
@@ -234,18 +234,18 @@ describe('streamed parallel calls and their results', () => {
   })
 
   test('thoughts are shown where they were asked for', async () => {
-    const asked = { model: 'claude-opus-5-5', messages: QUESTION, reasoning_effort: 'medium' as const }
-    const shown = await client.chat.completions.create(asked)
+    const sent = { model: 'claude-opus-5-5', messages: QUESTION, reasoning_effort: 'medium' as const }
+    const shown = await client.chat.completions.create(sent)
     expect(shown.choices[0]?.message).toMatchObject({ reasoning_content: expect.stringContaining('Let me think') })
-    const chunks = await Array.fromAsync(await client.chat.completions.create({ ...asked, stream: true }))
+    const chunks = await Array.fromAsync(await client.chat.completions.create({ ...sent, stream: true }))
     const deltas = chunks.map(chunk => chunk.choices[0]?.delta as { reasoning_content?: string } | undefined)
     expect(deltas.map(delta => delta?.reasoning_content ?? '').join('')).toContain('Let me think')
     expect(lastBody()).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } })
   })
 
   test('one at a time, where the client says so', async () => {
-    const asked = { model: 'claude-opus-5-5', messages: [ask], tools: TOOLS, parallel_tool_calls: false }
-    const answer = await client.chat.completions.create(asked)
+    const sent = { model: 'claude-opus-5-5', messages: [ask], tools: TOOLS, parallel_tool_calls: false }
+    const answer = await client.chat.completions.create(sent)
     expect(answer.choices[0]?.message.tool_calls).toHaveLength(1)
   })
 
@@ -302,10 +302,10 @@ describe('structured output', () => {
   test('is bare JSON, plain and streamed, though the model fenced it', async () => {
     const content = [{ type: 'text' as const, text: '```json\n{"a": [1, 2]}\n```', citations: null }]
     standin.script({ kind: 'answer', content })
-    const asked = { model: 'claude-opus-5-5', messages: QUESTION, response_format: { type: 'json_object' as const } }
-    const plain = await client.chat.completions.create(asked)
+    const sent = { model: 'claude-opus-5-5', messages: QUESTION, response_format: { type: 'json_object' as const } }
+    const plain = await client.chat.completions.create(sent)
     expect(plain.choices[0]?.message.content).toBe('{"a": [1, 2]}')
-    const streamed = await client.chat.completions.stream(asked).finalContent()
+    const streamed = await client.chat.completions.stream(sent).finalContent()
     expect(streamed).toBe('{"a": [1, 2]}')
   })
 })
@@ -322,10 +322,10 @@ describe('an answer that ends otherwise', () => {
   })
 
   test('max_tokens reached', async () => {
-    const asked = { model: 'claude-opus-5-5', messages: QUESTION, max_completion_tokens: 3 }
-    const plain = await client.chat.completions.create(asked)
+    const sent = { model: 'claude-opus-5-5', messages: QUESTION, max_completion_tokens: 3 }
+    const plain = await client.chat.completions.create(sent)
     expect(plain.choices[0]).toMatchObject({ finish_reason: 'length', message: { content: 'Answer to text:' } })
-    const chunks = await Array.fromAsync(await client.chat.completions.create({ ...asked, stream: true }))
+    const chunks = await Array.fromAsync(await client.chat.completions.create({ ...sent, stream: true }))
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('length')
   })
 
@@ -336,7 +336,7 @@ describe('an answer that ends otherwise', () => {
 })
 
 describe('an error before the first chunk', () => {
-  const asked = { model: 'claude-opus-5-5', messages: QUESTION }
+  const sent = { model: 'claude-opus-5-5', messages: QUESTION }
 
   test.each([
     [400, 'invalid_request_error', OpenAI.BadRequestError],
@@ -349,7 +349,7 @@ describe('an error before the first chunk', () => {
   ])('%i %s is the client’s own error', async (status, type, kind) => {
     standin.script({ kind: 'error', status, type, message: 'As Anthropic put it.', headers: { 'retry-after': '3' } })
     for (const stream of [false, true]) {
-      const error = await client.chat.completions.create({ ...asked, stream }).then(
+      const error = await client.chat.completions.create({ ...sent, stream }).then(
         () => null,
         (thrown: unknown) => thrown,
       )
@@ -368,21 +368,21 @@ describe('an error before the first chunk', () => {
     } as const
     standin.scriptOnce(overload, { kind: 'errorInStream', afterEvents: 0, type: 'overloaded_error' })
     const patient = client.withOptions({ maxRetries: 2 })
-    const content = await patient.chat.completions.stream(asked).finalContent()
+    const content = await patient.chat.completions.stream(sent).finalContent()
     expect(content).toContain('Answer to')
     expect(standin.counts.total).toBe(3)
   })
 
   test('a stream that begins with an error has its status', async () => {
     standin.script({ kind: 'errorInStream', afterEvents: 0, type: 'overloaded_error', message: 'Overloaded' })
-    await expect(client.chat.completions.create({ ...asked, stream: true })).rejects.toMatchObject({
+    await expect(client.chat.completions.create({ ...sent, stream: true })).rejects.toMatchObject({
       status: 529,
       code: 'overloaded',
     })
   })
 
   test('what Anthropic cannot do is a 400 that names the field, and never sent', async () => {
-    const error = client.chat.completions.create({ ...asked, n: 2 })
+    const error = client.chat.completions.create({ ...sent, n: 2 })
     await expect(error).rejects.toBeInstanceOf(OpenAI.BadRequestError)
     await expect(error).rejects.toMatchObject({ param: 'n' })
     expect(standin.counts.total).toBe(0)
@@ -390,9 +390,9 @@ describe('an error before the first chunk', () => {
 
   test('what Anthropic itself refuses is its own 400', async () => {
     await expect(
-      client.chat.completions.create({ ...asked, tools: TOOLS, tool_choice: 'required' }),
+      client.chat.completions.create({ ...sent, tools: TOOLS, tool_choice: 'required' }),
     ).rejects.toMatchObject({ status: 400, message: expect.stringContaining('tool_choice "any" is not supported') })
-    await expect(client.chat.completions.create({ ...asked, temperature: 0.2 })).rejects.toMatchObject({
+    await expect(client.chat.completions.create({ ...sent, temperature: 0.2 })).rejects.toMatchObject({
       status: 400,
       message: expect.stringContaining('`temperature` is deprecated for this model.'),
     })
@@ -420,22 +420,22 @@ describe('an error before the first chunk', () => {
     [{ kind: 'raw', status: 503, headers: { 'content-type': 'text/html' }, body: '<html>' }, 503],
   ] as const)('%j is told with status %i', async (scenario, status) => {
     standin.script(scenario)
-    await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status })
+    await expect(client.chat.completions.create(sent)).rejects.toMatchObject({ status })
   })
 
   test('a slow first byte is waited for, within the limit', async () => {
     standin.script({ kind: 'answer', firstByteDelayMs: 150 })
-    expect((await client.chat.completions.create(asked)).choices).toHaveLength(1)
+    expect((await client.chat.completions.create(sent)).choices).toHaveLength(1)
   })
 })
 
 describe('an error after the first chunk', () => {
-  const asked = { model: 'claude-opus-5-5', messages: QUESTION, stream: true } as const
+  const sent = { model: 'claude-opus-5-5', messages: QUESTION, stream: true } as const
 
   async function readUntilError(): Promise<{ said: string; error: unknown }> {
     let said = ''
     try {
-      for await (const chunk of await client.chat.completions.create(asked))
+      for await (const chunk of await client.chat.completions.create(sent))
         said += chunk.choices[0]?.delta.content ?? ''
       return { said, error: null }
     } catch (error) {
@@ -468,7 +468,7 @@ describe('an error after the first chunk', () => {
 
   test('a client that goes away ends Anthropic’s work', async () => {
     standin.script({ kind: 'answer', eventPauseMs: 50 })
-    const stream = await client.chat.completions.create(asked)
+    const stream = await client.chat.completions.create(sent)
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break
     await expect.poll(() => standin.counts.aborted).toBe(1)
   })

@@ -44,7 +44,7 @@ describeEmbedded('usage in streams', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let key: string
-  let asked = 0
+  let questions = 0
 
   beforeAll(async () => {
     upstreams = await startUpstreams()
@@ -70,7 +70,7 @@ describeEmbedded('usage in streams', backend => {
 
   test.each(WHO.flatMap(who => Object.keys(TOLD).map(how => [how, who] as const)))('%s, of %s', async (how, who) => {
     const asking = TOLD[how] ?? {}
-    const body = question(`Usage ${asked++}`, { model: MODELS[who], stream: true, ...asking.fields })
+    const body = question(`Usage ${questions++}`, { model: MODELS[who], stream: true, ...asking.fields })
     const answers = [await stream(body, asking), await stream(body, asking)]
     expect(answers.map(({ status, cache }) => `${status} ${cache}`)).toEqual(['200 MISS', '200 HIT'])
     for (const answer of answers) {
@@ -82,7 +82,7 @@ describeEmbedded('usage in streams', backend => {
 
   test.each(WHO.flatMap(who => Object.keys(UNTOLD).map(how => [how, who] as const)))('%s, of %s', async (how, who) => {
     const asking = UNTOLD[how] ?? {}
-    const body = question(`Usage ${asked++}`, { model: MODELS[who], stream: true, ...asking.fields })
+    const body = question(`Usage ${questions++}`, { model: MODELS[who], stream: true, ...asking.fields })
     // The unknown field is OpenAI's to reject, so the proxy forwards it.
     for (const answer of [await stream(body, asking), await stream(body, asking)])
       expect(tellsUsage(answer)).toEqual([])
@@ -103,7 +103,7 @@ describeEmbedded('usage in streams', backend => {
     'vendors of their own get it without the wish that they would refuse (%i times)',
     async times => {
       const ask = async (fields: object, model: string) => {
-        const body = question('Exactly. '.repeat(times) + asked++, { model, seed: 7, ...fields })
+        const body = question('Exactly. '.repeat(times) + questions++, { model, seed: 7, ...fields })
         return stream(body, {})
       }
       for (const stream of [true, false]) {

@@ -348,8 +348,8 @@ describeBackends('budgets', backend => {
     const body = { model, prompt: 'x', image: 'x', file: 'x', query: 'x', documents: ['x'] }
     const { status, json } = await readAnswer(await post(proxy, key, path, body))
     expect([status, json.error.code]).toEqual(status === 400 ? [400, 'model_not_priced'] : [429, 'insufficient_quota'])
-    const asked = [upstreams.openai, upstreams.aggregator].flatMap(({ requests }) => requests)
-    expect(asked).toEqual([])
+    const calls = [upstreams.openai, upstreams.aggregator].flatMap(({ requests }) => requests)
+    expect(calls).toEqual([])
   })
 
   test.each(draw(Object.entries(DOORS)))('nothing passes %s without money', async (path, body) => {
@@ -359,8 +359,8 @@ describeBackends('budgets', backend => {
       429,
       path === '/messages' ? expect.anything() : 'insufficient_quota',
     ])
-    const asked = [upstreams.openai, upstreams.anthropic, upstreams.aggregator].flatMap(({ requests }) => requests)
-    expect(asked).toEqual([])
+    const calls = [upstreams.openai, upstreams.anthropic, upstreams.aggregator].flatMap(({ requests }) => requests)
+    expect(calls).toEqual([])
     await setBudget(5)
     expect((await readAnswer(await post(proxy, key, path, body))).status).toBe(200)
     await proxy.settle()
@@ -478,7 +478,7 @@ describeBackends('budgets', backend => {
     const before = await setBudget(5, { per: 'week' })
     await setBudget(5)
     const mayAnswer = answerLater()
-    const asked = ask(proxy, key, plain('Under way?'))
+    const responding = ask(proxy, key, plain('Under way?'))
     await waitUntil('a reservation is stored', async () => {
       const [row] = await proxy.query<{ held: number }>('select count(*)::integer as held from budget_reservations')
       return row?.held === 2
@@ -487,7 +487,7 @@ describeBackends('budgets', backend => {
     await proxy.query(`select set_budget('${project}', 'usd', null, 'month')`)
     const month = await setBudget(5)
     mayAnswer.resolve()
-    expect((await asked).status).toBe(200)
+    expect((await responding).status).toBe(200)
     const spent = await recordedUsd()
     expect(spent).toBeGreaterThan(0)
     for (const budget of [before, total, month]) expect(await standOf(budget)).toEqual({ spent, reserved: 0, held: 0 })
@@ -495,7 +495,7 @@ describeBackends('budgets', backend => {
 
   test('the first budget, and the first alert, have the cost of requests that were under way before there was any', async () => {
     const mayAnswer = answerLater()
-    const asked = ask(proxy, key, plain('Under way?'))
+    const responding = ask(proxy, key, plain('Under way?'))
     await waitUntil('the request reaches the provider', () => upstreams.openai.requests.length === 1)
     await proxy.query(`select set_spend_alert('${project}', 1e-9, '{ops@example.org}')`)
     const [total, ofModel, tokens] = [
@@ -505,7 +505,7 @@ describeBackends('budgets', backend => {
     ]
     const ofOther = await setBudget(5, { per: 'day', more: `, of_model => 'gpt-4o'` })
     mayAnswer.resolve()
-    const { status, json } = await asked
+    const { status, json } = await responding
     expect(status).toBe(200)
     const spent = await recordedUsd()
     expect(spent).toBeGreaterThan(0)
@@ -572,10 +572,12 @@ describeBackends('budgets', backend => {
     const budget = await setBudget(0.01)
     upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 500 })
     const leaving = new AbortController()
-    const asked = post(proxy, key, '/chat/completions', plain('Gone?'), { signal: leaving.signal }).catch(() => null)
+    const responding = post(proxy, key, '/chat/completions', plain('Gone?'), { signal: leaving.signal }).catch(
+      () => null,
+    )
     await waitUntil('the request reaches the provider', () => upstreams.openai.requests.length === 1)
     leaving.abort()
-    await asked
+    await responding
     await waitUntil('the reservation is released', async () => (await standOf(budget))?.held === 0)
     expect(await standOf(budget)).toMatchObject({ spent: await recordedUsd(), reserved: 0 })
   })
@@ -739,10 +741,10 @@ describeBackends('budgets', backend => {
     })
 
     test('a batch of a slot that comes again reserves nothing more', async () => {
-      const asked = JSON.stringify([await spending()])
+      const reservations = JSON.stringify([await spending()])
       const slot = crypto.randomUUID()
       const send = (batch: number) =>
-        proxy.query(`select verdict from reserve_spending('${asked}', '${slot}', ${batch})`)
+        proxy.query(`select verdict from reserve_spending('${reservations}', '${slot}', ${batch})`)
       expect([await send(2), await send(2), await send(1)]).toEqual([[{ verdict: 'granted' }], [], []])
       expect((await standOf(budget))?.reserved).toBeCloseTo(0.4, 9)
     })

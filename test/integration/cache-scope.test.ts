@@ -101,7 +101,7 @@ describeBackends('who shares answers', backend => {
     const { path, body, naming } = ENDPOINTS[name] as (typeof ENDPOINTS)[string]
     const at = async (by: string, user?: string) =>
       summarize(await post(proxy, by, path, { ...body, ...(user !== undefined && naming(user)) }))
-    const asked = [
+    const requests = [
       () => at(key, 'alice'),
       () => at(key, 'alice'),
       () => at(key, 'bob'),
@@ -120,7 +120,7 @@ describeBackends('who shares answers', backend => {
     for (const [scope, results] of expected) {
       await set('cache_scope', scope)
       const found: string[] = []
-      for (const one of asked) {
+      for (const one of requests) {
         found.push(await one())
         await settle()
       }

@@ -191,11 +191,11 @@ describeBackends('responses that end early', backend => {
       native_tokens_prompt: 20,
       native_tokens_completion: 1_500,
     }
-    let asked = 0
+    let lookups = 0
     upstreams.aggregator.script(({ method }) => {
       if (method !== 'GET')
         return { kind: 'raw', parts: [`data: ${JSON.stringify({ ...chunk, ...delta })}\n\n`], afterwards: 'cut' }
-      if (asked++ === 0) return { kind: 'error', status: 404 }
+      if (lookups++ === 0) return { kind: 'error', status: 404 }
       return { kind: 'raw', headers: { 'content-type': 'application/json' }, parts: [JSON.stringify({ data: known })] }
     })
     await proxy.query(`select set_budget('${project}', 'usd', 5, 'total')`)
@@ -221,10 +221,10 @@ describeBackends('responses that end early', backend => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Seven' }, finish_reason: 'stop' }]
     const usage = { prompt_tokens: 20, completion_tokens: 1_500, total_tokens: 1_520 }
     const stored = JSON.stringify({ ...named, object: 'chat.completion', choices, usage, service_tier: 'default' })
-    let asked = 0
+    let lookups = 0
     upstreams.openai.script(({ method }) => {
       if (method !== 'GET') return { kind: 'raw', parts: [`data: ${chunk}\n\n`], afterwards: 'cut' }
-      if (asked++ === 0) return { kind: 'error', status: 404 }
+      if (lookups++ === 0) return { kind: 'error', status: 404 }
       return { kind: 'raw', headers: { 'content-type': 'application/json' }, parts: [stored] }
     })
     const followed = () =>

@@ -102,13 +102,13 @@ describeBackends('a clock of the database that steps', backend => {
 
   test('a column that is named for what is still to come says how far ahead it may lie', async () => {
     const { database } = await backend.open()
-    const unsaid = await database.call(
+    const undeclared = await database.call(
       `select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.atttypid = 'timestamptz'::regtype
       where c.relnamespace = 'model_proxy'::regnamespace and c.relkind = 'r' and a.attname ~ '^(expires_at|due_at|not_before)$|_until$'
         and coalesce(col_description(c.oid, a.attnum), '') !~ 'Ahead( of [a-z_]+\\.|: at most [0-9]+ [a-z]+\\.|: .*\\.)'`,
       [],
     )
-    expect(unsaid).toEqual([])
+    expect(undeclared).toEqual([])
   })
 
   test('by a year: records of a time that has no partition are kept, and summed up; what cannot be is of now', async () => {

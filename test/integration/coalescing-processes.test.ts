@@ -21,14 +21,14 @@ describeReal('identical requests in flight over several proxies', backend => {
   const measured: Metrics[] = []
   const opened: { close(): unknown }[] = []
   /** Followers in other proxies that sent a heartbeat since the set was cleared. */
-  const heard = new Set<string>()
+  const followers = new Set<string>()
 
   beforeAll(async () => {
     upstream = await startStandin()
     const stores = await backend.open()
     const environment = { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k', UPSTREAM_MAX_RETRIES: '0' }
     for (let i = 0; i < PROCESSES; i++) {
-      const bus = noteHeard(await openBus(stores))
+      const bus = recordFollowers(await openBus(stores))
       opened.push(bus)
       const metrics = createMetrics()
       measured.push(metrics)
@@ -47,12 +47,12 @@ describeReal('identical requests in flight over several proxies', backend => {
   const proxyAt = (i: number) => proxies[i % PROCESSES] as TestProxy
 
   /** Records followers by their heartbeats. A follower that sends one has joined the call. */
-  function noteHeard(bus: ProcessBus): ProcessBus {
+  function recordFollowers(bus: ProcessBus): ProcessBus {
     return {
       ...bus,
       send(to, bytes) {
         const message = decodeMessage(bytes)
-        if (message?.kind === MESSAGE_KINDS.heartbeat) heard.add(message.followerId)
+        if (message?.kind === MESSAGE_KINDS.heartbeat) followers.add(message.followerId)
         return bus.send(to, bytes)
       },
     }
@@ -61,12 +61,12 @@ describeReal('identical requests in flight over several proxies', backend => {
   /**
    * Sets a scenario for each upstream call; further calls repeat the last one. The first is answered once this many proxies follow it.
    */
-  function answerOnceHeard(others: number, ...scenarios: Scenario[]): void {
+  function respondOnceFollowed(others: number, ...scenarios: Scenario[]): void {
     let calls = 0
-    heard.clear()
+    followers.clear()
     upstream.script(async () => {
       const call = calls++
-      if (call === 0) await waitUntil('the followers join', () => heard.size === others)
+      if (call === 0) await waitUntil('the followers join', () => followers.size === others)
       return scenarios[Math.min(call, scenarios.length - 1)]
     })
   }
@@ -82,7 +82,7 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test('200 at once over 4 proxies, half of them streamed, are one upstream call and 200 whole answers', async () => {
     upstream.reset()
-    answerOnceHeard(PROCESSES - 1, { kind: 'answer', content: 'one two three four five', chunkPauseMs: 5 })
+    respondOnceFollowed(PROCESSES - 1, { kind: 'answer', content: 'one two three four five', chunkPauseMs: 5 })
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, i) => ask(proxyAt(i), key, question('Everywhere?', { stream: i % 8 < 4 }))),
     )
@@ -106,9 +106,9 @@ describeReal('identical requests in flight over several proxies', backend => {
     // The scenario never ends, so the follower reads while the leader's call is in flight.
     upstream.script({ kind: 'hang', after: 3 })
     const leaving = new AbortController()
-    const asked = question('Live?', { stream: true })
-    const leader = await post(proxyAt(0), key, '/chat/completions', asked, { signal: leaving.signal })
-    const response = await post(proxyAt(1), key, '/chat/completions', asked, { signal: leaving.signal })
+    const body = question('Live?', { stream: true })
+    const leader = await post(proxyAt(0), key, '/chat/completions', body, { signal: leaving.signal })
+    const response = await post(proxyAt(1), key, '/chat/completions', body, { signal: leaving.signal })
     const part = await response.body?.getReader().read()
     expect(new TextDecoder().decode(part?.value)).toContain('data: {')
     expect(response.headers.get('x-proxy-cache')).toBe('HIT')
@@ -142,11 +142,11 @@ describeReal('identical requests in flight over several proxies', backend => {
       { kind: 'errorInAnswer', afterChunks: 2, shape: 'bare' },
     ]
     for (const scenario of scenarios) {
-      answerOnceHeard(1, scenario)
-      const asked = question(`Whole, with ${scenario.kind}?`, { stream: true })
-      const leader = ask(proxyAt(0), key, asked)
+      respondOnceFollowed(1, scenario)
+      const body = question(`Whole, with ${scenario.kind}?`, { stream: true })
+      const leader = ask(proxyAt(0), key, body)
       await waitUntil('the leader calls the upstream', () => upstream.counts.active === 1)
-      const follower = await ask(proxyAt(1), key, asked)
+      const follower = await ask(proxyAt(1), key, body)
       expect(follower.headers.get('x-proxy-cache')).toBe('HIT')
       expect(follower.text).toBe((await leader).text)
       await Promise.all(proxies.map(proxy => proxy.settle()))
@@ -158,7 +158,7 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test("the leader's failure promotes a follower in another proxy", async () => {
     upstream.reset()
-    answerOnceHeard(1, { kind: 'error', status: 402 }, { kind: 'answer', content: 'at last' })
+    respondOnceFollowed(1, { kind: 'error', status: 402 }, { kind: 'answer', content: 'at last' })
     const leader = ask(proxyAt(0), key, question('Whose turn?'))
     await waitUntil('the leader calls the upstream', () => upstream.counts.active === 1)
     const follower = await ask(proxyAt(1), key, question('Whose turn?'))
@@ -170,8 +170,8 @@ describeReal('identical requests in flight over several proxies', backend => {
   test('who asks to follow before the leader knows that it leads has followed nothing: one failure is not the last', async () => {
     upstream.reset()
     // The follower is counted at each attempt to join. The second attempt lets the upstream respond.
-    answerOnceHeard(2, { kind: 'error', status: 402 }, { kind: 'answer', content: 'at last' })
-    const buses = [noteHeard(await openBus(proxyAt(0).stores)), await openBus(proxyAt(0).stores)] as const
+    respondOnceFollowed(2, { kind: 'error', status: 402 }, { kind: 'answer', content: 'at last' })
+    const buses = [recordFollowers(await openBus(proxyAt(0).stores)), await openBus(proxyAt(0).stores)] as const
     opened.push(...buses)
     const [leaderBus, followerBus] = buses
     const [isTaken, mayLead] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -44,7 +44,7 @@ describeOnce('identical requests in flight', backend => {
   /**
    * Sets a scenario for each upstream call; further calls repeat the last one. The first is answered once this many requests are admitted.
    */
-  function answerOnceIn(requests: number, ...scenarios: Scenario[]): void {
+  function respondOnceAdmitted(requests: number, ...scenarios: Scenario[]): void {
     let areIn: Promise<unknown> | null = null
     let calls = 0
     upstream.script(async () => {
@@ -56,7 +56,7 @@ describeOnce('identical requests in flight', backend => {
   }
 
   test('200 at once, half of them streamed, are one upstream call and 200 whole answers', async () => {
-    answerOnceIn(200, { kind: 'answer', content: 'one two three four five six', ...JOINED, chunkPauseMs: 5 })
+    respondOnceAdmitted(200, { kind: 'answer', content: 'one two three four five six', ...JOINED, chunkPauseMs: 5 })
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, i) => ask(proxy, key, question('Which?', { stream: i % 2 === 0 }))),
     )
@@ -110,9 +110,9 @@ describeOnce('identical requests in flight', backend => {
     // The scenario never ends, so the follower reads while the leader's call is in flight.
     upstream.script({ kind: 'hang', after: 3 })
     const leaving = new AbortController()
-    const asked = question('Slow?', { stream: true })
-    const leader = await post(proxy, key, '/chat/completions', asked, { signal: leaving.signal })
-    const response = await post(proxy, key, '/chat/completions', asked, { signal: leaving.signal })
+    const body = question('Slow?', { stream: true })
+    const leader = await post(proxy, key, '/chat/completions', body, { signal: leaving.signal })
+    const response = await post(proxy, key, '/chat/completions', body, { signal: leaving.signal })
     // Parts that had arrived already are sent at once.
     const part = await response.body?.getReader().read()
     expect(new TextDecoder().decode(part?.value)).toContain('data: {')
@@ -125,9 +125,9 @@ describeOnce('identical requests in flight', backend => {
   })
 
   test('a stream that tells of a failure in its own words is one for all who heard it', async () => {
-    answerOnceIn(6, { kind: 'errorInAnswer', afterChunks: 2, shape: 'bare', ...JOINED })
-    const asked = question('Well?', { stream: true })
-    const answers = await Promise.all(Array.from({ length: 6 }, () => ask(proxy, key, asked)))
+    respondOnceAdmitted(6, { kind: 'errorInAnswer', afterChunks: 2, shape: 'bare', ...JOINED })
+    const body = question('Well?', { stream: true })
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask(proxy, key, body)))
     expect(upstream.requests).toHaveLength(1)
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect(answers[0]?.text).toContain('Provider returned error')
@@ -136,7 +136,11 @@ describeOnce('identical requests in flight', backend => {
   })
 
   test("the leader's failure promotes a follower", async () => {
-    answerOnceIn(20, { kind: 'cut', after: 'nothing', ...JOINED }, { kind: 'answer', content: 'at last', ...JOINED })
+    respondOnceAdmitted(
+      20,
+      { kind: 'cut', after: 'nothing', ...JOINED },
+      { kind: 'answer', content: 'at last', ...JOINED },
+    )
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(proxy, key, question('Again?'))))
     expect(answers.map(answer => answer.status).toSorted()).toEqual([...Array(19).fill(200), 502])
     expect(upstream.requests).toHaveLength(2)
@@ -144,7 +148,7 @@ describeOnce('identical requests in flight', backend => {
   })
 
   test('an upstream that keeps failing is called twice, and every client gets its error', async () => {
-    answerOnceIn(20, { kind: 'error', status: 503, ...JOINED })
+    respondOnceAdmitted(20, { kind: 'error', status: 503, ...JOINED })
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(proxy, key, question('Down?'))))
     expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([503]))
     expect(new Set(answers.map(answer => answer.cache))).toEqual(new Set(['MISS']))

@@ -174,9 +174,9 @@ describeOnce('legacy completions', backend => {
   })
 
   test('usage comes at the end of a stream only for clients that ask for it', async () => {
-    const asked = { prompt: 'Once', stream: true, stream_options: { include_usage: true } }
+    const fields = { prompt: 'Once', stream: true, stream_options: { include_usage: true } }
     for (const cache of ['MISS', 'HIT']) {
-      const answer = await complete(asked)
+      const answer = await complete(fields)
       expect(answer.cache).toBe(cache)
       expect(answer.text).toContain('"prompt_tokens"')
     }

@@ -35,11 +35,11 @@ describeReal('connections', backend => {
     if (!address) throw new Error('the backend has no address')
     const connections = new ConnectionPool({ address, maxConnections: 1 })
     await connections.call('select', [])
-    const asked = connections.call<{ slept: string }>('select pg_sleep(1)::text as slept', [])
+    const sleeping = connections.call<{ slept: string }>('select pg_sleep(1)::text as slept', [])
     const now = performance.now.bind(performance)
     const held = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
     onTestFinished(() => held.mockRestore())
-    expect(await asked).toHaveLength(1)
+    expect(await sleeping).toHaveLength(1)
     await connections.close()
   })
 

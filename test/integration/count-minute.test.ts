@@ -148,10 +148,10 @@ describeBackends("a key's minute while a process is without Redis", backend => {
       requests_per_minute_per_address: LIMIT,
       minute_counted_until: null,
     }
-    const asked = processes.flatMap(windows =>
+    const counting = processes.flatMap(windows =>
       Array.from({ length: LIMIT }, () => windows.count({ resolvedKey: account, address: '192.0.2.7', entry: null })),
     )
-    expect((await Promise.all(asked)).filter(each => each.isGranted)).toHaveLength(LIMIT)
+    expect((await Promise.all(counting)).filter(each => each.isGranted)).toHaveLength(LIMIT)
     const [counted] = await database.call(
       'select sum(outside_redis)::integer as requests from minute_counts where key_id = $1',
       [keyId],

@@ -210,8 +210,8 @@ describeReal('projects of an older database', backend => {
     )
     const body = JSON.stringify({ model: 'm/m', messages: [{ role: 'user', content: 'Hi' }] })
     const headers = { authorization: `Bearer ${testKey}` }
-    const asked = await fetch(`http://127.0.0.1:${PORT}/v1/chat/completions`, { method: 'POST', headers, body })
-    expect([asked.status, await asked.text()]).toEqual([200, expect.stringContaining('[sandbox]')])
+    const response = await fetch(`http://127.0.0.1:${PORT}/v1/chat/completions`, { method: 'POST', headers, body })
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('[sandbox]')])
   }, 120_000)
 })
 

@@ -19,9 +19,9 @@ describeOnce('a dump of the database', backend => {
       [],
     )
     expect(columns.length).toBeGreaterThan(60)
-    const isSaid = ({ table, column }: (typeof columns)[number]) =>
+    const isDocumented = ({ table, column }: (typeof columns)[number]) =>
       documented.has(table) || documented.has(column) || documented.has(`${table}.${column}`)
-    expect(columns.filter(column => !isSaid(column))).toEqual([])
+    expect(columns.filter(column => !isDocumented(column))).toEqual([])
     const sealed = [...page.matchAll(/^\|.*\| with `seal_answers` \|$/gm)].flatMap(([row]) => [
       ...row.matchAll(/`(\w+\.\w+)`/g),
     ])

@@ -227,14 +227,14 @@ describe.skipIf(!psqlPath)(title, () => {
     const ended = long.say('select count(*) from generate_series(1, 200000000);')
     // The query has started by then, because nothing else runs.
     await Bun.sleep(700)
-    const asked = Array.from({ length: 5 }, (_, n) =>
+    const inserts = Array.from({ length: 5 }, (_, n) =>
       own<{ n: number }>(`insert into counts values (${n}) returning n`),
     )
     // These arrive while no worker runs: between the end of one and the start of the next.
     const during = ended.then(() =>
       Promise.all([1, 2, 3].map(n => runPsql(otherUrl, [...bareFlags, '-c', `select ${n}`]))),
     )
-    expect((await Promise.all(asked)).map(([row]) => row?.n)).toEqual([0, 1, 2, 3, 4])
+    expect((await Promise.all(inserts)).map(([row]) => row?.n)).toEqual([0, 1, 2, 3, 4])
     expect(await ended).toBe('')
     expect(await during).toEqual([1, 2, 3].map(n => ({ exitCode: 0, stdout: `${n}\n`, stderr: '' })))
     long.running.stdin.end()

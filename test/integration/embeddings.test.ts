@@ -374,8 +374,8 @@ describeOnce('embeddings', backend => {
       embed({ input: ['a', 'd'] }),
       embed({ input: ['a', 'b', 'c'] }),
     ])
-    const asked = upstream.requests.flatMap(request => inputsOf(request) as string[])
-    expect(asked.toSorted()).toEqual(['a', 'b', 'c', 'd'])
+    const embedded = upstream.requests.flatMap(request => inputsOf(request) as string[])
+    expect(embedded.toSorted()).toEqual(['a', 'b', 'c', 'd'])
     upstream.reset()
     expect(answers.map(answer => answer.json)).toEqual([
       (await direct({ input: ['a', 'b', 'c'] })).json,

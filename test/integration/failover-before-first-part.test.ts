@@ -185,7 +185,7 @@ describeOnce('failover before the first part', backend => {
     upstreams.anthropic.script(({ bodyText }) => scripts.get(/prompt-\d+/.exec(bodyText)?.[0] ?? '')?.claude)
   }
 
-  const isFallbackAsked = (prompt: string) =>
+  const isFallbackCalled = (prompt: string) =>
     upstreams.aggregator.requests.some(({ body, bodyText }) => {
       return bodyText.includes(prompt) && (body as { model: string }).model === FALLBACK
     })
@@ -237,7 +237,7 @@ describeOnce('failover before the first part', backend => {
     const { end, problems, body } = await send(endpoint, 'streamed', prompt)
     expect({ end, problems }, `${end} ${problems}`).toEqual({ end: 'error', problems: [] })
     expect(body).toMatch(/Half|"run"/)
-    expect(isFallbackAsked(prompt)).toBe(false)
+    expect(isFallbackCalled(prompt)).toBe(false)
     expect((await send(endpoint, 'streamed', prompt)).cache).not.toBe('HIT')
   })
 

@@ -25,8 +25,8 @@ describeBackends('failures', backend => {
   let proxy: TestProxy
   let key: string
   let adminKey: string
-  let asked = 0
-  const askNew = () => ask(proxy, key, `What is the square of ${++asked}?`)
+  let questions = 0
+  const askNew = () => ask(proxy, key, `What is the square of ${++questions}?`)
   const readProjects = () =>
     send(proxy, 'GET', '/v1/organization/projects', { headers: { authorization: `Bearer ${adminKey}` } })
 

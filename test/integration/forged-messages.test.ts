@@ -58,10 +58,10 @@ describeReal('messages that another program publishes', backend => {
     const [leader, follower] = buses.map(bus => `bus:${bus.processId}`) as [string, string]
     // Longer than joining takes on any machine.
     upstream.script({ kind: 'answer', content: 'the truth', firstByteDelayMs: 5_000 })
-    const asked = question('Forged?')
-    const first = ask(leading, key, asked)
+    const sent = question('Forged?')
+    const first = ask(leading, key, sent)
     await waitUntil('the request reaches the upstream', async () => upstream.requests.length > 0)
-    const second = ask(following, key, asked)
+    const second = ask(following, key, sent)
     // Skips the empty message that the proxy sent to itself.
     const findJoin = () =>
       received.find(({ channel, message }) => channel === prefix + leader && message.length > JOIN_AT)?.message

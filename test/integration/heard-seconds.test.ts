@@ -192,10 +192,12 @@ describeBackends('sound by the second', backend => {
   test('whoever leaves is charged nothing yet: what the file may cost is doubtful', async () => {
     upstreams.openai.script({ kind: 'answer', content: 'x', firstByteDelayMs: 60_000 })
     const leaving = new AbortController()
-    const asked = send({ path: TRANSLATE, file: FILE, format: undefined }, { signal: leaving.signal }).catch(() => null)
+    const responding = send({ path: TRANSLATE, file: FILE, format: undefined }, { signal: leaving.signal }).catch(
+      () => null,
+    )
     await waitUntil('the request reaches the provider', () => upstreams.openai.requests.length === 1)
     leaving.abort()
-    await asked
+    await responding
     expect(await recorded()).toEqual({ usd: 0, estimated: 'client_left' })
   })
 

@@ -86,10 +86,10 @@ describeBackends('a hook', backend => {
     expectCanonical()
   }
 
-  const said = { role: 'user', content: CARD }
+  const userMessage = { role: 'user', content: CARD }
   const REQUESTS: Record<string, [path: string, body: Record<string, unknown>]> = {
-    'a chat': ['/chat/completions', { model: MODEL, messages: [said] }],
-    'a streamed chat': ['/chat/completions', { model: MODEL, messages: [said], stream: true }],
+    'a chat': ['/chat/completions', { model: MODEL, messages: [userMessage] }],
+    'a streamed chat': ['/chat/completions', { model: MODEL, messages: [userMessage], stream: true }],
     'a part of a message': [
       '/chat/completions',
       { model: MODEL, messages: [{ role: 'user', content: [{ type: 'text', text: CARD }] }] },
@@ -113,20 +113,20 @@ describeBackends('a hook', backend => {
       { model: MODEL, messages: [{ role: 'user', content: `${'long '.repeat(20_000)}${CARD}` }] },
     ],
     'a completion': ['/completions', { model: 'gpt-3.5-turbo-instruct', prompt: CARD }],
-    'a response': ['/responses', { model: MODEL, input: [said] }],
+    'a response': ['/responses', { model: MODEL, input: [userMessage] }],
     'its instructions': ['/responses', { model: MODEL, input: 'Well?', instructions: CARD }],
-    'a message': ['/messages', { model: MODEL, max_tokens: 9, messages: [said] }],
-    'a message to Claude': ['/messages', { model: 'claude-haiku-4-5', max_tokens: 9, messages: [said] }],
+    'a message': ['/messages', { model: MODEL, max_tokens: 9, messages: [userMessage] }],
+    'a message to Claude': ['/messages', { model: 'claude-haiku-4-5', max_tokens: 9, messages: [userMessage] }],
     'a vector': ['/embeddings', { model: 'text-embedding-3-small', input: [CARD] }],
     'a moderation': ['/moderations', { model: 'omni-moderation-latest', input: CARD }],
     'a picture': ['/images/generations', { model: 'gpt-image-1', prompt: CARD }],
     'a speech': ['/audio/speech', { model: 'tts-1', voice: 'alloy', input: CARD }],
     'a count': ['/responses/input_tokens', { model: MODEL, input: CARD }],
     'a compaction': ['/responses/compact', { model: MODEL, input: CARD }],
-    'a question about the cache': ['/cache/explain', { model: MODEL, messages: [said] }],
+    'a question about the cache': ['/cache/explain', { model: MODEL, messages: [userMessage] }],
     'a batch of messages': [
       '/messages/batches',
-      { requests: [{ custom_id: 'a', params: { model: 'claude-haiku-4-5', max_tokens: 9, messages: [said] } }] },
+      { requests: [{ custom_id: 'a', params: { model: 'claude-haiku-4-5', max_tokens: 9, messages: [userMessage] } }] },
     ],
   }
 

@@ -15,8 +15,8 @@ const CARD = '4111 1111 1111 1111'
 const MODEL = 'gpt-4o-mini'
 const chat = (content: string, more = {}) => ({ ...question(content), model: MODEL, ...more })
 
-const refusing = (type: Asked['type'], message?: string) => (asked: Asked) =>
-  asked.type === type ? { verdict: 'refuse', message, policy: '1' } : { verdict: 'allow', policy: '1' }
+const refusing = (type: Asked['type'], message?: string) => (call: Asked) =>
+  call.type === type ? { verdict: 'refuse', message, policy: '1' } : { verdict: 'allow', policy: '1' }
 
 interface Setup {
   hook: TestHook
@@ -59,7 +59,7 @@ function setUp(backend: Backend, environment: Record<string, string> = {}): Setu
 }
 
 const codeOf = ({ status, json }: Answer) => `${status} ${json?.error?.code}`
-const asked = ({ upstreams }: Setup) => upstreams.openai.requests.length
+const countCalls = ({ upstreams }: Setup) => upstreams.openai.requests.length
 
 async function recordOf({ proxy }: Setup, { headers }: Answer) {
   await proxy.settle()
@@ -112,7 +112,7 @@ describeBackends('a hook', backend => {
       const refused = await ask(proxy, key, chat(`Pay with ${CARD}`))
       expect(codeOf(refused)).toBe('400 request_refused')
       expect(refused.json.error.message).toBe(`Do not send ${CARD} .`)
-      expect(asked(setup)).toBe(0)
+      expect(countCalls(setup)).toBe(0)
       expect(await counted(setup)).toBe(0)
       const record = await recordOf(setup, refused)
       expect(record).toMatchObject({ status: 400, cost_usd: 0, error_code: 'request_refused', error_message: null })
@@ -133,7 +133,7 @@ describeBackends('a hook', backend => {
       hook.reset()
       const again = await ask(proxy, key, chat('What is the number?'))
       expect(again.cache).toBe('MISS')
-      expect(asked(setup)).toBe(2)
+      expect(countCalls(setup)).toBe(2)
     })
 
     test('is asked before a hit, too', async () => {
@@ -143,7 +143,7 @@ describeBackends('a hook', backend => {
       expect(hook.asked.map(({ type }) => type)).toEqual(['before', 'after', 'before'])
       hook.say(refusing('before'))
       expect(codeOf(await ask(proxy, key, chat('Twice?')))).toBe('400 request_refused')
-      expect(asked(setup)).toBe(1)
+      expect(countCalls(setup)).toBe(1)
     })
 
     test('is asked again about a stored answer once its rules have changed, and not a second time', async () => {
@@ -165,7 +165,7 @@ describeBackends('a hook', backend => {
       expect((await ask(other, key, chat('Again?'))).cache).toBe('HIT')
       await other.stop()
       expect(hook.asked.slice(3).map(({ type }) => type)).toEqual(['before'])
-      expect(asked(setup)).toBe(1)
+      expect(countCalls(setup)).toBe(1)
     })
 
     test('a stored answer that new rules refuse is deleted, and the provider is asked', async () => {
@@ -218,7 +218,7 @@ describeBackends('a hook', backend => {
       // The provider's response to the repeated request is rejected too.
       expect(codeOf(refused)).toBe('400 answer_refused')
       expect(hook.asked.filter(({ stored }) => stored === true)).toHaveLength(1)
-      expect(asked(setup)).toBe(2)
+      expect(countCalls(setup)).toBe(2)
       hook.reset()
       expect((await ask(proxy, key, chat(words))).cache).toBe('MISS')
     })
@@ -235,10 +235,10 @@ describeBackends('a hook', backend => {
         return { verdict: stored && type === 'after' ? 'refuse' : 'allow', policy: isLeader ? '1' : '2' }
       })
       const first = ask(proxy, key, chat(content))
-      await waitUntil('the request reaches the provider', () => asked(setup) === 1)
+      await waitUntil('the request reaches the provider', () => countCalls(setup) === 1)
       const second = await ask(proxy, key, chat(content))
       expect([textOf(await first), textOf(second)]).toEqual([CARD, 'fresh'])
-      expect(asked(setup)).toBe(2)
+      expect(countCalls(setup)).toBe(2)
     })
 
     test('only the very answer that passed is stamped', async () => {
@@ -269,7 +269,7 @@ describeBackends('a hook', backend => {
         expect((await ask(proxy, key, chat(`Once, ${when}?`))).cache).toBe('MISS')
         expect((await ask(proxy, key, chat(`Once, ${when}?`))).cache).toBe('MISS')
       }
-      expect(asked(setup)).toBe(4)
+      expect(countCalls(setup)).toBe(4)
     })
 
     test('a stream waits until its answer has passed; of one that is refused, nothing is sent', async () => {
@@ -278,7 +278,7 @@ describeBackends('a hook', backend => {
       const { promise, resolve } = Promise.withResolvers<Response>()
       hook.say(({ type }) => (type === 'before' ? { verdict: 'allow', policy: '1' } : promise))
       const sent = post(proxy, key, '/chat/completions', chat('Slowly?', { stream: true }))
-      const first = await Promise.race([sent.then(() => 'sent'), whenAskedAfter(hook).then(() => 'asked')])
+      const first = await Promise.race([sent.then(() => 'sent'), waitForResponseCheck(hook).then(() => 'asked')])
       expect(first).toBe('asked')
       resolve(Response.json({ verdict: 'allow', policy: '1' }))
       const whole = await readAnswer(await sent)
@@ -324,12 +324,12 @@ describeBackends('a hook', backend => {
         expect(text).not.toContain('4111')
       }
       // A follower retries once.
-      expect(asked(setup)).toBeLessThanOrEqual(2)
+      expect(countCalls(setup)).toBeLessThanOrEqual(2)
       hook.reset()
       setup.upstreams.openai.reset()
       setup.upstreams.openai.script({ kind: 'answer', content: 'passed', firstByteDelayMs: 300 })
       expect((await all('Once more?')).map(textOf)).toEqual(Array(8).fill('passed'))
-      expect(asked(setup)).toBe(1)
+      expect(countCalls(setup)).toBe(1)
       expect(hook.asked.filter(({ type }) => type === 'after')).toHaveLength(1)
     })
 
@@ -412,7 +412,7 @@ describeBackends('a hook', backend => {
         ['files', '3'],
       ])
       expect((await start()).status).toBe(400)
-      expect(asked(setup) + upstreams.anthropic.requests.length).toBe(0)
+      expect(countCalls(setup) + upstreams.anthropic.requests.length).toBe(0)
       expect(await counted(setup)).toBe(0)
       hook.say(() => ({ verdict: 'allow' }))
       expect((await upload()).status).toBe(200)
@@ -451,12 +451,12 @@ describeBackends('a hook', backend => {
       const text = packExtras({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, ['any key'])
       const thought = { type: 'thinking', thinking: 'Hm.', signature: text }
       const model = 'openai/gpt-4o-mini'
-      const said = { role: 'user', content: 'Well?' }
-      const asked = [
-        ['/responses', { model, input: [said, { type: 'reasoning', summary: [], encrypted_content: text }] }],
-        ['/messages', { model, max_tokens: 9, messages: [said, { role: 'assistant', content: [thought] }] }],
+      const userMessage = { role: 'user', content: 'Well?' }
+      const bodies = [
+        ['/responses', { model, input: [userMessage, { type: 'reasoning', summary: [], encrypted_content: text }] }],
+        ['/messages', { model, max_tokens: 9, messages: [userMessage, { role: 'assistant', content: [thought] }] }],
       ] as const
-      for (const [path, body] of asked) {
+      for (const [path, body] of bodies) {
         const sent = await post(proxy, key, path, body)
         expect([sent.status, await sent.text()]).toEqual([400, expect.stringContaining('do not allow')])
       }
@@ -479,14 +479,14 @@ describeBackends('a hook', backend => {
     test.each(Object.entries(says))('lets none pass when it %s', async (_, say) => {
       const { hook, proxy, key } = setup
       await ask(proxy, key, chat('Stored?'))
-      const before = asked(setup)
+      const before = countCalls(setup)
       hook.say(say)
       for (const body of [chat('Stored?'), chat('New?'), chat('New?', { stream: true })]) {
         const refused = await ask(proxy, key, body)
         expect(codeOf(refused)).toBe('503 hook_unavailable')
         expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
       }
-      expect(asked(setup)).toBe(before)
+      expect(countCalls(setup)).toBe(before)
       expect(hook.asked.filter(({ request }) => JSON.stringify(request).includes('New?'))).toHaveLength(2)
       hook.reset()
       await closed(setup)
@@ -631,6 +631,6 @@ async function policies({ proxy }: Setup): Promise<unknown[]> {
   return rows.map(({ policy }) => policy)
 }
 
-function whenAskedAfter({ asked }: TestHook): Promise<number> {
+function waitForResponseCheck({ asked }: TestHook): Promise<number> {
   return waitUntil('the hook checks the response', () => asked.some(({ type }) => type === 'after'))
 }

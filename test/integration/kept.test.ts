@@ -111,8 +111,8 @@ describeOnce('what is kept', backend => {
 
   test('an id is whose it is at each provider; unknown, it is the first’s that names it with a key of its own', async () => {
     const foreignTo = async (projectId: number, ids: string[], { provider = 'openai', isShared = false } = {}) => {
-      const asked = { of_project: projectId, of_provider: provider, under_shared_key: isShared, ids }
-      return (await callFunction(database, 'claim_referenced_ids', asked)).map(({ id }) => id)
+      const fields = { of_project: projectId, of_provider: provider, under_shared_key: isShared, ids }
+      return (await callFunction(database, 'claim_referenced_ids', fields)).map(({ id }) => id)
     }
     await keep(theirs, 'file_1')
     expect(await foreignTo(ours, ['file_1'])).toEqual(['file_1'])

@@ -88,18 +88,18 @@ describeOnce('requests that hold more than text', backend => {
       for (const body of bodies) answers.push(await ask(proxy, key, body))
       return answers.map(answer => answer.cache)
     }
-    const asked = showing(text, part)
-    expect(await caches(asked, asked, { ...asked, stream: true })).toEqual(['MISS', 'HIT', 'HIT'])
-    expect(upstream.requests.at(-1)?.bodyText).toBe(JSON.stringify(asked))
+    const sent = showing(text, part)
+    expect(await caches(sent, sent, { ...sent, stream: true })).toEqual(['MISS', 'HIT', 'HIT'])
+    expect(upstream.requests.at(-1)?.bodyText).toBe(JSON.stringify(sent))
     expect(await caches(showing(text, other), showing(text, other))).toEqual(['MISS', 'HIT'])
-    expect(await caches(asked)).toEqual(['HIT'])
+    expect(await caches(sent)).toEqual(['HIT'])
   })
 
   test('the order of parts counts, and so does how often one is shown', async () => {
     const [a, b] = [image('AAAA'), image('BBBB')]
-    const asked = [[a, b], [b, a], [a], [a, a], [a, b, b]].map(parts => showing('Which comes first?', ...parts))
-    for (const body of asked) expect((await ask(proxy, key, body)).cache).toBe('MISS')
-    for (const body of asked) expect((await ask(proxy, key, body)).cache).toBe('HIT')
+    const bodies = [[a, b], [b, a], [a], [a, a], [a, b, b]].map(parts => showing('Which comes first?', ...parts))
+    for (const body of bodies) expect((await ask(proxy, key, body)).cache).toBe('MISS')
+    for (const body of bodies) expect((await ask(proxy, key, body)).cache).toBe('HIT')
   })
 
   test('a similar question about the same picture is a semantic hit; about another it is none', async () => {
@@ -119,25 +119,25 @@ describeOnce('requests that hold more than text', backend => {
   })
 
   test('a question about a large picture matches exactly or not at all', async () => {
-    const [asked, reworded] = ['What stands on the table?', 'Please, what stands on the table?']
-    expect((await ask(proxy, key, showing(asked, image(large)))).cache).toBe('MISS')
-    expect((await ask(proxy, key, showing(asked, image(large)))).cache).toBe('HIT')
+    const [question, reworded] = ['What stands on the table?', 'Please, what stands on the table?']
+    expect((await ask(proxy, key, showing(question, image(large)))).cache).toBe('MISS')
+    expect((await ask(proxy, key, showing(question, image(large)))).cache).toBe('HIT')
     const again = await ask(proxy, key, showing(reworded, image(large)))
     expect([again.cache, again.headers.get('x-proxy-cache-reason')]).toEqual(['MISS', 'no-candidate'])
   })
 
   test('a long text matches exactly or not at all', async () => {
     const document = 'All work and no play makes Jack a dull boy. '.repeat(2_000)
-    const asked = { model: 'openai/gpt-4o', messages: [{ role: 'user', content: document }] }
-    const other = { ...asked, messages: [{ role: 'user', content: `Please ${document}` }] }
+    const sent = { model: 'openai/gpt-4o', messages: [{ role: 'user', content: document }] }
+    const other = { ...sent, messages: [{ role: 'user', content: `Please ${document}` }] }
     const caches: (string | null)[] = []
-    for (const body of [asked, asked, other, other]) caches.push((await ask(proxy, key, body)).cache)
+    for (const body of [sent, sent, other, other]) caches.push((await ask(proxy, key, body)).cache)
     expect(caches).toEqual(['MISS', 'HIT', 'MISS', 'HIT'])
   })
 
   test('a body larger than allowed is refused, whatever is in it', async () => {
-    const asked = showing('What is this?', image(base64Of(33 * MIB, 2)))
-    expect((await ask(proxy, key, asked)).status).toBe(413)
+    const body = showing('What is this?', image(base64Of(33 * MIB, 2)))
+    expect((await ask(proxy, key, body)).status).toBe(413)
   })
 })
 

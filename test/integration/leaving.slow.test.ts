@@ -84,13 +84,13 @@ describeBackends('leaving', backend => {
   })
 
   /** The requests for responses. Usage of a response is requested later with GET. */
-  const asked = () =>
+  const postedRequests = () =>
     [upstreams.openai, upstreams.anthropic]
       .flatMap(({ requests }) => requests as RecordedRequest[])
       .filter(({ method }) => method === 'POST')
 
   function billedUsd(): number {
-    return asked().reduce((sum, { body, billed = { input: 0, output: 0 } }) => {
+    return postedRequests().reduce((sum, { body, billed = { input: 0, output: 0 } }) => {
       const [input, output] = PRICES[(body as { model: string }).model] ?? [0, 0]
       return sum + (billed.input * input + billed.output * output) / 1e6
     }, 0)
@@ -132,10 +132,10 @@ describeBackends('leaving', backend => {
   /** Disconnects after this many pieces of the response; with none, before its head. */
   async function leaveAfter({ path, body }: Call, pieces: number): Promise<void> {
     const leaving = new AbortController()
-    const before = asked().length
+    const before = postedRequests().length
     // The response is not read from the cache: one that was read to its end after its client disconnected is stored.
     const asking = post(proxy, key, path, body, { signal: leaving.signal, headers: { 'cache-control': 'no-cache' } })
-    if (pieces === 0) await waitUntil('the request reaches the provider', () => asked().length > before)
+    if (pieces === 0) await waitUntil('the request reaches the provider', () => postedRequests().length > before)
     else {
       const reader = (await asking).body?.getReader()
       for (let piece = 0; piece < pieces; piece++) if ((await reader?.read())?.done) break
@@ -238,7 +238,7 @@ describeBackends('leaving', backend => {
           await leaveAfter(door, pieces)
           await waitUntil('the request is recorded', async () => (await records()).length > before)
         }
-        await waitUntil('every response is billed', () => asked().every(({ billed }) => billed !== undefined))
+        await waitUntil('every response is billed', () => postedRequests().every(({ billed }) => billed !== undefined))
         const usd = (await records()).reduce((sum, record) => sum + record.usd + record.doubtful, 0)
         expect(usd).toBeGreaterThanOrEqual(billedUsd() - 1e-12)
         expect(billedUsd()).toBeGreaterThan(0)
@@ -328,7 +328,7 @@ describeBackends('leaving', backend => {
     leaving.abort()
     expect(await second.text()).toContain('[DONE]')
     await waitUntil('both requests are recorded', async () => (await records()).length === 2)
-    expect(asked()).toHaveLength(1)
+    expect(postedRequests()).toHaveLength(1)
     const all = await records()
     expect(all.map(({ estimated }) => estimated)).toEqual([null, null])
     expect(all.reduce((sum, { usd }) => sum + usd, 0)).toBeCloseTo(billedUsd(), 9)

@@ -100,14 +100,14 @@ describeBackends('an embedder of meaning', backend => {
   })
 
   test('is not asked about what can only be proved, and no vector of it is kept', async () => {
-    const asked = [
+    const questions = [
       'What is the weather in Rome today?',
       'Cancel my order 5512',
       'What does a.b do in [x]?',
       'What is 17 * 23?',
     ]
     const before = embedded.length
-    for (const text of asked) expect((await ask(proxy, key, text)).cache).toBe('MISS')
+    for (const text of questions) expect((await ask(proxy, key, text)).cache).toBe('MISS')
     await proxy.settle()
     expect(embedded.slice(before)).toEqual([])
     const stored = await proxy.query<{ count: number }>(

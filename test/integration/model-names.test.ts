@@ -21,7 +21,7 @@ const hello = (model: string, fields: Record<string, unknown> = {}) => ({
 
 /** Starts an aggregator with plain responses; `names` is its list, null for none. */
 function startAggregator(names: readonly string[] | null, apiKey: string | null = null) {
-  const asked: { model: string; authorization: string | null }[] = []
+  const calls: { model: string; authorization: string | null }[] = []
   let lists = 0
   const server = Bun.serve({
     port: 0,
@@ -37,7 +37,7 @@ function startAggregator(names: readonly string[] | null, apiKey: string | null 
           : new Response('', { status: 404 })
       }
       const { model } = (await request.json()) as { model: string }
-      asked.push({ model, authorization })
+      calls.push({ model, authorization })
       const message = { role: 'assistant', content: 'Hi' }
       return Response.json({
         id: 'c',
@@ -50,7 +50,7 @@ function startAggregator(names: readonly string[] | null, apiKey: string | null 
     },
   })
   return {
-    asked,
+    asked: calls,
     lists: () => lists,
     environment: { AGGREGATOR_BASE_URL: `http://127.0.0.1:${server.port}/v1` },
     stop: () => server.stop(true),

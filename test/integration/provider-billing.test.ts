@@ -337,8 +337,13 @@ function billOpenAi(body: Body) {
     max_tool_calls,
     n = 1,
   } = body as Record<string, number | undefined> & { tools?: Body[] }
-  const asked = service_tier as string | undefined
-  const tier = asked === undefined || asked === 'auto' ? ('priority' in model ? 'priority' : 'default') : asked
+  const requestedTier = service_tier as string | undefined
+  const tier =
+    requestedTier === undefined || requestedTier === 'auto'
+      ? 'priority' in model
+        ? 'priority'
+        : 'default'
+      : requestedTier
   const [read, written] = (model as unknown as Record<string, number[]>)[tier] ?? [0, 0]
   const hasSearch = (tools as Body[]).some(({ type }) => type === 'web_search')
   const searches = hasSearch ? Math.min(max_tool_calls ?? USUAL_SEARCHES, USUAL_SEARCHES) : 0

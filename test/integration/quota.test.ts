@@ -75,8 +75,8 @@ describeBackends('quota', backend => {
     const { quota } = openQuota(database)
     // The first reservation of a month creates the counter.
     expect(await quota.reserve(keyHash)).toMatchObject({ reserved: true })
-    const asked = [8, 3, 1, 1, 1].map(requests => quota.reserve(keyHash, requests))
-    const replies = await Promise.all(asked)
+    const reservations = [8, 3, 1, 1, 1].map(requests => quota.reserve(keyHash, requests))
+    const replies = await Promise.all(reservations)
     // The requests share one batch: what is too little for three is left for those that need one.
     expect(replies.map(({ reserved }) => reserved)).toEqual([true, false, true, true, false])
     await quota.settled()

@@ -238,7 +238,7 @@ describeOnce('a credential that a provider quotes', backend => {
   let secrets: Record<Provider, string>
   let form: Form
   let spelling: keyof typeof SPELLINGS
-  let asked = 0
+  let calls = 0
   /** Responses that precede the tested one. */
   let before: Form[] = []
   /** Quoted instead of the credential that was sent. */
@@ -278,7 +278,7 @@ describeOnce('a credential that a provider quotes', backend => {
 
   /** Sends the response in pieces, so that a quoted credential is split. */
   function quote(request: Request): Response {
-    asked++
+    calls++
     const { status = 200, type = 'application/json', headers, body: write } = before.shift() ?? form
     const sent = request.headers.get('x-api-key') ?? request.headers.get('authorization')?.replace('Bearer ', '') ?? ''
     const secret = another ?? sent
@@ -319,10 +319,10 @@ describeOnce('a credential that a provider quotes', backend => {
       expect([spelling, shows(await readAll(path, request), secrets[provider])]).toEqual([spelling, false])
       // A credential in a header is not stored with the response.
       if (spelling !== 'plain' || form.body('x') === form.body('y')) continue
-      const askedBefore = asked
+      const callsBefore = calls
       await proxy.settle()
       expect(shows(await readAll(path, request), secrets[provider])).toBe(false)
-      expect(asked).toBe(askedBefore + 1)
+      expect(calls).toBe(callsBefore + 1)
     }
   })
 
@@ -393,7 +393,7 @@ describeOnce('a credential that a provider quotes', backend => {
       spelling = 'plain'
       form = { type: STREAM, body: () => streams[provider] }
       const request = { ...ask(provider === 'anthropic' ? 'claude-haiku-4-5' : 'openai/gpt-4o-mini'), stream: true }
-      const askedBefore = asked
+      const callsBefore = calls
       for (let repeat = 0; repeat < 2; repeat++) {
         const text = await readAll('/chat/completions', request)
         expect(text).toContain('"finish_reason":"stop"')
@@ -402,7 +402,7 @@ describeOnce('a credential that a provider quotes', backend => {
         expect(text).not.toContain(parts[1])
         await proxy.settle()
       }
-      expect(asked).toBe(askedBefore + 2)
+      expect(calls).toBe(callsBefore + 2)
     },
   )
 

@@ -199,22 +199,22 @@ describeOnce('routing', backend => {
   })
 
   test('what one route has answered is no hit on another', async () => {
-    const asked = hello('openai/gpt-oss-120b')
-    expect((await ask(proxy, key, asked)).headers.get('x-proxy-provider')).toBe('openrouter')
+    const body = hello('openai/gpt-oss-120b')
+    expect((await ask(proxy, key, body)).headers.get('x-proxy-provider')).toBe('openrouter')
     await storeKey(stores, project, 'groq', 'sk-own')
-    const direct = await ask(proxy, key, asked)
+    const direct = await ask(proxy, key, body)
     expect([direct.cache, direct.headers.get('x-proxy-provider')]).toEqual(['MISS', 'groq'])
-    const again = await ask(proxy, key, asked)
+    const again = await ask(proxy, key, body)
     expect([again.cache, again.headers.get('x-proxy-provider')]).toEqual(['HIT', 'groq'])
   })
 
   test('an aggregator that is called as a direct provider is keeps its own answers', async () => {
     const environment = { ...upstreams.environment, AGGREGATOR_NAME: 'groq' }
     const renamed = await startProxy({ stores, environment })
-    const asked = hello('openai/gpt-oss-20b')
-    expect((await ask(renamed, key, asked)).cache).toBe('MISS')
+    const body = hello('openai/gpt-oss-20b')
+    expect((await ask(renamed, key, body)).cache).toBe('MISS')
     await storeKey(stores, project, 'groq', 'sk-own')
-    expect((await ask(renamed, key, asked)).cache).toBe('MISS')
+    expect((await ask(renamed, key, body)).cache).toBe('MISS')
     expect(counts()).toMatchObject({ aggregator: 1, groq: 1 })
     await renamed.stop()
   })

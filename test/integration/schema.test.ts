@@ -79,7 +79,7 @@ describeReal('the schema', () => {
   test('says of each table, view and column what it is', async () => {
     const { database } = await openEmpty()
     await migrate(database)
-    const unsaid = await database.call(
+    const undeclared = await database.call(
       `with relations as (
         select c.oid, c.relname from pg_class c where c.relnamespace = 'model_proxy'::regnamespace and c.relkind in ('r', 'p', 'v')
       )
@@ -90,7 +90,7 @@ describeReal('the schema', () => {
       select r.relname, null from relations r where obj_description(r.oid, 'pg_class') is null`,
       [],
     )
-    expect(unsaid).toEqual([])
+    expect(undeclared).toEqual([])
   })
 
   test('names every advisory lock, and no two have one number', async () => {

@@ -123,9 +123,9 @@ describeBackends('seal_answers', backend => {
     await useAll()
     await proxy.query(`select set_setting('${name}', 'semantic_judge_daily_usd', '1')`)
     await proxy.query(`update judge_queue set not_before = now(), attempts = 0`)
-    const isAsked = () =>
+    const isJudgeCalled = () =>
       standin.requests.some(({ bodyText }) => /\\"first\\".*drawings.*\\"second\\".*photographs/.test(bodyText))
-    await waitUntil('the judge is called', async () => isAsked())
+    await waitUntil('the judge is called', async () => isJudgeCalled())
   })
 
   test('what is sealed is served: exactly, in other words, from PostgreSQL alone, and streamed', async () => {
@@ -172,8 +172,8 @@ describeBackends('seal_answers', backend => {
     ])
     expect((await get('matches?')).data[0].wordings).toMatchObject({ asked: OTHER_WORDS, cached: QUESTION })
     const { request_id } = (await get('near_misses?')).data[0]
-    const said = { project_id: `proj_${id}`, request_id, verdict: 'wrong' }
-    expect((await send(proxy, 'POST', '/v1/cache/verdicts', { headers, body: said })).json.wordings.cached).toBe(
+    const feedback = { project_id: `proj_${id}`, request_id, verdict: 'wrong' }
+    expect((await send(proxy, 'POST', '/v1/cache/verdicts', { headers, body: feedback })).json.wordings.cached).toBe(
       QUESTION,
     )
     expect((await get('verdicts?')).data[0].wordings).toContain(QUESTION)

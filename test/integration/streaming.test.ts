@@ -90,20 +90,20 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
           if (isFailure) expect(text).not.toContain('[DONE]')
         }
       }
-      const asked = forms.filter(form => form !== undefined).length * 2
-      expect(upstream.requests).toHaveLength(asked)
+      const count = forms.filter(form => form !== undefined).length * 2
+      expect(upstream.requests).toHaveLength(count)
       const { records, counted } = await readAccounts(proxy)
-      expect(records.map(record => record.cache_result)).toEqual(Array(asked).fill('MISS'))
+      expect(records.map(record => record.cache_result)).toEqual(Array(count).fill('MISS'))
       // An empty response costs nothing, unless its provider reports usage.
       for (const record of records) expect(record.prompt_tokens > 0).toBe(!isEmpty)
-      expect(counted).toBe(isFailure ? 0 : asked)
+      expect(counted).toBe(isFailure ? 0 : count)
     })
 
     test('cut where the client wanted it, an answer is whole', async () => {
       upstream.script({ kind: 'answer', content: 'One two', finishReason: 'length' })
       for (const stream of [true, false]) {
-        const asked = question('How far?', { max_tokens: 2, stream })
-        expect((await ask(proxy, key, asked)).cache).toBe(stream ? 'MISS' : 'HIT')
+        const body = question('How far?', { max_tokens: 2, stream })
+        expect((await ask(proxy, key, body)).cache).toBe(stream ? 'MISS' : 'HIT')
       }
     })
   })

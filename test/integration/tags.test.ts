@@ -46,10 +46,10 @@ describeBackends('tags', backend => {
   })
 
   test('are none of the cache key, be they in the header or in metadata', async () => {
-    const asked = (metadata: Record<string, string>) => ({ ...BODIES['/chat/completions'], seed: 5, metadata })
-    expect((await ask(proxy, key, asked({ team: 'ads' }))).cache).toBe('MISS')
-    expect((await ask(proxy, key, asked({ team: 'search' }))).cache).toBe('HIT')
-    expect((await ask(proxy, key, asked({}), HEADERS)).cache).toBe('HIT')
+    const bodyWith = (metadata: Record<string, string>) => ({ ...BODIES['/chat/completions'], seed: 5, metadata })
+    expect((await ask(proxy, key, bodyWith({ team: 'ads' }))).cache).toBe('MISS')
+    expect((await ask(proxy, key, bodyWith({ team: 'search' }))).cache).toBe('HIT')
+    expect((await ask(proxy, key, bodyWith({}), HEADERS)).cache).toBe('HIT')
   })
 
   test('a bad header is a 400, and does not count', async () => {

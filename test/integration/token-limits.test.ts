@@ -54,11 +54,11 @@ describeBackends('tokens a minute', backend => {
     expect(tokensOf(known)).toEqual([null, null, null])
     await limitTo(10_000)
     expect(await remaining()).toBe(10_000)
-    const asked = await ask(proxy, key, plain('What else?'))
-    expect(tokensOf(asked)).toEqual(['10000', String(10_000 - mostOf(plain('What else?'))), '60s'])
+    const answer = await ask(proxy, key, plain('What else?'))
+    expect(tokensOf(answer)).toEqual(['10000', String(10_000 - mostOf(plain('What else?'))), '60s'])
     await waitUntil(
       'all requests are settled in the window',
-      async () => (await remaining()) === 10_000 - usedBy(asked),
+      async () => (await remaining()) === 10_000 - usedBy(answer),
     )
     upstreams.openai.script({ kind: 'error', status: 500 })
     const failed = await ask(proxy, key, plain('What fails?'))
@@ -66,7 +66,7 @@ describeBackends('tokens a minute', backend => {
     upstreams.reset()
     await waitUntil(
       'all requests are settled in the window',
-      async () => (await remaining()) === 10_000 - usedBy(asked),
+      async () => (await remaining()) === 10_000 - usedBy(answer),
     )
     await limitTo(null)
     expect(tokensOf(await ask(proxy, key, plain('What is known?')))).toEqual([null, null, null])

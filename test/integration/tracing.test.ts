@@ -144,8 +144,8 @@ describeOnce('OpenTelemetry', backend => {
 
   test('a stream’s spans last as long as it does, and followers have no call of their own', async () => {
     upstream.script({ kind: 'answer', content: 'one two three four five', firstByteDelayMs: 1_000, chunkPauseMs: 20 })
-    const asked = question('Streamed?', { stream: true })
-    await Promise.all(Array.from({ length: 3 }, () => ask(proxy, key, asked)))
+    const body = question('Streamed?', { stream: true })
+    await Promise.all(Array.from({ length: 3 }, () => ask(proxy, key, body)))
     const { servers, clients } = await collected(4)
     expect(clients).toHaveLength(1)
     expect(clients[0]?.durationMs).toBeGreaterThan(250)
@@ -230,8 +230,8 @@ describeOnce('OpenTelemetry', backend => {
     await embedding.settle()
     upstream.requests.length = 0
     collector.spans.length = 0
-    const asked = 'Explain how photosynthesis works in leaves, with drawings'
-    expect((await ask(embedding, asking, asked, { traceparent })).cache).toBe('HIT-SEMANTIC')
+    const words = 'Explain how photosynthesis works in leaves, with drawings'
+    expect((await ask(embedding, asking, words, { traceparent })).cache).toBe('HIT-SEMANTIC')
     const { servers, clients } = await collected(3)
     const byPurpose = Object.fromEntries(clients.map(span => [span.attributes['model_proxy.purpose'], span]))
     expect(Object.keys(byPurpose).toSorted()).toEqual(['embedder', 'judge'])

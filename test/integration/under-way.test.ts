@@ -41,7 +41,7 @@ describeOnce('calls under way', backend => {
     return cache
   }
 
-  async function waitUntilAsked(times: number): Promise<void> {
+  async function waitUntilCalled(times: number): Promise<void> {
     await waitUntil(`upstream is asked ${times} times`, () => upstream.counts.total === times)
   }
 
@@ -57,7 +57,7 @@ describeOnce('calls under way', backend => {
     test('leave no answer behind, and are not joined', async () => {
       upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: SLOW_MS })
       const before = ask(proxy, key, 'What is slow?')
-      await waitUntilAsked(1)
+      await waitUntilCalled(1)
       await purge()
       // The first request after a purge informs the process. It does not join the call from before.
       const after = await ask(proxy, key, 'What is slow?')
@@ -70,7 +70,7 @@ describeOnce('calls under way', backend => {
     test('leave nothing behind when no further request comes', async () => {
       upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: SLOW_MS })
       const before = ask(proxy, key, 'What is slow?')
-      await waitUntilAsked(1)
+      await waitUntilCalled(1)
       await purge()
       await before
       expect(await countKept('cache_entries')).toBe(0)
@@ -80,7 +80,7 @@ describeOnce('calls under way', backend => {
     test('leave no vectors behind', async () => {
       upstream.script({ kind: 'answer', firstByteDelayMs: SLOW_MS })
       const before = embed()
-      await waitUntilAsked(1)
+      await waitUntilCalled(1)
       await purge()
       expect(await before).toBe('MISS')
       expect(await countKept('cached_vectors')).toBe(0)
@@ -103,7 +103,7 @@ describeOnce('calls under way', backend => {
       )
       return { leaving, asking }
     })
-    await waitUntilAsked(LEAVING)
+    await waitUntilCalled(LEAVING)
     for (const { leaving } of clients) leaving.abort()
     expect(new Set(await Promise.all(clients.map(client => client.asking)))).toEqual(new Set(['gone']))
     // The cost is settled from their responses.

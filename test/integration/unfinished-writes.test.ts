@@ -70,12 +70,12 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
 
   test('are waited for no longer than a lookup may take, which then finds what was stored before', async () => {
     const { proxy, key } = await start()
-    const asked = question('How do I change the oil of a mower?')
-    expect((await ask(proxy, key, asked)).cache).toBe('MISS')
+    const body = question('How do I change the oil of a mower?')
+    expect((await ask(proxy, key, body)).cache).toBe('MISS')
     await proxy.settle()
     const held = Promise.withResolvers<void>()
     storing = () => held.promise
-    expect((await ask(proxy, key, asked, { 'cache-control': 'no-cache' })).cache).toBe('MISS')
+    expect((await ask(proxy, key, body, { 'cache-control': 'no-cache' })).cache).toBe('MISS')
     // On a busy machine, the lookup itself may time out.
     const inOtherWords = question('how do I change the oil of a mower')
     const find = () => ask(proxy as TestProxy, key, inOtherWords, { 'cache-control': 'only-if-cached' })

@@ -95,9 +95,9 @@ describeOnce('streams that their clients do not read', backend => {
   })
 
   async function askSlowly(text: string) {
-    const asked = post(proxy, key, '/chat/completions', question(text, { stream: true }))
+    const responding = post(proxy, key, '/chat/completions', question(text, { stream: true }))
     const call = await upstream.nextCall()
-    const reader = ((await asked).body as ReadableStream<Uint8Array>).getReader()
+    const reader = ((await responding).body as ReadableStream<Uint8Array>).getReader()
     async function readAll(): Promise<string> {
       let read = ''
       for (;;) {

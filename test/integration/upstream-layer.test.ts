@@ -130,13 +130,13 @@ describeOnce('the upstream layer', backend => {
     test('a provider’s rate-limit headers do, on misses', async () => {
       const headers = { 'x-ratelimit-remaining-requests': '7', 'x-ratelimit-reset-tokens': '6ms', 'set-cookie': 'a=b' }
       upstreams.aggregator.script({ kind: 'answer', headers })
-      const asked = hello()
-      const miss = await ask(proxy, key, asked)
+      const body = hello()
+      const miss = await ask(proxy, key, body)
       // For requests, the client sees the limits of its own key.
       expect(miss.headers.get('x-ratelimit-remaining-requests')).toMatch(/^9{9}$/)
       expect(miss.headers.get('x-ratelimit-reset-tokens')).toBe('6ms')
       expect(miss.headers.get('set-cookie')).toBeNull()
-      const hit = await ask(proxy, key, asked)
+      const hit = await ask(proxy, key, body)
       expect([hit.cache, hit.headers.get('x-ratelimit-reset-tokens')]).toEqual(['HIT', null])
     })
 
@@ -235,11 +235,11 @@ describeOnce('the upstream layer', backend => {
     })
 
     test('leave hits alone', async () => {
-      const asked = hello()
-      await ask(proxy, key, asked)
+      const body = hello()
+      await ask(proxy, key, body)
       await openCircuit()
       expect((await ask(proxy, key, hello())).status).toBe(503)
-      expect((await ask(proxy, key, asked)).cache).toBe('HIT')
+      expect((await ask(proxy, key, body)).cache).toBe('HIT')
     })
   })
 
@@ -289,17 +289,17 @@ describeOnce('the upstream layer', backend => {
     test('are kept as what they are, never as the wanted model’s answer', async () => {
       await fallBackTo('llama-3.1-8b-instant')
       upstreams.openai.script({ kind: 'error', status: 503 })
-      const asked = wanted()
-      expect(whoAnswered(await ask(proxy, key, asked))).toEqual(['MISS', 'groq', 'llama-3.1-8b-instant'])
+      const body = wanted()
+      expect(whoAnswered(await ask(proxy, key, body))).toEqual(['MISS', 'groq', 'llama-3.1-8b-instant'])
       // While the requested model is unavailable, the fallback's stored response is found.
-      expect(whoAnswered(await ask(proxy, key, asked))).toEqual(['HIT', 'groq', 'llama-3.1-8b-instant'])
-      const direct = await ask(proxy, key, { ...asked, model: 'llama-3.1-8b-instant' })
+      expect(whoAnswered(await ask(proxy, key, body))).toEqual(['HIT', 'groq', 'llama-3.1-8b-instant'])
+      const direct = await ask(proxy, key, { ...body, model: 'llama-3.1-8b-instant' })
       expect(whoAnswered(direct)).toEqual(['HIT', 'groq', 'llama-3.1-8b-instant'])
       expect(upstreams.groq.requests).toHaveLength(1)
 
       upstreams.openai.script({ kind: 'answer' })
-      expect(whoAnswered(await ask(proxy, key, asked))).toEqual(['MISS', 'openai', 'gpt-4o-mini'])
-      expect(whoAnswered(await ask(proxy, key, asked))).toEqual(['HIT', 'openai', 'gpt-4o-mini'])
+      expect(whoAnswered(await ask(proxy, key, body))).toEqual(['MISS', 'openai', 'gpt-4o-mini'])
+      expect(whoAnswered(await ask(proxy, key, body))).toEqual(['HIT', 'openai', 'gpt-4o-mini'])
     })
 
     test('stream', async () => {
@@ -376,9 +376,9 @@ describeOnce('the upstream layer', backend => {
       await fallBackTo('llama-3.1-8b-instant')
       upstreams.openai.script({ kind: 'error', status: 500, firstByteDelayMs: 30 })
       upstreams.groq.script({ kind: 'answer', firstByteDelayMs: 100 })
-      const asked = wanted()
+      const body = wanted()
       const answers = await Promise.all(
-        Array.from({ length: 40 }, (_, i) => ask(proxy, key, { ...asked, stream: i % 2 === 0 })),
+        Array.from({ length: 40 }, (_, i) => ask(proxy, key, { ...body, stream: i % 2 === 0 })),
       )
       expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([200]))
       expect(new Set(answers.map(answer => answer.headers.get('x-proxy-provider')))).toEqual(new Set(['groq']))

@@ -169,8 +169,8 @@ test('what it runs with is small: the package alone, and a checkout without what
   const checkout = join(machine, 'checkout')
   mkdirSync(checkout)
   for (const name of ['package.json', 'bun.lock', 'bunfig.toml']) cpSync(join(root, name), join(checkout, name))
-  const asked = ['install', '--production', '--frozen-lockfile', '--ignore-scripts']
-  const installed = Bun.spawnSync([process.execPath, ...asked], { cwd: checkout, stdout: 'pipe', stderr: 'pipe' })
+  const args = ['install', '--production', '--frozen-lockfile', '--ignore-scripts']
+  const installed = Bun.spawnSync([process.execPath, ...args], { cwd: checkout, stdout: 'pipe', stderr: 'pipe' })
   expect(installed.exitCode, installed.stderr.toString()).toBe(0)
   const size = mebibytesOf(join(checkout, 'node_modules'))
   expect(size).toBeGreaterThan(50)
@@ -226,8 +226,8 @@ describe('the program as one file', () => {
     const dataDir = temporaryFolderIn('data')
     const proxy = await startProxyProcess({ ...bare(), DATA_DIR: dataDir, EMBEDDED_PG_PORT: port }, { server: program })
     const url = `postgres://postgres@127.0.0.1:${port}/postgres?passfile=${dataDir}/psql.pgpass`
-    const asked = Bun.spawnSync([psqlPath ?? '', url, '-qAtc', "select '[1,2]'::vector <=> '[2,1]'"])
-    expect(Number(asked.stdout)).toBeCloseTo(0.2)
+    const psql = Bun.spawnSync([psqlPath ?? '', url, '-qAtc', "select '[1,2]'::vector <=> '[2,1]'"])
+    expect(Number(psql.stdout)).toBeCloseTo(0.2)
     proxy.signal('SIGTERM')
     expect(await proxy.ended()).toBe(0)
   })

@@ -59,9 +59,9 @@ describeOnce('the admin API through the openai package', backend => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const limits = organization.projects.spendLimit
     await expect(limits.retrieve(id)).rejects.toMatchObject({ status: 404 })
-    const asked = { currency: 'USD', interval: 'month', threshold_amount: 1_250 } as const
-    const reported = { ...asked, object: 'project.spend_limit', enforcement: { status: 'inactive' } }
-    expect(await limits.update(id, asked)).toEqual(reported)
+    const requested = { currency: 'USD', interval: 'month', threshold_amount: 1_250 } as const
+    const reported = { ...requested, object: 'project.spend_limit', enforcement: { status: 'inactive' } }
+    expect(await limits.update(id, requested)).toEqual(reported)
     expect(await limits.retrieve(id)).toEqual(reported)
     const path = `/v1/organization/projects/${id}/budgets`
     // Spend limits are in cents, budgets in US dollars.
@@ -86,12 +86,12 @@ describeOnce('the admin API through the openai package', backend => {
   test('the organization’s spend limit is the budget of all projects together, those made later among them', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     await expect(organization.spendLimit.retrieve()).rejects.toMatchObject({ status: 404 })
-    const asked = { currency: 'USD', interval: 'month', threshold_amount: 0 } as const
-    const reported = { ...asked, object: 'organization.spend_limit', enforcement: { status: 'enforcing' } }
-    expect(await organization.spendLimit.update({ ...asked, threshold_amount: 99 })).toMatchObject({
+    const requested = { currency: 'USD', interval: 'month', threshold_amount: 0 } as const
+    const reported = { ...requested, object: 'organization.spend_limit', enforcement: { status: 'enforcing' } }
+    expect(await organization.spendLimit.update({ ...requested, threshold_amount: 99 })).toMatchObject({
       threshold_amount: 99,
     })
-    expect(await organization.spendLimit.update(asked)).toEqual(reported)
+    expect(await organization.spendLimit.update(requested)).toEqual(reported)
     expect(await organization.spendLimit.retrieve()).toEqual(reported)
     const newer = await organization.projects.create({ name: 'newer' })
     expect((await get(`/v1/organization/projects/${id}/budgets`)).json.data).toEqual([])
@@ -116,14 +116,18 @@ describeOnce('the admin API through the openai package', backend => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const channel = { type: 'email' as const, recipients: ['ops@example.org'], subject_prefix: 'Money' }
     const amount = { currency: 'USD', interval: 'month', threshold_amount: 500 } as const
-    const asked = { ...amount, notification_channel: channel }
+    const requested = { ...amount, notification_channel: channel }
     const { spendAlerts } = organization.projects
-    const made = await spendAlerts.create(id, asked)
-    expect(made).toEqual({ ...asked, id: expect.stringMatching(/^spend_alert_\d+$/), object: 'project.spend_alert' })
+    const made = await spendAlerts.create(id, requested)
+    expect(made).toEqual({
+      ...requested,
+      id: expect.stringMatching(/^spend_alert_\d+$/),
+      object: 'project.spend_alert',
+    })
     expect(await spendAlerts.retrieve(made.id, { project_id: id })).toEqual(made)
-    const changed = { ...asked, threshold_amount: 501, notification_channel: { ...channel, subject_prefix: null } }
+    const changed = { ...requested, threshold_amount: 501, notification_channel: { ...channel, subject_prefix: null } }
     expect(await spendAlerts.update(made.id, { project_id: id, ...changed })).toEqual({ ...made, ...changed })
-    const others = [2, 3].map(threshold_amount => spendAlerts.create(id, { ...asked, threshold_amount }))
+    const others = [2, 3].map(threshold_amount => spendAlerts.create(id, { ...requested, threshold_amount }))
     await Promise.all(others)
     const amounts = async (page: AsyncIterable<{ threshold_amount: number }>) =>
       (await toArray(page)).map(each => each.threshold_amount)
@@ -144,7 +148,7 @@ describeOnce('the admin API through the openai package', backend => {
     await organization.projects.spendLimit.delete(id)
     expect(await toArray(spendAlerts.list(id))).toHaveLength(3)
 
-    const all = await organization.spendAlerts.create(asked)
+    const all = await organization.spendAlerts.create(requested)
     expect(all).toMatchObject({ object: 'organization.spend_alert', threshold_amount: 500 })
     expect(await organization.spendAlerts.retrieve(all.id)).toEqual(all)
     expect(await organization.spendAlerts.update(all.id, changed)).toMatchObject({ threshold_amount: 501 })
@@ -167,9 +171,11 @@ describeOnce('the admin API through the openai package', backend => {
       { notification_channel: { type: 'email', recipients: ['nobody'] } },
       { notification_channel: { type: 'email', recipients: [] } },
     ])
-      await expect(spendAlerts.create(id, { ...asked, ...bad } as typeof asked)).rejects.toMatchObject({ status: 400 })
-    for (let at = 0; at < 20; at++) await spendAlerts.create(id, asked)
-    await expect(spendAlerts.create(id, asked)).rejects.toThrow(/20 spend alerts already/)
+      await expect(spendAlerts.create(id, { ...requested, ...bad } as typeof requested)).rejects.toMatchObject({
+        status: 400,
+      })
+    for (let at = 0; at < 20; at++) await spendAlerts.create(id, requested)
+    await expect(spendAlerts.create(id, requested)).rejects.toThrow(/20 spend alerts already/)
   })
 
   test('a path that is not there is the admin API’s to refuse, whoever asks', async () => {
@@ -286,11 +292,14 @@ describeOnce('the admin API through the openai package', backend => {
   test('who is invited becomes a member at once, and the invite is pending until it is taken up', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const { invites } = organization
-    const asked = { email: 'New@Example.org', role: 'reader', projects: [{ id, role: 'owner' }] } as const
-    const unknown = { ...asked, projects: [asked.projects[0], { id: 'proj_999999999', role: 'member' as const }] }
+    const requested = { email: 'New@Example.org', role: 'reader', projects: [{ id, role: 'owner' }] } as const
+    const unknown = {
+      ...requested,
+      projects: [requested.projects[0], { id: 'proj_999999999', role: 'member' as const }],
+    }
     await expect(invites.create(unknown)).rejects.toMatchObject({ status: 404 })
-    const made = (await post('/v1/organization/invites', asked)).json
-    expect(made).toMatchObject({ email: 'new@example.org', status: 'pending', projects: asked.projects })
+    const made = (await post('/v1/organization/invites', requested)).json
+    expect(made).toMatchObject({ email: 'new@example.org', status: 'pending', projects: requested.projects })
     await expect(invites.create({ email: 'new@example.org', role: 'reader' })).rejects.toMatchObject({ status: 409 })
     const { invitation, ...shown } = made
     expect(await invites.retrieve(made.id)).toEqual(shown)

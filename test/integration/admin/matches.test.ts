@@ -87,8 +87,8 @@ describeBackends('matches and near misses', backend => {
         },
       },
     ])
-    const said = await say(hit.id, 'wrong')
-    expect([said.status, said.json]).toMatchObject([200, { verdict: 'different', verdict_source: 'person' }])
+    const given = await say(hit.id, 'wrong')
+    expect([given.status, given.json]).toMatchObject([200, { verdict: 'different', verdict_source: 'person' }])
     expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ cache: 'MISS', reason: 'unverified:verdict' })
     expect((await say(hit.id, 'right')).json).toMatchObject({ verdict: 'same' })
     expect(await served(OTHER_WORDS, PASSING)).toMatchObject({ cache: 'HIT-SEMANTIC' })

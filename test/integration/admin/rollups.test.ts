@@ -78,9 +78,9 @@ describeBackends('usage by any length of time', backend => {
       [null, 'project', 'test'].map(of_key_type => ({ width, of_key_type })),
     )
     for (const overview of draw(overviews)) {
-      const asked = { from_time: `${from_time}`, until_time: `${until_time}`, zone: 'Asia/Kolkata', ...overview }
+      const parameters = { from_time: `${from_time}`, until_time: `${until_time}`, zone: 'Asia/Kolkata', ...overview }
       const read = (of_projects: number[] | null, id = user?.id) =>
-        callAsActor(actorOf(id), 'usage_overview', { ...asked, of_projects, of_model: null, of_key: null })
+        callAsActor(actorOf(id), 'usage_overview', { ...parameters, of_projects, of_model: null, of_key: null })
       const all = await read(null)
       expect(all.length).toBeGreaterThan(3)
       expect(all).toEqual(await read(everybody.map(({ id }) => id)))

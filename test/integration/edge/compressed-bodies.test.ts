@@ -74,12 +74,12 @@ describeOnce('compressed bodies', backend => {
   })
 
   describe.each([...CODINGS, 'x-gzip', 'GZIP', 'identity, br', 'gzip, zstd', 'zstd, br, deflate'])('%s', codings => {
-    const asked = (name: string) => ({ ...CHAT, messages: [{ role: 'user', content: `${name} ${codings}` }] })
+    const bodyOf = (name: string) => ({ ...CHAT, messages: [{ role: 'user', content: `${name} ${codings}` }] })
 
     test.each([false, true])(
       'is the same request as without it, and is unknown to the provider; in chunks: %s',
       async isChunked => {
-        const body = asked(`Same ${isChunked}?`)
+        const body = bodyOf(`Same ${isChunked}?`)
         const first = await send('/chat/completions', body, { codings, isChunked })
         expect([first.status, first.cache], first.text).toEqual([200, 'MISS'])
         const [request] = upstreams.aggregator.requests

@@ -23,11 +23,11 @@ describeEmbedded('connections that idle after an answer', backend => {
     const { promise, resolve } = Promise.withResolvers<string>()
     const request = `POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     let received = ''
-    let asked = 1
+    let requests = 1
     const socket = connect(proxy.port, '127.0.0.1', () => socket.write(request))
     socket.on('data', data => {
       received += data.toString('latin1')
-      if (received.split('HTTP/1.1 ').length - 1 === asked && isWhole(received) && asked++ < times)
+      if (received.split('HTTP/1.1 ').length - 1 === requests && isWhole(received) && requests++ < times)
         socket.write(request)
     })
     socket.on('close', () => resolve(received))
