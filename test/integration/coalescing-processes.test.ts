@@ -215,7 +215,7 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test('the last to leave, wherever it is, ends the upstream call', async () => {
     upstream.reset()
-    heard.clear()
+    followers.clear()
     upstream.script({ kind: 'hang', after: 'nothing' })
     const leaving = new AbortController()
     const clients = [0, 1].map(async i => {
@@ -224,7 +224,7 @@ describeReal('identical requests in flight over several proxies', backend => {
       const body = question('Anyone?', { model: 'unknown/unpriced' })
       await post(proxyAt(i), key, '/chat/completions', body, { signal: leaving.signal })
     })
-    await waitUntil('the other has joined', () => heard.size === 1)
+    await waitUntil('the other has joined', () => followers.size === 1)
     leaving.abort()
     await Promise.allSettled(clients)
     await waitUntil('the upstream call is ended', () => upstream.counts.aborted === 1)
@@ -233,7 +233,7 @@ describeReal('identical requests in flight over several proxies', backend => {
 
   test('who left a shared call of another proxy finds it again', async () => {
     upstream.reset()
-    heard.clear()
+    followers.clear()
     upstream.script({ kind: 'answer', contentChars: 60, firstByteDelayMs: 300, chunkPauseMs: 60 })
     const leader = ask(proxyAt(0), key, question('Back so soon?', { stream: true }))
     await waitUntil('the request reaches the upstream', () => upstream.counts.active === 1)
@@ -241,7 +241,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     const left = post(proxyAt(1), key, '/chat/completions', question('Back so soon?', { stream: true }), {
       signal: leaving.signal,
     })
-    await waitUntil('the other has joined', () => heard.size === 1)
+    await waitUntil('the other has joined', () => followers.size === 1)
     leaving.abort()
     await expect(left).rejects.toThrow()
     await Bun.sleep(50)

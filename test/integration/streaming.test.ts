@@ -310,7 +310,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
     const { call, read } = await open('In parts?')
     const event = Buffer.from(eventOf('é漢👩‍👩‍👧'))
     await call.send(event.subarray(0, 90).toString('latin1'))
-    const heard = read()
+    const reading = read()
     // The proxy has read the first part by then, and keeps it.
     await Bun.sleep(30)
     await call.send(eventOf('x').slice(0, 0) + event.subarray(90).toString('latin1'))
