@@ -1,4 +1,4 @@
-/** Every place in which somebody else's text can stand: in bodies, forms, headers and addresses of requests. */
+/** Every place where a request can contain untrusted text: in bodies, forms, headers and URLs. */
 import { readFileSync } from 'node:fs'
 import { allowedMethodsOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import type { RouteTarget } from '../../src/pipeline/request/request.ts'
@@ -7,7 +7,7 @@ import { traitsOf } from '../../src/providers/stored-object-collections.ts'
 import { COLLECTIONS } from './stored-object-paths.ts'
 import { type Place, placesOf, readTypes } from './typed-places.ts'
 
-/** Which type of which package a door's body has, and a body that is answered. */
+/** An endpoint's request body: the vendor package and type that describe it, and an example that succeeds. */
 interface BodyOfDoor {
   from: 'openai' | '@anthropic-ai/sdk' | null
   type: string
@@ -86,7 +86,7 @@ const BODIES: Record<string, BodyOfDoor> = {
   '/cache/explain': { from: 'openai', type: 'ChatCompletionCreateParamsBase', body: CHAT },
 }
 
-/** Doors that take a body, from the tables by which requests find theirs. */
+/** Endpoints that accept a body, read from the routing tables. */
 export const BODY_DOORS = [
   ...Object.keys(TARGETS_BY_PATH).filter(path =>
     allowedMethodsOf(TARGETS_BY_PATH[path] as RouteTarget).includes('POST'),
@@ -106,7 +106,7 @@ const types = new Map<string, ReturnType<typeof readTypes>>()
 
 export function bodyPlacesOf(path: string): Place[] {
   const door = BODIES[path]
-  if (!door) throw new Error(`${path} is a new door: say what its body is`)
+  if (!door) throw new Error(`${path} has no example body: add it to BODIES`)
   const { from, type, body } = door
   const own = Object.keys(body).map((name): Place => ({ path: `.${name}`, write: text => ({ [name]: text }) }))
   const known = from && (types.get(from) ?? types.set(from, readTypes(from)).get(from))
@@ -116,7 +116,7 @@ export function bodyPlacesOf(path: string): Place[] {
   return places.map(place => ({ path: place.path, write: text => ({ ...body, ...pickWritten(place, text) }) }))
 }
 
-/** The one field that the place is in. */
+/** Returns only the field that contains the place. */
 function pickWritten({ path, write }: Place, text: string): Record<string, unknown> {
   const [, field = ''] = /^\.(\{name\}|[^.[<]+)/.exec(path.replace(/^<[^>]*>/, '')) ?? []
   const name = field === '{name}' ? text : field
@@ -124,7 +124,7 @@ function pickWritten({ path, write }: Place, text: string): Record<string, unkno
   return { [name]: written[name] }
 }
 
-/** What can be a form's: the names and values of fields, the name and type of a file. */
+/** Places in a form: the names and values of fields, and the name, id and content of a file. */
 export const FORM_PLACES: Record<string, (text: string) => FormData> = {
   'a field’s name': text => formOf(form => form.set(text, 'x')),
   'a field’s name in brackets': text => formOf(form => form.set(`mask[${text}`, 'x')),
@@ -145,7 +145,7 @@ function formOf(change: (form: FormData) => void): FormData {
   return form
 }
 
-/** Headers that the source reads by their names. */
+/** Headers that the source code reads by name. */
 export const READ_HEADERS: readonly string[] = [
   ...new Set(
     [...new Bun.Glob('src/**/*.ts').scanSync()].flatMap(file =>
@@ -162,7 +162,7 @@ function readString(file: string): string {
   return readFileSync(file, 'utf8')
 }
 
-/** Ids, models and questions in addresses. */
+/** URLs that contain the text as an id, a model, or the name or value of a query parameter. */
 export const ADDRESSES: Record<string, (text: string) => string> = {
   'a path': text => `/${text}`,
   'a model': text => `/models/${text}`,

@@ -1,4 +1,4 @@
-/** Vitest runs this for every test file: modules are read once a worker, so that none of them can say what ends with a file. */
+/** Vitest runs this module for every test file. A worker loads other modules once, so an `afterAll` in them would cover one file only. */
 import { afterAll } from 'vitest'
 import { endLeftProcesses } from './left-processes.ts'
 

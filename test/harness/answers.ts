@@ -1,4 +1,4 @@
-/** Answers to store and questions to ask, for tests of the cache's SQL. */
+/** Responses to store and prompts to search for, in tests of the cache's SQL. */
 import { callFunction } from '../../src/postgres/call.ts'
 import type { Database } from '../../src/postgres/database.ts'
 import type { CacheSearch } from '../../src/postgres/search-cache.ts'
@@ -9,7 +9,10 @@ export const DIMENSIONS = 64
 
 export const sha256 = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
-/** A vector of the text's own, unlike those of others; bent a little, it stays far more similar than that. */
+/**
+ * Returns a vector derived from the text. A small `bend` changes it slightly; it stays far more similar to itself than to other texts'
+ * vectors.
+ */
 export function vectorOf(text: string, bend = 0): string {
   let state = Bun.hash.xxHash32(text)
   const next = () => {
@@ -57,7 +60,7 @@ export function answerTo(prompt: string, { projectId, spaceId, context }: Place)
   }
 }
 
-/** The same, asked a little differently. */
+/** Returns a search for the same prompt with slightly different words. */
 export function rewordingOf(prompt: string, { projectId, spaceId, context }: Place): CacheSearch {
   return {
     projectId,
@@ -72,7 +75,7 @@ export function rewordingOf(prompt: string, { projectId, spaceId, context }: Pla
   }
 }
 
-/** Prompts `from` to `to`, in batches. */
+/** Stores prompts `from` to `to`, in batches of 50. */
 export async function storePrompts(database: Database, place: Place, from: number, to: number): Promise<void> {
   for (let start = from; start < to; start += 50) {
     const batch = Array.from({ length: Math.min(50, to - start) }, (_, i) => answerTo(`prompt ${start + i}`, place))

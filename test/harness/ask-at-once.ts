@@ -1,10 +1,10 @@
-/** Many requests at the very same time, of which a limit lets some pass. */
+/** Sends many requests at the same moment. A limit admits some of them. */
 import type { Scenario } from '../standin/scenario.ts'
 import type { Standin } from '../standin/server.ts'
 import type { Answer } from './client.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** The provider answers none before each has reached it or was told to come back. */
+/** The provider responds only after each request has arrived at it or was rejected. */
 export function askAtOnce(
   upstream: Standin,
   count: number,
@@ -12,15 +12,15 @@ export function askAtOnce(
   scenario: Scenario = { kind: 'answer' },
 ): Promise<Answer[]> {
   const before = upstream.requests.length
-  let refused = 0
+  let rejected = 0
   upstream.script(async () => {
-    await waitUntil('each is asked or refused', () => upstream.requests.length - before + refused >= count)
+    await waitUntil('each request arrived or was rejected', () => upstream.requests.length - before + rejected >= count)
     return scenario
   })
-  const askNoting = async (n: number) => {
+  const askCounting = async (n: number) => {
     const answer = await ask(n)
-    if (answer.status === 429) refused++
+    if (answer.status === 429) rejected++
     return answer
   }
-  return Promise.all(Array.from({ length: count }, (_, n) => askNoting(n)))
+  return Promise.all(Array.from({ length: count }, (_, n) => askCounting(n)))
 }

@@ -1,4 +1,4 @@
-/** Runs tests on the embedded backend, or on the real one where DATABASE_URL and REDIS_URL are set; at full depth on both. */
+/** Runs tests on the embedded backend, or on the real one if DATABASE_URL and REDIS_URL are set; at full depth on both. */
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, inject } from 'vitest'
@@ -23,20 +23,20 @@ import { waitUntil } from './wait-until.ts'
 export interface Stores {
   database: Database
   store: FastStore
-  /** For processes of their own, and for psql; null where the backend has none. */
+  /** URLs for child processes and psql. Null if the backend has none. */
   databaseUrl: string | null
   redisUrl: string | null
-  /** Of what is in Redis, where there is one. */
+  /** Signs the entries in Redis. Undefined without Redis. */
   entries?: SignedEntries
 }
 
 export interface Backend {
   name: 'embedded' | 'real'
-  /** Stores for the group alone, migrated and emptied of what an earlier test left; they are the harness's to close. */
+  /** Opens stores for this group of tests: migrated, and without data of earlier tests. The harness closes them. */
   open(): Promise<Stores>
 }
 
-/** Defines the tests on the real backend where there is one, else on the embedded one; at full depth once for each. */
+/** Defines the tests on the real backend if it is configured, else on the embedded one; at full depth on both. */
 export function describeBackends(title: string, define: (backend: Backend) => void): void {
   const hasReal = inject('real') !== null
   if (inject('depth').isFull || !hasReal)
@@ -44,18 +44,18 @@ export function describeBackends(title: string, define: (backend: Backend) => vo
   if (hasReal) describe(`${title} (real)`, () => define(shared('real', openReal)))
 }
 
-/** Defines the tests on the embedded backend alone, for what knows nothing of stores and takes its time. */
+/** Defines the tests on the embedded backend only, for slow tests that do not depend on the stores. */
 export function describeEmbedded(title: string, define: (backend: Backend) => void): void {
   describe(title, () => define(shared('embedded', openEmbedded)))
 }
 
-/** Defines the tests on one backend, the real one where there is one: for what other tests show to be the same on any. */
+/** Defines the tests on one backend, the real one if it is configured: for behaviour that other tests compare between backends. */
 export function describeOnce(title: string, define: (backend: Backend) => void): void {
   const [name, open] = inject('real') ? (['real', openReal] as const) : (['embedded', openEmbedded] as const)
   describe(`${title} (${name})`, () => define(shared(name, open)))
 }
 
-/** Defines the tests on real stores alone, for what the embedded backend cannot do: several processes, faults. */
+/** Defines the tests on real stores only: for several processes and faults, which the embedded backend cannot run. */
 export function describeReal(title: string, define: (backend: Backend) => void): void {
   describe.skipIf(!inject('real'))(`${title} (real)`, () => define(shared('real', openReal)))
 }
@@ -64,7 +64,7 @@ interface OpenStores extends Stores {
   close(): Promise<void>
 }
 
-/** Opens once, at first need; empties each time. */
+/** Opens the stores at the first call and empties them at each call. */
 function shared(name: Backend['name'], open: () => Promise<OpenStores>): Backend {
   let opened: Promise<OpenStores> | null = null
   afterAll(async () => {
@@ -98,7 +98,7 @@ async function openReal(): Promise<OpenStores> {
   await runAsAdmin(real.adminUrl, nameTablesIn(name))
   const database = holdToTypes(openServerDatabase({ url: url.href }))
   const installationId = await callFunction(database, 'installation_id', {})
-  // As a proxy without an ENCRYPTION_KEY does.
+  // Derives the key from the installation id, as a proxy without an ENCRYPTION_KEY does.
   const tags = createEntrySigner({ current: Buffer.from(installationId), others: [] }, installationId)
   const guarded = createFallbackStore(openRedisStore(connectRedis(real.redisUrl), installationId))
   const store = createSignedStore(guarded, { signer: tags, onInvalidSignature: () => {} })
@@ -111,13 +111,13 @@ async function openReal(): Promise<OpenStores> {
     entries: store,
     async close() {
       await Promise.all([database.close(), store.close()])
-      // Those of a cluster go with it.
+      // The cluster is deleted with its databases.
       if (!real.isCluster) await runAsAdmin(real.adminUrl, `drop database ${name} with (force)`)
     },
   }
 }
 
-/** As each process has one; it listens. `close` it. */
+/** Opens a bus as each process has one, and waits until it receives its own messages. The caller closes it with `close`. */
 export async function openBus({ database, redisUrl, entries }: Stores): Promise<ProcessBus> {
   if (redisUrl === null || !entries) throw new Error('There is no Redis')
   const redis = connectRedis(redisUrl)
@@ -136,18 +136,18 @@ export async function openBus({ database, redisUrl, entries }: Stores): Promise<
       redis.disconnect()
     },
   }
-  // An empty message says nothing to anybody.
+  // Receivers ignore an empty message.
   await waitUntil('the bus hears itself', () => bus.send(bus.processId, new Uint8Array(0)).catch(() => false))
   return bus
 }
 
-/** Until the store's connection is open; before, commands fail at once. */
+/** Waits until the store's connection is open; before that, commands fail immediately. */
 export async function waitForRedis(store: FastStore): Promise<void> {
   const isOpen = () =>
     store.ping().then(
       () => true,
       () => false,
     )
-  // On a busy machine a connection takes more than a second, and is tried again.
+  // On a busy machine a connection can take longer than a second, and the store then retries.
   await waitUntil('Redis answers', isOpen)
 }

@@ -1,7 +1,7 @@
-/** What a process that a test starts finds set: its settings are the test's to choose, not the machine's. */
+/** The environment of a child process that a test starts: without the machine's settings, so that each test chooses its own. */
 
 export function bareEnvironment(): Record<string, string> {
-  // How WebAssembly is compiled is none of the proxy's settings.
+  // This variable configures the WebAssembly compiler, not the proxy.
   const { PATH = '', HOME = '', BUN_JSC_useBBQTierUpChecks = '1' } = process.env
   return { PATH, HOME, BUN_JSC_useBBQTierUpChecks }
 }

@@ -1,4 +1,4 @@
-/** A small request for each path that a model answers. */
+/** A small request for each endpoint that calls a model. */
 const MESSAGES = [{ role: 'user', content: 'What is the capital of France?' }]
 
 export const BODIES: Record<string, Record<string, unknown>> = {

@@ -1,14 +1,14 @@
 /**
- * For `bun run mutate`: runs each test that must notice broken SQL as it is, then in turn with each break and as it is again, and says which
- * of these runs failed. One process for many breaks: to start one takes far longer than most tests.
+ * Used by `bun run mutate`. Runs each test that must detect broken SQL with the intact SQL, then with each break, then with the intact SQL
+ * again, and reports which of these runs failed. One process runs many breaks, because its start takes longer than most tests.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, type RunnerTask, type RunnerTestSuite } from 'vitest'
 import { embeddedInUse } from './take-embedded.ts'
 
-/** One break, and what came of it. */
+/** One break and its result. */
 export interface SqlBreak {
-  /** Part of the names of the tests that must notice; undefined: of all. */
+  /** Part of the names of the tests that must fail; undefined: any test. */
   test?: string | undefined
   broken: string
   whole: string

@@ -1,7 +1,7 @@
-/** Requests as a client sends them, and what a test looks at in their answers. */
+/** Sends requests as a client does, and returns the parts of responses that tests read. */
 import { question } from './chat.ts'
 
-/** Where to: its `baseUrl` ends in /v1. */
+/** A server. Its `baseUrl` ends in /v1. */
 export interface Addressed {
   baseUrl: string
 }
@@ -16,12 +16,12 @@ export interface Answer {
   headers: Headers
   cache: string | null
   text: string
-  /** Null where the answer is no JSON. */
+  /** Null if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
   json: any
 }
 
-/** One chat request, read to its end. A string is the question of an ordinary one. */
+/** Sends one chat request and reads the response to its end. A string is the prompt of a default request. */
 export async function ask(
   to: Addressed,
   key: string,
@@ -32,7 +32,7 @@ export async function ask(
   return readAnswer(await post(to, key, '/chat/completions', asked, { headers }))
 }
 
-/** Hands the response over as it comes. `path` follows `baseUrl`; a string is sent as it is. */
+/** Sends a request and returns its response unread. `path` follows `baseUrl`; a string body is sent unchanged. */
 export function post(
   to: Addressed,
   key: string,
@@ -48,7 +48,7 @@ export function post(
   })
 }
 
-/** Without a key where none is given. */
+/** Sends a GET request, without an Authorization header if no key is given. */
 export function get(to: Addressed, path: string, key?: string, { headers, signal }: Sending = {}): Promise<Response> {
   return fetch(`${to.baseUrl}${path}`, {
     headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers },

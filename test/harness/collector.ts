@@ -1,4 +1,4 @@
-/** A collector of OpenTelemetry: takes OTLP over HTTP and reads it with the code that its own protocol files generate. */
+/** An OpenTelemetry collector: receives OTLP over HTTP and decodes it with code generated from OpenTelemetry's own protocol files. */
 import { gunzipSync } from 'node:zlib'
 import generated from 'otlp-decoder/build/src/generated/root.js'
 
@@ -8,7 +8,7 @@ export interface CollectedSpan {
   kind: number
   traceId: string
   spanId: string
-  /** Empty for none. */
+  /** Empty for a root span. */
   parentSpanId: string
   traceState: string
   /** 2: ERROR. */
@@ -19,14 +19,14 @@ export interface CollectedSpan {
 }
 
 export interface Collector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   url: string
   spans: CollectedSpan[]
-  /** Headers of each delivery. */
+  /** The headers of each delivery. */
   deliveries: Headers[]
-  /** The text of all that came, for what must not be in it. */
+  /** All received data as text, to check that it does not contain a secret. */
   text(): string
-  /** The status of deliveries from now on; what gets another than 200 is not taken. */
+  /** Sets the status of later deliveries. Deliveries with a status other than 200 are discarded. */
   answerWith(status: number): void
   stop(): Promise<void>
 }
@@ -70,7 +70,7 @@ interface Attribute {
   value: Record<string, unknown>
 }
 
-/** Throws when the bytes are no such message. */
+/** Throws if the bytes are not a valid export request. */
 function readSpans(bytes: Uint8Array): CollectedSpan[] {
   const message = ExportTraceServiceRequest.decode(bytes)
   const wrong = ExportTraceServiceRequest.verify(message)

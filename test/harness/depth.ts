@@ -1,7 +1,7 @@
 /**
- * How much of what could be tested a run tests. By default a tenth of each matrix of cases and 20 runs of each property; with
- * `TEST_DEPTH=full`, as in CI, all cases, 100 runs, and the embedded and the real stores. `TEST_SEED` decides what is drawn: the same in
- * every run, so that a change is not rejected for what it did not touch; `random` draws something else.
+ * Selects how many test cases a run contains. By default: a tenth of each matrix of cases and 20 runs of each property. With
+ * `TEST_DEPTH=full`, as in CI: all cases, 100 runs, and both the embedded and the real stores. `TEST_SEED` determines the selection. It is
+ * the same in every run, so that a change never fails on cases that it did not touch; `random` selects different cases.
  */
 import fc from 'fast-check'
 import { inject } from 'vitest'
@@ -18,12 +18,12 @@ export interface Depth {
 
 const { isFull, seed } = inject('depth')
 
-/** Of each property. */
+/** The number of runs of each property. */
 export const propertyRuns = isFull ? FULL_RUNS : RUNS
 
 fc.configureGlobal({ seed, numRuns: propertyRuns })
 
-/** A tenth of the cases, at least one, in their order; all of them at full depth. Of a large matrix, draw from each axis. */
+/** Returns a tenth of the cases, at least one, in their order; at full depth all cases. For a large matrix, draw from each axis. */
 export function draw<Case>(cases: readonly Case[]): Case[] {
   if (isFull) return [...cases]
   const random = createRandom(seed)

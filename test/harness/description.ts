@@ -1,4 +1,4 @@
-/** The admin API's description, as any proxy serves it, and what of an answer it does not say. */
+/** Compares responses of the admin API with its OpenAPI description. */
 import Ajv, { type ValidateFunction } from 'ajv'
 import { type AdminSetup, createAdmin } from '../../src/admin/admin.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -22,7 +22,7 @@ let read: Promise<Description> | null = null
 
 export function readDescription(): Promise<Description> {
   read ??= (async () => {
-    // Nothing but the description is asked for, so that nothing of the rest is needed.
+    // Only the description is requested, so the other dependencies can be empty.
     const setup = { config: readConfig({ PORT: '0' }), store: {}, database: {}, refusals: {}, modelRouter: {}, log: {} }
     const admin = createAdmin(setup as unknown as AdminSetup)
     const answer = await admin.handle(new Request('http://localhost/openapi.json'))
@@ -40,7 +40,7 @@ export async function listOperations(): Promise<Described[]> {
 
 interface Held {
   matches: RegExp
-  /** By method; compiled at first need. */
+  /** Response schemas by method. They are compiled at first use. */
   schemas: Map<string, Json>
 }
 
@@ -52,7 +52,7 @@ async function prepare() {
   const closed = close(components)
   const compiled = new Map<Json, ValidateFunction>()
   const list = Object.entries(paths).map(([path, operations]) => ({
-    // A slash at the end is the same address.
+    // A trailing slash addresses the same path.
     matches: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
     schemas: new Map(
       Object.entries(operations).map(([method, { responses }]) => [
@@ -61,7 +61,7 @@ async function prepare() {
       ]),
     ),
   }))
-  // What has no part that varies comes first.
+  // Paths without parameters are matched first.
   list.sort((a, b) => Number(a.matches.source.includes('[')) - Number(b.matches.source.includes('[')))
   return {
     paths: list,
@@ -75,7 +75,10 @@ async function prepare() {
 
 const FAILURE = { $ref: '#/components/schemas/Error' }
 
-/** Clients must bear further fields; here, one that the description does not name is a defect of it. */
+/**
+ * Forbids undocumented fields. Clients must accept further fields, but here a field that the description lacks is a defect of the
+ * description.
+ */
 function close(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(close)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -85,7 +88,7 @@ function close(schema: Json): Json {
     : parts
 }
 
-/** Null where the answer is as described, or the address is none of the admin API's. */
+/** Returns null if the response matches the description, or if the path is not part of the admin API; otherwise the difference. */
 export async function findUndescribed(method: string, path: string, response: Response): Promise<string | null> {
   held ??= prepare()
   const { paths, check } = await held

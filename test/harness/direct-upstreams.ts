@@ -1,4 +1,4 @@
-/** Stand-ins for every provider that a proxy can reach, and projects with keys of their own for them. */
+/** Fake providers for every provider that a proxy can reach, and provider keys for projects. */
 
 import type { DirectProvider } from '../../src/config/config.ts'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -12,14 +12,14 @@ export interface Upstreams {
   openai: Standin
   groq: Standin
   anthropic: AnthropicStandin
-  /** Settings that lead a proxy to them. */
+  /** Settings that make a proxy use the fake providers. */
   environment: Record<string, string>
-  /** Forgets scripts and requests. */
+  /** Clears scripted responses and recorded requests. */
   reset(): void
   stop(): Promise<void>
 }
 
-/** Seals and opens in tests. */
+/** The encryption key of all tests. */
 export const TEST_ENCRYPTION_KEY = Buffer.alloc(32, 'tests').toString('base64')
 export const AGGREGATOR_KEY = 'sk-aggregator-key'
 
@@ -53,7 +53,7 @@ export async function startUpstreams(): Promise<Upstreams> {
   }
 }
 
-/** As set-provider-key.sh does. */
+/** Stores a provider key as set-provider-key.sh does. */
 export async function storeKey(
   { database }: Pick<Stores, 'database'>,
   project: string,

@@ -1,30 +1,30 @@
-/** Every way to a provider: a request for each, and what it costs. */
+/** A request for every endpoint that calls a provider, and its cost. */
 import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
 import { traitsOf } from '../../src/providers/stored-object-collections.ts'
 import { type Addressed, post } from './client.ts'
 import { COLLECTIONS } from './stored-object-paths.ts'
 
-/** At 0.6 US dollars a million, an answer of this length costs a cent. */
+/** A response of this many tokens costs about one cent, at 0.6 US dollars per million. */
 export const MOST_TOKENS = 16_384
 const CHAT = { model: 'gpt-4o-mini', service_tier: 'default' }
-/** Of Claude's, at 5 US dollars a million. */
+/** A Claude response of this many tokens costs one cent, at 5 US dollars per million. */
 export const CLAUDES_TOKENS = 2_000
 const ask = (content: string) => [{ role: 'user', content }]
 
 export interface Door {
   path: string
-  /** `n` makes it another request; `inputFile` is a batch's. */
+  /** A different `n` gives a different request. `inputFile` is the id of a batch's input file. */
   body(n: number, inputFile: string): Record<string, unknown>
-  /** What the stand-ins' answer costs, in US dollars; null: a 400, because it has no price; 0: free. */
+  /** The cost of the fake provider's response, in US dollars. Null: the model has no price and the response is a 400. 0: free. */
   usd: number | null
 }
 
-/** A way that is no path: the function with which every process reserves for the judge. */
+/** The judge has no path: each process reserves its cost with an SQL function. */
 export const JUDGE: Door = { path: 'judge', body: () => ({}), usd: 0.01 }
 const SAMPLES_A_SECOND = 512
 
-/** A WAV file of one byte a sample, all of them ASCII, so that it is the same as text. */
+/** Returns a WAV file with one byte per sample. All bytes are ASCII, so that a string holds the same bytes. */
 function sound(n: number, seconds: number): string {
   const head = 'RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\0\x02\0\0\0\x02\0\0\x01\0\x08\0data\0\0\0\0'
   return (head + String(n)).padEnd(seconds * SAMPLES_A_SECOND, 'x')
@@ -34,7 +34,7 @@ export function askDoor(to: Addressed, key: string, door: Door, n: number, input
   return postAsUsual(to, key, door.path, door.body(n, inputFile))
 }
 
-/** A file in a form, all else in JSON. */
+/** Sends a body with a file as a form, every other body as JSON. */
 export function postAsUsual(
   to: Addressed,
   key: string,
@@ -86,7 +86,7 @@ export const DOORS: readonly Door[] = [
   },
   {
     path: '/embeddings',
-    // Reserved by their bytes; the answer counts few tokens.
+    // The proxy reserves by bytes; the response reports fewer tokens.
     body: n => ({
       model: 'text-embedding-3-large',
       input: Array.from({ length: 8 }, (_, i) => `${n} ${i} `.padEnd(8_000, 'word ')),
@@ -113,7 +113,7 @@ export const DOORS: readonly Door[] = [
   {
     path: '/audio/translations',
     body: n => ({ model: 'whisper-1', file: sound(n, 100) }),
-    // As its verbose JSON says.
+    // The duration in the fake provider's verbose JSON.
     usd: 2.5 * 100e-6,
   },
   { path: '/moderations', body: n => ({ model: 'omni-moderation-latest', input: `Number ${n}` }), usd: 0 },
@@ -121,7 +121,7 @@ export const DOORS: readonly Door[] = [
   {
     path: '/batches',
     body: (_, inputFile) => ({ input_file_id: inputFile, endpoint: '/v1/chat/completions', completion_window: '24h' }),
-    // Not over as long as the race lasts: it stays reserved.
+    // The batch does not finish during the race, so its cost stays reserved.
     usd: (MOST_TOKENS * 0.6e-6) / 2,
   },
   {
@@ -137,7 +137,7 @@ export const DOORS: readonly Door[] = [
 ]
 export const PAID = DOORS.filter(({ usd }) => usd !== null && usd > 0)
 
-/** All ways to a provider, from the tables by which requests find theirs; what is asked about a file costs nothing. */
+/** All endpoints that call a provider, read from the routing tables. Requests about a file are free and not included. */
 export const WAYS = [
   ...Object.entries(TARGETS_BY_PATH).flatMap(([path, { kind }]) =>
     kind === 'endpoint' || kind === 'realtime' ? path.slice(3) : [],
@@ -147,7 +147,7 @@ export const WAYS = [
   JUDGE.path,
 ]
 
-/** A batch's input, of one request. Returns its id. */
+/** Uploads a batch input of one request. Returns its file id. */
 export async function uploadBatchInput({ baseUrl }: Addressed, key: string): Promise<string> {
   const body = { ...CHAT, messages: ask('Line?'), max_tokens: MOST_TOKENS }
   const line = JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body })

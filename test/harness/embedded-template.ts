@@ -1,4 +1,4 @@
-/** The migrated database from which each worker's embedded one starts, kept on disk: it is made once for each schema. */
+/** The migrated database that each worker's embedded one starts from. It is kept on disk and created once for each schema. */
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,11 +7,14 @@ import { migrate } from '../../src/postgres/migrate.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FOLDER = join(ROOT, 'node_modules/.cache/model-proxy')
-/** All that goes into it: the schema, what brings it in, and PGlite with its parts, which the lock file names. */
+/** All inputs of the template: the schema, the migration code, and PGlite with its extensions, whose versions the lock file contains. */
 const MADE_OF = ['sql/**/*.sql', 'src/postgres/mig*.ts', 'src/postgres/embedded/embedded-worker.ts', 'bun.lock']
 const KEEP_MS = 7 * 86_400_000
 
-/** Path of its dump. Who else makes it meanwhile makes the same; neither sees the other's half of it. */
+/**
+ * Returns the path of the dump. Two processes can create it at the same time: their dumps are equal, and a rename replaces the file as a
+ * whole.
+ */
 export async function prepareEmbeddedTemplate(): Promise<string> {
   const path = join(FOLDER, `template-${await digestSources()}.tar`)
   if (await Bun.file(path).exists()) return path
@@ -37,7 +40,7 @@ async function digestSources(): Promise<string> {
   return hasher.digest('hex').slice(0, 16)
 }
 
-/** Templates of schemas that no test has used for a while. */
+/** Deletes templates of schemas that no test has created for a week. */
 async function forgetOld(): Promise<void> {
   for (const name of await readdir(FOLDER)) {
     const path = join(FOLDER, name)

@@ -1,4 +1,4 @@
-/** How a test reaches the embedded database of a proxy that runs as a process of its own. */
+/** Returns the URL of the embedded database of a proxy in another process. */
 import { readPsqlPassword } from '../../src/process/data-dir.ts'
 
 export async function embeddedUrl(dataDir: string, port: number | string): Promise<string> {

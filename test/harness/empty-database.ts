@@ -1,4 +1,4 @@
-/** What a test finds: the schema and its seeds, and nothing of any test before it. */
+/** Resets the database before a test: only the schema and its seeds remain. */
 import type { Database } from '../../src/postgres/database.ts'
 
 export const EMPTIED_TABLES = [
@@ -11,9 +11,9 @@ export const EMPTIED_TABLES = [
 ].flatMap(line => line.split(', '))
 
 /**
- * Ids go on counting: no test finds in Redis what another left there. Rows are deleted, which takes a twentieth of the time that
- * truncating the many small tables would; as a replica does it, without triggers and foreign keys, so that the order says nothing.
- * One statement, on a connection that is there: a script would open one of its own, which takes ten times as long.
+ * Sequences are not reset, so that no test finds an earlier test's ids in Redis. Deleting rows takes a twentieth of the time that
+ * truncating the many small tables takes. The replica role disables triggers and foreign keys, so that the order of the tables does not
+ * matter. One statement uses an open connection: a script opens its own, which takes ten times as long.
  */
 const EMPTY = `do $$
 begin

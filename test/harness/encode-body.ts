@@ -1,4 +1,4 @@
-/** Compresses request bodies by the names that Content-Encoding has for it. */
+/** Compresses request bodies with the codings of the Content-Encoding header. */
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
@@ -13,7 +13,7 @@ const ENCODERS: Record<string, (bytes: Uint8Array) => Uint8Array> = {
 
 export const CODINGS = ['gzip', 'deflate', 'br', 'zstd'] as const
 
-/** `codings` as the header has them: `gzip, zstd`. */
+/** `codings` is the header's value, such as `gzip, zstd`. */
 export function encodeBody(body: string | Uint8Array, codings: string): Uint8Array<ArrayBuffer> {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const names = codings.split(',').map(name => name.trim().toLowerCase())

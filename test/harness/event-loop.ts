@@ -1,8 +1,8 @@
-/** The event loop of a test, for what depends on nothing outside of it: after a turn, all that was ready has run. */
+/** The event loop of a test. After a turn, all code that was ready has run. For code that depends only on the event loop. */
 
 export const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
-/** Whether it has settled, once all that was ready has run. */
+/** Returns whether the promise has settled after all ready code has run. */
 export async function hasSettled(promise: Promise<unknown> | null): Promise<boolean> {
   let isSettled = false
   const settle = () => {

@@ -1,14 +1,14 @@
-/** The order in which test files run: what waits beside what computes, and what takes long before what does not. */
+/** The order of test files: files that wait run beside files that compute, and slow files start first. */
 import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Folders whose files mostly wait, for processes, a browser, an interpreter: those that take longest come first. */
+/** Folders whose files mostly wait for processes, a browser or an interpreter. The slowest folder is first. */
 const WAITING = ['browser', 'clients/python', 'faults']
-/** Folders whose files keep a core and the stores busy. */
+/** Folders whose files use a core and the stores all the time. */
 const COMPUTING = ['hostile', 'integration', 'clients']
 
 export class FileOrder extends BaseSequencer {
-  /** Within a folder, as Vitest has it: the longest of the last run first, or else the largest. */
+  /** Within a folder, Vitest's order remains: by the duration of the last run, or else by file size, in descending order. */
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const left = new Set(await super.sort(files))
     const take = (folder: string) => {
@@ -22,7 +22,7 @@ export class FileOrder extends BaseSequencer {
   }
 }
 
-/** Puts these evenly between those, the first of them at the beginning. */
+/** Distributes these evenly between those; the first of these is at the beginning. */
 function spread<File>(these: readonly File[], those: readonly File[]): File[] {
   const placed = [
     ...these.map((file, index) => ({ file, at: index / these.length })),

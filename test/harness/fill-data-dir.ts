@@ -1,9 +1,9 @@
-/** Spares a proxy process the making of its embedded database, where its first start is not what is tested: two seconds of processor time. */
+/** Prepares a data directory for a proxy process whose first start is not under test. It saves two seconds of processor time. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 
-/** Lays down what a first start would have made. */
+/** Writes the files that a first start would create. */
 export async function fillDataDir(dataDir: string): Promise<void> {
   const folder = join(dataDir, 'postgres')
   await mkdir(folder, { mode: 0o700 })

@@ -1,4 +1,4 @@
-/** The recorder of a request that is free, for steps of the pipeline that are tested by themselves; `more` watches it. */
+/** The recorder of a free request, for unit tests of pipeline steps; `more` overrides its methods. */
 import { createAccounting } from '../../src/pipeline/accounting/accounting.ts'
 import type { RequestRecorder } from '../../src/pipeline/accounting/request-recorder.ts'
 

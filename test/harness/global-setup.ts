@@ -1,4 +1,7 @@
-/** Before all tests: migrated templates of both backends, from which each worker's embedded database and each group's real one start. After: says what was covered. */
+/**
+ * Before all tests: creates migrated templates of both backends. Each worker's embedded database and each group's real one start from them.
+ * After all tests: prints which backends the tests used.
+ */
 
 import type { TestProject } from 'vitest/node'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -13,9 +16,9 @@ const USUAL_SEED = 20_261_122
 declare module 'vitest' {
   export interface ProvidedContext {
     depth: Depth
-    /** Path of the embedded template's dump. */
+    /** The path of the embedded template's dump. */
     embeddedTemplate: string
-    /** Null where no real stores are configured. `isCluster`: the database is the coordinator of scripts/citus.sh. */
+    /** Null if no real stores are configured. `isCluster`: the database is the coordinator of scripts/citus.sh. */
     real: { adminUrl: string; template: string; redisUrl: string; isCluster: boolean } | null
   }
 }

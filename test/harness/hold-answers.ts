@@ -1,9 +1,11 @@
-/** Holds each answer of the admin API that a test gets against its description: one that differs fails the test, and its file. */
+/**
+ * Compares each response of the admin API that a test receives with its description. A response that differs fails the test and its file.
+ */
 import { afterAll, expect } from 'vitest'
 import { findUndescribed } from './description.ts'
 
 declare global {
-  /** Of this worker, whose files share it. */
+  /** The differences found in this worker. Its files share them. */
   var undescribedAnswers: string[] | undefined
 }
 

@@ -1,14 +1,14 @@
-/** Holds a database's answers to the types of its functions: no test of a type can tell what may be null, but every test's rows can. */
+/** Checks the results of SQL functions against their generated types. The types come from comments, which cannot be checked otherwise. */
 
 import type { Database } from '../../src/postgres/database.ts'
 import { SQL_FUNCTIONS } from '../../src/postgres/functions.generated.ts'
 
-/** Found in this worker: who calls may take a failure for an outage, so they are told at the end, too. */
+/** Nulls found in this worker. They are reported again at the end of the file, because a caller can treat the error as an outage. */
 export const nullsFound = new Set<string>()
 
 type Caller = Pick<Database, 'call'>
 
-/** The same database, whose calls reject where a function returns a null of which its comment says nothing. */
+/** Returns the same database. Its calls reject if a function returns a null that its comment does not document. */
 export function holdToTypes<Held extends Caller>(database: Held): Held {
   const call: Database['call'] = async (text, values) => {
     const rows = await database.call<never>(text, values)

@@ -1,4 +1,4 @@
-/** A hook that says what a test wants, and remembers what it was asked. */
+/** A hook that returns decisions chosen by a test, and records its requests. */
 import { Webhook } from 'standardwebhooks'
 
 export const HOOK_SECRET = `whsec_${Buffer.alloc(32, 'hooks').toString('base64')}`
@@ -16,17 +16,17 @@ export interface Asked {
   answer?: unknown
 }
 
-/** A verdict, or any other response. */
+/** A decision, or any other response. */
 export type Says = Record<string, unknown> | Response | Promise<Response>
 
 export interface TestHook {
   url: string
-  /** Settings that lead a proxy to it. */
+  /** Settings that make a proxy use the hook. */
   environment: Record<string, string>
   asked: Asked[]
-  /** As they came. */
+  /** The request bodies, unparsed. */
   bodies: string[]
-  /** Says what becomes of each question from now on; by default all passes under the rules `1`. */
+  /** Sets the decisions of later requests. The default allows each request, with rules version `1`. */
   say(decide: (asked: Asked) => Says): void
   reset(): void
   stop(): Promise<void>

@@ -1,4 +1,7 @@
-/** Texts that patterns and loops have stumbled over: short pieces, many times, and an end that makes a match fail at the last moment. */
+/**
+ * Texts that make regular expressions and loops slow: a short unit, repeated many times, and an end that makes a match fail at the last
+ * character.
+ */
 
 const UNITS = [
   ...['[', ']', '[]', '(', '{"', '}', '<', '`', '"', '\\', "'", '='],
@@ -12,7 +15,7 @@ export interface HostileShape {
   write(chars: number): string
 }
 
-/** `[[[[…`, `a@a@…x` and so on, each by its name. */
+/** `[[[[…`, `a@a@…x` and so on, each with a name. */
 export const HOSTILE_SHAPES: readonly HostileShape[] = UNITS.flatMap(unit =>
   ENDS.map(end => ({
     name: `${JSON.stringify(unit)}…${JSON.stringify(end)}`,

@@ -1,4 +1,4 @@
-/** Processes that a test file has started: they end with it, however its tests have ended. */
+/** Processes that a test file started. They are ended with the file, even if its tests failed. */
 import type { Subprocess } from 'bun'
 
 const started = new Set<Subprocess>()

@@ -1,4 +1,4 @@
-/** A migrated database whose tables are distributed, on the cluster of scripts/citus.sh. */
+/** Creates a migrated database with distributed tables, on the cluster of scripts/citus.sh. */
 
 import { fileURLToPath } from 'node:url'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -12,10 +12,10 @@ export async function makeDistributed(name: string, url: string): Promise<void> 
   const database = openServerDatabase({ url, maxConnections: 1 })
   await migrate(database)
   await callFunction(database, 'maintain_usage_partitions', {})
-  // Else requests would wait as in a deploy.
+  // Otherwise requests would wait as they do during a deploy.
   await database.runScript(`update schema_migrations set applied_at = applied_at - interval '1 minute'`)
   await database.close()
-  // A table on each worker, and one to tell them apart: more take longer to make.
+  // One shard for each worker and a few more, so that they can be distinguished. More shards take longer to create.
   await run(['psql', url, '-qc', 'set citus.shard_count = 4', '-f', script('distribute.sql')])
 }
 

@@ -1,4 +1,4 @@
-/** How much processor time work takes on the thread that does it: other processes and threads do not count. */
+/** Measures the processor time of work on its own thread. Other processes and threads do not count. */
 
 export function processorMs(run: () => unknown): number {
   const before = process.threadCpuUsage()

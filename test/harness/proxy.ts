@@ -1,4 +1,4 @@
-/** The real application on a port of its own (PORT=0), with operators' functions at hand. */
+/** The real application on its own port (PORT=0), with the functions of operators. */
 
 import { sql } from 'kysely'
 import { createEmbedder } from '../../src/cache/embedders/create-embedder.ts'
@@ -18,71 +18,73 @@ export interface TestProxy {
   baseUrl: string
   port: number
   stores: Stores
-  /** A project on a plan; returns one key of it. */
+  /** Creates a key of a project on a plan. Returns its secret. */
   createKey(options?: KeyOptions): Promise<string>
   /** Runs SQL and returns its rows. */
   query<Row>(text: string): Promise<Row[]>
-  /** Waits for records and refunds to be written. */
+  /** Waits until records and refunds are written. */
   settle(): Promise<void>
-  /** Checks open realtime sessions, as happens every half minute. */
+  /** Checks open realtime sessions, as the proxy does every 30 seconds. */
   readmitSessions(): Promise<void>
-  /** As SIGTERM does first. */
+  /** Starts the drain, as SIGTERM does. */
   beginDrain(): void
   stop(): Promise<void>
 }
 
 export interface KeyOptions {
-  /** Made where there is none of that name. */
+  /** The project's name. It is created if it does not exist. */
   project?: string
   plan?: string
   type?: 'project' | 'test'
-  /** Of the project. */
+  /** Settings of the project. */
   settings?: Record<string, string>
 }
 
 export interface ProxyOptions {
   stores: Stores
   environment?: Record<string, string>
-  /** To share upstream calls with other proxies. */
+  /** Shares upstream calls with other proxies. */
   bus?: ProcessBus
   log?: Log
-  /** In place of the one that the environment names. */
+  /** Replaces the embedder of the environment. */
   embedder?: Embedder
-  /** What it measures, to be read by the test. */
+  /** Metrics of the proxy, for the test to read. */
   metrics?: Metrics
-  /** Serves the dashboard and the admin API too; most tests have no use for them. */
+  /** Serves the dashboard and the admin API too; most tests do not use them. */
   dashboard?: boolean
-  /** How long its connections may idle after an answer; by default as long as in service. */
+  /** How long a connection can idle after a response; by default as in production. */
   idleTimeoutSeconds?: number
-  /** How long the database may take to admit a request: by default longer than a busy machine does. */
+  /** How long the database can take to admit a request; by default longer than on a busy machine. */
   admissionTimeoutMs?: number
-  /** How long a stream may be silent before its head goes out with a keep-alive comment. */
+  /** How long a stream can be silent before its head is sent with a keep-alive comment. */
   keepAliveAfterMs?: number
-  /** How many calls are read on after their clients have left. */
+  /** How many calls are read to their end after their clients disconnected. */
   abandonedCallLimits?: Partial<AbandonedCallLimits>
-  /** How long a request waits for what others have reserved of its budget: by default as long as in service. */
+  /** How long a request waits for reservations of other requests in its budget; by default as in production. */
   reservationWaitMs?: number
-  /** How long it waits before a first retry: by default hardly. */
+  /** The wait before a first retry; by default a few milliseconds. */
   retryWaitMs?: number
-  /** How long a hook that keeps failing is left alone: by default hardly. */
+  /** How long the circuit of a failing hook stays open; by default a quarter of a second. */
   hookPauseMs?: number
-  /** How often it asks providers for the usage of what was estimated: by default never, for fake providers count requests. */
+  /**
+   * How often the proxy requests the usage of estimated requests from providers; by default never, because fake providers count requests.
+   */
   reconcileEveryMs?: number
-  /** How often the loops of maintenance run: by default each in its own time. */
+  /** The interval of maintenance loops; by default each has its own. */
   maintenanceEveryMs?: number
 }
 
 let projects = 0
-/** Far longer than it takes on a busy machine: what is written later is found by the next test. */
+/** Far longer than a flush takes on a busy machine. Later writes would appear in the next test. */
 const FLUSH_LIMIT_MS = 30_000
 const NEVER_MS = 24 * 60 * 60_000
-/** In service, a client learns within a second that the database is gone; here, a slow one is none of a test's business. */
+/** In production, a client receives an error within a second of a database outage. Here, a slow database must not fail a test. */
 const ADMISSION_LIMIT_MS = 30_000
-/** What happens after them is what is tested, not how long they are. */
+/** Tests check the behaviour after these waits, not their length. */
 const RETRY_WAIT_MS = 5
 const HOOK_PAUSE_MS = 250
 
-/** Requests a minute are unlimited on plan `open`; the seeded plans are as they are. */
+/** Plan `open` has no limit of requests per minute; the seeded plans are unchanged. */
 export async function startProxy({
   stores,
   environment = {},
@@ -97,7 +99,6 @@ export async function startProxy({
   ...options
 }: ProxyOptions): Promise<TestProxy> {
   const { database, store } = stores
-  // A model in a process of its own, for each proxy of each test, would take longer than most tests.
   const config: Config = readConfig({
     PORT: '0',
     DASHBOARD: dashboard ? 'on' : 'off',
@@ -146,7 +147,7 @@ export async function startProxy({
   }
 }
 
-/** Elysia waits for the process's end with each app that listens, and so keeps all of it for ever: what is returned takes that back. */
+/** Elysia adds a `beforeExit` listener for each app that listens, which keeps the app in memory. Returns a function that removes it. */
 function noteEndListeners(listen: () => unknown): () => void {
   const before = process.listeners('beforeExit')
   listen()

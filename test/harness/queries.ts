@@ -1,4 +1,4 @@
-/** Kysely on either backend, for statements of tests and of what generates types. */
+/** Kysely on either backend, for statements of tests and of code generators. */
 import {
   type CompiledQuery,
   type DatabaseConnection,

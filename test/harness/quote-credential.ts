@@ -1,4 +1,4 @@
-/** The ways in which a provider may spell a credential, and whether a text shows one all the same. */
+/** The encodings in which a provider can echo a credential, and a check whether a text contains it in any of them. */
 
 const inJson = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 const percent = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`
@@ -6,7 +6,7 @@ const inBase64 = (text: string) => Buffer.from(text).toString('base64')
 const everyOther = (text: string, write: (character: string) => string) =>
   [...text].map((character, at) => (at % 2 === 0 ? write(character) : character)).join('')
 
-/** Each as it may stand within a string of JSON. */
+/** Each encoding is valid within a JSON string. */
 export const SPELLINGS: Record<string, (secret: string) => string> = {
   plain: secret => secret,
   'behind Bearer': secret => `Bearer ${secret}`,
@@ -31,7 +31,7 @@ export const SPELLINGS: Record<string, (secret: string) => string> = {
   'base64url, escaped': secret => everyOther(Buffer.from(`~${secret}`).toString('base64url'), inJson),
 }
 
-/** Reads the text as far as it can be read, and looks in all that comes out. */
+/** Decodes the text repeatedly and searches each result. */
 export function shows(text: string, secret: string): boolean {
   const texts = new Set([text])
   for (let depth = 0; depth < 3; depth++)

@@ -1,6 +1,6 @@
-/** Chance that repeats itself. */
+/** A repeatable random generator. */
 
-/** mulberry32: the same sequence every time. */
+/** mulberry32: returns the same sequence for the same seed. */
 export function createRandom(seed: number): () => number {
   let state = seed
   return () => {

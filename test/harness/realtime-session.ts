@@ -1,4 +1,4 @@
-/** A realtime session by hand, and what it received. */
+/** Opens a realtime session without an SDK and collects its events. */
 import { expect } from 'vitest'
 
 export type RealtimeEvent = Record<string, unknown> & { type: string }
@@ -18,9 +18,9 @@ export async function openRealtimeSession(url: string, apiKey: string, headers: 
     events,
     ended: end.promise,
     send: (event: object) => socket.send(JSON.stringify(event)),
-    /** Waits for so many events of a type. */
+    /** Waits until this many events of a type arrived. */
     has: (type: string, count = 1) => expect.poll(() => events.filter(each => each.type === type).length).toBe(count),
-    /** The code of the first error; undefined without one. */
+    /** Returns the code of the first error; undefined without one. */
     errorCode: () => (events.find(({ type }) => type === 'error')?.error as { code?: string } | undefined)?.code,
     async close() {
       socket.close(1000)

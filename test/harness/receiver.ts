@@ -1,10 +1,10 @@
-/** An address that is told of events: takes them, fails, or hangs. */
+/** A webhook endpoint: it accepts events, fails or hangs. */
 
 export interface Receiver {
-  /** Without a closing slash. */
+  /** Without a trailing slash. */
   url: string
   messages: { path: string; body: string; headers: Record<string, string> }[]
-  /** From now on; requests to `/hang` get no answer at all. */
+  /** Sets the status of later responses. Requests to `/hang` never receive a response. */
   answerWith(status: number): void
   reset(): void
   stop(): Promise<void>

@@ -1,7 +1,7 @@
-/** Makes and drops databases for tests. Neither is cut short: on a busy machine they take as long as they take. */
+/** Creates and drops databases for tests. The statements have no timeout, because both can be slow on a busy machine. */
 import postgres from 'postgres'
 
-/** Statements that run on their own, one after another. */
+/** Runs the statements in order, each outside of a transaction. */
 export async function runAsAdmin(adminUrl: string, ...statements: readonly string[]): Promise<void> {
   const sql = postgres(adminUrl, { max: 1, onnotice() {}, connection: { statement_timeout: 0 } })
   try {

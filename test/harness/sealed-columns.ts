@@ -1,4 +1,7 @@
-/** Where questions and answers lie, sealed where a project's `seal_answers` is on: a test finds them there, another in the documentation. */
+/**
+ * Columns that contain prompts and responses. They are encrypted if a project has `seal_answers`. Tests compare them with the schema and
+ * the documentation.
+ */
 export const SEALED_COLUMNS = [
   'cache_entries.response',
   'cache_prompts.prompt',

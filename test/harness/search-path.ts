@@ -1,6 +1,9 @@
-/** Lets statements of tests name tables without their schema. The product's own never do: `statements.test.ts` prepares them without any search path. */
+/**
+ * Lets SQL of tests use table names without their schema. The product's own SQL never does: `statements.test.ts` prepares it without a
+ * search path.
+ */
 
-/** For all sessions that begin later in this database. The embedded one does so by itself. */
+/** Applies to all later sessions in this database. The embedded database has this setting already. */
 export function nameTablesIn(database: string): string {
   return `alter database ${database} set search_path = model_proxy, public`
 }

@@ -1,4 +1,4 @@
-/** Which test files are slow: those that start processes, engines, a browser or another language, and those that wait long. */
+/** Slow test files: those that start processes, servers, a browser or another language, and those that wait long. */
 import { configDefaults } from 'vitest/config'
 
 const SLOW_FILES = [
@@ -16,5 +16,5 @@ const SUITES: Record<string, { include: string[]; exclude?: string[] }> = {
   all: { include: ['test/**/*.test.ts'] },
 }
 
-/** The files of this run: the fast ones, those of `bun run test:slow`, or all, for one who names some. */
+/** The files of this run: the fast ones, those of `bun run test:slow`, or all if the command names files. */
 export const suiteFiles = SUITES[process.env.TEST_SUITE ?? 'fast']

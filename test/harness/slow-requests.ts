@@ -1,13 +1,13 @@
-/** Whether a request takes longer than the length of its text explains. */
+/** Checks that the time of a request grows no faster than linearly with the length of its text. */
 
-/** Linear work takes four times as long for a text of four times the length, quadratic work sixteen. */
+/** For a text of four times the length, linear work takes four times as long and quadratic work sixteen times. */
 const TIMES_LONGER = 4
 const MOST_TIMES = 9
-/** What is answered sooner is not looked at again: a square of 60,000 characters takes seconds, and a worker's turn some tenths of one. */
+/** Faster requests pass at once: quadratic work on 60,000 characters takes seconds, a start of a worker a few tenths of one. */
 const FLOOR_MS = 400
 const TRIES = 4
 
-/** Null, or how the time grew. A slow answer is asked for again: what only this machine did, it does not do each time. */
+/** Returns null, or a description of the growth. A slow request is repeated, because a busy machine does not slow down every attempt. */
 export async function findSlowRequest(
   chars: number,
   send: (chars: number) => Promise<unknown>,
@@ -16,7 +16,7 @@ export async function findSlowRequest(
   if (firstMs < FLOOR_MS) return null
   let grown: string | null = null
   for (let tried = 0; tried < TRIES; tried++) {
-    // What looks linear by the first, slowest time is not sent at its full length again.
+    // If the first, slowest time is linear, the request is not repeated at its full length.
     const longMs = tried === 0 ? firstMs : await fastest(() => send(chars))
     if (longMs < FLOOR_MS) return null
     const shortMs = await fastest(() => send(Math.round(chars / TIMES_LONGER)))

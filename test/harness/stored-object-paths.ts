@@ -1,4 +1,4 @@
-/** The paths of stored objects, from the table by which requests find theirs. */
+/** The paths of stored objects, from the table that routes their requests. */
 import {
   STORED_OBJECT_COLLECTIONS,
   type StoredObjectCollection,
@@ -7,7 +7,7 @@ import {
 
 export const COLLECTIONS = Object.keys(STORED_OBJECT_COLLECTIONS) as StoredObjectCollection[]
 
-/** Every path of the collection after the base address, the object's id and those below it in place. */
+/** Returns every path of the collection after the base URL, with the ids of the object and its sub-objects filled in. */
 export function listObjectPaths(collection: StoredObjectCollection, id = 'id_1'): string[] {
   const { path, actions } = traitsOf(collection)
   return Object.keys(actions).map(part => path + part.replace('*', id).replaceAll('*', 'inner_1'))

@@ -1,4 +1,4 @@
-/** One embedded database for all test files of a worker: starting one takes more than a second of processor time, emptying it some milliseconds. */
+/** One embedded database for all test files of a worker: a start takes more than a second of processor time, emptying some milliseconds. */
 
 import { inject } from 'vitest'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -9,7 +9,7 @@ import { holdToTypes } from './hold-to-types.ts'
 
 interface Taken {
   database: Database
-  /** Of the schema and roles: a test that changes them, other than by what it adds, costs the next file a database. */
+  /** Identifies the schema and roles. A test that changes them makes the next file start a new database. */
   fingerprint: string
   /** Of what is there; what tests add has larger ones. */
   lastOid: number
@@ -17,19 +17,19 @@ interface Taken {
 }
 interface Seed {
   table: string
-  /** All its rows as JSON. */
+  /** All rows of the table, as JSON. */
   rows: string
 }
 
 let taken: Taken | null = null
 
-/** Emptied; another one where tests have changed the schema or roles. It is not to be closed. */
+/** Returns the emptied database, or a new one if tests changed the schema or roles. The caller must not close it. */
 export async function takeEmbedded(): Promise<Database> {
   if (taken !== null) {
     const { database, fingerprint, lastOid, seeds } = taken
     await emptyDatabase(database)
     await dropAdded(database, lastOid)
-    // Nothing else takes dead rows away: an embedded database has no autovacuum.
+    // An embedded database has no autovacuum, so dead rows are removed here.
     await database.runScript(`vacuum ${EMPTIED_TABLES.join(', ')}`)
     if ((await readFingerprint(database)) === fingerprint) {
       for (const seed of seeds) await restoreSeed(database, seed)
@@ -40,23 +40,24 @@ export async function takeEmbedded(): Promise<Database> {
   }
   const template = new Blob([await Bun.file(inject('embeddedTemplate')).bytes()])
   const database = holdToTypes(await openEmbeddedDatabase({ directory: null, psql: null, template }))
-  // As each proxy does at its start: else every test of a proxy would change the schema, and cost the next file a database.
+  // Each proxy does this at its start. Otherwise every test of a proxy would change the schema, and the next file would start a new
+  // database.
   await callFunction(database, 'maintain_usage_partitions', {})
   const seeds = await Promise.all(SEEDED_TABLES.map(table => readSeed(database, table)))
   taken = { database, fingerprint: await readFingerprint(database), lastOid: await readLastOid(database), seeds }
   return database
 }
 
-/** The one that tests of this worker use now; null before any does. */
+/** Returns the database that tests of this worker use now; null before the first use. */
 export function embeddedInUse(): Database | null {
   return taken?.database ?? null
 }
 
 const SEEDED_TABLES = ['models', 'model_prices', 'model_unit_prices', 'plans', 'service_settings']
-/** What was made after the cluster was. */
+/** Objects that were created after initdb count: their oid is 16384 or above. */
 const CATALOGUES = ['pg_proc', 'pg_class', 'pg_trigger', 'pg_constraint', 'pg_authid']
 
-/** How many rows there are, and which transaction wrote last: any change shows in one of them. */
+/** Reads the number of rows and the last transaction that wrote. Any change alters one of them. */
 async function readFingerprint(database: Database): Promise<string> {
   const each = CATALOGUES.map(name => `select count(*), max(xmin::text::bigint) from ${name} where oid >= 16384`)
   return JSON.stringify(await database.call(each.join(' union all '), []))
@@ -90,7 +91,7 @@ async function readSeed(database: Database, table: string): Promise<Seed> {
   return { table, rows: found?.rows ?? '[]' }
 }
 
-/** Without triggers: they would note the change. */
+/** Without triggers, which would record the change. */
 async function restoreSeed(database: Database, seed: Seed): Promise<void> {
   const { table, rows } = seed
   if ((await readSeed(database, table)).rows === rows) return

@@ -1,4 +1,4 @@
-/** A folder that goes when the tests of its file have ended. */
+/** Creates a folder that is deleted after the tests of its file. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

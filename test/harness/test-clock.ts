@@ -1,10 +1,10 @@
-/** A clock that tests move, in place of timers and `performance.now()`; the date is as it is. */
+/** A clock that tests move. It replaces timers and `performance.now()`, but not the date. */
 import { afterEach, beforeEach, vi } from 'vitest'
 import { turn } from './event-loop.ts'
 
 let blockedMs = 0
 
-/** In each test of the file or the `describe` block. */
+/** Applies to each test of the file or the `describe` block. */
 export function useTestClock(): void {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
@@ -15,14 +15,14 @@ export function useTestClock(): void {
   afterEach(() => void vi.useRealTimers())
 }
 
-/** Moves the clock; each timer that falls due has run, and whatever was ready before and after it. */
+/** Moves the clock. Runs each due timer, and all code that was ready before and after it. */
 export async function passMs(ms: number): Promise<void> {
   await turn()
   await vi.advanceTimersByTimeAsync(ms)
   await turn()
 }
 
-/** Moves the clock as if the event loop was blocked meanwhile: timers fire this much later. */
+/** Moves the clock as if the event loop was blocked: timers fire this much later. */
 export function blockMs(ms: number): void {
   blockedMs += ms
 }

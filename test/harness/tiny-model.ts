@@ -1,19 +1,19 @@
-/** Writes a folder with a model of a few hundred bytes: real ONNX, a real tokenizer, each word one axis of the vector. */
+/** Writes a folder with a model of a few hundred bytes: valid ONNX, a valid tokenizer, and one axis of the vector for each word. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface TinyModel {
-  /** Each is one axis; any other word is unknown. */
+  /** Each word is one axis; other words are unknown. */
   words: readonly string[]
   weights?: 'fp32' | 'int8'
-  /** Other files, by their path within the folder; the values are written as JSON. */
+  /** Further files by their path in the folder. The values are written as JSON. */
   files?: Record<string, unknown>
 }
 
-/** And a word that every tokenizer has to know. */
+/** Special tokens, and a word that every tokenizer must have. */
 const SPECIAL = ['[UNK]', '[CLS]', '[SEP]', 'a']
 
-/** Of `[CLS] words [SEP]` the first token's vector is the first axis, the last one's the second, and so on. */
+/** For `[CLS] words [SEP]`, the first token's vector is the first axis, the last one's is the second, and so on. */
 export async function writeTinyModel(folder: string, { words, weights = 'fp32', files = {} }: TinyModel) {
   const vocabulary = [...SPECIAL, ...words]
   const all: Record<string, unknown> = {
@@ -50,7 +50,7 @@ export async function writeTinyModel(folder: string, { words, weights = 'fp32', 
   for (const [path, value] of Object.entries(all)) await writeFile(join(folder, path), JSON.stringify(value))
 }
 
-/** last_hidden_state = the rows of an identity matrix that input_ids names. */
+/** last_hidden_state contains the rows of an identity matrix that input_ids selects. */
 function encodeModel(size: number, weights: 'fp32' | 'int8'): Uint8Array {
   const isWhole = weights === 'int8'
   const values = Array.from({ length: size * size }, (_, at) => (at % (size + 1) === 0 ? 1 : 0))

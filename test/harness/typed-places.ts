@@ -1,11 +1,11 @@
-/** Every place of a request's body that the vendors' own packages know, values and names, each in a body that is otherwise small. */
+/** Every place of a request body that the vendors' packages declare, both values and names. Each is in a minimal body. */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSync, type TSPropertySignature, type TSType, type TSTypeName, Visitor } from 'oxc-parser'
 
 export interface Place {
-  /** `messages[].content[].image_url.url`; a name that the client chooses is `{name}`. */
+  /** Such as `messages[].content[].image_url.url`. A name that the client chooses is `{name}`. */
   path: string
   write(text: string): unknown
 }
@@ -16,10 +16,10 @@ interface Shape {
 }
 type Known = Map<string, Shape | TSType>
 
-/** Deeper places are those of the same types again. */
+/** Deeper places repeat the same types. */
 const MOST_LEVELS = 7
 
-/** All types that the package's requests are made of, by their names. */
+/** Returns all types of the package's requests by name. */
 export function readTypes(packageName: string): Known {
   const folder = dirname(fileURLToPath(import.meta.resolve(packageName)))
   const known: Known = new Map()
@@ -41,7 +41,7 @@ export function readTypes(packageName: string): Known {
   return known
 }
 
-/** The last step of `Shared.ReasoningEffort`. */
+/** Returns the last part of a qualified name such as `Shared.ReasoningEffort`. */
 function nameOf(name: TSTypeName): string {
   if (name.type === 'TSQualifiedName') return name.right.name
   return name.type === 'Identifier' ? name.name : ''
@@ -86,7 +86,7 @@ function walk(known: Known, type: Shape | TSType, within: readonly string[]): Pl
 }
 
 const TEXT: Place = { path: '', write: text => text }
-/** Of the client's own names, as `metadata` is. */
+/** The places of a map with names chosen by the client, such as `metadata`. */
 const MAP: Place[] = [
   { path: '.{name}', write: name => ({ [name]: 'x' }) },
   { path: '.x', write: text => ({ x: text }) },
@@ -122,7 +122,7 @@ function walkObject(known: Known, shape: Shape, within: readonly string[]): Plac
   return [{ path: `${kind}.{name}`, write: name => ({ ...base, [name]: 'x' }) }, ...ofProperties]
 }
 
-/** What must be there; `type: 'function'` tells which kind it is. */
+/** Builds the required fields. A literal such as `type: 'function'` identifies the variant. */
 function sampleObject(
   known: Known,
   properties: readonly TSPropertySignature[],
@@ -138,7 +138,7 @@ function sampleObject(
   )
 }
 
-/** The first of several kinds; undefined where types go round in circles. */
+/** Returns a sample of a union's first variant; undefined for a recursive type. */
 function sampleOf(known: Known, type: Shape | TSType, within: readonly string[]): unknown {
   if (within.length > MOST_LEVELS) return undefined
   if (isShape(type)) return sampleObject(known, propertiesOf(known, type), [...within, ''])

@@ -1,6 +1,6 @@
 /**
- * Every field that the vendors' packages know of a request, read from their types: where it stands, and a body that has another value
- * there. A field that a newer package brings is there with it.
+ * Every request field that the vendors' packages declare, read from their types: its place, and a body with another value there. New fields
+ * of a newer package are included automatically.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,22 +9,22 @@ import { dirname, join } from 'node:path'
 type JsonBody = Record<string, unknown>
 
 export interface FieldPlace {
-  /** As errors name it: `messages[].content[].image_url.url`. */
+  /** The name in error messages, such as `messages[].content[].image_url.url`. */
   name: string
-  /** A request that is whole, but for this field. */
+  /** A complete request in which only this field has the given value. */
   bodyWith(value: unknown): JsonBody
 }
 
 export interface RequestType {
   package: 'openai' | '@anthropic-ai/sdk'
-  /** Below the package's `resources`, without the ending; the first has the interface. */
+  /** Paths below the package's `resources`, without their extension. The first file declares the interface. */
   files: readonly string[]
   interface: string
-  /** Fields of a request that is answered. */
+  /** Fields of a request that succeeds. */
   body: JsonBody
 }
 
-/** Every place of the request, each of the package's interfaces once: where it stands least deep. */
+/** Returns every place of the request. Each interface of the package is visited once, at its shallowest place. */
 export function listFields({ package: name, files, interface: root, body }: RequestType): FieldPlace[] {
   const types = readTypes(files.map(file => join(resourcesOf(name), `${file}.d.ts`)))
   const found: FieldPlace[] = []
@@ -48,7 +48,7 @@ export function listFields({ package: name, files, interface: root, body }: Requ
     for (const { field, type, scope } of types.fieldsOf(name)) {
       const bodyWith = (value: unknown) => put({ ...whole, [field]: value })
       const place = at === '' ? field : `${at}.${field}`
-      // What stands around it is whole, too.
+      // Required sibling fields are included.
       found.push({ name: place, bodyWith: value => ({ ...body, ...bodyWith(value) }) })
       walk(type, scope, place, bodyWith)
     }
@@ -65,9 +65,9 @@ function resourcesOf(name: string): string {
 
 interface Declared {
   kind: 'interface' | 'alias'
-  /** With the namespaces that it stands in. */
+  /** The qualified name, with its namespaces. */
   name: string
-  /** What follows `extends`. */
+  /** The types after `extends`. */
   bases: string[]
   text: string
 }
@@ -76,7 +76,7 @@ interface Field {
   field: string
   isRequired: boolean
   type: string
-  /** Where the names in its type are looked up. */
+  /** The namespace in which the names in its type are resolved. */
   scope: string
 }
 
@@ -87,7 +87,7 @@ function readTypes(paths: readonly string[]) {
     readDeclarations(text, '', declared)
   }
 
-  /** Names are looked up outwards; what a file imports as a whole is named by what it has. */
+  /** Resolves a name in the enclosing namespaces. A member of a namespace import is found by its last part. */
   function find(type: string, scope: string): Declared | undefined {
     const [name = ''] = /^[A-Z][\w.]*/.exec(type) ?? []
     if (name === '') return undefined
@@ -110,7 +110,7 @@ function readTypes(paths: readonly string[]) {
     return [...inherited, ...own]
   }
 
-  /** With what it needs. */
+  /** Builds a sample with its required fields. */
   function sample(name: string, depth = 0): JsonBody {
     const needed = fieldsOf(name).filter(({ isRequired }) => isRequired)
     return Object.fromEntries(needed.map(({ field, type, scope }) => [field, sampleOf(type, scope, depth + 1)]))
@@ -156,7 +156,7 @@ function readDeclarations(text: string, within: string, declared: Map<string, De
   }
 }
 
-/** Where this character stands outside of brackets and strings. */
+/** Returns the position of this character outside of brackets and strings. */
 function endOf(text: string, start: number, mark: string): number {
   let depth = 0
   for (let at = start; at < text.length; at++) {
@@ -183,7 +183,7 @@ function splitUnion(type: string): string[] {
   return splitTop(type, '|').filter(each => each !== 'null')
 }
 
-/** Of a list, the type of its items. */
+/** Returns the item type of a list type, or null. */
 function itemOf(type: string): string | null {
   const [, item = null] = /^Array<([\s\S]+)>$/.exec(type) ?? []
   return item ?? (type.endsWith('[]') ? type.slice(0, -2).replace(/^\(([\s\S]*)\)$/, '$1') : null)

@@ -1,13 +1,13 @@
-/** Waiting for what must become true soon. */
+/** Waits until a condition holds. */
 
-/** What comes soon is seen soon, and what takes long is not asked for all the time. */
+/** The pause grows up to this: fast conditions are seen early, and slow ones are not checked too often. */
 const MAX_PAUSE_MS = 25
-/** For what hangs: on a machine that is busy with other work, what takes a second may take a minute. */
+/** The limit for a condition that never holds. On a busy machine, one second of work can take a minute. */
 const HANGS_AFTER_MS = 120_000
 
 /**
- * Resolves to how many milliseconds it took; throws, naming what it waited for (and what it saw), once the limit has passed. A limit is
- * given only where the time itself is what the test is about.
+ * Returns the time that it took, in milliseconds. Throws after the limit, with the name of the condition (and the last value). Only tests
+ * that check the time itself pass a limit.
  */
 export async function waitUntil(
   what: string | (() => string),

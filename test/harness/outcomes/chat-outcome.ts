@@ -5,7 +5,7 @@ import { canonicalArguments, emptyOutcome, type Outcome } from './outcome.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the response holds
 type Json = any
 
-/** The chat endpoint forwards a provider's own word, so that each word of a kind is accepted here. */
+/** The chat endpoint forwards a provider's finish reason unchanged, so each synonym is accepted here. */
 const ENDS: [end: string, words: RegExp][] = [
   ['stop', /^(stop|eos|end_turn|stop_sequence|complete)$/i],
   ['tools', /^(tool_calls|function_call|tool_use)$/i],

@@ -1,4 +1,4 @@
-/** Server-sent events as clients read them: by the specification, each event's data as JSON. */
+/** Reads server-sent events by the specification. The data of each event is JSON. */
 
 export interface ClientEvent {
   name: string | null
@@ -21,7 +21,7 @@ export function readEvents(text: string): ClientEvent[] {
   return events
 }
 
-/** The JSON of a text; undefined where it is none. */
+/** Returns the parsed JSON, or undefined if the text is not JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the response holds
 export function parseJson(text: string): any {
   try {

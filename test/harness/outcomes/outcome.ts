@@ -1,4 +1,4 @@
-/** What a client gets, in whatever format: read as strictly as the SDKs read it. */
+/** The result that a client receives, in any format. It is read as strictly as the SDKs read it. */
 
 export type Endpoint = 'chat' | 'responses' | 'messages'
 export type Mode = 'streamed' | 'plain'
@@ -7,12 +7,12 @@ export type Call = [name: string, args: string]
 export interface Outcome {
   text: string
   reasoning: string
-  /** Apart from the text, where the format tells it apart. */
+  /** Separate from the text, if the format separates them. */
   refusal: string
   calls: Call[]
-  /** `stop`, `tools`, `length`, `filter`, `error`, `none` (no end at all), or what the format says in words of its own. */
+  /** `stop`, `tools`, `length`, `filter`, `error`, `none` (the end is missing), or the format's own finish reason. */
   end: string
-  /** What no SDK would accept. */
+  /** Violations of the format that an SDK would reject. */
   problems: string[]
 }
 
@@ -20,7 +20,7 @@ export function emptyOutcome(): Outcome {
   return { text: '', reasoning: '', refusal: '', calls: [], end: 'none', problems: [] }
 }
 
-/** Arguments in one spelling, for comparison; what is no JSON stays as it is. */
+/** Returns arguments as canonical JSON, for comparison. A text that is not JSON is returned unchanged. */
 export function canonicalArguments(value: unknown): string {
   try {
     return JSON.stringify(typeof value === 'string' ? JSON.parse(value || '{}') : value)

@@ -1,4 +1,4 @@
-/** Reads what came back from an endpoint; an error status is an outcome too. */
+/** Reads the response of an endpoint. An error status is also an outcome. */
 import { readChatPlain, readChatStream } from './chat-outcome.ts'
 import { parseJson } from './events.ts'
 import { readMessagesPlain, readMessagesStream } from './messages-outcome.ts'
@@ -15,7 +15,7 @@ export interface ReadResponse {
   status: number
   contentType: string
   body: string
-  /** The connection broke off before the body's end. */
+  /** The connection broke before the end of the body. */
   isCut: boolean
 }
 
@@ -29,7 +29,7 @@ export function readOutcome(endpoint: Endpoint, mode: Mode, response: ReadRespon
   return outcome
 }
 
-/** An error in the endpoint's envelope, with a message that says something. */
+/** Reads an error in the endpoint's envelope. Its message must not be empty. */
 function readError(endpoint: Endpoint, body: string): Outcome {
   const outcome = { ...emptyOutcome(), end: 'error' }
   const parsed = parseJson(body)

@@ -24,7 +24,7 @@ export function readResponsesStream(text: string): Outcome {
   let number = -1
   for (const { name, data } of readEvents(text)) {
     const event: Json = parseJson(data)
-    // OpenAI sends both.
+    // OpenAI sends both events.
     if (last !== null && !(last.type === 'error' && name === 'response.failed'))
       problems.push(`${name} follows ${last.type}`)
     if (typeof event?.type !== 'string' || (name !== null && event.type !== name)) {
@@ -49,7 +49,7 @@ export function readResponsesStream(text: string): Outcome {
   return { ...outcome, problems: [...problems, ...outcome.problems] }
 }
 
-/** What was said in pieces is what the last event says. */
+/** Compares the joined deltas with the response in the last event. */
 function compare(said: { text: string; calls: Map<number, string> }, response: Json, outcome: Outcome, to: string[]) {
   if (said.text !== outcome.text) to.push(`text in pieces: ${said.text}`)
   for (const [index, args] of said.calls) {

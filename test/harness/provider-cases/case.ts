@@ -1,24 +1,24 @@
-/** A provider's response, byte for byte, and what each endpoint has to make of it. */
+/** A provider's response, byte for byte, and the expected outcome at each endpoint. */
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Call, Endpoint, Mode } from '../outcomes/outcome.ts'
 
-/** Whose key is used: the aggregator's, or the project's own at OpenAI, Anthropic, Groq. */
+/** The project whose key is used: `agg` uses the aggregator; the others have their own key at OpenAI, Anthropic or Groq. */
 export type Project = 'agg' | 'oai' | 'ant' | 'groq'
 
 export interface SentBytes {
   status: number
-  /** Null: none at all. */
+  /** Null: no header. */
   contentType: string | null
   body: string
 }
 
-/** What is left out is not checked. */
+/** Absent fields are not checked. */
 export interface Expected {
   text?: string
   reasoning?: string
   calls?: Call[]
   end?: 'stop' | 'tools' | 'length' | 'filter' | 'error' | 'any'
-  /** Prompt tokens, those read from the provider's cache, and completion tokens. */
+  /** Prompt tokens (`p`), those read from the provider's cache (`cp`), and completion tokens (`c`). */
   p?: number
   cp?: number
   c?: number
@@ -26,9 +26,9 @@ export interface Expected {
   minCost?: number
   maxCost?: number
   store?: boolean
-  /** Texts that are in the response, packed in it, or of a kind that it names as omitted. */
+  /** Texts that must be in the response, encoded in its opaque state, or reported as omitted. */
   keeps?: string[]
-  /** An error is no failure of the case. */
+  /** The case also passes if the outcome is an error. */
   noFail?: boolean
 }
 
@@ -59,7 +59,10 @@ export function readCaseFiles(): ProviderCase[] {
   return files.sort().flatMap(name => JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')).cases)
 }
 
-/** One row for each endpoint and mode that the case speaks of. A body of another format than the endpoint asks for is no row of it. */
+/**
+ * Returns one row for each endpoint and mode that the case expects something of. A body in another format than the endpoint requires has no
+ * row.
+ */
 export function rowsOf(each: ProviderCase): Row[] {
   return ENDPOINTS.flatMap(endpoint =>
     MODES.flatMap(mode => {
@@ -72,13 +75,13 @@ export function rowsOf(each: ProviderCase): Row[] {
   )
 }
 
-/** The format in which a project's provider is asked for what comes to an endpoint. */
+/** Returns the format that the proxy uses with a project's provider for requests at an endpoint. */
 export function providerFormat(project: Project, endpoint: Endpoint): Endpoint {
   if (project === 'ant') return 'messages'
   return project === 'oai' && endpoint === 'responses' ? 'responses' : 'chat'
 }
 
-/** Null: of none. */
+/** Null: of none of these formats. */
 function formatOf(body: string): Endpoint | null {
   if (/"type":"response\.|"object":"response"/.test(body)) return 'responses'
   if (/"type":"(message_start|message)"/.test(body)) return 'messages'

@@ -1,10 +1,10 @@
-/** Compares what a row came to with what it has to come to, one line a difference. */
+/** Compares the outcome of a row with the expected one. Returns one line for each difference. */
 import type { Outcome } from '../outcomes/outcome.ts'
 import type { Expected } from './case.ts'
 import { isKept } from './is-kept.ts'
 import type { Sent } from './send-rows.ts'
 
-/** Of US dollars, as records have them. */
+/** In US dollars, with the precision of request records. */
 const PRECISION = 1e-9
 const COMPARED = ['text', 'reasoning', 'calls', 'end'] as const
 const COUNTED = ['p', 'cp', 'c'] as const
@@ -38,7 +38,7 @@ function compareRecord({ record }: Sent, expected: Expected): string[] {
   return differences
 }
 
-/** What is served from the cache is what was stored. */
+/** A cache hit must equal the stored response. */
 function compareReplay(first: Sent, second: Sent, { store }: Expected): string[] {
   const isHit = second.cache === 'HIT'
   if (!isHit) return store === true ? ['not stored'] : []

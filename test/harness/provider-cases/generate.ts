@@ -1,4 +1,4 @@
-/** Chat responses of every shape, whole or broken, for properties that hold at every endpoint. */
+/** Chat responses of every shape, complete or broken, for properties that hold at every endpoint. */
 import fc from 'fast-check'
 import type { Mode } from '../outcomes/outcome.ts'
 import type { SentBytes } from './case.ts'
@@ -6,7 +6,7 @@ import { chunk, DONE, frame, JSON_TYPE, ROLE, STREAM, usageChunk } from './write
 
 type Fields = Record<string, unknown>
 
-/** A part of an answer: the deltas that say it, and its texts, each of which is nowhere else. */
+/** A part of a response: its deltas, and the unique texts that they contain. */
 interface Part {
   deltas: Fields[]
   texts: string[]
@@ -18,7 +18,7 @@ export interface Generated {
   texts: string[]
 }
 
-/** Long enough never to come twice, and not shortened, so that it stays so. */
+/** Long enough to be unique. Shrinking is disabled, because shorter marks could repeat. */
 const mark = fc.noShrink(fc.stringMatching(/^[a-z]{8}$/)).map(word => `${word}é`)
 
 const text = mark.map((said): Part => ({ deltas: [{ content: said }], texts: [said] }))
@@ -50,7 +50,7 @@ const annotations = mark.map((name): Part => {
 const unknown = mark.map((seal): Part => ({ deltas: [{ provenance: { seal } }], texts: [seal] }))
 const refusal = mark.map((refused): Part => ({ deltas: [{ refusal: refused }], texts: [refused] }))
 
-/** Whole, or in two pieces; `index` is its place among the calls. */
+/** A tool call in one piece or in two; `index` is its position. */
 const call = fc.record({ command: mark, isCut: fc.boolean() })
 const calls = fc.array(call, { minLength: 1, maxLength: 3 }).map((all): Part => {
   const pieces = all.flatMap(({ command, isCut }, index) => {
@@ -117,7 +117,7 @@ const mangledUsage: fc.Arbitrary<unknown> = fc.oneof(
   }),
 )
 
-/** What becomes of the bytes: `cut` is a share of them. */
+/** The fault in the bytes: `cut` is the share that is sent. */
 const fate = fc.oneof(
   { weight: 6, arbitrary: fc.constant({ kind: 'whole' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'noDone' as const }) },
@@ -145,7 +145,7 @@ interface Drawn {
 
 const mode = fc.constantFrom<Mode>('streamed', 'plain')
 
-/** Any response at all. */
+/** Any response, complete or broken. */
 export const anyResponse: fc.Arbitrary<Generated> = fc
   .record<Drawn>({
     parts: answer,
@@ -156,7 +156,7 @@ export const anyResponse: fc.Arbitrary<Generated> = fc
   })
   .map(write)
 
-/** A whole response with text, and a usage that says little. */
+/** A complete response with text, and with incomplete usage. */
 export const textWithMangledUsage: fc.Arbitrary<Generated> = fc
   .record<Drawn>({
     parts: fc.tuple(text),

@@ -1,14 +1,14 @@
-/** Whether a part of a provider's response reached the client: in the body, packed within it, or named as omitted. */
+/** Returns whether a part of a provider's response reached the client: in the body, encoded in its opaque state, or reported as omitted. */
 import { unpackExtras } from '../../../src/formats/chat/provider-extras.ts'
 
 export interface Kept {
   body: string
-  /** The header X-Proxy-Omitted, or a stream's comment of that name. */
+  /** The header X-Proxy-Omitted, or the stream comment of that name. */
   omitted: string | null
 }
 
 export function isKept({ body, omitted }: Kept, text: string): boolean {
-  // Of a picture, its bytes.
+  // Of an image's data URL, only the bytes.
   const written = JSON.stringify(text.replace(/^data:[^,]*,/, '')).slice(1, -1)
   if (body.includes(written) || (omitted !== null && omitted !== '')) return true
   return packedIn(body).some(packed => packed.includes(written))

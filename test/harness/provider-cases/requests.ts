@@ -1,4 +1,4 @@
-/** The request of each endpoint that a case is asked with. */
+/** The request that a case sends to each endpoint. */
 import type { Endpoint, Mode } from '../outcomes/outcome.ts'
 import type { Project } from './case.ts'
 

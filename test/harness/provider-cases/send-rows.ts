@@ -1,4 +1,4 @@
-/** Sends every row of the table twice through one proxy, and reads what came back and what was recorded. */
+/** Sends every row of the table twice through one proxy, and reads the responses and the records. */
 
 import type { RecordedRequest } from '../../standin/recording.ts'
 import type { Backend } from '../backends.ts'
@@ -35,7 +35,7 @@ export interface SentRow {
 export interface ProviderTable {
   proxy: TestProxy
   keys: Record<Project, string>
-  /** Answers by a part of the request's text. */
+  /** Responses by a part of the request's text. */
   answers: Map<string, SentBytes>
   stop(): Promise<void>
 }
@@ -80,7 +80,7 @@ function answerFrom(answers: ProviderTable['answers'], { aggregator, openai, gro
   })
 }
 
-/** In the order of the rows. */
+/** The result is in the order of the rows. */
 export async function sendRows(table: ProviderTable, rows: readonly Row[]): Promise<SentRow[]> {
   const sent: SentRow[] = []
   let next = 0
@@ -125,7 +125,7 @@ async function sendOnce({ proxy, keys }: ProviderTable, project: Project, asked:
   }
 }
 
-/** Names what a stream omits: its headers have been sent by then. */
+/** A stream reports omitted parts in a comment, because its headers are already sent. */
 const OMITTED_COMMENT = /^: x-proxy-omitted: (.+)$/m
 
 async function readBody(response: Response): Promise<{ body: string; isCut: boolean }> {

@@ -1,4 +1,4 @@
-/** Others of the classes that the case files sample. */
+/** Further cases of the classes that the case files sample. */
 import type { ProviderCase } from './case.ts'
 import { CALLS } from './siblings/calls.ts'
 import { CONTENT } from './siblings/content.ts'

@@ -1,4 +1,4 @@
-/** Writes what providers send: chunks and bodies of chat, events of Messages and of Responses. */
+/** Writes the bytes that providers send: chunks and bodies of chat, events of Messages and of Responses. */
 import type { Expected, Project, ProviderCase, SentBytes } from './case.ts'
 
 type Fields = Record<string, unknown>
@@ -6,7 +6,7 @@ type Fields = Record<string, unknown>
 export const STREAM = 'text/event-stream; charset=utf-8'
 export const JSON_TYPE = 'application/json'
 export const USAGE = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 }
-/** Of USAGE, at gpt-4o-mini's prices. */
+/** The cost of USAGE at gpt-4o-mini's prices. */
 export const COST = 0.00021
 
 const HEAD = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'gpt-4o-mini' }
@@ -29,11 +29,11 @@ export function usageChunk(usage: unknown): string {
 }
 
 export interface Said {
-  /** Each a chunk of a stream. */
+  /** Each is one chunk of a stream. */
   deltas?: Fields[]
   message?: Fields
   finish?: string | null
-  /** Undefined: none. */
+  /** Undefined: no usage. */
   usage?: unknown
 }
 
@@ -78,7 +78,7 @@ export const streamed = (body: string, contentType: string | null = STREAM): { s
 export const plain = (body: string, contentType: string | null = JSON_TYPE): { plain: SentBytes } => {
   return { plain: { status: 200, contentType, body } }
 }
-/** Both modes of the same. */
+/** The same response in both modes. */
 export const both = (said: Said) => ({ ...streamed(chatStream(said)), ...plain(chatBody(said)) })
 
 export interface CaseOptions {

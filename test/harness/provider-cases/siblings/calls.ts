@@ -1,4 +1,4 @@
-/** Calls in pieces: in any order, with and without what names them. */
+/** Tool calls in pieces: in any order, with and without their ids and names. */
 import type { Call } from '../../outcomes/outcome.ts'
 import type { Expected, ProviderCase } from '../case.ts'
 import {
@@ -164,7 +164,7 @@ export const CALLS: readonly ProviderCase[] = [
       ...pieces({ index: 0, ...call('call_a', 'run', '{"command":"a') }),
       ...message(call('call_a', 'run', '{"command":"a')),
     },
-    // A strict reader of a Messages stream takes it for no JSON, which it is not.
+    // Messages streams are excluded: a strict reader rejects these arguments, because they are not JSON.
     Object.fromEntries(
       ['chat/streamed', 'chat/plain', 'responses/streamed', 'responses/plain', 'messages/plain'].map(at => [
         at,

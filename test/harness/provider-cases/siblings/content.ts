@@ -1,4 +1,4 @@
-/** Output that is no string of text: in the client's response, packed, or named as omitted. */
+/** Output other than text: in the client's response, encoded in its opaque state, or reported as omitted. */
 import type { Expected, ProviderCase } from '../case.ts'
 import { both, chatStream, siblingCase, streamed } from '../write-bytes.ts'
 

@@ -1,4 +1,4 @@
-/** Responses that failed, were cut or were filtered, and those that look so and are whole. */
+/** Responses that failed, were cut or were filtered, and complete responses that look like these. */
 import type { Expected, ProviderCase } from '../case.ts'
 import {
   both,
@@ -22,7 +22,7 @@ import {
 } from '../write-bytes.ts'
 
 const FAILED: Expected = { end: 'error', store: false }
-/** A response began, so that its tokens count. */
+/** The response began, so its tokens are charged. */
 const FAILED_LATE: Expected = { ...FAILED, minCost: 1e-9 }
 const COUNTED = { input_tokens: 1000, output_tokens: 100 }
 

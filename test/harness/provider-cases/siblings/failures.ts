@@ -1,4 +1,4 @@
-/** What is no response: an error at every endpoint, and charged with what was reported alone. */
+/** Bodies that are not responses. Each is an error at every endpoint, and only reported usage is charged. */
 import type { Expected, ProviderCase } from '../case.ts'
 import {
   both,
@@ -19,7 +19,7 @@ import {
   USAGE,
 } from '../write-bytes.ts'
 
-/** Nothing began: nothing is charged. */
+/** No response began, so nothing is charged. */
 const NOTHING: Expected = { end: 'error', store: false, maxCost: 0 }
 const FAILED: Expected = { end: 'error', store: false }
 const HTML = '<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>'

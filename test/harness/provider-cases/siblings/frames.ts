@@ -1,4 +1,4 @@
-/** The same response in other frames, and under other labels. */
+/** The same response with other framing and other content types. */
 import type { Expected, ProviderCase } from '../case.ts'
 import {
   COST,

@@ -1,4 +1,4 @@
-/** Usage in every shape: what is counted is never less than what was said, and what is not known is not zero. */
+/** Usage in every shape. Counts are never below the reported ones, and unknown usage is not zero. */
 
 import type { Expected, ProviderCase } from '../case.ts'
 import type { CaseOptions } from '../write-bytes.ts'
@@ -22,7 +22,7 @@ import {
 
 const WHOLE: Expected = { text: 'Hi', end: 'stop' }
 const COUNTED: Expected = { ...WHOLE, p: 1000, c: 100, cost: COST }
-/** Not known: estimated, and not for nothing. */
+/** Unknown usage is estimated, and its cost is above zero. */
 const UNKNOWN: Expected = { ...WHOLE, minCost: 1e-9 }
 
 const counts = (id: string, usage: unknown, expected: Expected, options?: CaseOptions) =>
