@@ -7,7 +7,7 @@ export interface ApiError {
   message: string
 }
 
-/** A 400, as for everything wrong with a request's body. */
+/** Anthropic responds with 400 to every invalid body. */
 export function invalid(message: string): ApiError {
   return { status: 400, type: 'invalid_request_error', message }
 }

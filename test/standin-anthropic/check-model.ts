@@ -1,4 +1,4 @@
-/** What Anthropic demands of a request's settings, by model and API version. */
+/** Anthropic's rules for a request's settings, by model and API version. */
 import type { StandinModel } from './models.ts'
 import type { JsonObject } from './scenario.ts'
 
@@ -8,7 +8,7 @@ const UNENFORCED = [
   ...['maxItems', 'uniqueItems', 'minProperties', 'maxProperties', 'patternProperties', 'oneOf', 'not', 'if'],
 ]
 
-/** What is wrong, in Anthropic's words; null where nothing is. */
+/** Returns the error in Anthropic's words; null for valid settings. */
 export function findSettingError(request: JsonObject, model: StandinModel, version: string): string | null {
   const checks = [findSamplingError, findThinkingError, findToolChoiceError, findSchemaError, findLimitError]
   for (const check of checks) {
@@ -18,7 +18,7 @@ export function findSettingError(request: JsonObject, model: StandinModel, versi
   return null
 }
 
-/** Whether the model thinks before it answers this request. */
+/** Returns whether the model reasons before it responds to this request. */
 export function isThinking(request: JsonObject, model: StandinModel): boolean {
   const type = typeOf(request.thinking)
   return type === undefined ? model.thinksByDefault : type === 'adaptive' || type === 'enabled'
@@ -53,7 +53,7 @@ function findThinkingError(request: JsonObject, model: StandinModel): string | n
   return findMissingThought(request)
 }
 
-/** With a budget, the turn whose calls are being answered has to begin with a thought. */
+/** With a thinking budget, the assistant turn whose calls get their results must begin with a thinking block. */
 function findMissingThought(request: JsonObject): string | null {
   const turns = request.messages as { content: JsonObject[] }[]
   if (turns.at(-1)?.content[0]?.type !== 'tool_result') return null

@@ -1,4 +1,4 @@
-/** Judges a request as strictly as Anthropic does, so that a wrong translation fails its test. */
+/** Validates a request as strictly as Anthropic does, so that a wrong translation fails its test. */
 import type { RecordedRequest } from '../standin/recording.ts'
 import { type ApiError, invalid } from './api-error.ts'
 import { findSettingError } from './check-model.ts'
@@ -10,7 +10,7 @@ import { findForgedThought } from './thinking-signature.ts'
 
 const VERSIONS = ['2023-06-01', '2026-10-21']
 
-/** Null where the request is good. */
+/** Returns null for a valid request. */
 export function checkRequest(request: RecordedRequest, apiKey: string | undefined): ApiError | null {
   const { 'x-api-key': key, 'anthropic-version': version = '', 'content-type': type } = request.headers
   if (request.method !== 'POST' || request.path !== '/v1/messages') {

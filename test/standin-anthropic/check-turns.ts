@@ -1,4 +1,4 @@
-/** What Anthropic demands of a conversation beyond its shape; stricter in one point: turns have to alternate. */
+/** Anthropic's rules for a conversation beyond its schema. One rule is stricter: turns must alternate. */
 import type { JsonObject } from './scenario.ts'
 
 interface Turn {
@@ -6,7 +6,7 @@ interface Turn {
   content: JsonObject[]
 }
 
-/** What is wrong, in Anthropic's words; null where nothing is. */
+/** Returns the error in Anthropic's words; null for a valid conversation. */
 export function findTurnError(request: JsonObject): string | null {
   const turns = request.messages as Turn[]
   if (turns[0]?.role !== 'user') return 'messages: first message must use the "user" role'
@@ -29,7 +29,7 @@ export function findTurnError(request: JsonObject): string | null {
   return null
 }
 
-/** Results stand first, and answer calls of the turn before. */
+/** Tool results must come first in a turn, and must answer calls of the turn before. */
 function findResultError({ content }: Turn, before: Turn | undefined, index: number): string | null {
   const kinds = content.map(block => block.type === 'tool_result')
   if (kinds.lastIndexOf(true) >= (kinds.includes(false) ? kinds.indexOf(false) : kinds.length)) {

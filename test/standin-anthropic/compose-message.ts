@@ -1,4 +1,4 @@
-/** What the stand-in model answers: made from the request and the scenario, and the same for the same two. */
+/** The response of the fake model. The same request and scenario always give the same response. */
 import type { ContentBlock, Message, StopReason, Usage } from '@anthropic-ai/sdk/resources/messages'
 import { splitTokens } from '../standin/compose.ts'
 import { instanceOfSchema } from '../standin/schema-instance.ts'
@@ -12,7 +12,7 @@ interface Turn {
   content: JsonObject[]
 }
 
-/** `serial` counts the answers: no two have the same id. */
+/** `serial` is the response's number. It makes ids unique. */
 export function composeMessage(request: JsonObject, scenario: AnswerScenario, serial: number): Message {
   const thought = scenario.content ? [] : composeThought(request)
   const composed = scenario.content ?? composeContent(request, serial)
@@ -54,7 +54,7 @@ function composeContent(request: JsonObject, serial: number): ContentBlock[] {
   return [write(`Answer to ${seen}: ${asked.slice(0, 80)} The stand-in adds some words, so that a stream has events.`)]
 }
 
-/** Those that the request demands, or that the user names. */
+/** Returns the tools that the request requires or that the user's message names. */
 function chooseTools(request: JsonObject, asked: string): JsonObject[] {
   const tools = (request.tools ?? []) as JsonObject[]
   const choice = (request.tool_choice ?? { type: 'auto' }) as JsonObject
@@ -70,7 +70,7 @@ function writeCall({ name, input_schema }: JsonObject, id: string): ContentBlock
 }
 
 function write(text: string): ContentBlock {
-  // Anthropic leaves citations out where there are none; its SDK's type does not say so.
+  // Anthropic omits citations if there are none; the type of its SDK requires them.
   return { type: 'text', text } as ContentBlock
 }
 
@@ -78,7 +78,7 @@ function readResult({ content }: JsonObject): string {
   return Array.isArray(content) ? content.map(block => block.text).join(' ') : ''
 }
 
-/** Cuts text at the request's limits: a word is a token. */
+/** Cuts text at the request's limits. One word counts as one token. */
 function limit(request: JsonObject, content: ContentBlock[]): { content: ContentBlock[]; stopReason: string } {
   const [first] = content
   if (first?.type !== 'text') return { content, stopReason: content.length > 0 ? 'tool_use' : 'end_turn' }

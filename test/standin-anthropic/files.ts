@@ -1,4 +1,4 @@
-/** Files as Anthropic keeps them: uploads that cannot be downloaded, what tools have made that can, and its refusals. */
+/** Files as Anthropic stores them: uploads, which cannot be downloaded, files created by tools, which can, and Anthropic's errors. */
 import type { FileMetadata } from '@anthropic-ai/sdk/resources/files'
 import type { RecordedRequest } from '../standin/recording.ts'
 import { JSON_HEADERS } from '../standin/send.ts'
@@ -21,13 +21,13 @@ interface KeptFile {
 
 const PATH = /^\/v1\/files(?:\/([\w-]+)(\/content)?)?$/
 const TOLD_AT = '2026-11-21T00:00:00Z'
-/** The version from which files are no beta. */
+/** The first API version in which files are generally available. */
 const GENERAL_VERSION = '2026-10-21'
 const BETA_VERSION = '2023-06-01'
 const BETA = /(?:^|,)\s*files-api-2025-04-14\s*(?:,|$)/
 const FIELDS = new Set(['file', 'expires_in_seconds'])
 const [SHORTEST_SECONDS, LONGEST_SECONDS] = [3_600, 7_776_000]
-/** What a tool has made is named so. */
+/** The ids of files that a tool created. */
 const MADE = /^file_made_by_tool\w*$/
 
 export function isFilePath(path: string): boolean {

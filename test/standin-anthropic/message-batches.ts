@@ -1,4 +1,4 @@
-/** Message batches as Anthropic keeps them: created, seen to their end by asking, their results read at the address that they name. */
+/** Message batches as Anthropic stores them. A batch ends when it is requested, and its results are read at its `results_url`. */
 import type { MessageBatch, MessageBatchIndividualResponse } from '@anthropic-ai/sdk/resources/messages'
 import type { RecordedRequest } from '../standin/recording.ts'
 import { type ApiError, invalid } from './api-error.ts'
@@ -13,21 +13,21 @@ interface KeptBatch {
 }
 
 export interface MessageBatches {
-  /** The body of the answer, as text; JSON lines for results. */
+  /** The response body as text; JSON lines for results. */
   answer(request: RecordedRequest): string | ApiError
 }
 
 const PATH = /^\/v1\/messages\/batches(?:\/([\w-]+)(\/cancel|\/results)?)?$/
 const GONE: ApiError = { status: 404, type: 'not_found_error', message: 'Not Found' }
 const TOLD_AT = '2026-11-21T00:00:00Z'
-/** A request with this in its id fails. */
+/** A batch request fails if its `custom_id` contains this. */
 const BAD = 'bad'
 
 export function isBatchPath(path: string): boolean {
   return PATH.test(path)
 }
 
-/** `baseUrl` is where results are read. */
+/** `baseUrl` returns the base of results URLs. */
 export function keepMessageBatches(baseUrl: () => string): MessageBatches {
   const kept = new Map<string, KeptBatch>()
 
@@ -55,7 +55,7 @@ export function keepMessageBatches(baseUrl: () => string): MessageBatches {
     return JSON.stringify(batch)
   }
 
-  /** What was being worked on is done the next time that it is asked for. */
+  /** Ends a batch in progress. The request that calls this still receives the former state. */
   function end({ batch, requests }: KeptBatch): void {
     const isCancelled = batch.processing_status === 'canceling'
     const errored = requests.filter(({ custom_id }) => custom_id.includes(BAD)).length
@@ -94,9 +94,9 @@ export function keepMessageBatches(baseUrl: () => string): MessageBatches {
       if (part === '/cancel') batch.processing_status = 'canceling'
       else if (method === 'DELETE') kept.delete(id)
       else if (batch.processing_status !== 'ended') {
-        const told = JSON.stringify(batch)
+        const before = JSON.stringify(batch)
         end(known)
-        return told
+        return before
       }
       return JSON.stringify(method === 'DELETE' ? { id, type: 'message_batch_deleted' } : batch)
     },

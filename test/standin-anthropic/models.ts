@@ -1,14 +1,14 @@
-/** The models that the stand-in serves, and what each of them takes. */
+/** The models of the fake provider, and the settings that each accepts. */
 
 export interface StandinModel {
   maxTokens: number
   thinking: readonly string[]
   efforts: readonly string[]
-  /** Takes temperature, top_p and top_k, under the API version that has them. */
+  /** Accepts temperature, top_p and top_k, in the API version that has them. */
   isSampled: boolean
-  /** May be made to call a tool. */
+  /** Supports forced tool calls. */
   isForced: boolean
-  /** Continues a closing assistant turn. */
+  /** Continues an assistant turn at the end of the conversation. */
   isPrefilled: boolean
   thinksByDefault: boolean
 }

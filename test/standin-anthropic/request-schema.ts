@@ -1,4 +1,4 @@
-/** The shape of a Messages request, closed everywhere: Anthropic permits no field that it does not know. */
+/** The schema of a Messages request. It permits no additional fields, because Anthropic rejects unknown fields. */
 import Ajv, { type ErrorObject } from 'ajv'
 import type { JsonObject } from './scenario.ts'
 
@@ -6,7 +6,7 @@ function object(properties: JsonObject, required: string[] = []): JsonObject {
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-/** One of several objects, told apart by `type`. */
+/** Returns the schema of a union that `type` discriminates. */
 function oneOfTypes(types: Record<string, { fields: JsonObject; required?: string[] }>): JsonObject {
   return {
     type: 'object',
@@ -136,7 +136,7 @@ const REQUEST = object(
 
 const validate = new Ajv({ discriminator: true, strictTypes: false }).compile(REQUEST)
 
-/** In Anthropic's words; null where the shape is right. */
+/** Returns the error in Anthropic's words; null for a valid shape. */
 export function findShapeError(body: unknown): string | null {
   return validate(body) ? null : describe(validate.errors?.[0])
 }

@@ -1,4 +1,4 @@
-/** Carries out a scenario for one request. */
+/** Runs a scenario for one request. */
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
@@ -11,12 +11,12 @@ import { writeEvent, writeEvents } from './write-events.ts'
 
 export interface Exchange {
   request: JsonObject
-  /** The request as it came: what it is billed is noted there. */
+  /** The received request. Its bill is recorded there. */
   recorded: RecordedRequest
   response: ServerResponse
-  /** Counts the requests. */
+  /** The number of the request. */
   serial: number
-  /** Called before the connection is cut, so that it is not taken for the client's going. */
+  /** Called before the connection is cut, so that the request is not recorded as aborted by its client. */
   onCut: () => void
 }
 
@@ -27,10 +27,10 @@ const LIMIT_HEADERS = {
   'anthropic-ratelimit-requests-reset': '2026-11-21T00:00:00Z',
 }
 
-/** Ends once all that the scenario says was done. */
+/** Returns once the scenario has finished. */
 export async function respond(exchange: Exchange, scenario: Scenario): Promise<void> {
   const { response } = exchange
-  // What was asked is read, and thought about, before anything is said.
+  // Input and reasoning are billed before the first byte of the response.
   if (scenario.kind === 'answer') bill(exchange, compose(exchange, scenario), scenario)
   if (scenario.firstByteDelayMs !== undefined) await sleep(scenario.firstByteDelayMs)
   switch (scenario.kind) {
@@ -72,7 +72,7 @@ async function sendAnswer(exchange: Exchange, scenario: AnswerScenario): Promise
 
 function bill({ recorded }: Exchange, { usage }: Message, { thinkingTokens = 0 }: { thinkingTokens?: number }) {
   const all = { input: usage.input_tokens, output: usage.output_tokens }
-  // What a scenario says beyond what is written was thought.
+  // Output tokens of the scenario beyond the visible ones count as reasoning.
   const visible = Math.min(all.output - thinkingTokens, MOST_VISIBLE)
   return billAsWritten(recorded, all, visible)
 }
@@ -87,7 +87,7 @@ async function breakOff(exchange: Exchange, scenario: BrokenScenario): Promise<v
   if (kind === 'endEarly') response.end()
 }
 
-/** The headers and so many events; of a plain answer, half the body that its length promises. */
+/** Sends the headers and the given number of events. Of a plain response, it sends half of the body that its content-length announces. */
 async function sendBeginning(exchange: Exchange, scenario: BrokenScenario) {
   const { request, response } = exchange
   const { after, eventPauseMs, thinkingTokens = 0 } = scenario

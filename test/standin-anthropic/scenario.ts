@@ -1,26 +1,26 @@
-/** What the stand-in for Anthropic's API is told to do, as plain data. */
+/** Scenarios of the fake Anthropic API, as plain data. */
 import type { ContentBlock, RefusalStopDetails, Usage } from '@anthropic-ai/sdk/resources/messages'
 
 export type JsonObject = Record<string, unknown>
 
 interface Timing {
-  /** Before the response headers. */
+  /** The delay before the response headers. */
   firstByteDelayMs?: number
-  /** Before each event of a stream but the first. */
+  /** The pause before each event of a stream except the first. */
   eventPauseMs?: number
 }
 
 interface Thinking {
-  /** Tokens that the model thinks before its first word: billed, and never shown. */
+  /** Tokens of reasoning before the first word. They are billed and never shown. */
   thinkingTokens?: number
 }
 
 interface Begun {
-  /** Of the answer of which a beginning is sent; what is left out follows from the request. */
+  /** The content of the response whose beginning is sent. By default it follows from the request. */
   content?: ContentBlock[]
 }
 
-/** A whole answer, plain or streamed as the request asks; what is left out follows from the request. */
+/** A whole response, plain or streamed as requested. Omitted fields follow from the request. */
 export interface AnswerScenario extends Timing, Thinking {
   kind: 'answer'
   content?: ContentBlock[]
@@ -28,12 +28,12 @@ export interface AnswerScenario extends Timing, Thinking {
   stopDetails?: RefusalStopDetails
   /** Merged over the counted usage. */
   usage?: Partial<Usage>
-  /** Pings between the events of a stream. */
+  /** Sends pings between the events of a stream. */
   pings?: boolean
   headers?: Record<string, string>
 }
 
-/** An error before anything was answered. */
+/** An error before any part of a response. */
 export interface ErrorScenario extends Timing {
   kind: 'error'
   status: number
@@ -43,7 +43,7 @@ export interface ErrorScenario extends Timing {
   headers?: Record<string, string>
 }
 
-/** A stream that turns into an error after so many events; 0: it begins with it. */
+/** A stream with an error after this number of events; 0: the error is the first event. */
 interface ErrorInStreamScenario extends Timing, Begun {
   kind: 'errorInStream'
   afterEvents: number
@@ -51,14 +51,14 @@ interface ErrorInStreamScenario extends Timing, Begun {
   message?: string
 }
 
-/** After so many events (or half of a plain body): the connection is cut, ends as if all were said, or stays silent. */
+/** After a number of events (or half of a plain body): the connection is cut, the body ends, or the connection hangs. */
 export interface BrokenScenario extends Timing, Thinking, Begun {
   kind: 'cut' | 'endEarly' | 'hang'
   /** `nothing`: before the response headers. */
   after: 'nothing' | number
 }
 
-/** These very bytes. */
+/** Sends exactly these bytes. */
 interface RawScenario extends Timing {
   kind: 'raw'
   status: number

@@ -1,4 +1,4 @@
-/** A local HTTP server that stands in for Anthropic's API, and refuses what Anthropic would refuse. */
+/** A local HTTP server that acts as Anthropic's API and rejects the same requests. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { createRecording, type RecordedRequest, type Recording } from '../standin/recording.ts'
@@ -12,27 +12,27 @@ import type { JsonObject, Scenario } from './scenario.ts'
 import { spellOut } from './spell-out.ts'
 
 export interface AnthropicStandinOptions {
-  /** By default any free one. */
+  /** By default a free port. */
   port?: number
-  /** Requests with another key get a 401; by default every key is good. */
+  /** Requests with another key get a 401. By default each key is valid. */
   apiKey?: string
-  /** By default true; false counts requests only. */
+  /** By default true; false only counts requests. */
   keepsRequests?: boolean
 }
 
-/** For each request its scenario; undefined leaves it to the default answer. */
+/** Returns the scenario of a request; undefined for the default response. */
 type Script = (request: RecordedRequest) => Scenario | undefined
 
 export interface AnthropicStandin {
-  /** Without `/v1`, as the vendor's own. */
+  /** Without `/v1`, like the vendor's base URL. */
   baseUrl: string
   requests: RecordedRequest[]
   counts: Recording['counts']
-  /** For every good request from now on. */
+  /** Applies to all later valid requests. */
   script(next: Scenario | Script): void
-  /** For the very next good requests, one each, before what `script` says. */
+  /** Applies to the next valid requests, one scenario each, before `script`. */
   scriptOnce(...scenarios: Scenario[]): void
-  /** Forgets scripts and requests; connections stay. */
+  /** Clears scripts and recorded requests. Connections stay open. */
   reset(): void
   stop(): Promise<void>
 }
@@ -85,7 +85,7 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
     const parts: Buffer[] = []
     message.on('data', (part: Buffer) => parts.push(part))
     message.on('end', () => {
-      // A field of a type that no answer can be made of: Anthropic refuses it.
+      // A field has a type from which no response can be built. Anthropic rejects such a request.
       answer(message, response, Buffer.concat(parts)).catch(() => {
         if (response.headersSent) return response.destroy()
         const error = writeError(invalid('Input should be a valid value'), 'req_standin')
@@ -93,7 +93,7 @@ export async function startAnthropicStandin(options: AnthropicStandinOptions = {
       })
     })
   })
-  // Longer than any test: a client's pooled connection does not go stale under it.
+  // Longer than any test, so that a client's pooled connection stays valid.
   server.keepAliveTimeout = 120_000
   server.on('connection', socket => {
     sockets.add(socket)

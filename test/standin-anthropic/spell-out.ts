@@ -1,7 +1,7 @@
-/** Anthropic takes one text for a list of one text block, wherever it takes blocks. */
+/** Anthropic treats a string as a list of one text block wherever it accepts blocks. */
 import type { JsonObject } from './scenario.ts'
 
-/** The request with every such text spelt out; whatever has another form stays as it is. */
+/** Returns the request with each such string replaced by a block. Other values are unchanged. */
 export function spellOut(body: unknown): unknown {
   if (!isObject(body)) return body
   const { system, messages } = body

@@ -1,4 +1,4 @@
-/** Signatures that bind a thought to its model and to all that came before it. */
+/** Signatures that bind a thinking block to its model and to everything before it. */
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from './scenario.ts'
 
@@ -7,7 +7,7 @@ interface Turn {
   content: JsonObject[]
 }
 
-/** `turns`: all before the thought, its own turn's earlier blocks as a last turn included. */
+/** `turns` contains everything before the thinking block. Earlier blocks of its own turn are the last turn. */
 export function signThought(request: JsonObject, turns: readonly Turn[], thinking: string): string {
   const { model, system = [], tools = [] } = request
   const bound = JSON.stringify([model, system, tools, turns, thinking], (key, value) =>
@@ -16,7 +16,7 @@ export function signThought(request: JsonObject, turns: readonly Turn[], thinkin
   return `sig_${Bun.SHA256.hash(bound, 'hex').slice(0, 40)}`
 }
 
-/** The place of a thought whose signature does not hold; null where all do. */
+/** Returns the place of the first thinking block with an invalid signature; null if all are valid. */
 export function findForgedThought(request: JsonObject): string | null {
   const turns = request.messages as Turn[]
   for (const [at, turn] of turns.entries()) {

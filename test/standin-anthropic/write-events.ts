@@ -3,15 +3,15 @@ import type { ContentBlock, Message } from '@anthropic-ai/sdk/resources/messages
 import type { JsonObject } from './scenario.ts'
 
 export interface EventStyle {
-  /** Characters to a delta; 12 by default. */
+  /** Characters in each delta; 12 by default. */
   pieceChars?: number
-  /** A ping before each event but the first. */
+  /** A ping before each event except the first. */
   pings?: boolean
 }
 
 const PING = writeEvent({ type: 'ping' })
 
-/** Each event's text, its `event` line included. */
+/** Returns the text of each event, including its `event` line. */
 export function writeEvents(message: Message, { pieceChars = 12, pings = false }: EventStyle = {}): string[] {
   const { content, stop_reason, stop_sequence, stop_details, container, usage } = message
   const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = usage
@@ -39,7 +39,7 @@ export function writeEvents(message: Message, { pieceChars = 12, pings = false }
   return pings ? events.flatMap((event, at) => (at === 0 ? [event] : [PING, event])) : events
 }
 
-/** Also for events that are no part of a message. */
+/** Also writes events that are not part of a message. */
 export function writeEvent(event: { type: string } & JsonObject): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }
@@ -78,7 +78,7 @@ function splitBlock(block: ContentBlock, pieceChars: number): { begun: ContentBl
   }
 }
 
-/** Anthropic begins with an empty fragment, and sends no other for an empty input. */
+/** Anthropic begins with an empty fragment. An empty input has no other fragment. */
 function writeInput(input: unknown, pieceChars: number): JsonObject[] {
   const text = JSON.stringify(input)
   return ['', ...(text === '{}' ? [] : cut(text, pieceChars))].map(piece => ({

@@ -1,10 +1,10 @@
-/** Reads a recorded event stream the way the proxy does: bytes, cut anywhere, to the assembled answer. */
+/** Assembles a recorded event stream as the proxy does: the bytes are cut at any position. */
 
 import { type AssembledChat, createChatAssembler } from '../../src/formats/chat/assemble-chat.ts'
 import type { ExpectedOutput } from '../../src/formats/expected-output.ts'
 import { createSseParser } from '../../src/formats/sse/sse.ts'
 
-/** `cuts` are positions in the bytes, in any order; the empty list is one read. */
+/** `cuts` are byte positions in any order. Without cuts, all bytes are read at once. */
 export function assembleBytes(bytes: Uint8Array, cuts: readonly number[] = [], wanted?: ExpectedOutput): AssembledChat {
   const assembler = createChatAssembler(wanted)
   const parser = createSseParser(({ data, event }) => assembler.push(data, event))

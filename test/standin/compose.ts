@@ -1,4 +1,4 @@
-/** What the stand-in model answers: made from the request and the scenario, and the same for the same two. */
+/** The response of the fake model. The same request and scenario always give the same response. */
 
 import type { AnswerScenario, JsonObject, ScriptedToolCall } from './scenario.ts'
 import { instanceOfSchema } from './schema-instance.ts'
@@ -18,7 +18,7 @@ export interface Composed {
   completionTokens: number
 }
 
-/** Words with the space before them: what this model takes for tokens. */
+/** Splits a text into words with the space before them. The fake model counts each as one token. */
 export function splitTokens(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? []
 }
@@ -32,7 +32,7 @@ export function composeAnswer(request: JsonObject, scenario: AnswerScenario): Co
   return { choices, promptTokens: Math.max(1, Math.ceil(asked.length / 4)), completionTokens: said }
 }
 
-/** The text that decides the answer: the last user message, or a legacy prompt. */
+/** Returns the text that determines the response: the last user message, or a legacy prompt. */
 export function readPrompt(request: JsonObject): string {
   if (!Array.isArray(request.messages)) {
     return typeof request.prompt === 'string' ? request.prompt : JSON.stringify(request.prompt ?? '')
@@ -42,7 +42,7 @@ export function readPrompt(request: JsonObject): string {
   return typeof content === 'string' ? content : JSON.stringify(content)
 }
 
-/** A legacy prompt may be a list of texts, or of lists of tokens: each is answered by itself. */
+/** A legacy prompt can be a list of texts or of token lists. Each has its own choice in the response. */
 function countPrompts(prompt: unknown): number {
   const isList = Array.isArray(prompt) && prompt.some(item => typeof item !== 'number')
   return isList ? prompt.length : 1
@@ -100,7 +100,7 @@ function nameOf({ name }: JsonObject): string {
   return typeof name === 'string' ? name : ''
 }
 
-/** A tool is called where the request demands one, or where the user names it. */
+/** Calls a tool if the request requires one, or if the user's message contains its name. */
 function chooseCalls(request: JsonObject, scenario: AnswerScenario, asked: string): ScriptedToolCall[] {
   if (scenario.content !== undefined || !Array.isArray(request.tools) || request.tool_choice === 'none') return []
   const functions = request.tools.map(tool => tool?.function).filter(isObject)

@@ -1,4 +1,4 @@
-/** Upstream answers in recorded shape, with what each must come to: written from the vendors' public API references. */
+/** Provider responses in recorded form, with the assembled result of each. They follow the vendors' public API references. */
 
 import { AGGREGATOR } from './corpus/aggregator.ts'
 import { OTHERS } from './corpus/compatible.ts'
@@ -9,7 +9,7 @@ export type { CorpusEntry } from './corpus/format.ts'
 
 export const CORPUS: CorpusEntry[] = [...OPENAI, ...OPENAI_LEGACY, ...AGGREGATOR, ...OTHERS]
 
-/** The raw body of an entry's plain answer; null where it has none of its own. */
+/** Returns the raw body of an entry's plain response; null if the entry has none. */
 export function plainText(entry: CorpusEntry): string | null {
   return entry.plain === undefined ? JSON.stringify(entry.body) : entry.plain
 }

@@ -15,7 +15,7 @@ const KINDS: Record<number, { type: string; code: string | null; message: string
 }
 const OTHER = { type: 'server_error', code: null, message: 'Something went wrong.' }
 
-/** An aggregator's code is the status; the others' a word. */
+/** The error code is the status at an aggregator, and a string at the others. */
 export function writeError(
   flavour: Flavour,
   scenario: ErrorScenario,

@@ -1,6 +1,6 @@
 /**
- * Vendors that insist: each refuses a conversation in which a message of theirs, or a call, comes back without anything that it carried. They
- * call a tool twice, one step after the other, and then tell what they know.
+ * Strict vendors. Each rejects a conversation in which one of its messages or calls comes back without any field that it had. Each calls a
+ * tool twice, one step after the other, and then responds with text.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { RecordedRequest } from './recording.ts'
@@ -9,11 +9,11 @@ import type { Script } from './server.ts'
 
 export interface InsistingVendor {
   name: string
-  /** At an aggregator. */
+  /** The model's name at an aggregator. */
   model: string
-  /** The assistant's message of a step, as a plain answer has it; `id` is a new one. */
+  /** Returns the assistant message of a step, as in a plain response. `id` is new for each call. */
   message(step: number, id: string): JsonObject
-  /** The deltas of the same message; by default reasoning in pieces, then text, then whole calls, then the rest. */
+  /** Returns the deltas of the same message; by default reasoning in pieces, then text, then whole calls, then the rest. */
   deltas?(message: JsonObject): JsonObject[]
 }
 
@@ -111,11 +111,11 @@ export const INSISTING: readonly InsistingVendor[] = [
 ]
 
 /**
- * A script for a stand-in: what it says to each of these vendors' models. Other models are answered as ever. `called` takes the place of the
+ * Returns a script for a fake provider that responds as these vendors' models. Other models get the default response. `called` replaces the
  * tool, for a client with tools of its own.
  */
 export function insist(called?: { name: string; arguments: JsonObject }): Script {
-  /** What was said, by the id of its first call. */
+  /** Sent messages, by the id of their first call. */
   const sent = new Map<string, JsonObject>()
   let serial = 0
   return request => {
@@ -146,7 +146,7 @@ function firstId({ tool_calls: calls }: JsonObject): string {
   return String((calls as JsonObject[])[0]?.id)
 }
 
-/** Whatever was sent, and came back otherwise, or not at all. What was not sent by this vendor is not looked at. */
+/** Returns the fields that were sent and came back changed or not at all. Messages of other vendors are ignored. */
 function lacks(message: JsonObject, sent: JsonObject | undefined): string[] {
   if (!sent) return []
   return Object.keys(sent).filter(name => name !== 'content' && !isDeepStrictEqual(message[name], sent[name]))

@@ -1,17 +1,17 @@
-/** What the stand-in keeps under its one account: files and batches, for all its callers. */
+/** Files, batches and responses that the fake provider stores. All callers share one account. */
 
 import type { JsonObject } from './scenario.ts'
 
 export interface KeptObjects {
   files: Map<string, { object: JsonObject; content: Uint8Array }>
   batches: Map<string, JsonObject>
-  /** Made in the background, and how often each was asked for: it is over at the second time. */
+  /** Background responses with the number of times that each was requested. A response completes at the second request. */
   responses: Map<string, { response: JsonObject; asked: number }>
-  /** Counted up for ids. */
+  /** Returns the prefix and the next number. */
   nextId(prefix: string): string
 }
 
-/** `vendor` is part of its ids: no two vendors have one. */
+/** `vendor` is part of the ids, so that ids of different vendors differ. */
 export function createKeptObjects(vendor: string): KeptObjects {
   let serial = 0
   return {
@@ -66,7 +66,7 @@ export function keepBatch(kept: KeptObjects, request: JsonObject): JsonObject {
   return batch
 }
 
-/** What was asked at `/v1/responses` is kept as a response is. */
+/** Writes a batch's output. A line for `/v1/responses` has a response object as its body. */
 function answerLines(kept: KeptObjects, batch: JsonObject): string {
   const input = new TextDecoder().decode(kept.files.get(String(batch.input_file_id))?.content)
   const lines = input.split('\n').filter(line => line.trim() !== '')
@@ -80,7 +80,7 @@ function answerLines(kept: KeptObjects, batch: JsonObject): string {
     .join('')
 }
 
-/** A batch goes on by one step each time that it is asked for: validating, in progress, completed. */
+/** Advances a batch by one step at each request for it: validating, in progress, completed. */
 export function advanceBatch(kept: KeptObjects, batch: JsonObject): JsonObject {
   if (batch.status === 'validating') batch.status = 'in_progress'
   else if (batch.status === 'in_progress') {

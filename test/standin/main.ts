@@ -1,4 +1,4 @@
-/** The stand-in upstream as a process of its own: `bun test/standin/main.ts --port 0 --flavour aggregator`. */
+/** Runs the fake provider as a separate process: `bun test/standin/main.ts --port 0 --flavour aggregator`. */
 
 import { parseArgs } from 'node:util'
 import type { Flavour } from './scenario.ts'

@@ -1,4 +1,4 @@
-/** The stand-in's list of models, in OpenAI's form and in the aggregator's. */
+/** The fake provider's list of models, in OpenAI's format and in the aggregator's. */
 
 import type { Flavour, JsonObject } from './scenario.ts'
 
@@ -15,7 +15,7 @@ function describe(id: string): JsonObject {
   return { id, object: 'model', created: 1_760_000_000, owned_by: 'standin' }
 }
 
-/** Prices are US dollars per token, as text. */
+/** Prices are strings, in US dollars per token. */
 function describeWithPrices(id: string): JsonObject {
   return {
     id,

@@ -1,4 +1,4 @@
-/** The stand-in's answers for pictures, sound, moderations, rankings, files and batches, in OpenAI's wire format. */
+/** The fake provider's responses for images, audio, moderations, reranking, files and batches, in OpenAI's wire format. */
 
 import { isObject } from './compose.ts'
 import { advanceBatch, type KeptObjects, keepBatch, keepFile } from './kept-objects.ts'
@@ -9,7 +9,7 @@ export interface PassedAnswer {
   status: number
   contentType: string
   parts: (string | Uint8Array)[]
-  /** What was generated for it: all of it, once it is asked for. */
+  /** The generated amount. All of it is billed once it is requested. */
   billed?: Billed
 }
 
@@ -39,7 +39,7 @@ const notFound = (message: string) =>
 
 type Form = Map<string, string | File>
 
-/** Null for other operations. */
+/** Returns null for other operations. */
 export async function writePassed(
   request: RecordedRequest,
   kept: KeptObjects,
@@ -55,7 +55,7 @@ export async function writePassed(
       ...writeImages(operation, fields, scenario),
       billed: { input: IMAGE_USAGE.input_tokens, output: IMAGE_USAGE.output_tokens },
     }
-  // By the character.
+  // Speech is billed per character.
   if (operation === 'audio/speech')
     return { ...writeSpeech(fields, scenario), billed: { input: String(fields.input).length, output: 0 } }
   if (operation.startsWith('audio/')) return writeTranscription(operation, fields)
@@ -100,7 +100,7 @@ function writeImages(operation: string, fields: JsonObject, scenario: AnswerScen
   return json({ created: 1_760_000_000, data, ...(isNamed ? { usage: IMAGE_USAGE } : {}), ...scenario.fields })
 }
 
-/** `contentChars` bytes that are no text, in parts. */
+/** Returns `contentChars` bytes of binary data in several parts. */
 function writeSpeech(fields: JsonObject, { contentChars = 10_000 }: AnswerScenario): PassedAnswer {
   const sound = Buffer.alloc(contentChars)
   for (let at = 0; at < sound.length; at++) sound[at] = (at * 7) % 256
@@ -140,7 +140,7 @@ function writeTranscription(operation: string, fields: JsonObject): PassedAnswer
   return json({ text, usage: fields.model === 'whisper-1' ? { type: 'duration', seconds: 3 } : usage })
 }
 
-/** As long as an answer of gpt-4o-mini can be. */
+/** The output has the maximum length of a response of gpt-4o-mini. */
 function writeCompaction(): PassedAnswer {
   const [input, output] = [14, 16_384]
   const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output }

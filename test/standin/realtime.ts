@@ -1,17 +1,17 @@
-/** A local server that speaks OpenAI's Realtime API over WebSocket, as far as sessions of text and of transcription need it. */
+/** A local server for OpenAI's Realtime API over WebSocket. It supports sessions of text and of transcription. */
 
 export interface RealtimeUpstream {
-  /** With `/v1`. */
+  /** Ends in `/v1`. */
   baseUrl: string
-  /** Of each connection: its address, and its headers. */
+  /** The path and headers of each connection. */
   opened: { path: string; headers: Record<string, string> }[]
-  /** What clients sent, in its order. */
+  /** The events from clients, in order. */
   received: Record<string, unknown>[]
-  /** How clients' connections ended. */
+  /** The close codes and reasons of clients' connections. */
   ended: { code: number; reason: string }[]
-  /** Sends an event to all that are connected. */
+  /** Sends an event to all connected clients. */
   send(event: object): void
-  /** Closes all connections; without a code they break off. */
+  /** Closes all connections. Without a code, the connections break. */
   close(code?: number, reason?: string): void
   stop(): Promise<void>
 }
@@ -19,13 +19,13 @@ export interface RealtimeUpstream {
 type Settings = Record<string, unknown>
 
 export interface RealtimeOptions {
-  /** Connections with another key are refused. */
+  /** Connections with another key are rejected. */
   apiKey?: string
   /** Merged over the usage of each response. */
   usage?: object
-  /** Of each transcription. */
+  /** The usage of each transcription. */
   transcriptionUsage?: Record<string, unknown>
-  /** The server that answers all other paths, with `/v1`; without one they are a 404. */
+  /** The base URL of the server that handles all other paths, with `/v1`; without one they are a 404. */
   elsewhere?: string
 }
 
@@ -36,9 +36,9 @@ const USAGE = {
   input_token_details: { cached_tokens: 200, text_tokens: 1_000, audio_tokens: 0 },
   output_token_details: { text_tokens: 500, audio_tokens: 0 },
 }
-/** What a client says to get a response that does not end. */
+/** A message with this text gets a response that does not end. */
 export const ENDLESS = 'endless'
-/** What a client says to get an error in place of a response. */
+/** A message with this text gets an error in place of a response. */
 export const INVALID = 'invalid'
 
 const TRANSCRIPTION_USAGE = { type: 'duration', seconds: 3 }
@@ -49,16 +49,16 @@ export function startRealtime({
   transcriptionUsage = TRANSCRIPTION_USAGE,
   elsewhere,
 }: RealtimeOptions = {}): RealtimeUpstream {
-  /** With their sessions' settings. */
+  /** Connections with the settings of their sessions. */
   const sockets = new Map<Bun.ServerWebSocket<undefined>, Settings>()
   const opened: RealtimeUpstream['opened'] = []
   const received: RealtimeUpstream['received'] = []
   const ended: RealtimeUpstream['ended'] = []
-  /** Responses without an end, until they are cancelled. */
+  /** Responses that do not end until they are cancelled. */
   const endless = new Map<unknown, object>()
   let serial = 0
 
-  /** The events of one response, until its end. */
+  /** Sends the events of one response, from its beginning to its end. */
   function respond(send: (event: object) => void, instructions: unknown): void {
     const id = `resp_standin${++serial}`
     const item = { id: `item_standin${serial}`, type: 'message', role: 'assistant', content: [] }
@@ -73,14 +73,14 @@ export function startRealtime({
     send({ type: 'response.done', response: { id, object: 'realtime.response', status, output: [item], usage: used } })
   }
 
-  /** As OpenAI does, it reports what was used by then. */
+  /** Like OpenAI, a cancelled response reports the usage until then. */
   function cancel(send: (event: object) => void, id: unknown): void {
     const response = { id, object: 'realtime.response', status: 'cancelled', output: [endless.get(id)] }
     if (endless.delete(id)) send({ type: 'response.done', response: { ...response, usage: { ...USAGE, ...usage } } })
     else send({ type: 'error', error: { code: 'response_cancel_not_active' } })
   }
 
-  /** Audio that was sent until now has become an item of the conversation. */
+  /** Adds the received audio to the conversation as an item, and sends its transcript. */
   function transcribe(send: (event: object) => void): void {
     const type = 'conversation.item.input_audio_transcription.completed'
     const item = { item_id: `item_standin${++serial}`, content_index: 0, transcript: 'Hello?' }
@@ -154,7 +154,7 @@ export function startRealtime({
   }
 }
 
-/** As OpenAI does: what an update does not name stays as it was. */
+/** Like OpenAI, an update leaves settings that it does not name unchanged. */
 function merge(settings: Settings, update: Settings): Settings {
   const isObject = (value: unknown): value is Settings => typeof value === 'object' && value !== null
   const changed = Object.entries(update).map(([name, value]) => {

@@ -1,4 +1,4 @@
-/** What the stand-in upstream saw: each request, and whether its client stayed for the answer. */
+/** Requests that a fake provider received, and whether each client stayed connected until the end of the response. */
 
 export interface RecordedRequest {
   method: string
@@ -6,29 +6,29 @@ export interface RecordedRequest {
   path: string
   headers: Record<string, string>
   bodyText: string
-  /** The same before it was read as text. */
+  /** The body's bytes. */
   bytes?: Uint8Array
-  /** The parsed body; undefined where it is not JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   body: unknown
-  /** By `performance.now()`. */
+  /** In milliseconds of `performance.now()`. */
   receivedAtMs: number
-  /** When the client went away before its answer was complete; null where it did not. */
+  /** The time at which the client disconnected before its response was complete; null if it did not. */
   abortedAtMs: number | null
-  /** The whole answer was written. */
+  /** Whether the whole response was written. */
   isAnswered: boolean
-  /** What its vendor charges for, by now: whether or not anybody read it. */
+  /** The amount that the vendor charges so far, even if no client reads the response. */
   billed?: Billed
 }
 
-/** Tokens; of pictures and sound, as their usage says. */
+/** Tokens. For images and audio, the amounts of their usage. */
 export interface Billed {
   input: number
   output: number
 }
 
 /**
- * Bills an answer: what was read and thought at once, what is written as it is written. `visible` are the tokens of all its parts. Returns
- * what is to be called after each part.
+ * Bills a response: input and reasoning at once, output as it is written. `visible` is the number of tokens in all parts. The returned
+ * function is called after each part with the share written so far.
  */
 export function billAsWritten(request: RecordedRequest, all: Billed, visible: number): (share: number) => void {
   const billed = { input: all.input, output: Math.max(0, all.output - visible) }
@@ -42,7 +42,7 @@ export function billAsWritten(request: RecordedRequest, all: Billed, visible: nu
 export interface Counts {
   total: number
   byPath: Record<string, number>
-  /** Requests whose answer is still being written, hanging ones included. */
+  /** Requests whose response is still being written, including hanging ones. */
   active: number
   answered: number
   aborted: number
@@ -52,12 +52,12 @@ export interface Recording {
   requests: RecordedRequest[]
   counts: Counts
   add(request: RecordedRequest): void
-  /** Ends a request, once: later calls change nothing. */
+  /** Ends a request. Later calls for the same request have no effect. */
   end(request: RecordedRequest, outcome: 'answered' | 'aborted' | 'cut'): void
   reset(): void
 }
 
-/** `keepsRequests` false: counted only, for runs of millions. */
+/** With `keepsRequests` false, requests are only counted, for runs of millions. */
 export function createRecording(keepsRequests: boolean): Recording {
   const counts: Counts = { total: 0, byPath: {}, active: 0, answered: 0, aborted: 0 }
   let open = new Set<RecordedRequest>()

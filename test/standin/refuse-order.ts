@@ -1,8 +1,8 @@
-/** Refuses chat conversations as the strictest vendor does, where calls and their results do not follow each other at once. */
+/** Rejects chat conversations in which results do not directly follow their calls, as the strictest vendor does. */
 import type { RecordedRequest } from './recording.ts'
 import type { ErrorScenario, JsonObject } from './scenario.ts'
 
-/** Null for a request that is in order, and for one of another endpoint. */
+/** Returns null for a valid order and for other endpoints. */
 export function refuseOrder({ path, body }: RecordedRequest): ErrorScenario | null {
   if (!path.endsWith('/chat/completions')) return null
   const messages = (body as JsonObject | undefined)?.messages

@@ -1,4 +1,4 @@
-/** Carries out a scenario for one request. */
+/** Runs a scenario for one request. */
 
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,21 +29,21 @@ export interface Exchange {
   response: ServerResponse
   flavour: Flavour
   serial: number
-  /** Called before the connection is cut, so that it is not taken for the client's going. */
+  /** Called before the connection is cut, so that the request is not recorded as aborted by its client. */
   onCut: () => void
   kept: KeptObjects
 }
 
 const DEFAULT_ANSWER: AnswerScenario = { kind: 'answer' }
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
-/** Aggregators keep a waiting connection alive so: with comments in streams, with blank lines before plain bodies. */
+/** Aggregators keep idle connections alive with comments in streams and with blank lines before plain bodies. */
 const STREAM_KEEPALIVE = ': OPENROUTER PROCESSING\n\n'
 const PLAIN_KEEPALIVE = '\n         \n'
 
-/** Ends once all that the scenario says was done. */
+/** Returns once the scenario has finished. */
 export async function respond(exchange: Exchange, scenario: Scenario): Promise<void> {
   const { response, flavour } = exchange
-  // What was asked is read, and thought about, before anything is said.
+  // Input and reasoning are billed before the first byte of the response.
   if (scenario.kind === 'answer') bill(exchange, scenario)
   if (scenario.firstByteDelayMs !== undefined) await sleep(scenario.firstByteDelayMs)
   switch (scenario.kind) {
@@ -97,7 +97,7 @@ async function sendAnswer(exchange: Exchange, scenario: AnswerScenario): Promise
   await sendParts(response, parts, scenario.chunkPauseMs, written => billShare(written / parts.length))
 }
 
-/** What is made in the background is made, whether or not anybody listens. */
+/** A background response is billed as a whole, even if no client reads it. */
 function bill(exchange: Exchange, scenario: AnswerScenario): (share: number) => void {
   const { request } = exchange
   if (!isGenerated(request)) return () => {}
@@ -133,7 +133,7 @@ function sendPlain(exchange: Exchange, scenario: AnswerScenario): void {
   } else sendBody(exchange.response, 200, headers, body)
 }
 
-/** The headers and so many chunks; of a plain answer, half the body that its length promises. */
+/** Sends the headers and the given number of chunks. Of a plain response, it sends half of the body that its content-length announces. */
 async function sendBeginning(exchange: Exchange, scenario: CutScenario | HangScenario): Promise<void> {
   const { request, response } = exchange
   const { after, chunkPauseMs: pauseMs, thinkingTokens = 0 } = scenario

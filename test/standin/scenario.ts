@@ -1,39 +1,39 @@
-/** What the stand-in upstream is told to do, as plain data, so that another process can be told as well. */
+/** Scenarios of the fake provider. They are plain data, so that another process can send them as JSON. */
 
 export type JsonObject = Record<string, unknown>
 
-/** The vendor whose wire format is spoken. */
+/** The vendor whose wire format the fake provider uses. */
 export type Flavour = 'openai' | 'aggregator' | 'groq'
 
 interface Timing {
-  /** Before the response headers. */
+  /** The delay before the response headers. */
   firstByteDelayMs?: number
-  /** Before each chunk of a stream but the first. */
+  /** The pause before each chunk of a stream except the first. */
   chunkPauseMs?: number
 }
 
 export interface ScriptedToolCall {
   name: string
-  /** JSON text as the model wrote it, or a value to be written as such. */
+  /** JSON text exactly as the model wrote it, or a value that is encoded as JSON. */
   arguments: unknown
   id?: string
 }
 
 interface Thinking {
-  /** Tokens that the model thinks before its first word: billed, and never shown. */
+  /** Tokens of reasoning before the first word. They are billed and never shown. */
   thinkingTokens?: number
 }
 
 interface Begun {
-  /** Of the answer of which a beginning is sent; what is left out follows from the request. */
+  /** The content of the response whose beginning is sent. By default it follows from the request. */
   content?: string
 }
 
-/** A whole answer, plain or streamed as the request asks; what is left out follows from the request. */
+/** A whole response, plain or streamed as requested. Omitted fields follow from the request. */
 export interface AnswerScenario extends Timing, Thinking {
   kind: 'answer'
   content?: string | null
-  /** Instead of `content`: this many characters of it. */
+  /** Generates content of this length, in place of `content`. */
   contentChars?: number
   refusal?: string
   reasoning?: string
@@ -41,9 +41,9 @@ export interface AnswerScenario extends Timing, Thinking {
   /** The legacy form of a tool call. */
   functionCall?: ScriptedToolCall
   finishReason?: string
-  /** Merged over the counted usage; null reports none at all. */
+  /** Merged over the counted usage; null omits usage. */
   usage?: JsonObject | null
-  /** Fields the proxy has never seen: in the body, and in each message. */
+  /** Fields that the proxy does not know: in the body, and in each message. */
   fields?: JsonObject
   messageFields?: JsonObject
   headers?: Record<string, string>
@@ -52,7 +52,7 @@ export interface AnswerScenario extends Timing, Thinking {
   withoutDone?: boolean
 }
 
-/** An error before anything was answered, in the flavour's own envelope. */
+/** An error before any part of a response, in the vendor's envelope. */
 export interface ErrorScenario extends Timing {
   kind: 'error'
   status: number
@@ -62,43 +62,43 @@ export interface ErrorScenario extends Timing {
   headers?: Record<string, string>
 }
 
-/** A 200 that turns into an error: after some chunks of a stream, or inside the body of a plain answer. */
+/** A 200 that contains an error: after some chunks of a stream, or in the body of a plain response. */
 export interface BrokenAnswerScenario extends Timing, Begun {
   kind: 'errorInAnswer'
-  /** Chunks sent before it. */
+  /** The number of chunks before the error. */
   afterChunks: number
-  /** `bare`: `{error}` alone; `choice`: beside a choice that ends with `error`; `event`: under `event: error`. */
+  /** `bare`: `{error}` alone; `choice`: beside a choice that ends with `error`; `event`: with `event: error`. */
   shape: 'bare' | 'choice' | 'event'
-  /** Whether `[DONE]` follows all the same. */
+  /** Whether `[DONE]` follows the error. */
   withDone?: boolean
 }
 
-/** The connection is cut: before the headers, or after so many chunks (or half of a plain body). */
+/** The connection is cut before the headers, or after this number of chunks (or half of a plain body). */
 export interface CutScenario extends Timing, Thinking, Begun {
   kind: 'cut'
   after: 'nothing' | number
 }
 
-/** Nothing more ever comes, and the connection stays open. */
+/** The response stops, and the connection stays open. */
 export interface HangScenario extends Timing, Thinking, Begun {
   kind: 'hang'
   after: 'nothing' | number
 }
 
-/** These very bytes, each part written by itself. */
+/** Sends exactly these bytes. Each part is a separate write. */
 export interface RawScenario extends Timing {
   kind: 'raw'
   status?: number
-  /** Of the parts: for bytes that are not valid UTF-8. */
+  /** The encoding of the parts, for bytes that are not valid UTF-8. */
   encoding?: 'latin1'
-  /** Null omits a header that a stream has by default. */
+  /** Null omits a default header. */
   headers?: Record<string, string | null>
   parts: string[]
-  /** What follows the parts: by default the body's end. */
+  /** The action after the last part; by default the body ends. */
   afterwards?: 'end' | 'cut' | 'hang'
 }
 
-/** A 200 whose body is not the JSON it claims to be. */
+/** A 200 with a body that is invalid JSON. */
 export interface InvalidJsonScenario extends Timing {
   kind: 'invalidJson'
 }

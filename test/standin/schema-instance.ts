@@ -1,4 +1,4 @@
-/** Makes the plainest instance of a JSON schema, as a model that follows a schema would. */
+/** Builds the simplest instance of a JSON schema, as a model with structured output does. */
 
 import type { JsonObject } from './scenario.ts'
 

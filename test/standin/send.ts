@@ -1,4 +1,4 @@
-/** Puts bytes on a connection: whole bodies, parts with pauses, and cuts. */
+/** Writes to a connection: whole bodies, parts with pauses, and cuts. */
 
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,7 +25,7 @@ export async function sendParts(
   response.end()
 }
 
-/** Waits where the client reads too slowly; stops where it went away. `onPart` is told how many are written. */
+/** Waits if the client reads too slowly, and stops if it disconnected. `onPart` receives the number of parts written. */
 export async function writeParts(
   response: ServerResponse,
   parts: (string | Uint8Array)[],
@@ -53,8 +53,8 @@ function drained(response: ServerResponse): Promise<void> {
 }
 
 /**
- * Leaves time for what was written to reach the other side: turns of the event loop, which both sides mostly share. After one long
- * turn, what was written and the cut would come at once, and clients forget what they have not read by then.
+ * Waits some turns of the event loop, so that the written bytes arrive before the cut. Client and server often share an event loop: after
+ * one long turn, the bytes and the cut would arrive together, and clients discard bytes that they have not read before a cut.
  */
 export async function cutConnection(response: ServerResponse, onCut: () => void): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await sleep(2)

@@ -1,4 +1,4 @@
-/** A local HTTP server that stands in for a paid OpenAI-compatible upstream. */
+/** A local HTTP server that acts as a paid OpenAI-compatible provider. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -11,29 +11,29 @@ import type { Flavour, Scenario } from './scenario.ts'
 export interface StandinOptions {
   /** By default `openai`. */
   flavour?: Flavour
-  /** By default any free one. */
+  /** By default a free port. */
   port?: number
-  /** Requests with another key get a 401; by default every key, and none, is good. */
+  /** Requests with another key get a 401. By default each key is valid, and so is a request without one. */
   apiKey?: string
-  /** By default true; false counts requests only. */
+  /** By default true; false only counts requests. */
   keepsRequests?: boolean
 }
 
-/** For each request its scenario; undefined leaves it to the default answer. A promise holds the answer back until it resolves. */
+/** Returns the scenario of a request; undefined for the default response. A promise delays the response until it resolves. */
 export type Script = (request: RecordedRequest) => Scenario | undefined | Promise<Scenario | undefined>
 
 export interface Standin {
-  /** With `/v1`, without a closing slash. */
+  /** Ends in `/v1`, without a trailing slash. */
   baseUrl: string
   requests: RecordedRequest[]
   counts: Recording['counts']
-  /** Connections open just now. */
+  /** The number of currently open connections. */
   readonly openConnections: number
-  /** For every request from now on. */
+  /** Applies to all later requests. */
   script(next: Scenario | Script): void
-  /** For the very next requests, one each, before what `script` says. */
+  /** Applies to the next requests, one scenario each, before `script`. */
   scriptOnce(...scenarios: Scenario[]): void
-  /** Forgets scripts and requests; connections stay. */
+  /** Clears scripts and recorded requests. Connections stay open. */
   reset(): void
   stop(): Promise<void>
 }
@@ -66,7 +66,7 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
     const onCut = () => recording.end(request, 'cut')
     const exchange = { request, response, flavour, serial: ++serial, onCut, kept }
     await respond(exchange, await chooseScenario(request)).catch(error => {
-      // A field of a type that no answer can be made of: the vendors refuse it.
+      // A field has a type from which no response can be built. Vendors reject such a request.
       if (response.headersSent || !(error instanceof TypeError || error instanceof RangeError)) throw error
       return respond(exchange, { kind: 'error', status: 400 })
     })
@@ -97,12 +97,12 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
 
   const server = createServer((message, response) => {
     readBody(message, bytes => {
-      // A script may fail at a request it was not written for.
+      // A script can throw on a request that it does not expect.
       if (!control(standin, message, response, bytes.toString()))
         answer(message, response, bytes).catch(() => response.destroy())
     })
   })
-  // Longer than any test: a client's pooled connection does not go stale under it.
+  // Longer than any test, so that a client's pooled connection stays valid.
   server.keepAliveTimeout = 120_000
   server.on('connection', socket => {
     sockets.add(socket)
@@ -134,7 +134,7 @@ function recordRequest(message: IncomingMessage, bytes: Buffer): RecordedRequest
   }
 }
 
-/** The list of models, which a proxy reads for itself: no test scripts or counts it. */
+/** The proxy itself reads the list of models, so scripts and counts exclude it. */
 function isList({ method, path }: RecordedRequest): boolean {
   return method === 'GET' && path.endsWith('/models')
 }
@@ -147,7 +147,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What another process asks of the server itself: `GET /__counts`, `PUT /__script` with a scenario, `DELETE /__script`. */
+/** Requests of other processes to the server itself: `GET /__counts`, `PUT /__script` with a scenario, `DELETE /__script`. */
 function control(
   standin: Omit<Standin, 'baseUrl'>,
   message: IncomingMessage,

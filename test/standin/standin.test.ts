@@ -236,7 +236,7 @@ describe('failures', () => {
       for await (const part of response.body ?? []) read.push(decoder.decode(part))
     })()
     await expect(reading).rejects.toThrow()
-    // A cut takes with it what had not been read.
+    // Bytes that the client had not read before the cut are lost.
     expect((read.join('').match(/data: /g) ?? []).length).toBeLessThanOrEqual(3)
     expect(read.join('')).not.toContain('[DONE]')
     await expect(post(standin, ask()).then(plain => plain.text())).rejects.toThrow()

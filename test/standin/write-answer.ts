@@ -1,4 +1,4 @@
-/** Writes a composed answer in a vendor's wire format: as one plain body, or as the chunks of a stream. */
+/** Writes a composed response in a vendor's wire format: one plain body, or the chunks of a stream. */
 
 import { type Composed, type ComposedChoice, splitTokens } from './compose.ts'
 import type { AnswerScenario, Flavour, JsonObject } from './scenario.ts'
@@ -8,7 +8,7 @@ export interface AnswerContext {
   request: JsonObject
   scenario: AnswerScenario
   composed: Composed
-  /** Counts the answers: no two have the same id. */
+  /** The response's number. It makes ids unique. */
   serial: number
 }
 
@@ -28,7 +28,7 @@ export function writePlain(context: AnswerContext): JsonObject {
 
 function writeMessage(context: AnswerContext, choice: ComposedChoice): JsonObject {
   const calls = choice.toolCalls.map(({ id, name, arguments: args }, index) => ({
-    // Aggregators number the calls of plain answers, too.
+    // Aggregators number the calls of plain responses, too.
     ...(context.flavour === 'aggregator' ? { index } : {}),
     id,
     type: 'function',
@@ -46,7 +46,7 @@ function writeMessage(context: AnswerContext, choice: ComposedChoice): JsonObjec
   }
 }
 
-/** One object per chunk, usage chunk included where the request, or the flavour, has one. */
+/** Returns one object for each chunk, including the usage chunk if the request or the vendor has one. */
 export function writeChunks(context: AnswerContext): JsonObject[] {
   const head = writeHead(context, 'chat.completion.chunk')
   const steps = context.composed.choices.map((choice, index) => writeSteps(context, choice, index))
@@ -62,7 +62,7 @@ export function writeChunks(context: AnswerContext): JsonObject[] {
   return chunks
 }
 
-/** The aggregator reports usage always; the others where `stream_options` asks for it. */
+/** The aggregator always reports usage; the others do if `stream_options` requests it. */
 function asksForUsage({ flavour, request }: AnswerContext): boolean {
   const options = request.stream_options as { include_usage?: boolean } | undefined
   return flavour === 'aggregator' || options?.include_usage === true
@@ -70,7 +70,7 @@ function asksForUsage({ flavour, request }: AnswerContext): boolean {
 
 function writeSteps(context: AnswerContext, choice: ComposedChoice, index: number): JsonObject[] {
   const isAggregator = context.flavour === 'aggregator'
-  // Aggregators say in each chunk who speaks, and with what content.
+  // Aggregators repeat the role and content in each chunk.
   const constant = isAggregator ? { role: 'assistant', content: '' } : {}
   const opening = { role: 'assistant', content: choice.content === null ? null : '' }
   const step = (delta: JsonObject, tokens: string[] = []) => ({
@@ -117,7 +117,7 @@ function groqId({ serial }: AnswerContext): JsonObject {
   return { id: `req_standin${serial}` }
 }
 
-/** What a plain body holds once, and a stream in its first chunk. */
+/** Returns fields that a plain body contains once, and a stream in its first chunk. */
 function writeOnce(context: AnswerContext): JsonObject {
   return { ...(context.flavour === 'groq' ? { x_groq: groqId(context) } : {}), ...context.scenario.fields }
 }
@@ -146,7 +146,7 @@ export function writeUsage({ flavour, composed, scenario }: AnswerContext): Json
   }
   const usage: JsonObject = { ...counted, ...extras[flavour], ...scenario.usage }
   const { prompt_tokens: prompt, completion_tokens: completion } = usage
-  // The total is that of the counts that were scripted.
+  // The total is the sum of the scripted counts.
   const isSum = scenario.usage && !('total_tokens' in scenario.usage)
   return isSum && typeof prompt === 'number' && typeof completion === 'number'
     ? { ...usage, total_tokens: prompt + completion }

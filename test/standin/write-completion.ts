@@ -57,7 +57,7 @@ function writeLegacyLogprobs({ request }: AnswerContext, tokens: string[], offse
   }
 }
 
-/** Texts with words in common have close vectors; the same text has the same one. All have length 1. */
+/** Texts with common words have similar vectors, and equal texts have equal ones. All vectors have length 1. */
 export function writeEmbeddings(request: JsonObject): JsonObject {
   const inputs = readInputs(request.input)
   const dimensions = typeof request.dimensions === 'number' ? request.dimensions : 1536
@@ -71,7 +71,7 @@ export function writeEmbeddings(request: JsonObject): JsonObject {
   return { object: 'list', data, model: request.model, usage: { prompt_tokens: tokens, total_tokens: tokens } }
 }
 
-/** One text, several, or token numbers in either form. */
+/** Accepts one text, several texts, or token numbers in either form. */
 function readInputs(input: unknown): string[] {
   if (!Array.isArray(input)) return [String(input)]
   if (input.every(item => typeof item === 'number')) return [input.join(' ')]

@@ -1,4 +1,4 @@
-/** Writes a composed answer in the form of OpenAI's Responses: as one body, or as the events of a stream. */
+/** Writes a composed response in the format of OpenAI's Responses: one body, or the events of a stream. */
 
 import { composeAnswer, isObject, splitTokens } from './compose.ts'
 import type { KeptObjects } from './kept-objects.ts'
@@ -6,7 +6,7 @@ import type { AnswerScenario, JsonObject } from './scenario.ts'
 
 const CREATED_SECONDS = 1_760_000_000
 
-/** The request as the chat request that the stand-in composes an answer to. */
+/** Converts the request to a chat request, which determines the composed response. */
 export function asChatRequest(request: JsonObject): JsonObject {
   const input = Array.isArray(request.input) ? request.input : [{ role: 'user', content: request.input }]
   const messages = input.filter(item => item.role !== undefined)
@@ -72,7 +72,7 @@ export function writeResponse(request: JsonObject, scenario: AnswerScenario, ser
   }
 }
 
-/** As OpenAI streams it, each event with its name and its number. */
+/** Writes events as OpenAI streams them, each with its name and its sequence number. */
 export function writeResponseEvents(response: JsonObject): string[] {
   const events: JsonObject[] = []
   const write = (type: string, fields: JsonObject) => events.push({ type, sequence_number: events.length, ...fields })
@@ -115,12 +115,12 @@ export function writeResponseEvents(response: JsonObject): string[] {
   }
 }
 
-/** A response that is made in the background, before it is over. */
+/** Returns a background response before its end. */
 export function asUnfinished(response: JsonObject, status: string): JsonObject {
   return { ...response, status, completed_at: null, output: [], usage: null }
 }
 
-/** What stands behind `/responses/`: the count of a prompt, one stored response, one that is deleted. */
+/** Handles the paths below `/responses/`: token counts, reading a stored response, and deleting one. */
 export function writeStored(method: string, path: string, kept: KeptObjects): JsonObject {
   const id = path.split('/responses/')[1] ?? ''
   const made = kept.responses.get(id)

@@ -1,4 +1,4 @@
-/** Answers in the shape of an aggregator's API reference: comments, costs, thoughts, and errors inside a 200. */
+/** Responses in the form of an aggregator's API reference: comments, costs, reasoning, and errors inside a 200. */
 
 import { type CorpusEntry, counts, said, stream } from './format.ts'
 
@@ -17,7 +17,7 @@ const usage = {
 }
 const comments = { preamble: ': OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n' }
 
-/** Each chunk says who speaks, and says some content, even if none. */
+/** Each chunk has the role and content, even if the content is empty. */
 function says(delta: object, choice: object = {}, chunk: object = {}) {
   const opened = { role: 'assistant', content: '', ...delta }
   return {

@@ -1,4 +1,4 @@
-/** Answers of Groq and of other servers that speak OpenAI's format, each in its own accent. */
+/** Responses of Groq and of other OpenAI-compatible servers, each with its own deviations. */
 
 import { type CorpusEntry, counts, ends, said, says, stream } from './format.ts'
 

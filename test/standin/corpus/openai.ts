@@ -1,4 +1,4 @@
-/** Answers in the shape of OpenAI's API reference. */
+/** Responses in the form of OpenAI's API reference. */
 
 import { type CorpusEntry, counts, ends, said, says, stream } from './format.ts'
 
