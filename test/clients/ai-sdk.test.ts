@@ -1,4 +1,4 @@
-/** Vercel's AI SDK in its last three versions: conversations of several turns at every door, with every provider's models. */
+/** Vercel's AI SDK in its last three versions: multi-turn conversations at every endpoint, with models of every provider. */
 import * as anthropic7 from '@ai-sdk/anthropic'
 import * as anthropic5 from '@ai-sdk/anthropic-5'
 import * as anthropic6 from '@ai-sdk/anthropic-6'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstreams.stop())
 
-// The versions' types differ where this test does not look, so that all are used through the newest one's.
+// The versions' types differ in parts that this test does not use, so all versions use the types of the newest one.
 type Sdk = Pick<typeof ai7, 'generateText' | 'streamText' | 'stepCountIs' | 'tool' | 'jsonSchema'>
 type Model = Parameters<typeof ai7.generateText>[0]['model']
 type Message = ai7.ModelMessage
@@ -41,7 +41,7 @@ function versionOf(sdk: unknown, openai: unknown, anthropic: unknown, compatible
   return {
     sdk: sdk as Sdk,
     doors: {
-      // What `openai('model')` is by default.
+      // The default of `openai('model')`.
       responses: (at, model) => createOpenAI(at)(model),
       messages: (at, model) => createAnthropic(at)(model),
       chat: (at, model) => createOpenAICompatible({ name: 'proxy', includeUsage: true, ...at }).chatModel(model),
@@ -85,7 +85,7 @@ describeOnce('the AI SDK holds conversations', backend => {
     return model.startsWith('gpt') ? upstreams.openai : upstreams.groq
   }
 
-  /** The next answer is some text and then a call. */
+  /** Scripts the next response: text followed by a tool call. */
   function scriptCall(model: string): void {
     const standin = standinOf(model)
     if (standin === upstreams.anthropic) {
@@ -120,7 +120,10 @@ describeOnce('the AI SDK holds conversations', backend => {
       }),
     }
 
-    /** Versions before 7 have the messages of all steps in `response`. Fails for anything that the SDK finds wrong with a response, also where it would only warn. */
+    /**
+     * Returns the text and the messages of all steps. Versions before 7 have them in `response`. Throws for any problem that the SDK
+     * reports, including warnings.
+     */
     async function say(model: Model, messages: Message[], isStreamed: boolean) {
       const asked = { model, messages, tools, stopWhen: sdk.stepCountIs(3), maxRetries: 0 }
       if (!isStreamed) {
@@ -183,7 +186,7 @@ describeOnce('the AI SDK holds conversations', backend => {
         for await (const { type } of fullStream) kinds.push(type)
         expect(kinds).toContain('text-delta')
         const [error] = told as Error[]
-        // Some versions throw what they were told as it came.
+        // Some versions throw the received error object unchanged.
         expect(error instanceof Error ? error.message : JSON.stringify(error)).toContain('broke off its answer')
       },
     )

@@ -1,4 +1,4 @@
-/** The openai package's client for Azure: its paths, its header, every endpoint there is. */
+/** The openai package's client for Azure: its paths, its header and all of its endpoints. */
 import OpenAI, { AzureOpenAI, toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'

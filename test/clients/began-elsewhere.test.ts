@@ -1,4 +1,7 @@
-/** Conversations that began with OpenAI's own models and tools, in Codex for example, go on with models whose providers speak chat or Messages alone. */
+/**
+ * Conversations that began with OpenAI's own models and tools, for example in Codex, continue with models whose providers support only chat
+ * or Messages.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'

@@ -1,4 +1,7 @@
-/** Loops of two calls with vendors that insist on whatever their messages and calls carried, at every door, by the clients' own ways. */
+/**
+ * Tool loops of two calls with vendors that require all fields of their messages and calls to come back, at every endpoint, with each
+ * client's own methods.
+ */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
@@ -45,7 +48,7 @@ describeOnce('what a message carried comes back', backend => {
     await upstreams.stop()
   })
 
-  /** Three calls of the provider: all calls' results in between, and nothing asked a second time. */
+  /** The provider received three requests, so none was repeated. */
   function expectSteps(): void {
     expect(upstreams.aggregator.requests).toHaveLength(3)
   }
@@ -74,7 +77,7 @@ describeOnce('what a message carried comes back', backend => {
   })
 
   const tools = [{ type: 'function' as const, name: TOOL, parameters: SCHEMA, strict: false }]
-  /** How a client keeps a conversation. */
+  /** The ways in which a client continues a conversation. */
   const STATES = {
     'without storing': { store: false },
     'without storing, asking for what is sealed': { store: false, include: ['reasoning.encrypted_content' as const] },
@@ -185,7 +188,7 @@ describeOnce('what a message carried comes back', backend => {
     const asked = openai.responses.create({ model, tools, input })
     if (what.startsWith('whatever')) await expect(asked).rejects.toThrow('400')
     else expect((await asked).output_text).toBe(LAST_WORD)
-    // Once as it is; and, where the refusal names what was carried, once without.
+    // The request is sent unchanged; if the error names the provider extras, it is sent again without them.
     expect(upstreams.aggregator.requests).toHaveLength(what.startsWith('whatever') ? 2 : 3)
   })
 

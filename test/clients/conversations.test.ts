@@ -1,4 +1,4 @@
-/** Conversations at /v1/responses by reference, with models whose providers keep no responses: the proxy keeps them for a key. */
+/** Conversations by reference at /v1/responses, with models whose providers store no responses: the proxy stores them for the key. */
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ afterAll(() => upstreams.stop())
 
 const MODELS = ['openai/gpt-4o-mini', 'claude-haiku-4-5', 'llama-3.3-70b-versatile'] as const
 
-/** As OpenRouter is, which has the Responses API and keeps nothing: it knows no earlier response, and no item without its content. */
+/** Behaves as OpenRouter, which has the Responses API and stores nothing: earlier responses and items without their content are unknown. */
 const keepNothing: Script = ({ path, body }) => {
   if (path.endsWith('/input_tokens')) return { kind: 'error', status: 404 }
   if (!path.endsWith('/responses')) return undefined
@@ -28,7 +28,7 @@ const keepNothing: Script = ({ path, body }) => {
   return isRefused ? { kind: 'error', status: 400, message: 'Nothing is kept here.' } : undefined
 }
 
-/** OpenAI has made none of these responses. */
+/** OpenAI did not create any of these responses. */
 const knowNone: Script = ({ method, path }) =>
   method !== 'POST' && path.includes('/responses/') ? { kind: 'error', status: 404 } : undefined
 

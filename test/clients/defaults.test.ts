@@ -1,4 +1,4 @@
-/** Frameworks as they come: address and key are all that is set, and each asks the way it likes best. */
+/** Frameworks with default settings: only base URL and key are set, and each framework chooses its endpoint. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents'
@@ -30,7 +30,7 @@ describeOnce('frameworks by their defaults, of an aggregator’s model', backend
   })
   afterAll(() => proxy.stop())
 
-  /** By the package's default: OpenAI's speaks Responses, Anthropic's Messages. */
+  /** The default of each package: OpenAI's uses Responses, Anthropic's uses Messages. */
   const models: [string, () => LanguageModel][] = [
     ['the AI SDK for OpenAI', () => createOpenAI({ baseURL: proxy.baseUrl, apiKey })(MODEL)],
     ['the AI SDK for Anthropic', () => createAnthropic({ baseURL: proxy.baseUrl, apiKey })(MODEL)],

@@ -1,6 +1,6 @@
 /**
- * Zed and VS Code, whose own code no package carries: requests of the shape that their sources build, and what their readers need of each
- * event. Read in zed-industries/zed at 014676e4 and microsoft/vscode-copilot-chat at 092f70e3.
+ * Zed and VS Code. No package contains their code, so this test sends requests in the form that their sources build, and checks what their
+ * parsers require of each event. Sources: zed-industries/zed at 014676e4, microsoft/vscode-copilot-chat at 092f70e3.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
@@ -31,7 +31,7 @@ const itemsOf = ({ call }: Said) => [
 ]
 const inputText = (text: string) => [{ type: 'input_text', text }]
 
-/** Zed's crates/open_ai, and the BYOK endpoints of VS Code's Copilot Chat: the first request, and the one that has the tool's result. */
+/** Zed's crates/open_ai and the BYOK endpoints of VS Code's Copilot Chat: the first request, and the request with the tool's result. */
 const EDITORS: Record<string, { door: string; ask(model: string, said: Said | null): Body }> = {
   'Zed, chat': {
     door: '/chat/completions',
@@ -109,7 +109,7 @@ const EDITORS: Record<string, { door: string; ask(model: string, said: Said | nu
   },
   'VS Code, responses': {
     door: '/responses',
-    // Goes on from the response that it was given; what is older is not sent again.
+    // Continues from the previous response. Older items are not sent again.
     ask: (model, said) => ({
       model,
       ...(said === null
@@ -131,7 +131,7 @@ const EDITORS: Record<string, { door: string; ask(model: string, said: Said | nu
   },
 }
 
-/** Zed's `choices` and, where it is given, all of `usage` must be there. */
+/** Zed requires `choices` and, if there is a `usage`, all of its counts. */
 function readChunk(chunk: Body, said: Said): void {
   const choices = chunk.choices as { index: number; delta?: { content?: string | null; tool_calls?: Body[] } }[]
   expect(choices).toBeInstanceOf(Array)
@@ -157,7 +157,7 @@ function readEvent(event: Body, said: Said): void {
   if (event.type !== 'response.completed') return
   const { id, usage } = event.response as { id: string; usage: unknown }
   expect(usage).toMatchObject({ input_tokens: expect.any(Number), output_tokens: expect.any(Number) })
-  // VS Code goes on from no other.
+  // VS Code continues only from ids with this prefix.
   expect(id).toMatch(/^resp_/)
   said.responseId = id
 }

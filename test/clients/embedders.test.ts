@@ -21,7 +21,7 @@ interface Wish {
   dimensions: number | undefined
 }
 
-/** A client that embeds texts. */
+/** Embeds texts with a client. */
 type Embed = (connection: Connection, texts: string[], wish: Wish) => Promise<number[][]>
 
 const clients: Record<string, { embed: Embed; forms: Form[] }> = {
@@ -53,7 +53,7 @@ const clients: Record<string, { embed: Embed; forms: Form[] }> = {
     },
   },
   'LlamaIndex’s OpenAIEmbedding': {
-    // It leaves the form to the openai package underneath.
+    // The package leaves the format to the openai package.
     forms: ['default'],
     embed({ baseURL, apiKey }, texts, { dimensions }) {
       const embedding = new OpenAIEmbedding({
@@ -69,7 +69,7 @@ const clients: Record<string, { embed: Embed; forms: Form[] }> = {
   },
 }
 
-/** Asked for base64 by name, the package and who builds on it hand over the text itself, whatever its type says. */
+/** If base64 is requested explicitly, the openai package and its dependents return the base64 string, contrary to their types. */
 function readEmbedding(embedding: unknown): number[] {
   if (typeof embedding !== 'string') return embedding as number[]
   const bytes = new Uint8Array(Buffer.from(embedding, 'base64'))
@@ -80,7 +80,7 @@ function inputOf({ body }: RecordedRequest): unknown {
   return (body as { input: unknown }).input
 }
 
-// What is stored does not depend on the client: vectors are tested on each database with their endpoint.
+// Storage does not depend on the client. The tests of the endpoint check vectors on each database.
 describeOnce('embedders', backend => {
   let upstream: Standin
   let proxy: TestProxy

@@ -1,4 +1,4 @@
-/** OpenAI's package keeps files and starts batches: seen by one project only, although others share its account at the provider. */
+/** Files and batches of OpenAI's package. Only one project sees them, although other projects share its account at the provider. */
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -83,7 +83,7 @@ describeOnce('files and batches', backend => {
       expect(await client.files.delete(file.id)).toMatchObject({ id: file.id, deleted: true })
       expect(await listed(client.files.list())).toEqual([second.id])
       await expect(client.files.retrieve(file.id)).rejects.toThrow(`404 No such File object: ${file.id}`)
-      // Two were made; nothing else counts.
+      // Each of the two uploads counts; other requests do not.
       expect(await counted()).toBe(2)
     })
 
@@ -125,7 +125,7 @@ describeOnce('files and batches', backend => {
           end_user: shortenEndUser('x'.repeat(200)),
         },
       ])
-      // The file, and its three requests.
+      // The file, and the batch's three requests.
       expect(await counted()).toBe(4)
     })
 
@@ -151,7 +151,7 @@ describeOnce('files and batches', backend => {
         other.batches.retrieve(batch.id),
         other.batches.cancel(batch.id),
         start(file.id, other),
-        // One as the other.
+        // An id of the other kind is not found.
         client.batches.retrieve(file.id),
         client.files.retrieve(batch.id),
       ])
@@ -163,7 +163,7 @@ describeOnce('files and batches', backend => {
     })
   })
 
-  /** Requests of every family that name a file, and the files of batches that hold such. */
+  /** Returns requests at every endpoint that name a file, and the upload of a batch input that names it. */
   function naming(file_id: string, by: OpenAI): (() => Promise<unknown>)[] {
     const model = 'gpt-4o-mini'
     const anthropic = new Anthropic({ baseURL: by.baseURL.replace(/\/v1$/, ''), apiKey: by.apiKey, maxRetries: 0 })
@@ -205,7 +205,8 @@ describeOnce('files and batches', backend => {
     const [chat, large, , response] = naming(id, client)
     await Promise.all([chat?.(), large?.(), response?.()])
     expect(await counted(name)).toBe(0)
-    // Made beside the proxy: under a key of its own it is the project's; under a shared one its owner is unknown.
+    // The file was uploaded without the proxy. With the project's provider key it belongs to the project; with the shared key its owner is
+    // unknown.
     const elsewhere = naming('file-elsewhere', client)[0]?.()
     if (keeper === 'openai') await elsewhere
     else await expect(elsewhere).rejects.toMatchObject({ status: 404 })
@@ -265,7 +266,8 @@ describeOnce('files and batches', backend => {
     const started = outcomes.filter(({ status }) => status === 'fulfilled').length
     expect(started).toBeGreaterThan(0)
     expect(await counted()).toBe(2 + 4 * started)
-    // At once, each that asks holds one request: then by itself what is left is taken.
+    // Each concurrent start first reserves one request, so that possibly only one batch starts. A later start then uses the rest of the
+    // quota.
     if (started === 1) await start(small.id)
     await expect(start(small.id)).rejects.toThrow('429 Monthly quota exceeded')
     expect(await counted()).toBe(10)

@@ -1,4 +1,6 @@
-/** What names no model goes to the vendor whose API its client speaks, or nowhere: in a project with keys of all of them. */
+/**
+ * Requests that do not name a model are sent to the vendor whose API the client uses, or rejected. The project has keys for all vendors.
+ */
 import Anthropic, { toFile as toAnthropicFile } from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -53,9 +55,9 @@ describeOnce('what names no model', backend => {
   const openAiOf = (apiKey: string, base = '/v1', defaultHeaders = {}) =>
     new OpenAI({ baseURL: root + base, apiKey, maxRetries: 0, defaultHeaders })
 
-  /** Which of the vendors were asked. */
+  /** Returns the vendors that received requests. */
   const asked = () => ALL.filter(name => upstreams[name].requests.length > 0)
-  /** Every request went to it, under its own key. */
+  /** Checks that only this vendor received requests, with the project's key for it. */
   function expectAlone(upstream: Upstream): void {
     expect(asked()).toEqual([upstream])
     const credentials = upstreams[upstream].requests.map(({ headers }) => headers['x-api-key'] ?? headers.authorization)
@@ -99,7 +101,7 @@ describeOnce('what names no model', backend => {
       error: { type: 'error', error: { type: 'not_found_error' } },
     })
     expectAlone('anthropic')
-    // Made, seen, not downloaded, deleted: the lists are the proxy's.
+    // Uploaded, retrieved, not downloaded, deleted. The proxy answers lists itself.
     expect(upstreams.anthropic.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'DELETE'])
   })
 
@@ -125,7 +127,7 @@ describeOnce('what names no model', backend => {
     expect(await (await by.files.download(id)).text()).toBe(`Made: ${id}`)
     expect(await by.files.retrieveMetadata(id)).toMatchObject({ id, downloadable: true })
     expect(await listed(by.files.list())).toEqual([id])
-    // What is no file at Anthropic stays bound to the project.
+    // An id that is not a file at Anthropic remains the project's.
     await expect(by.files.retrieveMetadata('msg_1')).rejects.toMatchObject({ status: 404 })
     const [row] = await proxy.query<{ count: number }>(
       `select count(*)::integer as count from stored_objects where id = 'msg_1'`,
@@ -273,7 +275,7 @@ describeOnce('what names no model', backend => {
     expect(asked()).toEqual([])
   })
 
-  /** Doors at which a request need not name a model. */
+  /** Endpoints that accept a request without a model. */
   const NAMELESS: [method: string, path: string, body?: object][] = [
     ['POST', '/images/generations', { prompt: SECRET_TEXT }],
     ['POST', '/images/edits', { prompt: SECRET_TEXT, image: 'x' }],

@@ -1,4 +1,4 @@
-/** Anthropic's package runs message batches, under a base address as gateways have it: counted, checked, owned and paid as any request. */
+/** Message batches of Anthropic's package, at a gateway's base URL: counted, checked, owned and charged like other requests. */
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MAX_MAIN_THREAD_BYTES, workerPool } from '../../src/event-loop/worker-pool.ts'
@@ -45,7 +45,7 @@ describeOnce('message batches', backend => {
     new Anthropic({ baseURL: `${proxy.baseUrl.replace(/\/v1$/, '')}/anthropic`, apiKey, maxRetries: 0 })
   const create = (requests: Requests, by = client) => by.messages.batches.create({ requests })
 
-  /** Asks until it has ended. */
+  /** Retrieves the batch until it has ended. */
   async function ended(id: string): Promise<Anthropic.Messages.MessageBatch> {
     let batch = await client.messages.batches.retrieve(id)
     while (batch.processing_status !== 'ended') batch = await client.messages.batches.retrieve(id)
@@ -73,7 +73,7 @@ describeOnce('message batches', backend => {
     return row?.used ?? 0
   }
 
-  /** What each model's answers took, and half of what that costs. */
+  /** Reads the usage of each model's results and its cost. Batches cost half of the usual price. */
   async function recorded() {
     await proxy.settle()
     return proxy.query<{ endpoint: string; model: string; prompt: number; answered: number; usd: number }>(`
@@ -151,7 +151,7 @@ describeOnce('message batches', backend => {
     expect((await get(proxy, `${PATH}/${id}/results`, other.apiKey ?? '')).status).toBe(404)
     expect(await listed(other)).toEqual([])
     expect(upstreams.anthropic.requests).toEqual([])
-    // A container that one has named is its own.
+    // A container id that contains the other project's name belongs to that project.
     const within = (container: string) => [{ ...one('a'), params: { ...one('a').params, container } }]
     await expect(create(within(`container_${name}`))).rejects.toThrow('Extra inputs')
     await expect(create(within(`container_${name}`), other)).rejects.toMatchObject({
@@ -187,7 +187,7 @@ describeOnce('message batches', backend => {
       expect([status, json.type, json.error.message]).toEqual([400, 'error', expect.stringContaining(named)])
     }
     expect(upstreams.anthropic.requests).toEqual([])
-    // What Anthropic itself finds is told in its words.
+    // Anthropic's own errors are forwarded unchanged.
     await expect(create([{ ...one('a'), params: { ...one('a').params, seed: 1 } as never }])).rejects.toThrow(
       'requests.0.params.seed: Extra inputs',
     )

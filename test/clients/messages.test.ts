@@ -1,4 +1,4 @@
-/** Anthropic's package, and what Claude Code sends, of Claude's models and of any other. */
+/** Anthropic's package and the requests of Claude Code, with Claude models and others. */
 import Anthropic from '@anthropic-ai/sdk'
 import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ describeOnce('Anthropic’s package asks for messages', backend => {
   })
   afterAll(() => proxy.stop())
 
-  /** The base address as Anthropic's clients are given it: they add /v1 themselves. */
+  /** Anthropic's clients append /v1 to the base URL. */
   function connect(options: { apiKey?: string | null; authToken?: string | null }): Anthropic {
     return new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), maxRetries: 0, ...options })
   }
@@ -235,7 +235,7 @@ describeOnce('Anthropic’s package asks for messages', backend => {
   })
 })
 
-/** The client’s own additions to what was streamed. */
+/** Removes the field that the client adds to a streamed response. */
 function dropParsed(key: string, value: unknown): unknown {
   return key === 'parsed_output' ? undefined : value
 }

@@ -1,4 +1,4 @@
-/** What goes natively under a key that projects share, by the clients' own ways: loops of tools, second turns, responses made in the background. */
+/** Native requests with a shared provider key, with each client's own methods: tool loops, second turns, background responses. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
@@ -23,8 +23,9 @@ const SCHEMA = { type: 'object' as const, properties: { at: { type: 'string' as 
 const HOW = ['plain', 'streamed'] as const
 
 /**
- * Thinks, calls a tool and then answers, as OpenRouter's Responses API does with models of OpenAI's: it keeps nothing, and refuses a call
- * without the reasoning before it, reasoning without its proof, and whatever stands for what was said. At chat it insists, too.
+ * Reasons, calls a tool and then responds, as OpenRouter's Responses API does with OpenAI's models. It stores nothing. It rejects a call
+ * without the reasoning before it, reasoning without its encrypted content, and references to stored items. At chat, it requires all fields
+ * to come back.
  */
 function think(): Script {
   let serial = 0
@@ -58,7 +59,7 @@ function think(): Script {
   }
 }
 
-/** The same as Anthropic's API does it; it holds no threads. */
+/** Behaves likewise as Anthropic's API. It rejects threads. */
 function thinkInMessages(): Script {
   const atChat = insist()
   return request => {
@@ -314,7 +315,7 @@ describeOnce('what is made in the background under a key that projects share', b
     const whole = await client.responses.retrieve(id)
     expect([whole.status, whole.output_text]).toEqual(['completed', expect.stringContaining(question)])
     expect(await client.responses.retrieve(id)).toEqual(whole)
-    // What is whole is kept, if it may be.
+    // The completed response is stored, unless `store` is false.
     expect(asked().slice(1)).toEqual(Array(more.store === false ? 3 : 2).fill(`GET /responses/${id}`))
     const kept = JSON.stringify(await proxy.query(`select * from stored_responses where id = '${id}'`))
     expect(kept.includes(question)).toBe(more.store !== false)
@@ -381,7 +382,7 @@ describeOnce('what is made in the background under a key that projects share', b
     const raw: Scenario = { kind: 'raw', headers: { 'content-type': 'application/json' }, parts: [cancelled] }
     upstreams.aggregator.scriptOnce(raw)
     expect((await client.responses.cancel(id)).status).toBe('cancelled')
-    // Again, it is as it was.
+    // A second cancellation returns the result without a request to the provider.
     expect((await client.responses.cancel(id)).status).toBe('cancelled')
     expect(asked().slice(1)).toEqual([`POST /responses/${id}/cancel`])
     const { id: other } = await client.responses.create({ model: MODEL, input: question })

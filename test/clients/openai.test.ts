@@ -31,7 +31,7 @@ const Recipe = z.object({
 
 const ask = (content: string) => ({ model: MODEL, messages: [{ role: 'user' as const, content }] })
 
-/** Every X-Proxy header of a response, by its name without the prefix. */
+/** Returns the X-Proxy headers of a response by name, without the prefix. */
 function readProxyHeaders({ headers }: Response): Record<string, string> {
   const found = [...headers].filter(([name]) => name.startsWith('x-proxy-') && !/-(id|reason)$/.test(name))
   return Object.fromEntries(found.map(([name, value]) => [name.slice('x-proxy-'.length), value]))
@@ -73,10 +73,10 @@ describeOnce('the official openai client', backend => {
   })
   afterAll(() => Promise.all([proxy.stop(), standin.stop()]))
 
-  /** A client as any program makes it: base address and key changed, nothing else. */
+  /** Creates a client as a program does: only the base URL and the key are set. */
   const connect = (apiKey: string) => new OpenAI({ baseURL: proxy.baseUrl, apiKey })
 
-  /** An answer is stored while it is being read, and under load a little later: until this one can be found by anyone. */
+  /** The proxy stores a response while the client reads it, or slightly later under load. Waits until every search can find it. */
   async function waitUntilStored(apiKey: string, id: string): Promise<void> {
     const entries = `
       select e.id from cache_entries e join api_keys k on k.project_id = e.project_id
@@ -160,7 +160,7 @@ describeOnce('the official openai client', backend => {
     })
 
     test.each([false, true])('the tool runner, streamed: %s', async stream => {
-      // The stand-in does not see that its tool has answered; the sandbox does by itself.
+      // The fake provider does not react to tool results, so its responses are scripted. The sandbox reacts to them.
       if (type === 'project') {
         standin.scriptOnce(
           { kind: 'answer', toolCalls: [{ name: 'get_weather', arguments: { city: 'Bergen', unit: 'celsius' } }] },
@@ -290,7 +290,7 @@ describeOnce('the official openai client', backend => {
       expect(readProxyHeaders(miss.response)).toEqual({
         cache: 'MISS',
         'cache-age': '0',
-        // What it will have cost is not known yet: an estimate, plain decimal like the rest.
+        // The final cost is not known yet. The header has an estimate, a plain decimal number like the others.
         'cost-usd': expect.stringMatching(/^\d+(\.\d+)?$/),
         'latency-ms': LATENCY,
         provider,
@@ -320,7 +320,7 @@ describeOnce('the official openai client', backend => {
   })
 
   describe('typed errors', () => {
-    /** A client that counts what it sends. */
+    /** Creates a client that counts its attempts. */
     function connectCounting(apiKey: string, maxRetries?: number) {
       let attempts = 0
       const client = new OpenAI({
@@ -335,7 +335,7 @@ describeOnce('the official openai client', backend => {
       return { client, countAttempts: () => attempts }
     }
 
-    /** The error of a request that must fail. */
+    /** Returns the error of a request that must fail. */
     async function fail(request: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
       const error = await request.then(
         () => new Error('The request was answered'),

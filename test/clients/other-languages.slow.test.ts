@@ -1,4 +1,7 @@
-/** Clients of Go, Java and Rust, unmodified but for address and key: one program of each language holds all conversations, and prints a line for each. */
+/**
+ * Clients in Go, Java and Rust; only their base URL and key are changed. One program for each language runs all conversations and prints a
+ * line for each.
+ */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,7 +13,7 @@ import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { callWeather } from './weather-tool.ts'
 
 const made = temporaryFolder()
-/** Kept for the next run: a minute of both cores, at the lowest priority. */
+/** Kept for later runs. The build takes a minute on two cores, at the lowest priority. */
 const RUST_TARGET = join(tmpdir(), 'model-proxy-clients-rust')
 
 interface Language {
@@ -20,9 +23,9 @@ interface Language {
   prepare: string[]
   program(): Promise<string[]>
   environment: Record<string, string>
-  /** Of each of three models, directly and of the aggregator. */
+  /** The number for each of three models, directly and through the aggregator. */
   conversations: number
-  /** Besides. */
+  /** The number of further conversations. */
   others: number
 }
 
@@ -31,7 +34,7 @@ const LANGUAGES: Language[] = [
     language: 'Go',
     folder: 'go',
     needed: ['go'],
-    // Without optimizations and what debuggers read: half of the time that the two packages take to compile.
+    // Without optimizations and debug information, the two packages compile in half of the time.
     prepare: [
       'go',
       'build',
@@ -54,7 +57,7 @@ const LANGUAGES: Language[] = [
     needed: ['java', 'mvn'],
     prepare: ['mvn', '-q', '-B', 'dependency:build-classpath', `-Dmdep.outputFile=${join(made, 'class-path')}`],
     program: async () => ['java', '-cp', await Bun.file(join(made, 'class-path')).text(), 'Clients.java'],
-    // What runs for seconds alone is compiled once: half of the processor's time.
+    // The program runs for seconds only. The first compiler tier halves its processor time.
     environment: { JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' },
     conversations: 11,
     others: 1,

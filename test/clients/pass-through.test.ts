@@ -1,4 +1,4 @@
-/** OpenAI's package asks for pictures, sound, moderations and rankings: of providers, of the aggregator, and of the sandbox. */
+/** Images, audio, moderations and reranking of OpenAI's package, from providers, the aggregator and the sandbox. */
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { describeOnce, type Stores } from '../harness/backends.ts'
@@ -141,7 +141,7 @@ describeOnce('what is passed on', backend => {
       const first = await client.audio.speech.create(asked)
       const bytes = Buffer.from(await first.arrayBuffer())
       expect(bytes).toHaveLength(10_000)
-      // Its answer says nothing of it: the most that it may have cost, in its headers as in its record.
+      // The response has no usage, so the cost is the upper bound, both in the headers and in the record.
       const [{ cost_usd = '' } = {}] = await records()
       expect(about(first)).toEqual(['MISS', cost_usd.replace(/0+$/, ''), null, 'openai'])
       expect(Number(cost_usd)).toBeGreaterThan(0)

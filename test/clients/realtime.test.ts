@@ -1,4 +1,6 @@
-/** OpenAI's classes for realtime sessions, through the proxy: admitted, relayed both ways, counted and recorded by response. */
+/**
+ * Realtime sessions of OpenAI's classes through the proxy: admitted, relayed in both directions, counted, and recorded for each response.
+ */
 import { readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { createServer, type Server } from 'node:tls'
@@ -68,7 +70,7 @@ describeOnce('realtime', backend => {
     return row?.used ?? 0
   }
 
-  /** Runs one turn, and closes. */
+  /** Runs one turn and closes the session. */
   async function converse(session: OpenAIRealtimeWS | OpenAIRealtimeWebSocket): Promise<string> {
     let text = ''
     const done = Promise.withResolvers<void>()
@@ -240,7 +242,7 @@ describeOnce('realtime', backend => {
       socket.close(4_002, 'Left.')
       await expect.poll(() => upstream.ended).toEqual([{ code: 4_002, reason: 'Left.' }])
       await expect.poll(counted).toBe(2)
-      // It was cancelled, and reported what it had used by then.
+      // The response was cancelled and reported its usage until then.
       expect(upstream.received.at(-1)).toMatchObject({ type: 'response.cancel' })
       expect((await recorded()).map(({ status, prompt }) => [status, prompt])).toEqual([
         [499, 1_000],
@@ -277,7 +279,7 @@ describeOnce('realtime', backend => {
       theirs.send(event)
       await theirs.has('error')
       expect(theirs.events.at(-1)).toMatchObject({ error: { event_id: 'e1', param: 'session.prompt' } })
-      // In and out of a session's own conversation is no name.
+      // `none` and `auto` are not ids of conversations.
       for (const conversation of ['none', 'auto']) theirs.send({ type: 'response.create', response: { conversation } })
       await theirs.has('response.done', 2)
       for (const { socket } of [mine, theirs]) socket.close()
@@ -377,7 +379,7 @@ describeOnce('realtime', backend => {
     await stopping.stop()
   })
 
-  /** Ends TLS in front of the proxy, as a reverse proxy does: OpenAI's classes know no other way. */
+  /** Ends TLS in front of the proxy, as a reverse proxy does. OpenAI's classes always use TLS. */
   async function endTls(port: number): Promise<Server> {
     const { key, cert } = certificates
     const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, socket => {

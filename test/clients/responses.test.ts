@@ -1,4 +1,4 @@
-/** OpenAI's package asks for responses: of OpenAI itself, and of models whose providers speak chat or Messages alone. */
+/** Responses of OpenAI's package, from OpenAI itself and from models whose providers support only chat or Messages. */
 import OpenAI from 'openai'
 import type { Response, ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -344,7 +344,7 @@ describeOnce('the openai package asks for responses', backend => {
   })
 })
 
-/** The client’s own additions to what was streamed. */
+/** Removes the fields that the client adds to a streamed response. */
 function dropParsed(key: string, value: unknown): unknown {
   return key === 'parsed' || key === 'parsed_arguments' ? undefined : value
 }

@@ -1,4 +1,4 @@
-/** An answer with thoughts and a call: live, plain and replayed it is the same, field by field, at both translated doors. */
+/** A response with reasoning and a call is the same live, plain and replayed, field by field, at both translated endpoints. */
 import Anthropic from '@anthropic-ai/sdk'
 import type { ContentBlock } from '@anthropic-ai/sdk/resources/messages'
 import OpenAI from 'openai'
@@ -15,7 +15,7 @@ const look = (id: string): ContentBlock => {
   return { type: 'tool_use', id, name: 'look', input: { at: 'sky' }, caller: { type: 'direct' } }
 }
 const SAYS: ContentBlock = { type: 'text', text: SAID, citations: null }
-/** Of Claude's. */
+/** Content of Claude's responses. */
 const CONTENTS: Record<string, ContentBlock[]> = {
   'one thought': [thought(THOUGHT, 'c2ln'), SAYS, look('toolu_1')],
   'a thought before each step': [thought(THOUGHT, 'c2ln'), SAYS, thought('So.', 'c2lnMg'), look('toolu_1')],
@@ -55,7 +55,7 @@ describeOnce('an answer', backend => {
     standin.scriptOnce({ kind: 'answer', content: SAID, reasoning: THOUGHT, toolCalls, messageFields })
   }
 
-  /** Without what differs between two calls of a provider. */
+  /** Removes fields that differ between two calls of a provider. */
   const comparable = (value: unknown) =>
     JSON.parse(
       JSON.stringify(value, (name, field) =>
@@ -133,7 +133,7 @@ describeOnce('an answer', backend => {
     for (const part of parts) expect(JSON.stringify(alone)).toContain(part)
   })
 
-  /** What a client sees of a block, whichever door it came through. */
+  /** Returns the parts of a block that a client sees at either endpoint. */
   function tellingPart(block: ContentBlock): string[] {
     if (block.type === 'text') return [block.text]
     if (block.type === 'thinking') return [JSON.stringify(block.thinking).slice(1, -1)]

@@ -1,4 +1,7 @@
-/** One question as clients spell it, a text or parts, with or without an image: who asks it in another spelling gets the same answer. */
+/**
+ * One prompt in the encodings of different clients, a text or parts, with or without an image: another encoding of the same prompt gets the
+ * cached response.
+ */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
@@ -66,7 +69,7 @@ describeBackends('a question in another spelling', backend => {
     const to = { baseURL: proxy.baseUrl, apiKey: key, fetch: watch }
     openai = new OpenAI({ ...to, maxRetries: 0 })
     const address = proxy.baseUrl.replace(/\/v1$/, '')
-    // The version that the AI SDK names: it may change the answer, so it counts.
+    // The version that the AI SDK sends. It is part of the cache key, because it can change the response.
     const defaultHeaders = { 'anthropic-version': '2023-06-01' }
     anthropic = new Anthropic({ ...to, baseURL: address, maxRetries: 0, defaultHeaders })
     sdk = {
@@ -80,7 +83,7 @@ describeBackends('a question in another spelling', backend => {
     await upstreams.stop()
   })
 
-  /** What the cache says of each, asked one after the other. */
+  /** Sends the requests one after the other. Returns X-Proxy-Cache of each. */
   async function cacheOf(...asks: (() => PromiseLike<unknown>)[]): Promise<(string | null)[]> {
     for (const ask of asks) {
       await ask()

@@ -1,6 +1,6 @@
 /**
- * What clients send, at each door and for each provider: it is answered, or refused here by a name that the client knows; and what reaches a
- * provider is nothing but its own API.
+ * Requests of clients, for each endpoint and provider. The proxy either responds, or rejects a field by the name that the client knows. A
+ * provider receives only fields of its own API.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MESSAGE_FIELD_RULES } from '../../src/formats/messages/message-fields.ts'
@@ -27,7 +27,7 @@ type ProviderName = keyof typeof MODELS
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const PDF = Buffer.from('%PDF-1.4\n%%EOF').toString('base64')
 
-/** A question, in each door's form. */
+/** A prompt in each endpoint's format. */
 const says = (text: string, role = 'user') => ({ role, content: text })
 const talk = (...messages: Body[]): Record<Door, Body> => ({
   chat: { messages },
@@ -37,7 +37,7 @@ const talk = (...messages: Body[]): Record<Door, Body> => ({
 const QUESTION = talk(says('Hello.'))
 const asks = (fields: Partial<Record<Door, Body>>): Partial<Record<Door, Body>> =>
   Object.fromEntries(Object.entries(fields).map(([door, each]) => [door, { ...QUESTION[door as Door], ...each }]))
-/** Fields that OpenAI's two APIs have in common. */
+/** Fields that OpenAI's two APIs share. */
 const openAis = (fields: Body) => asks({ chat: fields, responses: fields })
 const parts = (chat: Body, responses: Body, messages: Body | null): Partial<Record<Door, Body>> => ({
   chat: { messages: [{ role: 'user', content: [{ type: 'text', text: 'Look.' }, chat] }] },
@@ -243,7 +243,7 @@ const CASES: Record<string, Partial<Record<Door, Body>>> = {
   'a field that nobody has': asks({ chat: { invented: 1 }, responses: { invented: 1 }, messages: { invented: 1 } }),
 }
 
-/** What each API has at the top of a request, as its package declares it, and what the aggregator adds to chat. */
+/** The top-level fields of each API as its package declares them, and the aggregator's additional ones at chat. */
 const OWN_FIELDS: Record<Door, ReadonlySet<string>> = {
   chat: new Set([...Object.keys(FIELD_RULES).filter(field => !field.includes('[')), 'reasoning', 'cache_control']),
   responses: new Set(Object.keys(RESPONSE_FIELD_RULES)),
@@ -252,7 +252,7 @@ const OWN_FIELDS: Record<Door, ReadonlySet<string>> = {
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 const PARTS = ['text', 'image_url', 'input_audio', 'file', 'refusal']
 
-/** The first thing in a chat request that OpenAI's API does not have; undefined for none. */
+/** Returns the first part of a chat request that OpenAI's API does not have; undefined if there is none. */
 function findForeign(body: Body): string | undefined {
   const messages = body.messages as Body[]
   const tools = (body.tools ?? []) as Body[]
@@ -291,7 +291,7 @@ describeOnce('translation', backend => {
     await upstreams.stop()
   })
 
-  /** Whether the provider gets the request as it came, and judges it itself. */
+  /** Returns whether the proxy forwards the request unchanged, so that the provider validates it. */
   const isAsSent = (door: Door, provider: ProviderName) =>
     provider === 'anthropic' ? door === 'messages' : door === 'chat' || (door === 'responses' && provider === 'openai')
 
@@ -303,7 +303,7 @@ describeOnce('translation', backend => {
     const [request, ...others] = upstreams[provider].requests
     expect(others).toEqual([])
     if (isAsSent(door, provider)) {
-      // Where it is not known which name the provider takes, it gets both.
+      // Both names of the limit are sent if the provider's name for it is unknown.
       const { max_completion_tokens: limit } = asked as { max_completion_tokens?: number }
       const both = provider === 'aggregator' && limit !== undefined ? { max_tokens: limit } : {}
       expect(request?.body, text).toEqual({ ...(asked as object), ...both })
@@ -311,7 +311,7 @@ describeOnce('translation', backend => {
     }
     if (status !== 200) {
       expect([status, request]).toEqual([400, undefined])
-      // Named as the client wrote it, or as chat has it, which Claude's models are reached by.
+      // The error names the client's field, or chat's field, because Responses reach Claude models through chat.
       const named = json.error.param ?? /^[\w.[\]]+/.exec(json.error.message)?.[0] ?? ''
       const [top = ''] = /^\w+/.exec(named) ?? []
       const isByChat = door === 'responses' && provider === 'anthropic'

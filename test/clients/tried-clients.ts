@@ -1,16 +1,16 @@
-/** The clients that are tried, and what with: docs/clients.md has this list, with the versions that the tests run with. */
+/** The tested clients. docs/clients.md contains this list, with the versions that the tests use. */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 interface TriedClient {
   client: string
-  /** As it is named where its version is written; repositories, where no package carries the client. */
+  /** The name under which the version is pinned; for a client without a package, its repository. */
   packages: readonly string[]
   doors: string
-  /** Whose models. */
+  /** The vendors whose models are used. */
   models: string
   tried: string
-  /** The test, below this folder. */
+  /** Path of the test below this folder. */
   test: string
 }
 
@@ -159,7 +159,7 @@ export const TRIED_CLIENTS: readonly TriedClient[] = [
   },
 ]
 
-/** By a test, or its folder: where the version is pinned that it runs with, and how. */
+/** The file that pins a test's versions, and the pattern of a pin, by test or by its folder. */
 const PINS: Readonly<Record<string, { path: string; pin: (name: string) => RegExp }>> = {
   python: { path: 'python/requirements.txt', pin: name => new RegExp(`^${name}==(\\S+)`, 'm') },
   go: { path: 'go/go.mod', pin: name => new RegExp(`^\\s*${name} v(\\S+)`, 'm') },
@@ -180,7 +180,7 @@ export function writeClientList(): string {
   }).join('\n')
 }
 
-/** Throws for a package that is not pinned. */
+/** Throws for a package without a pinned version. */
 function findVersion(name: string, test: string): string {
   const { path, pin } = PINS[test] ?? PINS[dirname(test)] ?? { path: test, pin: () => /$^/ }
   const escaped = name.replaceAll(/[/.@-]/g, '\\$&')

@@ -1,4 +1,4 @@
-/** Clients that keep the rest of their vendor's base address, and change its host alone. */
+/** Clients that keep their vendor's base path and change only the host. */
 import Anthropic from '@anthropic-ai/sdk'
 import { createGateway, generateText } from 'ai'
 import OpenAI from 'openai'
@@ -34,7 +34,7 @@ describeOnce('a vendor’s base address', backend => {
     expect(data.length).toBeGreaterThan(0)
     const embedded = await client.embeddings.create({ model: 'openai/text-embedding-3-small', input: 'Hi.' })
     expect(embedded.data).toHaveLength(1)
-    // Without a key of Groq's, its native names have no way.
+    // Without a key for Groq, its native model names are unknown.
     if (asked === undefined) return expect(client.models.retrieve(model)).rejects.toThrow('404')
     upstreams.reset()
     const messages = [{ role: 'user' as const, content: `Hello, ${base}` }]
@@ -71,7 +71,7 @@ describeOnce('a vendor’s base address', backend => {
 
   test('of a protocol that the proxy does not speak: what to choose instead', async () => {
     const advice = 'Choose your client’s provider for OpenAI-compatible servers'
-    // As Gemini CLI asks with GOOGLE_GEMINI_BASE_URL.
+    // The request of Gemini CLI with GOOGLE_GEMINI_BASE_URL.
     const asked = await fetch(`${root}/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse`, {
       method: 'POST',
       headers: { 'x-goog-api-key': apiKey, 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
-/** A tool that clients of other languages offer: stand-ins call it where a request has no result of it yet. */
+/** A tool of the clients in other languages. Fake providers call it unless the request contains its result. */
 import type { Upstreams } from '../harness/direct-upstreams.ts'
 
 const CALL = { name: 'get_weather', arguments: { place: 'Linz' } }

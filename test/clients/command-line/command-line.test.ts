@@ -1,4 +1,4 @@
-/** Codex, Claude Code, opencode, Cline and Mastra, unmodified but for address and key: without them with `COMMAND_LINE_CLIENTS=off`. */
+/** Codex, Claude Code, opencode, Cline and Mastra; only their base URL and key are changed. `COMMAND_LINE_CLIENTS=off` skips them. */
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -20,7 +20,7 @@ interface MastraOutput {
   error?: unknown
   response: { messages: unknown[] }
 }
-/** What of Mastra is used here: its own types come with it. */
+/** The parts of Mastra that this test uses. Its own types are not installed. */
 interface Mastra {
   Agent: new (
     options: object,
@@ -47,7 +47,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
     await upstreams?.stop()
   })
 
-  /** Cline leaves a process for the next time in the background: by the home that it was given, it is known. */
+  /** Cline leaves a background process for later runs. The process is identified by its HOME variable. */
   async function endLeft(): Promise<void> {
     for (const pid of await readdir('/proc').catch(() => [])) {
       const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
@@ -55,7 +55,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
     }
   }
 
-  /** In an environment that holds nothing else; what it prints on its standard output. */
+  /** Runs a command in an otherwise empty environment. Returns its standard output. */
   async function run(command: string[], environment: Record<string, string>): Promise<string> {
     const [name = '', ...given] = command
     const child = Bun.spawn([join(modules, '.bin', name), ...given], {
@@ -92,7 +92,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       const settings = [
         `model = "${model}"`,
         'model_provider = "proxy"',
-        // Where it may do anything, it searches the web too, which only OpenAI's own models can.
+        // With full access, Codex also searches the web, which only OpenAI's own models support.
         'web_search = "disabled"',
         '[model_providers.proxy]',
         'name = "proxy"',
@@ -101,7 +101,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
         'wire_api = "responses"',
       ]
       await Bun.write(join(home, '.codex', 'config.toml'), `${settings.join('\n')}\n`)
-      // Commands are what the stand-in is told to say: nothing that needs to be held.
+      // The fake provider's script determines all commands, so a sandbox is not necessary.
       const mode = key === keys.sandbox ? 'read-only' : 'danger-full-access'
       const asked = ['codex', 'exec', '--skip-git-repo-check', '--sandbox', mode, '--json', 'What does the note say?']
       return run(asked, { PROXY_KEY: key })
@@ -113,7 +113,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
         ANTHROPIC_AUTH_TOKEN: key,
         ANTHROPIC_MODEL: model,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        // Else an answer begins with a signed thought.
+        // Otherwise a response begins with a signed thinking block.
         MAX_THINKING_TOKENS: '0',
       })
     }
@@ -159,7 +159,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       const call = { name: 'read', arguments: { filePath: join(work, 'note.txt') } }
       upstreams.aggregator.script(({ bodyText }) => {
         const { messages, tools } = JSON.parse(bodyText)
-        // It also asks for a title, without tools.
+        // It also requests a title, without tools.
         const isFirst = tools && messages.at(-1).role !== 'tool'
         return isFirst ? { kind: 'answer', toolCalls: [call] } : { kind: 'answer', content: 'It speaks of a heron.' }
       })

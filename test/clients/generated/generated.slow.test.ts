@@ -1,4 +1,4 @@
-/** A client that is generated from the admin API's description: its types hold, and its calls work. */
+/** A client generated from the admin API's description. Its types compile, and its calls work. */
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
-// OpenAI's and Anthropic's packages for Go, unmodified but for address and key. Prints a line for each conversation: PASSED or FAILED, its
-// client, its door and its name.
+// OpenAI's and Anthropic's packages for Go; only base URL and key are changed. Prints a line for each conversation: PASSED or FAILED, with its
+// client, its endpoint and its name.
 package main
 
 import (

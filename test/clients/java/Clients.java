@@ -1,5 +1,5 @@
-// OpenAI's and Anthropic's packages for Java and LangChain4j, unmodified but for address and key. Prints a line for each conversation: PASSED or
-// FAILED, its client, its door and its name. The packages check each answer against their types.
+// OpenAI's and Anthropic's packages for Java, and LangChain4j; only base URL and key are changed. Prints a line for each conversation: PASSED
+// or FAILED, with its client, its endpoint and its name. The packages validate each response against their types.
 
 import com.anthropic.client.AnthropicClient;
 import com.anthropic.client.okhttp.AnthropicOkHttpClient;
@@ -89,7 +89,7 @@ public class Clients {
         attempt(name, conversation, null);
     }
 
-    /** Passes for the text that is wanted, or for any that is long enough. */
+    /** Passes if the conversation returns the wanted text; without one, any text of 5 characters or more. */
     static void attempt(String name, Conversation conversation, String wanted) {
         try {
             String said = conversation.hold();

@@ -47,7 +47,7 @@ describe.skipIf('missing' in prepared)(
   () => {
     const { python, environment } = 'python' in prepared ? prepared : { python: '', environment: {} }
 
-    // Python sees no more of a database than the admin API’s own tests do, which run on each.
+    // Python sees only the admin API, whose own tests run on each database.
     describeOnce('the admin API', backend => {
       let proxy: TestProxy
       beforeAll(async () => {

@@ -1,4 +1,4 @@
-"""Where the clients knock: the proxy's address and a key for each way of answering, from the environment."""
+"""The proxy's base URL and a key for each target, from environment variables."""
 
 import os
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import pytest
 
 @dataclass(frozen=True)
 class Target:
-    """Who answers: the sandbox, a project's own providers, or the aggregator."""
+    """The target of a key: the sandbox, a project's own providers, or the aggregator."""
 
     name: str
     # Ends in /v1.
@@ -19,7 +19,7 @@ class Target:
 
     @property
     def root_url(self) -> str:
-        """Anthropic's clients add /v1 themselves."""
+        """The base URL for Anthropic's clients, which append /v1."""
         return self.base_url.removesuffix("/v1")
 
 
@@ -44,7 +44,7 @@ def target(request) -> Target:
 
 @pytest.fixture(autouse=True)
 def no_vendor_settings(monkeypatch, target):
-    """Only address and key are set, as any program's environment would."""
+    """Sets the variables for base URL and key, as for any program."""
     monkeypatch.setenv("OPENAI_BASE_URL", target.base_url)
     monkeypatch.setenv("OPENAI_API_KEY", target.key)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", target.root_url)

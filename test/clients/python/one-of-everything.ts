@@ -1,4 +1,4 @@
-/** An installation with one of everything that the admin API tells of, so that an id can be given to each operation. */
+/** Creates one object of each kind that the admin API describes, so that every operation has an existing id. */
 import type { TestProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from '../../integration/admin/people.ts'
 
@@ -6,7 +6,7 @@ export type Ids = Record<string, string | undefined>
 
 export interface Everything {
   adminKey: string
-  /** What stays, what is deleted, and what is of the project that is archived. */
+  /** Ids that remain, ids that are deleted, and ids in the project that is archived. */
   stays: Ids
   goes: Ids
   archived: Ids

@@ -1,4 +1,4 @@
-/** The Python that clients run on: the machine's own CPython, with the packages that requirements.txt pins in a folder of their own. */
+/** The Python of the clients: the machine's CPython, with the packages of requirements.txt in a folder of their own. */
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,11 +12,11 @@ const TIME_LIMIT_MS = 240_000
 export interface Python {
   /** Path of the interpreter. */
   python: string
-  /** For running it: compiled files stay beside the packages, and out of this folder. */
+  /** The environment of the interpreter. Bytecode is cached beside the packages, not in this folder. */
   environment: { PYTHONPYCACHEPREFIX: string; PYTHONDONTWRITEBYTECODE: '' }
 }
 
-/** Else why there is none. Packages stay for the next run, until they are pinned anew. */
+/** Returns the interpreter, or the reason why there is none. Packages are kept for later runs until their pinned versions change. */
 export async function preparePython(): Promise<Python | { missing: string }> {
   const version = await run(['python3', '-c', 'import sys; print(*sys.version_info[:2])']).catch(() => null)
   if (version === null) return { missing: 'there is no python3' }
@@ -32,14 +32,14 @@ export async function preparePython(): Promise<Python | { missing: string }> {
   const python = join(folder, 'bin', 'python')
   try {
     await installOnce(folder, python)
-    // Set where the machine forbids it: compiling a hundred packages takes longer than the tests.
+    // Overrides a machine's setting that disables bytecode: compiling a hundred packages takes longer than the tests.
     return { python, environment: { PYTHONPYCACHEPREFIX: join(folder, 'compiled'), PYTHONDONTWRITEBYTECODE: '' } }
   } catch (error) {
     return { missing: `its packages do not install (${String(error).split('\n')[0]})` }
   }
 }
 
-/** Test files run beside each other: one installs, the others wait for it. */
+/** Test files run in parallel. One of them installs, and the others wait for it. */
 async function installOnce(folder: string, python: string): Promise<void> {
   const lock = `${folder}-lock`
   for (const deadlineMs = performance.now() + TIME_LIMIT_MS; performance.now() < deadlineMs; await Bun.sleep(200)) {
@@ -53,7 +53,7 @@ async function installOnce(folder: string, python: string): Promise<void> {
   throw new Error(`another process has been installing them for too long; if there is none, remove ${lock}`)
 }
 
-/** By uv, which brings a hundred packages in seconds; pip brings uv. */
+/** Installs with uv, which installs a hundred packages in seconds. pip installs uv. */
 async function install(folder: string, python: string): Promise<void> {
   const tools = `${folder}-tools-${process.pid}`
   await rm(folder, { recursive: true, force: true })
@@ -68,7 +68,7 @@ async function install(folder: string, python: string): Promise<void> {
   await rename(join(folder, 'unfinished'), join(folder, 'complete'))
 }
 
-/** What it prints; throws what it complains of. */
+/** Returns the standard output. Throws with the standard error if the command fails. */
 export async function run(command: string[], environment: Record<string, string> = {}): Promise<string> {
   const child = Bun.spawn(command, {
     cwd: HERE,

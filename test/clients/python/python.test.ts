@@ -1,4 +1,4 @@
-/** Python's clients, unmodified but for address and key: each package's own tests, which pytest runs once. */
+/** Python clients; only their base URL and key are changed. Each package has its own tests, and pytest runs once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createInProcessStore } from '../../../src/stores/in-process-store.ts'
 import type { Stores } from '../../harness/backends.ts'
@@ -12,7 +12,7 @@ import { type Python, preparePython, run } from './prepare-python.ts'
 const prepared = await preparePython()
 if ('missing' in prepared) process.stdout.write(`Python's clients are skipped: ${prepared.missing}.\n`)
 
-/** No package reports home, and none looks for a vendor. */
+/** Disables telemetry and requests to vendors. */
 const QUIET = {
   AGNO_TELEMETRY: 'false',
   LANGSMITH_TRACING: 'false',
@@ -21,12 +21,12 @@ const QUIET = {
 }
 const FILES = [...new Bun.Glob('test_*.py').scanSync(new URL('.', import.meta.url).pathname)].sort()
 
-/** On embedded stores: what is on the wire is the same on others. */
+/** Embedded stores are sufficient, because the wire format does not depend on the stores. */
 async function openStores(): Promise<Stores> {
   return { database: await takeEmbedded(), store: createInProcessStore(), databaseUrl: null, redisUrl: null }
 }
 
-/** Pytest's line for each case. */
+/** Returns pytest's line for each case. */
 async function runAll(
   proxy: TestProxy,
   realtimeProxy: TestProxy,
@@ -44,7 +44,7 @@ async function runAll(
     PROXY_KEY_AGGREGATOR: await proxy.createKey({ type: 'project' }),
     PROXY_KEY_SANDBOX: await proxy.createKey({ type: 'test' }),
   }
-  // What fails is told by its line, with the reason.
+  // Failures are read from pytest's lines, which contain the reason.
   const told = await run([python, '-m', 'pytest', '.', '-rA', '--tb=line', '--show-capture=no'], environment).catch(
     String,
   )

@@ -1,4 +1,4 @@
-/** The admin API, tested against its own description by schemathesis, with real ids: some 5,000 requests. */
+/** Tests the admin API against its own description with schemathesis, with real ids, in about 5,000 requests. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,19 +17,19 @@ const prepared = await preparePython()
 const ARGUMENTS = [
   ...['--phases', 'coverage,fuzzing', '-n', '1', '--continue-on-failure'],
   ...['--warnings', 'off', '--no-color', '--report', 'har', '--report-har-path', 'report.har'],
-  // What SQL refuses beyond the description is no failure: a name that is taken, a sum that is too large.
+  // SQL rejects some values that the description allows, such as a name that exists already or a sum that is too large.
   ...['--exclude-checks', 'positive_data_acceptance'],
 ]
 const SEED = process.env.TEST_SEED === 'random' ? [] : ['--seed', '1']
 
-/** Parameters of each operation, as ids of what is there. */
+/** Writes the parameters of each operation, with ids of existing objects. */
 function writeConfig(operations: Described[], { stays, goes, archived }: Everything): string {
   return operations
     .flatMap(({ method, path, operation }) => {
       const ids = path.endsWith('/archive') ? archived : method === 'DELETE' ? goes : stays
       const isEverybodys = path.startsWith('/v1/organization/') && !path.includes('{project_id}')
       const given = (operation.parameters ?? []).flatMap((parameter: { name: string; in: string }) => {
-        // In queries, the project alone: what is filtered by is made up.
+        // Of query parameters, only the project is set; filters are generated.
         if (parameter.in === 'query' && parameter.name !== 'project_id') return []
         const id = (isEverybodys ? ids[`organization ${parameter.name}`] : undefined) ?? ids[parameter.name]
         return id === undefined ? [] : [`"${parameter.in}.${parameter.name}" = "${id}"`]
@@ -41,7 +41,10 @@ function writeConfig(operations: Described[], { stays, goes, archived }: Everyth
     .join('\n')
 }
 
-/** What is called with real ids, too, but never has what a 200 takes; the tests of test/integration/admin reach it. */
+/**
+ * Operations that schemathesis calls with real ids, but never with values that a 200 requires. The tests of test/integration/admin cover
+ * them.
+ */
 const OTHERWISE_TESTED: Record<string, string> = {
   'POST /v1/organization/projects/{project_id}': 'its body names a plan',
   'POST /v1/organization/projects/{project_id}/rate_limits/{rate_limit_id}': 'it is always refused',

@@ -1,4 +1,4 @@
-"""agno, with its models of OpenAI (responses and chat) and Anthropic."""
+"""agno, with its model classes for OpenAI (Responses and chat) and Anthropic."""
 
 import pytest
 from agno.agent import Agent

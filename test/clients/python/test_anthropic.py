@@ -1,4 +1,4 @@
-"""The official package of Anthropic: plain, streamed, with tools, counted."""
+"""Anthropic's package: plain and streamed messages, tools, token counts."""
 
 from anthropic import Anthropic
 

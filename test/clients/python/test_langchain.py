@@ -1,4 +1,4 @@
-"""LangChain's package for OpenAI, which switches to responses by itself for what chat does not have."""
+"""LangChain's package for OpenAI. It switches to Responses automatically for features that chat lacks."""
 
 import pytest
 from langchain_openai import ChatOpenAI

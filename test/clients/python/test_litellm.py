@@ -1,4 +1,4 @@
-"""LiteLLM, which writes its own requests for chat, responses and messages."""
+"""LiteLLM, which builds its own requests for chat, Responses and Messages."""
 
 import litellm
 

@@ -1,4 +1,4 @@
-"""The official package of OpenAI: chat and responses, plain, streamed, with tools; a realtime session."""
+"""OpenAI's package: chat and Responses, plain, streamed and with tools; a realtime session."""
 
 import asyncio
 import os

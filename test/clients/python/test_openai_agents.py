@@ -1,11 +1,11 @@
-"""OpenAI's agents, which ask for responses unless told otherwise."""
+"""OpenAI's agents package. It uses Responses by default."""
 
 import asyncio
 
 from agents import Agent, OpenAIProvider, RunConfig, Runner, function_tool
 
 CALLS = []
-# The package keeps its connections, which belong to one event loop.
+# The package reuses its connections, which belong to one event loop.
 LOOP = asyncio.new_event_loop()
 
 

@@ -1,4 +1,4 @@
-"""pydantic-ai, by its names for providers: `openai:` asks for responses, `openai-chat:` for chat, `anthropic:` for messages."""
+"""pydantic-ai, with its provider prefixes: `openai:` uses Responses, `openai-chat:` chat, `anthropic:` Messages."""
 
 import asyncio
 

@@ -1,5 +1,5 @@
-//! async-openai, unmodified but for address and key. Prints a line for each conversation: PASSED or FAILED, its client, its door and its name.
-//! Its types are closed: a kind of item or event, or a missing field, that they do not know is an error.
+//! async-openai; only base URL and key are changed. Prints a line for each conversation: PASSED or FAILED, with its client, its endpoint and
+//! its name. Its types are closed: an unknown kind of item or event, or a missing field, is an error.
 
 use async_openai::{
     Client,
@@ -76,7 +76,7 @@ fn user(text: &str) -> Value {
     json!({ "role": "user", "content": text })
 }
 
-/// What a client puts before the next turn: the message as the types have it.
+/// Returns the assistant message for the next turn, as the package's types encode it.
 fn answered(answer: &CreateChatCompletionResponse) -> Result<Value, serde_json::Error> {
     to_value(&answer.choices[0].message)
 }

@@ -1,4 +1,4 @@
-/** The Vercel AI SDK over its provider for OpenAI-compatible servers. */
+/** The Vercel AI SDK with its provider for OpenAI-compatible servers. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, jsonSchema, streamText, type ToolSet, tool } from 'ai'
 import type { CorpusEntry } from '../../standin/corpus.ts'

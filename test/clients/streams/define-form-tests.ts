@@ -1,4 +1,4 @@
-/** The tests that every client library is put to: one answer, the same in every form. */
+/** Tests for every client library: one response is the same in every form. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeBackends, describeOnce } from '../../harness/backends.ts'
 import { draw } from '../../harness/depth.ts'
@@ -12,17 +12,19 @@ import { hasFailed, type Reader, readForms } from './read-forms.ts'
 export interface FormTests {
   client: string
   reader: Reader
-  /** Answers of a kind this client does not know, by name, and why. */
+  /** Responses of a kind that this client does not support, by name, with the reason. */
   unknown?: Record<string, string>
-  /** Answers whose stream this client reads otherwise than their plain form, even straight from upstream, by name, and why. */
+  /**
+   * Responses whose stream this client reads differently from the plain form, even directly from the provider; by name, with the reason.
+   */
   misread?: Record<string, string>
-  /** On every backend, where one will do for the others: what is stored does not depend on the client that reads it. */
+  /** Runs on every backend. One is sufficient for most clients, because storage does not depend on the client. */
   everywhere?: boolean
-  /** Further tests of this client, on the same proxy. */
+  /** Further tests of this client, with the same proxy. */
   define?(running: () => Running): void
 }
 
-/** Each request fails as its provider does. */
+/** Each failure of a provider reaches the client, without retries or an open circuit. */
 const UNASSISTED = { UPSTREAM_MAX_RETRIES: '0', UPSTREAM_CIRCUIT_FAILURES: '1000000' }
 
 export interface Running {
@@ -59,7 +61,7 @@ export function defineFormTests({
         if (!(entry.name in REPAIRED)) expect(forms.live).toEqual(forms.direct)
         expect(forms.streamedAgain).toEqual(forms.told)
         expect(forms.plainAgain).toEqual(forms.told)
-        // Live bytes pass as they are: no client is better off with them than it was without us.
+        // Live bytes are forwarded unchanged, so a client reads them as it reads the provider's own.
         if (entry.name in misread) expect(forms.live).not.toEqual(forms.told)
         else expect(forms.live).toEqual(forms.told)
       })

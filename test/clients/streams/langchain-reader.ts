@@ -1,4 +1,4 @@
-/** LangChain.js: the chunks of a stream added up, and whole messages. */
+/** LangChain.js: the sum of a stream's chunks, and whole messages. */
 import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
 import type { CorpusEntry } from '../../standin/corpus.ts'
@@ -40,7 +40,7 @@ function readMessage(message: AIMessage | AIMessageChunk) {
   }
 }
 
-/** Where nothing was reported, a plain answer holds an empty object, and a stream holds nothing. */
+/** Without reported usage, a plain response has an empty object and a stream has nothing. */
 function readUsage(usage: UsageMetadata | undefined) {
   const promptTokens = usage?.input_tokens ?? 0
   const completionTokens = usage?.output_tokens ?? 0

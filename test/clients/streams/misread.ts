@@ -1,20 +1,20 @@
-/** Recorded streams that their upstream writes otherwise than OpenAI does, so that clients read something else in them than in the plain answer. */
+/** Recorded streams that differ from OpenAI's format, so that clients read them differently from the plain response. */
 
 export const USAGE_ELSEWHERE = 'Usage comes where OpenAI has none, though it was asked for.'
 
-/** Groq's own way of telling usage. */
+/** Streams with Groq's own usage field. */
 export const GROQ_USAGE = {
   'Groq: usage in x_groq alone': USAGE_ELSEWHERE,
   'Groq: a tool call in one piece': USAGE_ELSEWHERE,
   'Groq: thoughts on a channel, tools it ran itself': USAGE_ELSEWHERE,
 }
 
-/** None of the clients adds up what has no deltas. */
+/** No client assembles a chunk without a delta. */
 export const WHOLE_MESSAGE = {
   'A server that streams one whole message': 'A chunk with a message in place of a delta says nothing.',
 }
 
-/** The proxy sends these otherwise than their provider does, because some clients would misread them. */
+/** The proxy changes these streams, because some clients would misread the provider's form. */
 export const REPAIRED: Record<string, string> = {
   'Gemini by way of OpenAI’s format: every call numbered 0': 'Calls of one number are run together.',
   'Tool calls without numbers': 'Clients throw, or lose a fragment that names no call.',

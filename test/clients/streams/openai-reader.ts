@@ -1,4 +1,4 @@
-/** The official client: its streams read through the events it raises, its plain answers as they are. */
+/** The openai package: streams are read from its events, plain responses as they are. */
 import OpenAI from 'openai'
 import type { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import type { ChatCompletion, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
@@ -39,13 +39,13 @@ function requestFor(entry: CorpusEntry) {
 }
 
 interface Heard {
-  /** Of the first choice, its pieces joined. */
+  /** The first choice, with its pieces joined. */
   content: string
   refusal: string
   calls: { index: number; name: string; arguments: string }[]
 }
 
-/** What the stream's events say, which is all that a program sees that waits for no end. */
+/** Collects the events of the stream, which a program sees before the end. */
 function hear(stream: ChatCompletionStream): Heard {
   const heard: Heard = { content: '', refusal: '', calls: [] }
   stream.on('chunk', ({ choices }) => {
@@ -73,7 +73,7 @@ function whatWouldBeHeard({ choices }: ChatCompletion): Heard {
   }
 }
 
-/** What every client reads: its own additions, and fields it does not know, are left out. */
+/** Returns the fields that every client reads, without the client's own additions and unknown fields. */
 function readCompletion({ id, model, created, choices, usage }: ChatCompletion) {
   return { id, model, created, choices: choices.map(readChoice), usage: usage ?? null }
 }

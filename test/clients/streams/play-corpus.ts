@@ -1,30 +1,30 @@
-/** The stand-in upstream, playing one recorded answer: its stream to who asks for one, its plain body to who does not. */
+/** The fake provider replays one recorded response: its stream to streamed requests, its plain body to others. */
 import { isUpstreamFailure } from '../../../src/formats/chat/completeness.ts'
 import { CORPUS, type CorpusEntry, plainText } from '../../standin/corpus.ts'
 import type { JsonObject, Scenario } from '../../standin/scenario.ts'
 import type { Script } from '../../standin/server.ts'
 
-/** About as much as one read brings: events arrive in parts, and several in one. */
+/** About the size of one read: an event can arrive in several parts, and a part can contain several events. */
 const PART_CHARS = 100
 
-/** Chat responses that may be stored, those that may not, and those that are failures of their provider. */
+/** Chat responses that can be cached, incomplete ones that cannot, and failures of the provider. */
 export const WHOLE_CHATS = CORPUS.filter(entry => isChat(entry) && entry.completeness === 'whole')
 export const INCOMPLETE_CHATS = CORPUS.filter(
   entry => isChat(entry) && entry.completeness !== 'whole' && !isUpstreamFailure(entry.completeness),
 )
 export const FAILED_CHATS = CORPUS.filter(entry => isChat(entry) && isUpstreamFailure(entry.completeness))
 
-/** What upstream does when this entry is its answer to everything. */
+/** Returns a script that responds to every request with this entry. */
 export function playEntry(entry: CorpusEntry): Script {
   return ({ body }) => (isStreamed(body) ? playStream(entry.stream ?? '') : playPlain(plainText(entry) ?? ''))
 }
 
-/** The plain body that the stream must come to, without the decoration it was recorded with. */
+/** Returns the plain body that the stream must equal, without its recorded formatting. */
 export function playBody(entry: CorpusEntry): Scenario {
   return playPlain(JSON.stringify(entry.body))
 }
 
-/** The functions an entry's answer calls: some clients want to know them beforehand. */
+/** Returns the functions that the entry's response calls. Some clients must know them in advance. */
 export function namesOfTools({ body }: CorpusEntry): string[] {
   const choices = body.choices as { message?: { tool_calls?: { function?: { name: string } }[] } }[]
   const calls = choices.flatMap(choice => choice.message?.tool_calls ?? [])

@@ -1,8 +1,8 @@
-/** What an event stream says, event by event, for tests that look at the very chunks. */
+/** Parses event streams, for tests that check single chunks. */
 import { asObjects, isJsonObject, type JsonObject } from '../../../src/formats/json/canonical.ts'
 import { createSseParser } from '../../../src/formats/sse/sse.ts'
 
-/** The parsed data of each event up to `[DONE]`. */
+/** Returns the parsed data of each event before `[DONE]`. */
 export function readEvents(text: string): unknown[] {
   const data: string[] = []
   const parser = createSseParser(event => data.push(event.data))
@@ -12,13 +12,13 @@ export function readEvents(text: string): unknown[] {
   return data.slice(0, done < 0 ? data.length : done).map(item => JSON.parse(item))
 }
 
-/** The fragments of tool calls in a chunk. */
+/** Returns the fragments of tool calls in a chunk. */
 export function callsOf(chunk: unknown): JsonObject[] {
   const choices = isJsonObject(chunk) ? asObjects(chunk.choices) : []
   return choices.flatMap(({ delta }) => (isJsonObject(delta) ? asObjects(delta.tool_calls) : []))
 }
 
-/** The same chunks, whose calls have no numbers. */
+/** Returns the same chunks without the index of each tool call. */
 export function withoutNumbers(chunks: readonly unknown[]): unknown[] {
   const copied = structuredClone([...chunks])
   for (const call of copied.flatMap(callsOf)) delete call.index

@@ -1,37 +1,37 @@
-/** One answer, read by one client library in each of the forms it comes in. */
+/** One response, read by one client library in each of its forms. */
 import type { TestProxy } from '../../harness/proxy.ts'
 import type { CorpusEntry } from '../../standin/corpus.ts'
 import type { Standin } from '../../standin/server.ts'
 import { playBody, playEntry } from './play-corpus.ts'
 
-/** Where a client sends its requests, and what it sends them with. */
+/** The base URL, key and fetch function of a client. */
 export interface Connection {
   baseURL: string
   apiKey: string
   fetch: typeof fetch
 }
 
-/** A client library: each function returns what it read, in a form that can be compared. */
+/** A client library. Each function returns the parsed response in a comparable form. */
 export interface Reader {
   readStream(connection: Connection, entry: CorpusEntry): Promise<unknown>
   readPlain(connection: Connection, entry: CorpusEntry): Promise<unknown>
 }
 
 export interface Forms {
-  /** The plain body the entry stands for, straight from upstream: what all others are to equal. */
+  /** The entry's plain body, directly from the provider. All other forms must equal it. */
   told: unknown
-  /** The stream, straight from upstream. */
+  /** The stream, directly from the provider. */
   direct: unknown
-  /** The same stream by way of the proxy. */
+  /** The same stream through the proxy. */
   live: unknown
-  /** Both asked for after that. */
+  /** Later requests for the stream and for the plain form. */
   streamedAgain: unknown
   plainAgain: unknown
   /** X-Proxy-Cache of the last three. */
   caches: (string | null)[]
 }
 
-/** Reads an answer in all its forms, one after the other. What a client throws is a reading too. */
+/** Reads a response in all forms, one after the other. An error that the client throws is also a result. */
 export async function readForms(
   reader: Reader,
   entry: CorpusEntry,
@@ -46,14 +46,14 @@ export async function readForms(
   upstream.script(playEntry(entry))
   const direct = await attempt(reader.readStream(toUpstream, entry))
   const live = await attempt(reader.readStream(viaProxy, entry))
-  // A client that throws on a chunk hangs up, perhaps before the end: then nothing was stored.
+  // A client that throws on a chunk disconnects, possibly before the end. In that case the response is not stored.
   if (hasFailed(live)) await viaProxy.readAgain()
   const streamedAgain = await attempt(reader.readStream(viaProxy, entry))
   const plainAgain = await attempt(reader.readPlain(viaProxy, entry))
   return { told, direct, live, streamedAgain, plainAgain, caches }
 }
 
-/** `caches` is told what X-Proxy-Cache said, answer by answer. */
+/** Appends X-Proxy-Cache of each response to `caches`. */
 export function connect(
   baseURL: string,
   apiKey: string,
@@ -71,14 +71,14 @@ export function connect(
     baseURL,
     apiKey,
     fetch: Object.assign(observed, { preconnect: fetch.preconnect }),
-    /** Sends the last request again, reads the answer to its end, and tells nobody. */
+    /** Sends the last request again and reads the response to its end, without recording it in `caches`. */
     async readAgain() {
       await (await send())?.text()
     },
   }
 }
 
-/** Whether its client threw. */
+/** Returns whether the client threw. */
 export function hasFailed(reading: unknown): boolean {
   return typeof reading === 'object' && reading !== null && 'failed' in reading
 }

@@ -24,7 +24,7 @@ describeOnce('usage follows stream_options', backend => {
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
-  /** The chunks of a live answer, and of the same one from the cache. */
+  /** Returns the chunks of a live response and of its cached one. */
   async function streamTwice(content: string, options: object): Promise<{ live: Chunk[]; hit: Chunk[] }> {
     const key = await proxy.createKey({ type: 'project' })
     const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content }], stream: true, ...options }
@@ -34,7 +34,7 @@ describeOnce('usage follows stream_options', backend => {
     return { live, hit }
   }
 
-  /** What is left of upstream's own chunks. */
+  /** Returns the provider's chunks without usage. */
   function withoutUsage(chunks: Chunk[]): Omit<Chunk, 'usage'>[] {
     const left = chunks.filter(({ choices, usage }) => choices.length > 0 || usage == null)
     return left.map(({ usage: _usage, ...rest }) => rest)
@@ -43,7 +43,7 @@ describeOnce('usage follows stream_options', backend => {
   const told = (chunks: Chunk[]) => chunks.filter(chunk => chunk.usage != null)
 
   describe.each(draw(WHOLE_CHATS.filter(entry => entry.clientSetOutputLimit !== true)))('$name', entry => {
-    /** Calls may be numbered anew. */
+    /** The index of a call can differ. */
     const comparable = (chunks: unknown[]) => (entry.name in REPAIRED ? withoutNumbers(chunks) : chunks)
 
     test('asked for: once, as the last chunk of a hit, without choices', async () => {
