@@ -371,7 +371,7 @@ describeOnce('what is made in the background under a key that projects share', b
     const [estimated] = await told()
     expect(estimated?.estimated).toBe('not_reported')
     const following = await startProxy({ ...options, reconcileEveryMs: 100 })
-    await waitUntil('its provider has told', async () => (await told())[0]?.estimated === null)
+    await waitUntil('the provider reported the usage', async () => (await told())[0]?.estimated === null)
     await following.stop()
     expect((await told())[0]?.usd).not.toBe(estimated?.usd)
   })

@@ -1,4 +1,4 @@
-/** Projects and keys in a database that proxies serve from, and what those wrote about them. */
+/** Creates projects and keys in the database of proxies, and reads the proxies' counters and records. */
 
 import { sql } from 'kysely'
 import { callFunction } from '../../src/postgres/call.ts'
@@ -12,20 +12,20 @@ export interface Account {
 }
 
 export interface Accounts {
-  /** A project on a plan of its own with these limits, and one key of it. Test keys have the same limits. */
+  /** Creates a project on its own plan with these limits. Returns one key of it. Test keys have the same limits. */
   create(limits?: { type?: 'project' | 'test'; perMinute?: number; perMonth?: number }): Promise<Account>
-  /** A project on a plan that is there, and one key of it. */
+  /** Creates a project on an existing plan. Returns one key of it. */
   createOn(plan: string, type: 'project' | 'test'): Promise<Account>
-  /** Requests counted against the project's month, of all its keys. */
+  /** Returns the project's requests in this month, of all its keys. */
   countRequests(account: Account): Promise<number>
-  /** Its usage records, by status. */
+  /** Returns the number of the project's usage records by status. */
   countRecords(account: Account): Promise<Record<string, number>>
   run(text: string): Promise<void>
 }
 
 const UNLIMITED = 1_000_000_000
 
-/** The database must have been migrated. */
+/** The database must be migrated. */
 export function openAccounts(database: Database): Accounts {
   async function createOn(plan: string, type: 'project' | 'test'): Promise<Account> {
     const project = `p-${crypto.randomUUID()}`

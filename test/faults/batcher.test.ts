@@ -7,7 +7,7 @@ interface Call {
   answer(): void
 }
 
-/** A batcher whose calls end when the test says so. */
+/** Creates a batcher whose calls end when the test ends them. */
 function openBatcher(timeLimitMs: number) {
   const calls: Call[] = []
   const late: string[] = []
@@ -55,7 +55,7 @@ test('a call that hangs fails its items and those that waited long behind it; th
   calls[0]?.answer()
   await waitUntil('it is answered', () => outcomes.length === 3)
   expect(outcomes.at(-1)).toBe('fresh!')
-  // So that what it reserved can be given back.
+  // The caller releases the reservation of a late result.
   expect(late).toEqual(['hung'])
 })
 
@@ -63,7 +63,7 @@ test('time in which this process itself was busy does not make an answer late', 
   const { add, calls } = openBatcher(50)
   const asked = add('a')
   await Bun.sleep(1)
-  // Fires when the busy time is over, as the limit does; the answer takes a moment more.
+  // The timer fires after the busy time, like the limit. The result follows shortly after.
   setTimeout(() => Bun.sleep(10).then(() => calls[0]?.answer()), 5)
   const busyUntilMs = performance.now() + 150
   while (performance.now() < busyUntilMs);

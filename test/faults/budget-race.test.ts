@@ -1,6 +1,6 @@
 /**
- * A thousand requests at once over four processes against one dollar, at every door that costs: while answers of the database are lost, and
- * one of the processes is killed.
+ * A thousand concurrent requests through four processes against a budget of one dollar, at every endpoint with a cost. Meanwhile database
+ * responses are lost, and one of the processes is killed.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -91,7 +91,7 @@ describeFaults('a budget of one dollar', () => {
     await setBudget(1_000)
     const inputFile = await uploadBatchInput(proxies[0] ?? { baseUrl: '' }, key)
 
-    // Every answer costs all that it may; none comes before most have asked.
+    // Each response costs its upper bound. The first response comes after most requests have arrived.
     let firstByteDelayMs = 0
     upstreams.openai.script(({ method, path, body }: RecordedRequest) => {
       if (method === 'GET') return { kind: 'answer' }
@@ -111,7 +111,7 @@ describeFaults('a budget of one dollar', () => {
       const proxy = proxies[n % PROCESSES]
       if (!proxy) throw new Error('No proxy runs')
       if (asked.path === JUDGE.path) {
-        // Not all before the others.
+        // Spreads the reservations, so that they do not all precede the other requests.
         await Bun.sleep((n % 40) * 100)
         const reserve = `select reserve_judgement(id, ${JUDGE.usd}) is not null as is_granted from projects`
         const [row] = await database.call<{ is_granted: boolean }>(reserve, [])
@@ -124,7 +124,7 @@ describeFaults('a budget of one dollar', () => {
       return response?.status ?? 0
     }
 
-    /** Its status is told to nobody. */
+    /** A failed WebSocket upgrade does not expose its status, so 400 stands for each failure. */
     function openSession(url: string): Promise<number> {
       return new Promise(resolve => {
         const socket = new WebSocket(url, { headers: { authorization } } as never)
@@ -136,7 +136,7 @@ describeFaults('a budget of one dollar', () => {
       })
     }
 
-    // Each door by itself: what costs is counted.
+    // Each endpoint alone: requests with a cost are charged.
     for (const [n, door] of DOORS.entries()) {
       const before = await stand()
       expect([door.path, await askAt(door, 100_000 + n * PROCESSES)]).toEqual([
@@ -154,13 +154,13 @@ describeFaults('a budget of one dollar', () => {
     const [reachedBefore, claudesBefore] = [upstreams.openai.requests.length, upstreams.anthropic.requests.length]
     await setBudget(before.spent + before.reserved + DOLLARS)
     firstByteDelayMs = 3_000
-    // The process that is killed begins, so that it has asked for something that it never records.
+    // The process that is killed starts first, so that it has a request that it never records.
     const door = (n: number) => DOORS[Math.floor(n / PROCESSES) % DOORS.length] ?? JUDGE
     const first = askAt(door(0), PROCESSES - 1)
-    await waitUntil('it has asked', () => upstreams.openai.requests.length > reachedBefore)
+    await waitUntil('its first request arrived', () => upstreams.openai.requests.length > reachedBefore)
     const others = Array.from({ length: REQUESTS }, (_, n) => n).filter(n => n !== PROCESSES - 1)
     const asked = others.map(async n => ({ ...door(n), status: await askAt(door(n), n) }))
-    await waitUntil('some are asked', () => upstreams.openai.requests.length > reachedBefore + 10)
+    await waitUntil('some requests arrived', () => upstreams.openai.requests.length > reachedBefore + 10)
     cutting.cut()
     proxies.at(-1)?.signal('SIGKILL')
     await waitUntil('answers of the database are lost', () => cutting.swallowed() > 3)
@@ -180,7 +180,7 @@ describeFaults('a budget of one dollar', () => {
     for (const { path, usd } of DOORS) {
       const statuses = new Set(results.filter(each => each.path === path).map(({ status }) => status))
       const allowed = usd === null ? [400] : usd === 0 ? [200] : [200, 429]
-      // 0: of the process that was killed; 503: of the one whose answers were lost.
+      // 0: from the killed process; 503: from the process whose database responses are lost.
       for (const status of statuses)
         expect([path, [0, 503, ...allowed].includes(status), status]).toEqual([path, true, status])
       if (usd) expect([path, [...statuses]]).toEqual([path, expect.arrayContaining([429])])
@@ -193,7 +193,7 @@ describeFaults('a budget of one dollar', () => {
       held = (await stand()).held
       return held === last
     })
-    // Of the process that was killed: what it asked for may have been answered.
+    // Reservations of the killed process remain, because the provider may have responded to its requests.
     expect(held).toBeGreaterThan(0)
     await database.call(
       `update budget_reservations set expires_at = now() - interval '1 second' where expires_at < 'infinity' and doubtful_at is null`,

@@ -1,17 +1,17 @@
-/** Many requests at the very same time, each over a connection of its own; `fetch` would send a few hundred and queue the others. */
+/** Many concurrent requests, each over its own connection. `fetch` would send a few hundred and queue the others. */
 
 export interface BurstAnswer {
   status: number
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   headers: Record<string, string>
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds
   json: any
 }
 
-/** For what hangs. */
+/** The limit for a response that never comes. */
 const ANSWERED_WITHIN_MS = 120_000
 
-/** Opens all connections, then sends one chat request over each, in turn to each port. */
+/** Opens all connections, then sends one chat request over each, alternating between the ports. */
 export async function sendBurst(
   ports: readonly number[],
   key: string,

@@ -1,4 +1,4 @@
-/** Proxies whose clocks are wrong beside one whose clock is right: what they store, date and let expire has the database's time. */
+/** Proxies with wrong clocks beside one with a correct clock. Stored data, dates and expiries follow the database's clock. */
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'

@@ -1,4 +1,4 @@
-/** Connections that ask nothing, on a process that may hold few of them. */
+/** Connections without requests, on a process with a low limit of descriptors. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** The status, or what kept it from being told. */
+/** Returns the status, or the error. */
 async function health(): Promise<number | string> {
   const options = { headers: { connection: 'close' }, signal: AbortSignal.timeout(1_000) }
   return fetch(`http://127.0.0.1:${port}/v1/health`, options).then(
@@ -57,13 +57,13 @@ async function health(): Promise<number | string> {
 test('a thousand connections that idle or begin a next head after an answer, and some that are silent, leave room for health', async () => {
   const { process: started } = await startAndRead(IDLE_CLIENTS, [port, CONNECTIONS, SILENT].map(String))
   idleClients = started
-  // Those behind them in the system's queue come in as others go.
-  const told: (number | string)[] = []
+  // Connections wait in the system's backlog until others are closed.
+  const statuses: (number | string)[] = []
   const seen = () =>
-    `health is told, and told again; the process ended with ${proxy.exitCode}, told: ${told.slice(-20)}`
+    `health responds five times in a row; exit code ${proxy.exitCode}, last responses: ${statuses.slice(-20)}`
   await waitUntil(seen, async () => {
-    told.push(await health())
-    return told.slice(-5).filter(status => status === 200).length === 5
+    statuses.push(await health())
+    return statuses.slice(-5).filter(status => status === 200).length === 5
   })
-  expect(told.at(-1)).toBe(200)
+  expect(statuses.at(-1)).toBe(200)
 })

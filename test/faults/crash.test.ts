@@ -11,7 +11,7 @@ import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 
 const QUOTA = 300
 const CRASHES = 3
-/** After three times PostgreSQL's wal_writer_delay, .6 s, all is on disk; later where the machine is busy. */
+/** All commits are on disk after three times PostgreSQL's wal_writer_delay, 0.6 s, or later on a busy machine. */
 const ON_DISK_AFTER_MS = 1_000
 
 describeFaults('PostgreSQL crashes', () => {
@@ -42,7 +42,7 @@ describeFaults('PostgreSQL crashes', () => {
       await postgres.stopAtOnce()
       await postgres.start()
     }
-    // Not at a refusal: what was reserved for nobody is given back first.
+    // A single rejection is not enough, because unused reservations are released first.
     await waitUntil('the month is used up', async () => {
       return answered() >= QUOTA && (await ask(proxy, account.key, 'One more?')).status === 429
     })

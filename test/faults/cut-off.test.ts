@@ -23,7 +23,7 @@ describeFaults('one of two proxies is cut off from Redis', () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
     relay = await startCuttingProxy(redis.url)
     well = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
-    // It counts the other when it connects.
+    // Starts second, so that it counts both processes when it connects.
     cutOff = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: relay.url })
     database = openServerDatabase({ url: postgres.url, maxConnections: 1 })
   })
@@ -50,7 +50,7 @@ describeFaults('one of two proxies is cut off from Redis', () => {
     const accounts = openAccounts(database)
     const create = () => accounts.create({ perMinute: LIMIT })
     const [first, second, both, before] = await Promise.all([create(), create(), create(), create()])
-    // The other knows the key and that it is not marked yet.
+    // The healthy proxy now knows the key, and knows that it is not marked.
     expect((await ask(well, first.key, 'Admitted?')).status).toBe(200)
     expect(await countAdmitted(well, before.key)).toBe(LIMIT)
     const mended = Promise.withResolvers<void>()
@@ -59,7 +59,7 @@ describeFaults('one of two proxies is cut off from Redis', () => {
     expect(await healthOf(well)).toBe('ok')
     expect(await countAdmitted(cutOff, first.key)).toBe(LIMIT / 2)
     expect(await countAdmitted(well, first.key)).toBe(LIMIT / 2 - 1)
-    // A full minute is known here by what the other has recorded, and from then on by what it says.
+    // This proxy knows a full minute first from the other's records and later from its messages.
     await waitUntil('all is recorded', async () => (await accounts.countRecords(before))[200] === LIMIT)
     expect(await countAdmitted(cutOff, before.key)).toBe(0)
     expect(await countAdmitted(well, second.key)).toBe(LIMIT)

@@ -1,21 +1,27 @@
-/** A TCP proxy before a database that swallows answers: the server has done its work, and its client never learns of it. */
+/**
+ * A TCP proxy in front of a database. It discards responses: the server has executed the statement, and the client never receives the
+ * result.
+ */
 import { connect, createServer, type Socket } from 'node:net'
 
 export interface CuttingProxy {
-  /** As the database's, by way of the proxy. */
+  /** The database's URL through this proxy. */
   url: string
-  /** From now on each connection is cut at some answer, another for every one. */
+  /** From now on, cuts each connection at one of its responses. The position differs between connections. */
   cut(): void
-  /** For so long, or until then, no byte passes either way; then the connections are cut, and all is well. */
+  /**
+   * Stops all bytes in both directions for this time in milliseconds, or until the promise resolves. Then cuts the connections and forwards
+   * again.
+   */
   part(until: number | Promise<void>): Promise<void>
-  /** All that comes passes. */
+  /** Forwards everything again. */
   pass(): void
-  /** Answers swallowed so far. */
+  /** The number of discarded responses. */
   swallowed(): number
   close(): void
 }
 
-/** Authentication and greeting come first. */
+/** The first responses belong to the handshake. */
 const LEAST_ANSWERS = 3
 const MOST_ANSWERS = 23
 

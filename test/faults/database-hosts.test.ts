@@ -1,4 +1,6 @@
-/** What only a server's own configuration decides: TLS, pg_hba.conf, passwords, its number of connections, standbys, and its extensions. */
+/**
+ * Behaviour that depends on a server's own configuration: TLS, pg_hba.conf, passwords, the number of connections, standbys and extensions.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { chmod, copyFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -35,7 +37,7 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
   })
 
   async function sql(...lines: string[]): Promise<string> {
-    // Over the socket, which pg_hba.conf always lets in here.
+    // Uses the socket, which pg_hba.conf always admits here.
     const url = data ? `${server.url}?host=${data}` : server.url
     const { exitCode, stdout, stderr } = await runPsql(url, bareFlags, `${lines.join('\n;\n')}\n`)
     expect(stderr.replace(/^(WARNING|NOTICE).*$/gm, '').trim()).toBe('')
@@ -43,11 +45,11 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
     return stdout.trim()
   }
 
-  /** `local` connections stay trusted. */
+  /** `local` connections remain trusted. */
   async function setHba(...lines: string[]): Promise<void> {
     writeFileSync(join(data, 'pg_hba.conf'), ['local all all trust', ...lines, ''].join('\n'))
     await sql('select pg_reload_conf()')
-    // The reload is done once a session says so.
+    // The reload is complete once a session reports a new load time.
     await reloaded()
   }
 
@@ -60,14 +62,14 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
   const address = (query = '', user = 'host_user:right') =>
     `${server.url.replace('postgres@127.0.0.1', `${user}@localhost`)}${query}`
 
-  /** What the process says, having ended. */
+  /** Returns the output of a process whose start fails. */
   async function refusal(url: string, environment: Record<string, string> = {}): Promise<string> {
     const proxy = spawnProxy({ DATABASE_URL: url, METRICS_PORT: '0', PORT: '0', ...environment })
     expect(await proxy.ended()).toBe(1)
     return proxy.output()
   }
 
-  /** The state of TLS that a start tells. */
+  /** Returns the state of TLS that a start logs. */
   async function startedWith(url: string, environment: Record<string, string> = {}): Promise<string | undefined> {
     const proxy = await startProxyProcess({ DATABASE_URL: url, METRICS_PORT: '0', ...environment })
     proxy.signal('SIGTERM')
@@ -114,7 +116,7 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
     const byNumber = address().replace('localhost', '127.0.0.1')
     expect(await refusal(byNumber, authority)).toMatch(/made out to another name/)
     expect(await startedWith(`${byNumber}?sslmode=verify-ca`, authority)).toBe('verified')
-    // Hosts that take encrypted connections alone, and a line that takes none.
+    // Hosts that accept only encrypted connections, and a line that accepts none.
     await setHba('hostssl all all all scram-sha-256')
     expect(await startedWith(address())).toBe('encrypted')
     expect(await refusal(address('?sslmode=disable'))).toMatch(/set sslmode=require in DATABASE_URL/)

@@ -1,4 +1,4 @@
-/** Databases as hosts and colleagues hand them out: each start is refused with its cause, and works once what is printed was run. */
+/** Databases in the configurations of hosting providers. Each start fails with its cause, and succeeds after the printed lines are run. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/postgres/database.ts'
@@ -33,7 +33,7 @@ describe.skipIf(missingServers !== null)(
       return stdout
     }
 
-    /** Opens and migrates as a start does; resolves to what it says where it cannot. */
+    /** Opens and migrates the database as a start does. Returns null, or the error message. */
     async function start(url: string, environment: Record<string, string> = {}): Promise<string | null> {
       let database: Database | undefined
       try {
@@ -54,7 +54,7 @@ describe.skipIf(missingServers !== null)(
       database: string
     }
 
-    /** A database of its own with the extension, owned by a role that is no superuser, and may act as the dashboard's. */
+    /** Creates a database with the extension. Its owner is not a superuser and is a member of the dashboard's role. */
     async function create(
       prepare: (names: Names) => readonly string[],
       inside: (names: Names) => readonly string[] = () => [],
@@ -76,10 +76,10 @@ describe.skipIf(missingServers !== null)(
       title: string
       cause: RegExp
       before?: (names: Names) => readonly string[]
-      /** Run in the database itself. */
+      /** Lines that are run in the database itself. */
       inside?: (names: Names) => readonly string[]
       url?: (url: string, names: Names) => string
-      /** The address after the lines were run, where it is another. */
+      /** The URL after the lines are run, if it changes. */
       after?: (url: string, names: Names) => string
       environment?: Record<string, string>
     }

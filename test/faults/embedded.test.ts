@@ -1,4 +1,4 @@
-/** The embedded default as its own process: killed, and under a burst. */
+/** The embedded database of a proxy process: after a kill, and under a burst. */
 
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -45,7 +45,7 @@ async function withDatabase<T>(run: (database: ReturnType<typeof openServerDatab
   }
 }
 
-/** Behind a burst, the door's sessions wait their turn, and a driver may lose its patience. */
+/** During a burst, sessions of the psql port wait, so that a driver can time out. */
 async function count(text: string): Promise<number> {
   let found: number | null = null
   await waitUntil('the database has time to count', async () => {
@@ -60,7 +60,7 @@ const COUNTED = `select coalesce(sum(requests), 0)::int as n from monthly_counte
 const RECORDED = 'select count(*)::int as n from usage_records'
 
 test.skipIf(!psqlPath)('the line for psql that it prints works as printed', async () => {
-  // It answers before it has greeted.
+  // The proxy serves requests before it prints its start message.
   await waitUntil('the line is printed', async () => proxy.output().includes('reach it with'))
   const url = /reach it with: psql (\S+)/.exec(proxy.output())?.[1] ?? ''
   expect(await runPsql(url, [...bareFlags, '-w', '-c', 'select 1'])).toEqual({ exitCode: 0, stdout: '1\n', stderr: '' })
@@ -98,11 +98,11 @@ test('killed, it loses a second of what it counted and recorded at most', async 
   const [counted, recorded] = [await count(COUNTED), await count(RECORDED)]
   for (let n = 0; n < 5; n++) expect((await ask(proxy, key, `Once more, number ${n}?`)).status).toBe(200)
   await waitUntil('they are recorded', async () => (await count(RECORDED)) === recorded + 5)
-  // Flushed within half a second; no event says when.
+  // The flush takes up to half a second and emits no event.
   await Bun.sleep(1_600)
   proxy.signal('SIGKILL')
   await proxy.ended()
-  // Its lock file is still there, but does not stop the next start.
+  // The lock file still exists, but does not block the next start.
   proxy = await startProxyProcess(settings)
   expect(await count(COUNTED)).toBe(counted + 5)
   expect(await count(RECORDED)).toBe(recorded + 5)

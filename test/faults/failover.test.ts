@@ -28,7 +28,7 @@ describeFaults('a primary and a standby', () => {
     await Promise.all([first?.remove(), second?.remove()])
   })
 
-  /** As a standby is, to those who write: and as a primary that an operator has closed. */
+  /** Rejects writes, as a standby does, and as a primary that an operator has set to read-only. */
   async function setReadOnly({ url }: PrivateServer, readOnly: boolean): Promise<void> {
     const text = `alter system set default_transaction_read_only = ${readOnly ? 'on' : 'off'}`
     for (const statement of [text, 'select pg_reload_conf()']) {
@@ -63,7 +63,7 @@ describeFaults('a primary and a standby', () => {
         () => true,
       ),
     )
-    // What is refused a write looks for another server.
+    // A session whose write is rejected connects to another server.
     await both.call('create table if not exists written ()', []).catch(() => {})
     await waitUntil('the first answers', async () => {
       await both.call('create table if not exists written ()', []).catch(() => {})
@@ -76,14 +76,14 @@ describeFaults('a primary and a standby', () => {
     await setReadOnly(first, true)
     await waitUntil('health is down', async () => (await get(proxy, '/health')).status === 503)
     await setReadOnly(first, false)
-    await waitUntil('health is well', async () => (await get(proxy, '/health')).status === 200)
+    await waitUntil('health is ok', async () => (await get(proxy, '/health')).status === 200)
   })
 
   test('processes share a quarter of what the server gives, or what they are told', async () => {
     const database = openServerDatabase({ url: first.url, maxConnections: 1 })
     const shares = (budget: number | null) =>
       Promise.all([1, 4, 12, 200].map(workers => divideConnections(database, budget, workers)))
-    // Of 100, three are the superuser's.
+    // Of the 100 connections, three are reserved for superusers.
     expect(await shares(null)).toEqual([5, 5, 2, 1])
     expect(await shares(40)).toEqual([40, 10, 3, 1])
     await database.runScript('alter database model_proxy connection limit 8')
@@ -94,14 +94,14 @@ describeFaults('a primary and a standby', () => {
   test('processes on several machines share what one would take, and take it back', async () => {
     const redis = await startRedis()
     await setReadOnly(first, false)
-    // A quarter is six.
+    // A quarter of 24 is six.
     const about = openServerDatabase({ url: first.url, maxConnections: 1 })
     await about.runScript('create database shared connection limit 24')
     await about.runScript(nameTablesIn('shared'))
     await about.close()
     const url = first.url.replace('model_proxy', 'shared')
     const budget = openServerDatabase({ url, maxConnections: 1 })
-    /** With how many connections its requests have open. */
+    /** Starts a proxy. `open` returns the number of open connections for requests. */
     const start = async () => {
       const metricsPort = findFreePort()
       const environment = { DATABASE_URL: url, REDIS_URL: redis.url, METRICS_PORT: String(metricsPort) }
@@ -116,13 +116,14 @@ describeFaults('a primary and a standby', () => {
     const accounts = openAccounts(budget)
     const account = await accounts.create()
     const { key } = account
-    // Lookups wait for a lock again and again, so that each process wants all that it may have, however slow it is itself. None is served.
+    // Lookups repeatedly wait for a lock, so that each process, however slow, uses all connections of its share. Their results are not
+    // served.
     const lock = `do 'begin lock table model_proxy.cache_entries in access exclusive mode; perform pg_sleep(0.1); end' \\watch 0.05`
     const pauses = Bun.spawn(['psql', url, '-qAt'], { stdin: Buffer.from(lock), stdout: 'ignore' })
     await accounts.run(
       `select set_settings('${account.project}', '{"semantic_policy": "threshold", "semantic_mode": "shadow"}')`,
     )
-    /** As the server counts them: two more of each process are operators'. */
+    /** The server's count of connections. Two connections of each process are for operators. */
     const connections = async () => {
       const [row] = await budget.call<{ count: number }>(
         `select count(*)::integer as count from pg_stat_activity
@@ -148,7 +149,7 @@ describeFaults('a primary and a standby', () => {
     pauses.kill()
     const results = [load, ...loads].flatMap(each => each.results)
     const answered = results.filter(({ status }) => status === 200).length
-    // What its client did not wait for, on a busy machine, may have been answered.
+    // On a busy machine, a response may exist for a request whose client timed out.
     const unknown = results.filter(
       ({ status, startedAtMs, endedAtMs }) => status === 0 && endedAtMs - startedAtMs > 5_000,
     ).length

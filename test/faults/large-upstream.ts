@@ -1,11 +1,11 @@
-/** A provider whose answers are large: pictures and completions of `bytes`, and realtime sessions that send as much at once. */
+/** A provider with large responses: images and completions of `bytes` length, and realtime sessions that send as much at once. */
 
 export interface LargeUpstream {
-  /** With `/v1`. */
+  /** Ends in `/v1`. */
   baseUrl: string
-  /** Requests that it has answered. */
+  /** The number of completed requests. */
   readonly answered: number
-  /** Sessions that have ended. */
+  /** The number of ended sessions. */
   readonly ended: number
   stop(): Promise<void>
 }
@@ -17,7 +17,7 @@ export function startLargeUpstream(bytes: number): LargeUpstream {
   let answered = 0
   let ended = 0
 
-  /** Written as its reader takes it: this process shall not hold what the proxy does not take. */
+  /** Writes only as fast as the proxy reads, so that this process does not buffer the rest. */
   function answer(head: string, tail: string): Response {
     let left = bytes
     const encoder = new TextEncoder()

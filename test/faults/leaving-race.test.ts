@@ -1,6 +1,7 @@
 /**
- * Three dollars over four processes: clients of models that think leave at every moment, at every door that streams; one process is killed,
- * and one is stopped. What is charged is never below what was billed, and the budget is passed by no more than one request may cost.
+ * Three dollars through four processes. Clients of reasoning models disconnect at different moments, at every streaming endpoint; one
+ * process is killed, and one is stopped. The charge is never below the provider's bill, and exceeds the budget by at most the upper bound
+ * of one request.
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -20,7 +21,7 @@ const DOLLARS = 3
 const LIMIT = 25_000
 const THOUGHT = 20_000
 const PRICES = { o3: [2, 8], 'claude-haiku-4-5': [1, 5] } as const
-/** The dearest of the doors, with some hundred tokens of its prompt. */
+/** The highest cost of one request at these endpoints, including some hundred tokens of its prompt. */
 const LARGEST_USD = (LIMIT * 8 + 2_000) / 1e6
 const THINKING = { type: 'enabled', budget_tokens: THOUGHT }
 const USUAL = { service_tier: 'default', stream: true }
@@ -77,9 +78,9 @@ describeFaults('clients that leave', () => {
     }, 0)
   }
 
-  const countAsked = () => upstreams.openai.requests.length + upstreams.anthropic.requests.length
+  const countArrived = () => upstreams.openai.requests.length + upstreams.anthropic.requests.length
 
-  /** Leaves after so many milliseconds, or once the first bytes have come for none. */
+  /** Disconnects after this many milliseconds; null: after the first bytes. */
   async function leave(n: number, afterMs: number | null): Promise<number> {
     const proxy = proxies[n % PROCESSES]
     const door = DOORS[Math.floor(n / PROCESSES) % DOORS.length]?.(n)
@@ -123,14 +124,14 @@ describeFaults('clients that leave', () => {
     upstreams.openai.script({ kind: 'answer', thinkingTokens: THOUGHT, firstByteDelayMs: 100, chunkPauseMs: 30 })
     upstreams.anthropic.script({ kind: 'answer', thinkingTokens: THOUGHT, firstByteDelayMs: 100, eventPauseMs: 30 })
     const first = Array.from({ length: 40 }, (_, n) => leave(n, [null, 30, 120, 300, 800][n % 5] ?? null))
-    // Of the first that the budget admits, at least two stay until they are answered, however slow the machine is.
-    await waitUntil('some are asked', () => countAsked() > 1)
+    // Of the first admitted requests, at least two wait for their response, even on a slow machine.
+    await waitUntil('some requests arrived', () => countArrived() > 1)
     proxies[3]?.signal('SIGKILL')
     proxies[2]?.signal('SIGTERM')
     await Promise.all(first)
     expect(await proxies[2]?.ended()).toBe(0)
     const statuses: number[] = []
-    // Those for which others have reserved too much wait: several at once.
+    // Requests wait while others reserve too much of the budget, so several are sent at once.
     const numbers = Array.from({ length: 120 }, (_, n) => n).filter(n => n % PROCESSES < 2)
     while (numbers.length > 0)
       statuses.push(...(await Promise.all(numbers.splice(0, 15).map(n => leave(1_000 + n, n % 3 === 0 ? 200 : null)))))
@@ -147,12 +148,12 @@ describeFaults('clients that leave', () => {
     })
     const { spent, reserved, recorded, doubtful } = await stand()
     const billed = billedUsd()
-    // What was lost with a process that was killed stays reserved at its most: the slower the machine, the more of the three dollars.
+    // Calls lost with the killed process remain reserved at their upper bound. On a slower machine this is a larger part of the budget.
     expect(billed).toBeGreaterThan(DOLLARS / 4)
     expect(billed).toBeLessThanOrEqual(DOLLARS + LARGEST_USD)
     expect(spent + reserved).toBeGreaterThanOrEqual(billed - 1e-9)
     expect(spent + reserved).toBeLessThanOrEqual(DOLLARS + LARGEST_USD)
-    // All that is spent is explained by records, and so is what is doubtful.
+    // Records account for the whole charge, and for the uncertain costs.
     expect(recorded).toBeGreaterThan(0)
     expect(recorded).toBeCloseTo(spent, 6)
     expect(doubtful).toBeCloseTo(reserved, 6)

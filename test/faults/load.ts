@@ -1,29 +1,29 @@
-/** Clients that keep asking, some the same again and some something new, and note how each request went. */
+/** Clients that send requests in a loop, partly repeated and partly new ones, and record each result. */
 import { question } from '../harness/chat.ts'
 import { post } from '../harness/client.ts'
 
-/** The contract's one second, and two by which a busy machine delays clients that run beside the proxy. What hangs takes longer. */
+/** The contract's limit of one second, and two seconds for delays of clients on a busy machine. A hanging request takes longer. */
 export const ANSWERED_WITHIN_MS = 3_000
 
 export interface Load {
-  /** Of all requests that have ended. */
+  /** The results of all finished requests. */
   readonly results: readonly LoadResult[]
-  /** Resolves when every client has its last answer. */
+  /** Resolves once every client has its last response. */
   stop(): Promise<void>
 }
 
 export interface LoadResult {
-  /** `performance.now()`. */
+  /** In milliseconds of `performance.now()`. */
   startedAtMs: number
   endedAtMs: number
-  /** 0: no answer came. */
+  /** 0: no response. */
   status: number
   cache: string | null
   /** OpenAI's error code. */
   code: string | null
 }
 
-/** Some of the results that took too long; empty is well, and anything else tells when and what. */
+/** Returns up to five results that took too long, with their times; an empty list if there are none. */
 export function findSlow(results: readonly LoadResult[], limitMs: number) {
   const beganAtMs = results[0]?.startedAtMs ?? 0
   return results
@@ -41,14 +41,14 @@ export interface LoadOptions {
   baseUrl: string
   key: string
   clients?: number
-  /** Between an answer and the client's next request. */
+  /** The pause between a response and the client's next request. */
   pauseMs?: number
 }
 
-/** Longer than a request waits while a release is deployed; what takes long is told by `findSlow`. */
+/** Longer than a request waits during a deploy. `findSlow` reports slow requests. */
 const HANGS_AFTER_MS = 30_000
 
-/** Every third request is a new one; the others repeat these. */
+/** Every third request is new; the others repeat this many prompts. */
 const REPEATED = 24
 
 export function startLoad({ baseUrl, key, clients = 32, pauseMs = 20 }: LoadOptions): Load {

@@ -6,9 +6,9 @@ import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts'
 import { type Load, startLoad } from './load.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 
-/** Of each load: that it runs. */
+/** The number of responses that show that a load runs. */
 const ANSWERS = 10
-/** Twice at each place where a connection is cut. */
+/** Twice the number of positions at which a connection is cut. */
 const CUTS = 40
 
 describeReal('answers of the database are lost', backend => {
@@ -29,7 +29,7 @@ describeReal('answers of the database are lost', backend => {
     return proxies.map(({ baseUrl }) => startLoad({ baseUrl, key, clients: 8, pauseMs: 5 }))
   }
 
-  /** Some of each load's, from now on. */
+  /** Waits until each load has some further responses. */
   async function waitForAnswers(loads: readonly Load[]): Promise<void> {
     const answered = ({ results }: Load) => results.filter(({ status }) => status === 200).length
     const before = loads.map(answered)

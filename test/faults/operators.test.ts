@@ -1,4 +1,4 @@
-/** Operators beside requests: neither waits for the other, and what could not be checked is no wrong key. */
+/** Operators beside requests: neither waits for the other, and a failed key lookup is not reported as an invalid key. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
@@ -9,7 +9,7 @@ import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres } from './servers.ts'
 
-/** As many as there are connections for operators, and one more for each. */
+/** All connections for operators, and one more request for each. */
 const AT_ONCE = 4
 
 describeFaults('operators', () => {
@@ -84,7 +84,7 @@ describeFaults('operators', () => {
     )
     const unknown = `${adminKey.slice(0, -1)}${adminKey.endsWith('a') ? 'b' : 'a'}`
     const withUnknown = await Promise.all(operations.map(([method, path]) => send(method, path, unknown)))
-    // The others are those of a login.
+    // The other operations require a login.
     const checking = operations.filter((_, i) => withUnknown[i] === 401)
     await postgres.stop()
     const told = await Promise.all(

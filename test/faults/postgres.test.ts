@@ -29,8 +29,8 @@ const OUTAGES = [
     name: 'killed',
     begin: (server: PrivateServer) => server.kill(),
     end: (server: PrivateServer) => server.start(),
-    // A crash forgets the last moments of counting, for counters do not wait for the disk; and of a batch whose answer it
-    // swallowed nobody knows whether it was counted.
+    // A crash loses the counts of the last moments, because counters do not wait for the disk. If the crash lost a batch's response, its
+    // counts are unknown.
     countsExactly: false,
   },
 ]
@@ -47,7 +47,7 @@ describeFaults('PostgreSQL goes away under load', () => {
     proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
     database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     accounts = openAccounts(database)
-    // What a process loads at its first need does not count as waiting.
+    // Warms up the process, so that the first load of modules is not measured.
     const { key } = await accounts.create()
     for (const question of ['What is warm?', 'What is warm?']) await ask(proxy, key, question)
   })
@@ -68,8 +68,8 @@ describeFaults('PostgreSQL goes away under load', () => {
     await outage.begin(postgres)
     const lostAtMs = performance.now()
     const health = () => get(proxy, '/health', undefined, { signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) })
-    // What it says is at most a second old.
-    await waitUntil('health tells of it', async () => (await health()).status === 503)
+    // The state is at most a second old.
+    await waitUntil('health reports the outage', async () => (await health()).status === 503)
     for (const key of [account.key, 'lgw_test_0123456789abcdefghijklmnopqrst']) {
       expect(await ask(proxy, key, 'Let me in.')).toMatchObject({
         status: 503,
@@ -81,8 +81,8 @@ describeFaults('PostgreSQL goes away under load', () => {
     await outage.end(postgres)
     await waitUntil('requests are answered', async () => (await ask(proxy, account.key, 'And now?')).status === 200)
     const servedAtMs = performance.now()
-    // What it says is at most a second old.
-    await waitUntil('health is good again', async () => (await get(proxy, '/health')).status === 200)
+    // The state is at most a second old.
+    await waitUntil('health is ok', async () => (await get(proxy, '/health')).status === 200)
     const since = () => load.results.filter(result => result.startedAtMs > servedAtMs)
     await waitUntil('each client is served', () => since().length > 2 * CLIENTS)
     await load.stop()
@@ -92,7 +92,7 @@ describeFaults('PostgreSQL goes away under load', () => {
     expect(during.filter(result => result.status !== 503 || result.code !== 'service_unavailable')).toEqual([])
     expect(findSlow(load.results, ANSWERED_WITHIN_MS)).toEqual([])
     expect(since().filter(result => result.status !== 200)).toEqual([])
-    // Nothing ends but in an answer or the refusal.
+    // Every request ends with a response or with 503.
     expect(load.results.filter(result => result.status !== 200 && result.status !== 503)).toEqual([])
 
     const answered = answeredOf(load) + 1

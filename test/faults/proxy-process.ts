@@ -1,4 +1,4 @@
-/** The proxy as its own process, started as an operator starts it. */
+/** The proxy as a separate process, started as an operator starts it. */
 import { fileURLToPath } from 'node:url'
 import { findFreePort } from '../../scripts/bench/processes.ts'
 import { bareEnvironment } from '../harness/bare-environment.ts'
@@ -14,16 +14,16 @@ export interface ProxyProcess {
   /** Ends in /v1. */
   baseUrl: string
   port: number
-  /** Of the process itself; with WORKERS, of the supervisor. */
+  /** The process id; with WORKERS, of the supervisor. */
   pid: number
-  /** Everything it has printed so far. */
+  /** Everything that the process has printed so far. */
   output(): string
   signal(signal: NodeJS.Signals): void
-  /** Its exit code; rejects when it is still there after so long, which is far longer than it takes. */
+  /** Resolves to the exit code. Rejects if the process still runs after this time; the default is far longer than it takes. */
   ended(withinMs?: number): Promise<number>
 }
 
-/** Resolves when its health endpoint answers; the process ends with the tests of the file at the latest. */
+/** Resolves once the health endpoint responds. The process ends at the latest with the tests of its file. */
 export async function startProxyProcess(
   environment: Record<string, string>,
   { server = SERVER, readyWithinMs = READY_WITHIN_MS }: { server?: string; readyWithinMs?: number } = {},
@@ -42,7 +42,7 @@ export async function startProxyProcess(
   return { ...proxy, baseUrl, port }
 }
 
-/** Starts it and looks no further: for starts that are to fail. `server`: of another release, or packed into a program. */
+/** Starts the process without waiting for health, for starts that must fail. `server` is another release, or a compiled program. */
 export function spawnProxy(environment: Record<string, string>, args: readonly string[] = [], server = SERVER) {
   const child = Bun.spawn(tieToTests([...(server.endsWith('.ts') ? [process.execPath] : []), server, ...args]), {
     env: { ...bareEnvironment(), LOG_LEVEL: 'info', EMBEDDER: 'builtin', ...environment },
@@ -64,7 +64,7 @@ export function spawnProxy(environment: Record<string, string>, args: readonly s
     async ended(withinMs = ENDED_WITHIN_MS): Promise<number> {
       const code = await Promise.race([child.exited, Bun.sleep(withinMs)])
       if (code === undefined) throw new Error(`The proxy still runs after ${withinMs} ms:\n${output}`)
-      // A worker that is left behind would keep the pipes open.
+      // A remaining worker would keep the pipes open.
       await Promise.race([Promise.all(reading), Bun.sleep(1_000)])
       return code
     },

@@ -21,12 +21,12 @@ describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
     expect(await new Response(child.stdout).text()).toBe('OK\n')
   }
 
-  /** What the log says of it, once that matches. */
+  /** Returns the logged cause, once it matches. */
   async function causeAt(url: string, form: RegExp): Promise<string> {
     const redis = connectRedis(url)
     const store = openRedisStore(redis, 'aabbccddeeff')
     let said = ''
-    await waitUntil(`it says ${form}`, async (): Promise<boolean> => {
+    await waitUntil(`the cause matches ${form}`, async (): Promise<boolean> => {
       const failure: unknown = await store.ping().then(
         () => null,
         (error: unknown) => error,
@@ -54,7 +54,7 @@ describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
 
   test('a database that does not exist is told, though Redis answers', async () => {
     const redis = connectRedis(`redis://127.0.0.1:${port}/99`)
-    await waitUntil('it is told', () => isDatabaseMissing(redis) && redis.status === 'ready')
+    await waitUntil('the missing database is detected', () => isDatabaseMissing(redis) && redis.status === 'ready')
     expect(explainRedisError(redis, null)).toMatchObject({ remedy: expect.stringContaining('name another database') })
     redis.disconnect()
   })

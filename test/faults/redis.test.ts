@@ -26,7 +26,7 @@ describeFaults('Redis goes away under load', () => {
     proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
     database = openServerDatabase({ url: postgres.url, maxConnections: 2 })
     accounts = openAccounts(database)
-    // What a process loads at its first need does not count as waiting.
+    // Warms up the process, so that the first load of modules is not measured.
     const { key } = await accounts.create()
     for (const question of ['What is warm?', 'What is warm?']) await ask(proxy, key, question)
   })
@@ -54,7 +54,7 @@ describeFaults('Redis goes away under load', () => {
 
     await begin(redis)
     const lostAtMs = performance.now()
-    await waitUntil('health tells', async () => {
+    await waitUntil('health reports the outage', async () => {
       const { http, status } = await readHealth()
       return http === 200 && status === 'degraded'
     })
@@ -63,7 +63,7 @@ describeFaults('Redis goes away under load', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429, 429])
     const duringOutage = () => load.results.filter(result => result.startedAtMs > lostAtMs)
     await waitUntil('the load goes on', () => duringOutage().length > 50)
-    // From Postgres.
+    // The hits come from PostgreSQL.
     expect(duringOutage().some(result => result.cache === 'HIT')).toBe(true)
 
     await end(redis)
@@ -73,7 +73,7 @@ describeFaults('Redis goes away under load', () => {
       async () => {
         const question = `What is ${crypto.randomUUID()}?`
         expect((await ask(proxy, account.key, question)).cache).toBe('MISS')
-        // What is still found now is found in Redis.
+        // Without the rows, a later hit comes from Redis.
         await accounts.run('delete from cache_entries')
         return (await ask(proxy, account.key, question)).cache === 'HIT'
       },

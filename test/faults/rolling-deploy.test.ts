@@ -1,4 +1,4 @@
-/** Two releases side by side on the same stores, under load: this one, and one that changes all it may change. */
+/** Two releases side by side on the same stores, under load: this one, and one with every permitted kind of change. */
 import { appendFile, cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-/** Each locks its table against all others until the deploy is complete. */
+/** Each statement locks its table exclusively until the deploy is complete. */
 const NEXT_MIGRATION = `
 alter table projects add column next_of_project text not null default '';
 alter table api_keys add column next_of_key text not null default '';
@@ -61,7 +61,7 @@ describeFaults('two releases side by side', () => {
     return { open, ours, next }
   }
 
-  /** Both under load from the second one's start on: no request is refused, and each is counted and recorded once. */
+  /** Loads both from the start of the second one: no request is rejected, and each is counted and recorded once. */
   async function expectBothServe(
     database: Database,
     first: ProxyProcess,

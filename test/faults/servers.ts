@@ -1,4 +1,4 @@
-/** Private PostgreSQL and Redis servers that a test may stop, kill, freeze and start again, on free ports and in temporary folders. */
+/** Private PostgreSQL and Redis servers on free ports, with temporary folders. A test can stop, kill, freeze and restart them. */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,20 +8,20 @@ import { findFreePort, tieToParent } from '../../scripts/bench/processes.ts'
 import { nameTablesIn } from '../harness/search-path.ts'
 
 export interface PrivateServer {
-  /** Survives stop and start: the port stays. */
+  /** The URL stays the same after a restart. */
   url: string
-  /** Ends the server in good order: work under way is broken off, what was committed is on disk. */
+  /** Shuts the server down in order: work in flight is aborted, and commits are on disk. */
   stop(): Promise<void>
-  /** As a crash does: nothing is tidied up. */
+  /** Kills all processes, as a crash does, without cleanup. */
   kill(): Promise<void>
-  /** PostgreSQL's immediate stop: as a crash, but its processes are gone when this resolves, so that it can start again at once. */
+  /** PostgreSQL's immediate stop: like a crash, but its processes have ended once this resolves, so that it can restart at once. */
   stopAtOnce(): Promise<void>
-  /** Its processes stay, and keep their connections, but do nothing: as a machine that hangs. */
+  /** Stops all processes with SIGSTOP. They keep their connections, like a hanging machine. */
   freeze(): void
   thaw(): void
-  /** Starts it again with the data it had; resolves when it answers. */
+  /** Starts the server with its former data. Resolves once it responds. */
   start(): Promise<void>
-  /** Ends it, whatever its state, and removes its folder. */
+  /** Ends the server in any state, and removes its folder. */
   remove(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ const ENDED_WITHIN_MS = 60_000
 const postgresFolder = findPostgresFolder()
 const redisServer = Bun.which('redis-server')
 
-/** Why private servers cannot be had here, or null. */
+/** The reason why this machine cannot start private servers; null if it can. */
 export const missingServers: string | null =
   postgresFolder === null
     ? 'PostgreSQL is not installed'
@@ -39,7 +39,7 @@ export const missingServers: string | null =
       ? 'redis-server is not installed'
       : null
 
-/** A PostgreSQL with an empty database `model_proxy`. */
+/** Starts a PostgreSQL with an empty database `model_proxy`. */
 export async function startPostgres(): Promise<PrivateServer> {
   const cluster = await makeCluster(binary('initdb'))
   const server = await startOn(data => run(asPostgres(['cp', '-a', cluster, data])))
@@ -47,7 +47,7 @@ export async function startPostgres(): Promise<PrivateServer> {
   return server
 }
 
-/** A standby that follows the server until it is promoted: `select pg_promote()`. */
+/** Starts a standby that follows the primary until `select pg_promote()`. */
 export function startStandby(primary: PrivateServer): Promise<PrivateServer> {
   return startOn(data =>
     run(asPostgres([binary('pg_basebackup'), '-d', adminOf(primary), '-D', data, '-R', '-X', 'stream', '-c', 'fast'])),
@@ -60,7 +60,7 @@ export const binary = (name: string) => {
 }
 const adminOf = ({ url }: Pick<PrivateServer, 'url'>) => url.replace(/[^/]*$/, 'postgres')
 
-/** A server on the data that `fill` puts into the given folder. */
+/** Starts a server on the data that `fill` writes to the given folder. */
 async function startOn(fill: (data: string) => Promise<void>): Promise<PrivateServer> {
   const folder = await makeFolder('model-proxy-postgres-')
   const data = join(folder, 'data')
@@ -74,7 +74,7 @@ async function startOn(fill: (data: string) => Promise<void>): Promise<PrivateSe
       `port = ${port}`,
       `unix_socket_directories = '${data}'`,
       'max_connections = 100',
-      // A killed process loses nothing that the operating system holds.
+      // A killed process loses nothing that it has written to the operating system.
       'fsync = off',
       '',
     ].join('\n'),
@@ -98,7 +98,7 @@ async function startOn(fill: (data: string) => Promise<void>): Promise<PrivateSe
 
 let cluster: Promise<string> | null = null
 
-/** What initdb makes, once a worker: each server starts from a copy, which takes a fifth of the processor time. */
+/** Runs initdb once for each worker. Each server starts from a copy, which takes a fifth of the processor time. */
 function makeCluster(initdb: string): Promise<string> {
   cluster ??= initialize(initdb)
   return cluster
@@ -114,7 +114,7 @@ async function initialize(initdb: string): Promise<string> {
   return data
 }
 
-/** A Redis that keeps nothing when it ends. */
+/** Starts a Redis without persistence. */
 export async function startRedis(): Promise<PrivateServer> {
   if (redisServer === null) throw new Error('redis-server is not installed')
   const folder = await makeFolder('model-proxy-redis-')
@@ -141,7 +141,7 @@ export async function startRedis(): Promise<PrivateServer> {
 export interface ServerProcess {
   command: string[]
   stopSignal: 'SIGINT' | 'SIGTERM'
-  /** Whether it answers now. */
+  /** Returns whether the server responds. */
   answers(): Promise<boolean>
   startedWithinMs?: number
 }
@@ -156,7 +156,7 @@ export function createServerProcess({
   const killAtExit = () => server?.kill('SIGKILL')
   process.on('exit', killAtExit)
 
-  /** The server's own process first, so that it forks no more. */
+  /** Signals the server's own process first, so that it cannot fork any more. */
   function signalAll(signal: NodeJS.Signals): void {
     if (!server) return
     const { pid } = server
@@ -203,7 +203,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has ended meanwhile.
+    // The process has already ended.
   }
 }
 
@@ -221,14 +221,14 @@ export function asPostgres(command: string[]): string[] {
   return ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--pdeathsig', 'KILL', ...command]
 }
 
-/** The command, made to end with the tests however they end. */
+/** Wraps a command so that its process ends with the tests, even after a crash. */
 export function tieToTests(command: string[]): string[] {
   return tieToParent(command)
 }
 
 async function makeFolder(prefix: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), prefix))
-  // The server may run as another user.
+  // The server can run as another user.
   await chmod(folder, 0o777)
   return folder
 }

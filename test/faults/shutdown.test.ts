@@ -7,7 +7,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 import { type Account, type Accounts, openAccounts } from './accounts.ts'
 import { type ProxyProcess, startProxyProcess } from './proxy-process.ts'
 
-/** Far longer than what runs takes: a shutdown that waits for its limit shows. */
+/** Far longer than the running requests take, so that a shutdown that waits for its limit is visible. */
 const SHUTDOWN_LIMIT_MS = 60_000
 
 describeReal('shutdown', backend => {
@@ -44,7 +44,7 @@ describeReal('shutdown', backend => {
     await waitUntil(`${requests} requests are upstream`, () => standin.requests.length >= requests)
   }
 
-  /** A connection that a client keeps open for its next request. */
+  /** Opens a connection and keeps it for a next request. */
   async function keepIdle(port: number): Promise<Socket> {
     const socket = connect(port, '127.0.0.1')
     idle.add(socket)
@@ -53,7 +53,7 @@ describeReal('shutdown', backend => {
     return socket
   }
 
-  /** Whether connections are refused by now. */
+  /** Returns whether connections are refused. */
   function isRefused(port: number): Promise<boolean> {
     const socket = connect(port, '127.0.0.1')
     return new Promise<boolean>(resolve => {
@@ -87,7 +87,7 @@ describeReal('shutdown', backend => {
       expect(text).toMatch(/data: \[DONE\]\n\n$/)
     }
     for (const { status } of await Promise.all(failing)) expect(status).toBe(500)
-    // Before the limit, idle connections notwithstanding.
+    // The process ends before the limit, despite idle connections.
     expect(await proxy.ended(SHUTDOWN_LIMIT_MS / 2)).toBe(0)
     await keptClosed
     expect(await accounts.countRequests(account)).toBe(6)
@@ -100,7 +100,7 @@ describeReal('shutdown', backend => {
     const cut = askFor(proxy, 'For ever?').catch(() => 'cut')
     await waitForUpstream(1)
     proxy.signal('SIGTERM')
-    // The upstream never answers: that the process ends is the limit's doing.
+    // The provider never responds, so the limit ends the process.
     expect(await proxy.ended()).toBe(0)
     expect(await cut).toBe('cut')
     expect(await accounts.countRequests(account)).toBe(0)
@@ -114,11 +114,11 @@ describeReal('shutdown', backend => {
     await waitForUpstream(1)
     proxy.signal('SIGINT')
     proxy.signal('SIGTERM')
-    // Far longer than two signals may be apart that are one, whenever it hears them.
+    // Far longer than the time within which two signals count as one.
     await Bun.sleep(2_500)
     await expect(proxy.ended(50)).rejects.toThrow('still runs')
     proxy.signal('SIGTERM')
-    // Else it would wait for the upstream, and end with 0.
+    // Otherwise the process would wait for the provider and exit with 0.
     expect(await proxy.ended()).toBe(1)
     expect(await cut).toBe('cut')
   })

@@ -1,4 +1,4 @@
-/** Random faults over four proxies, a PostgreSQL and a Redis Cluster: SOAK_SECONDS says for how long, SOAK_SEED which ones. */
+/** Random faults on four proxies, a PostgreSQL and a Redis Cluster. SOAK_SECONDS sets the duration, SOAK_SEED the faults. */
 import { expect, test } from 'vitest'
 import { endAfterFile } from '../harness/left-processes.ts'
 import { describeFaults } from './describe-faults.ts'
@@ -6,9 +6,9 @@ import { tieToTests } from './servers.ts'
 
 const seconds = Number(process.env.SOAK_SECONDS ?? 45)
 const seed = process.env.SOAK_SEED ?? '24'
-/** For its start, and for what is pending at its end. */
+/** The time for the start and for pending work at the end. */
 const AROUND_MS = 120_000
-/** A short one has as many outages as a long one has in four times its length. */
+/** Shorter outages, so that a short run has as many as a run of four times its length. */
 const length = seconds < 300 ? '0.25' : '1'
 
 describeFaults('random faults', () => {

@@ -13,7 +13,7 @@ import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 
 const STREAMS = 24
 const STALL_MS = 5_000
-/** The streams outlast a stall by some seconds. */
+/** The streams take some seconds longer than a stall. */
 const LONG_STREAM = { kind: 'answer', contentChars: 640, chunkPauseMs: 100 } as const
 
 describeFaults('followers in another process', () => {
@@ -49,11 +49,11 @@ describeFaults('followers in another process', () => {
     upstream.script(LONG_STREAM)
   })
 
-  /** Streams led by one process and followed by the other; resolves when all of them are under way. */
+  /** Sends streams that one process leads and the other follows. Resolves once all of them are in flight. */
   async function shareStreams(name: string, count = STREAMS) {
     const asked = Array.from({ length: count }, (_, i) => question(`${name} ${i}?`, { stream: true }))
     const leaders = asked.map(body => ask(leading, key, body))
-    await waitUntil('the leaders ask', () => upstream.requests.length === count)
+    await waitUntil('the requests of the leaders arrived', () => upstream.requests.length === count)
     const followers = await Promise.all(asked.map(body => post(following, key, '/chat/completions', body)))
     return { leaders, followers: followers.map(response => response.text()) }
   }
@@ -98,7 +98,7 @@ describeFaults('followers in another process', () => {
     const plain = question('Killed plainly?')
     upstream.script({ kind: 'hang', after: 'nothing' })
     const lead = ask(leading, key, plain).catch(() => null)
-    await waitUntil('it asks', () => upstream.requests.length === 3)
+    await waitUntil('its request arrived', () => upstream.requests.length === 3)
     const followed = ask(following, key, plain)
     await Bun.sleep(500)
     leading.signal('SIGKILL')

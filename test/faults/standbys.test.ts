@@ -1,4 +1,4 @@
-/** Standbys that answer operators' reads: all of those and no others, and only while they follow the primary. */
+/** Standbys serve operators' reads and nothing else, and only while they follow the primary. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createSessionToken, hashToken } from '../../src/admin/session-cookie.ts'
 import type { Database } from '../../src/postgres/database.ts'
@@ -10,12 +10,12 @@ import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, spawnProxy, startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startStandby } from './servers.ts'
 
-/** Asked every second; what lacks five seconds is behind. */
+/** The proxy polls standbys every second. A standby that is five seconds behind is not used. */
 const ANSWERED_WITHIN_MS = 5_000
-/** Of operators' statements. */
+/** The time limit of operators' statements. */
 const TIME_LIMIT_MS = 5_000
-/** A connection at rest tells what it has called after ten seconds, one that ends at once. */
-const TOLD_AFTER_MS = 11_000
+/** An idle connection reports its function calls after ten seconds, a closed one at once. */
+const REPORTED_AFTER_MS = 11_000
 
 const READS = [
   'find_requests',
@@ -34,7 +34,7 @@ describeFaults('standbys that are read', () => {
   let environment: Record<string, string>
   let proxy: ProxyProcess
   let key: string
-  /** Of sessions. A reader without memberships may see no project. */
+  /** Session tokens. A reader without memberships cannot read any project. */
   const tokens = { owner: createSessionToken(), reader: createSessionToken() }
   let projectId: string
 
@@ -89,7 +89,7 @@ describeFaults('standbys that are read', () => {
   const read = (path: string, token = tokens.owner, of = proxy) =>
     get(of, path, undefined, { headers: { cookie: `model_proxy_session=${token}` } })
 
-  /** Calls of these functions that the server has counted; see TOLD_AFTER_MS. */
+  /** Returns the server's count of calls of these functions. It can be REPORTED_AFTER_MS late. */
   const calls = (server: PrivateServer, functions = READS) =>
     Number(
       psql(
@@ -129,11 +129,11 @@ describeFaults('standbys that are read', () => {
     const listed = (await (await read(`/requests?project_id=${projectId}`, tokens.owner, alone)).json()) as {
       data: { id: string }[]
     }
-    // What a list has named, and what is set, comes from the primary.
+    // Single records and cache statistics come from the primary.
     expect((await read(`/requests/${listed.data[0]?.id}?project_id=${projectId}`)).status).toBe(200)
     expect((await read(`/cache/stats?project_id=${projectId}`)).status).toBe(200)
-    await Bun.sleep(TOLD_AFTER_MS)
-    await waitUntil('all have told', () => callsOnStandbys() > READS.length && calls(primary) === callsOnStandbys() + 2)
+    await Bun.sleep(REPORTED_AFTER_MS)
+    await waitUntil('all calls are reported', () => callsOnStandbys() > READS.length && calls(primary) === callsOnStandbys() + 2)
     const onStandbys = callsOnStandbys()
     expect(onStandbys).toBeGreaterThan(READS.length)
     expect(calls(primary)).toBe(onStandbys + 2)
@@ -182,7 +182,7 @@ describeFaults('standbys that are read', () => {
     const locking = database.runScript(
       `set local statement_timeout = '20s'; lock table usage_records; select pg_sleep(12)`,
     )
-    // A lock of this kind reaches the standbys, once it is on disk.
+    // The standbys receive such a lock once it is on disk.
     await waitUntil('both have the lock', () => {
       psql(primary, `select pg_create_restore_point('locked')`)
       const locks = `select count(*) > 0 from pg_locks where mode = 'AccessExclusiveLock' and relation = 'usage_records'::regclass`

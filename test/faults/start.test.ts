@@ -4,12 +4,12 @@ import { findFreePort } from '../../scripts/bench/processes.ts'
 import { describeReal } from '../harness/backends.ts'
 import { spawnProxy } from './proxy-process.ts'
 
-/** Starts a proxy that is to fail, and returns what it said. */
+/** Starts a proxy that must fail, and returns its output. */
 async function failToStart(environment: Record<string, string>, args: readonly string[] = []): Promise<string> {
   const proxy = spawnProxy(environment, args)
   expect(await proxy.ended()).toBe(1)
   const said = proxy.output().trim()
-  // One line of what is wrong for each thing that is, under one that says so; no stack.
+  // A heading, then one line for each problem, without a stack trace.
   expect(said).toMatch(/^Cannot start:\n( {2}(?: {2})?\S.*\n?)+$/)
   expect(said).not.toMatch(/\n +at /)
   return said
@@ -69,7 +69,7 @@ describeReal('a start that cannot be', backend => {
   }
 
   let realStores: Record<string, string>
-  // Not the template: while it has a connection, it cannot be copied.
+  // Uses its own database, because a template with open connections cannot be copied.
   beforeAll(async () => {
     const { databaseUrl, redisUrl } = await backend.open()
     realStores = { DATABASE_URL: databaseUrl ?? '', REDIS_URL: redisUrl ?? '' }

@@ -1,4 +1,4 @@
-/** Two workers and a collector of OpenTelemetry: what the spans come to is what was recorded. */
+/** Two workers and an OpenTelemetry collector. The sums of the spans equal the recorded usage. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
@@ -34,7 +34,7 @@ describeFaults('OpenTelemetry with WORKERS=2', () => {
     await Promise.all([postgres?.remove(), redis?.remove(), collector?.stop()])
   })
 
-  /** Sums over all spans that have this attribute. */
+  /** Returns the sum over all spans with this attribute. */
   function sumOf(attribute: string): number {
     return collector.spans.reduce((sum, { attributes }) => sum + Number(attributes[attribute] ?? 0), 0)
   }

@@ -1,4 +1,4 @@
-/** A primary that comes back after its standby was promoted: writable, and wrong. */
+/** A former primary that comes back after its standby was promoted. It accepts writes and must not be used. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/postgres/database.ts'
 import { openServerDatabase } from '../../src/postgres/server-database.ts'
@@ -9,7 +9,7 @@ import { describeFaults } from './describe-faults.ts'
 import { type ProxyProcess, spawnProxy, startProxyProcess } from './proxy-process.ts'
 import { type PrivateServer, startPostgres, startRedis, startStandby } from './servers.ts'
 
-/** Hosts are compared every 5 s, as Redis is asked. */
+/** The proxy compares hosts every 5 s, as often as it polls Redis. */
 const SEEN_WITHIN_MS = 20_000
 
 describeFaults('a primary that was left behind', () => {
@@ -19,7 +19,7 @@ describeFaults('a primary that was left behind', () => {
   let both: string
   let database: Database
   let proxy: ProxyProcess
-  /** Its address names the first server alone. */
+  /** A proxy whose URL contains only the first server. */
   let alone: ProxyProcess
   let kept: Account
   let deactivated: Account
@@ -58,7 +58,7 @@ describeFaults('a primary that was left behind', () => {
     return [status, dependencies.postgres.problem]
   }
 
-  /** So many that each connection is used. On a busy machine some are too many, and are told so: they are left out, if any was answered. */
+  /** Sends enough requests to use each connection. On a busy machine, some are rejected with 503; these are ignored if others succeed. */
   async function statusesOf(of: ProxyProcess, { key }: Account): Promise<Set<number>> {
     const asked = Array.from({ length: 40 }, (_, i) => ask(of, key, `Question ${i % 8}?`))
     const statuses = new Set((await Promise.all(asked)).map(({ status }) => status))

@@ -1,4 +1,6 @@
-/** Clients that ask for much and read nothing: what the process holds for them stays within its budget, and others are answered. */
+/**
+ * Clients that request large responses and read nothing. The process's memory for them stays within its budget, and other requests succeed.
+ */
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,14 +16,14 @@ const MIB = 1024 * 1024
 const LARGE_BYTES = 30_000_000
 const CLIENTS = 60
 const BUDGET_BYTES = 80 * MIB
-/** Copies that a worker and the runtime make of the one or two responses that are read at a time, and what the collector has not freed yet. */
+/** For the copies that a worker and the runtime make of one or two responses at a time, and for garbage. */
 const MARGIN_BYTES = 1_000 * MIB
 
-/** Far longer than a small request takes on a busy machine, and far shorter than what large ones wait. */
+/** Far longer than a small request takes on a busy machine, and far shorter than large ones wait. */
 const PROMPT_MS = 5_000
 const SAMPLE_EVERY_MS = 100
 const LIMIT_MS = 120_000
-/** So many in which nothing changes. */
+/** The number of samples without change that count as idle. */
 const SAMPLES_OF_REST = 30
 
 interface Health {
@@ -74,7 +76,7 @@ describeReal('clients that read nothing of large responses', backend => {
     return performance.now() - startedMs
   }
 
-  /** Looks at memory and asks small questions until `isDone`; returns the most of each that it saw. */
+  /** Samples memory and sends small requests until `isDone`. Returns the maximum of each. */
   async function watch(what: string, isDone: (health: Health) => boolean) {
     let mostBytes = 0
     let slowestMs = 0
@@ -91,7 +93,7 @@ describeReal('clients that read nothing of large responses', backend => {
     return { mostBytes, slowestMs, hasDegraded }
   }
 
-  /** All is well again, and nothing changes any more. */
+  /** Returns a condition that holds after enough healthy samples in a row. */
   function atRest(holds = () => true) {
     let samples = 0
     return ({ status }: Health) => {
@@ -136,7 +138,7 @@ describeReal('clients that read nothing of large responses', backend => {
     await watch('all is given back', ({ status, streams }) => status === 'ok' && streams.heldBytes === 0)
   }, 300_000)
 
-  /** Opens a session over a bare socket, and reads no more than its head. */
+  /** Opens a session over a raw socket and reads only the response head. */
   async function openUnread(): Promise<Socket> {
     const socket = connect(proxy.port, '127.0.0.1')
     socket.on('error', () => {})
@@ -179,7 +181,7 @@ describeReal('clients that read nothing of large responses', backend => {
       let readBytes = 0
       for await (const piece of response.body ?? []) {
         readBytes += piece.length
-        // Slowly until others have filled the budget, and a while longer.
+        // Reads slowly until others fill the budget, and for some time after that.
         if (!isFull || readBytes < LARGE_BYTES / 2) await Bun.sleep(SAMPLE_EVERY_MS)
       }
       return readBytes

@@ -1,4 +1,4 @@
-/** The next release alters, fills and indexes large tables of a filled database, while this one serves: nobody is refused. */
+/** The next release alters, backfills and indexes large tables of a filled database while this one serves requests. None is rejected. */
 import { appendFile, cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ select date_trunc('month', now(), 'UTC') + (now() - date_trunc('month', now(), '
 from generate_series(1, ${RECORDS}) n;
 analyze;`
 
-/** What a release may do to large tables, as the head of migrate.ts says. */
+/** The permitted changes to large tables, as described at the top of migrate.ts. */
 const nextMigration = (partition: string) => `
 lock table api_keys, cache_entries, monthly_counters, projects, usage_records in access exclusive mode;
 alter table api_keys add column next_of_key text not null default '';

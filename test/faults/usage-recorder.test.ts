@@ -87,7 +87,7 @@ describeBackends('usage records', backend => {
     await drained
     recorder.record(makeRecord('c'))
     await waitUntil('all are written', async () => (await recordedIds(database)).length === 3)
-    // Once the timer has found nothing to do.
+    // The timer has fired without pending records.
     await Bun.sleep(600)
     recorder.record(makeRecord('d'))
     await waitUntil('all are written', async () => (await recordedIds(database)).length === 4)

@@ -10,11 +10,11 @@ import { type PrivateServer, startRedis } from './servers.ts'
 const INSTALLATION = 'c0ffee00-0000-0000-0000-000000000000'
 const LIMIT = 30
 
-/** A Redis of a test's own, so that tests whose faults take seconds to be noticed wait beside each other. */
+/** A Redis for one test, so that tests whose faults take seconds to detect can run concurrently. */
 interface Scene {
   server: PrivateServer
   redis: Redis
-  /** As so many further processes have them, each with a connection of its own; returns all so far. */
+  /** Opens stores for this number of further processes, each with its own connection. Returns all stores so far. */
   openGuards(processes: number): Promise<FallbackStore[]>
   close(): Promise<void>
 }
@@ -53,7 +53,7 @@ async function openScene(): Promise<Scene> {
   }
 }
 
-/** One request after the other, to each process in turn; how many passed. */
+/** Sends requests one after the other, alternating between the processes. Returns the number of admitted ones. */
 async function pass(stores: readonly FallbackStore[], requests: number): Promise<number> {
   let passed = 0
   for (let i = 0; i < requests; i++) {
@@ -66,7 +66,7 @@ async function pass(stores: readonly FallbackStore[], requests: number): Promise
 
 async function waitUntilBack(stores: readonly FallbackStore[]): Promise<void> {
   await waitUntil('Redis is back', async () => {
-    // A window of another key, so that the one of the test is not touched.
+    // Uses another key's window, so that the test's own window does not change.
     for (const store of stores)
       await store.count({ requests: 1, windows: [{ name: '{1}:probe', limit: 1e9 }], entries: [] })
     return stores.every(store => store.isUp())
@@ -111,9 +111,9 @@ describeFaults('rate windows stand when Redis does not', () => {
       await waitUntilBack(stores)
       const passed = await pass(stores, 20)
       expect(passed).toBeLessThanOrEqual(5)
-      // A call that Redis never answered may have been counted there too.
+      // Redis may have counted a call that it did not respond to.
       expect(passed).toBeGreaterThanOrEqual(3)
-      // Redis knows it all by now: a process that starts anew passes nothing either.
+      // Redis has all counts again, so a new process admits nothing.
       const fresh = (await scene.openGuards(1)).slice(1)
       expect(await pass(fresh, 20)).toBe(0)
     },
@@ -132,7 +132,7 @@ describeFaults('rate windows stand when Redis does not', () => {
       await waitUntilBack(stores)
       const passed = 20 + meanwhile + (await pass(stores, 40))
       expect(passed).toBeGreaterThanOrEqual(27)
-      // A process knows what the others let through up to its own last request: here, when its turn came last, three turns ago.
+      // A process knows the counts of the others until its own last request. The last process in turn made that three requests ago.
       expect(passed).toBeLessThanOrEqual(LIMIT + 3)
     },
   )
@@ -152,7 +152,7 @@ describeFaults('rate windows stand when Redis does not', () => {
     expect(await pass(stores, 40)).toBe(0)
   })
 
-  // Alone: it stalls this process.
+  // Not concurrent, because it blocks this process.
   test('a process that stalls does not take Redis for lost', async ({ expect, onTestFinished }) => {
     const scene = await openScene()
     onTestFinished(scene.close)

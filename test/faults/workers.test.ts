@@ -36,7 +36,7 @@ describeFaults('WORKERS=2', () => {
     return started
   }
 
-  /** Over a connection of its own, which any worker may get. */
+  /** Uses a new connection, which any worker can accept. */
   async function isAnswered(): Promise<boolean> {
     const limit = AbortSignal.timeout(3_000)
     const headers = { connection: 'close' }
@@ -50,7 +50,7 @@ describeFaults('WORKERS=2', () => {
       process.kill(worker, 'SIGSTOP')
       const answered = await Promise.all(Array.from({ length: 24 }, isAnswered))
       process.kill(worker, 'SIGCONT')
-      // The other one answered its share.
+      // The other worker served its share.
       expect(answered).toContain(true)
       expect(answered).toContain(false)
     }
@@ -61,7 +61,7 @@ describeFaults('WORKERS=2', () => {
     const [victim, other] = workersOf(team)
     if (victim === undefined || other === undefined) throw new Error('There are no two workers')
     process.kill(victim, 'SIGKILL')
-    // Until the system has ended it, it may still be given a connection.
+    // Until the system has ended the process, it can still accept a connection.
     await waitUntil('it has ended', () => countLines(team, 'a worker ended; it is replaced') === 1)
     expect((await ask(team, key, 'Anybody there?')).status).toBe(200)
     await waitUntil('the place is filled', async () => countLines(team, '"msg":"listening"') === 3)
@@ -79,7 +79,7 @@ describeFaults('WORKERS=2', () => {
     process.kill(victim, 'SIGSTOP')
     await waitUntil('it is ended', async () => !isAlive(victim))
     await waitUntil('the place is filled', async () => countLines(team, '"msg":"listening"') === listened + 1)
-    // Its log is written a moment later.
+    // The log line follows shortly after.
     expect(team.output()).toContain('a worker has fallen silent')
     stray.push(...workersOf(team))
   })
@@ -92,7 +92,7 @@ describeFaults('WORKERS=2', () => {
     const listened = countLines(team, '"msg":"listening"')
     const readPauses = () => Array.from(team.output().matchAll(/"pauseMs":(\d+)/g), ([, pause]) => Number(pause))
     const before = readPauses().length
-    // The first pause is after the worker that was killed, the others after those that could not start.
+    // The first pause follows the killed worker, the others follow workers that could not start.
     await waitUntil('two have tried', () => readPauses().length >= before + 3)
     const [first = 0, second, third] = readPauses().slice(before)
     expect(first).toBeGreaterThan(0)
@@ -119,14 +119,14 @@ describeFaults('WORKERS=2', () => {
 })
 
 function workersOf({ pid }: ProxyProcess): number[] {
-  // Children of any of its threads.
+  // Includes children of any thread.
   const { stdout } = Bun.spawnSync(['ps', '--no-headers', '-o', 'pid', '--ppid', String(pid)])
   return stdout.toString().split('\n').filter(Boolean).map(Number)
 }
 
 function isAlive(pid: number): boolean {
   try {
-    // A zombie has ended, even if nobody has taken note.
+    // A zombie has ended, even if its parent has not waited for it.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false

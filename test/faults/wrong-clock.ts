@@ -1,4 +1,4 @@
-/** The proxy on a machine whose clock is wrong by WRONG_CLOCK_MS. */
+/** Runs the proxy with a clock that is off by WRONG_CLOCK_MS milliseconds. */
 const wrongByMs = Number(process.env.WRONG_CLOCK_MS)
 const RightDate = Date
 
