@@ -1,4 +1,4 @@
-/** Values that no field of the admin API takes, at every operation that its description names: a 4xx that says why, never a 500. */
+/** Values that no field of the admin API accepts, at every documented operation: each gets a 4xx with a message, never a 500. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
@@ -14,7 +14,7 @@ interface Schema {
   anyOf?: Schema[]
 }
 
-/** As they stand in an address. */
+/** Texts in their encoding for URLs. */
 const TEXTS = [
   '',
   '%00',

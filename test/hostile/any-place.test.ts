@@ -1,4 +1,4 @@
-/** A hostile text in one place of a request takes time in proportion to its length: in bodies, forms, headers and addresses. */
+/** A hostile text in one place of a request takes time in proportion to its length: in bodies, forms, headers and URLs. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   ADDRESSES,
@@ -17,16 +17,16 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { findSlowRequest } from '../harness/slow-requests.ts'
 
 const BODY_CHARS = 60_000
-/** A request's head has 16 KiB. */
+/** A request's head is limited to 16 KiB. */
 const HEAD_CHARS = 12_000
-/** Of each place; the next place has the next ones. */
+/** The number of shapes for each place. The next place uses the next shapes. */
 const SHAPES_EACH = 3
-/** Of all cases of an endpoint, one after the other. */
+/** The limit for all cases of an endpoint, one after the other. */
 const LIMIT_MS = 300_000
 const CHAT = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Hello.' }] }
 
 interface Case {
-  /** Its cases are one test. */
+  /** The cases of a group are one test. */
   group: string
   place: string
   chars: number
@@ -107,5 +107,5 @@ describeEmbedded('a hostile text', backend => {
   )
 })
 
-/** What a header may hold. */
+/** Replaces characters that a header cannot contain. */
 const headerText = (text: string) => text.replace(/[^\x20-\x7e]/g, '~')

@@ -1,4 +1,4 @@
-/** Requests whose address cannot be read, at every door: a 400 that names Host, and nothing in the log. Also several requests at once. */
+/** Requests with an unreadable URL, at every endpoint: a 400 that names Host, and no warning in the log. Also pipelined requests. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TARGETS_BY_PATH } from '../../src/http/paths.ts'
 import { PASS_THROUGH_OPERATIONS } from '../../src/providers/pass-through-operations.ts'
@@ -97,7 +97,7 @@ describeEmbedded('addresses', backend => {
     expect([received, hungUp]).toEqual(['', true])
     expect((await send(HEALTH)).responses[0]?.status).toBe(200)
     await proxy.settle()
-    // What was counted before the connection was cut is given back.
+    // The count of a cut connection is refunded.
     await expect.poll(countRequests).toBe(0)
   })
 })

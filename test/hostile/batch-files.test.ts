@@ -1,4 +1,7 @@
-/** Files whose requests a provider could count otherwise than the proxy does: each is refused by line before a provider sees it. */
+/**
+ * Batch files whose requests a provider and the proxy could count differently. Each is rejected with its line number before a provider
+ * receives it.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'

@@ -1,4 +1,4 @@
-/** The largest bodies at every path that takes one: nothing of them is worked on for long at a time where other requests wait. */
+/** The largest bodies at every path that accepts one: none blocks the event loop for long while other requests wait. */
 import { expect, inject, test } from 'vitest'
 import { tieToTests } from '../faults/servers.ts'
 import { endAfterFile } from '../harness/left-processes.ts'
@@ -6,10 +6,13 @@ import { LARGEST_BODIES } from './event-loop/largest-bodies.ts'
 
 const ROW = /^\| (door: .+|reading .+) \| ([\d., ]+) \| (\d+) /gm
 
-/** Each door is measured some seconds long, on a busy machine many more. */
+/** Each endpoint is measured for some seconds, or far longer on a busy machine. */
 const timeout = 900_000
 
-/** By processor time of the event loop's thread, which does not depend on how busy the machine is: the shortest of some tries. */
+/**
+ * Measures the processor time of the event loop's thread, which is independent of the machine's load. The result is the shortest of several
+ * attempts.
+ */
 async function measure(only: string, times: number) {
   const command = ['bun', 'test/hostile/event-loop/measure.ts', '--only', only, '--times', `${times}`]
   const bench = Bun.spawn(tieToTests(command), { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
@@ -28,7 +31,7 @@ test.skipIf(!inject('real'))(
     const { rows, long } = await measure('door:', 1)
     expect(rows.map(({ name }) => name)).toEqual(LARGEST_BODIES.map(({ name }) => name))
     expect(rows.filter(({ status }) => status >= 500)).toEqual([])
-    // A collection of garbage may have come in between.
+    // A garbage collection can have lengthened the measurement.
     for (const { name } of long) expect((await measure(name, 3)).long).toEqual([])
   },
 )

@@ -1,4 +1,7 @@
-/** What is hardly HTTP, at every port of a process: each is refused or hung up on, the next client is served, and the log tells nothing. */
+/**
+ * Malformed HTTP at every port of a process: each request is rejected or its connection closed, the next client is served, and the log has
+ * no error.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,7 +13,7 @@ import { type RawPart, sendRaw } from '../integration/hostile/raw-http.ts'
 
 const PORTS = { proxy: findFreePort(), dashboard: findFreePort(), metrics: findFreePort() }
 type Door = keyof typeof PORTS
-/** What each port answers, and where it takes a body. */
+/** For each port, a path that responds and a path that accepts a body. */
 const DOORS: Record<Door, { fine: string; path: string }> = {
   proxy: { fine: '/v1/health', path: '/v1/chat/completions' },
   dashboard: { fine: '/dashboard/api/login-options', path: '/dashboard/api/login' },
@@ -18,11 +21,11 @@ const DOORS: Record<Door, { fine: string; path: string }> = {
 }
 const BODY = '{"email":"a@b.example","password":"x","model":"m","messages":[]}'
 const SECRET = 'attacker-was-here'
-/** An error in the log, a stack, or what the client wrote. */
+/** Matches an error in the log, a stack trace, or the client's text. */
 const ALARM = new RegExp(`"level":[56]0|^ +at |${SECRET}`, 'm')
 
 interface Attack {
-  /** How many requests it is, for a server that is not fooled. */
+  /** The number of requests that a correct server reads. */
   requests: number
   parts(path: string): RawPart[]
 }
@@ -157,7 +160,10 @@ const ATTACKS: Record<string, Attack> = {
   },
 }
 
-/** What a client begins and sends on byte by byte, and how long it may. Bun bounds the head: of the first request, and of the next. */
+/**
+ * The start of a request that a client continues byte by byte, and the time limit. Bun limits the head of the first and of the next
+ * request.
+ */
 const SLOW: Record<string, { begins: (door: Door) => string; withinSeconds: number }> = {
   'a first head': { begins: () => '', withinSeconds: 12 },
   'the head of a next request': {
@@ -173,7 +179,7 @@ const SLOW: Record<string, { begins: (door: Door) => string; withinSeconds: numb
 const PAUSES_MS = [500, 9_000]
 const SLACK_SECONDS = 15
 
-/** Seconds until the server ends the connection. */
+/** Returns the seconds until the server closes the connection. */
 function drip(port: number, begins: string, pauseMs: number): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const sent = Buffer.from(`GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ${'a'.repeat(1_000)}`)
@@ -217,7 +223,7 @@ describe('framing', () => {
 
     test.each(Object.entries(ATTACKS))('%s', async (_, { requests, parts }) => {
       const told = proxy.output().length
-      // Whatever is answered is answered before the farewell, or the connection is over by then.
+      // Each response comes before the last request's, or the connection is already closed.
       const { responses, received } = await sendRaw({
         port,
         parts: [...parts(path), farewell],

@@ -1,4 +1,4 @@
-/** What reads text that a client or a provider chose takes time in proportion to its length. `any-place.test.ts` tries whole requests. */
+/** Functions that read text of clients or providers take time in proportion to its length. `any-place.test.ts` tests whole requests. */
 import { expect, test } from 'vitest'
 import { hasEventName } from '../../src/formats/sse/sse.ts'
 import { referenceKindOf } from '../../src/formats/stored-object-references.ts'
@@ -12,7 +12,7 @@ import { HOSTILE_SHAPES } from '../harness/hostile-texts.ts'
 
 const CHARS = 20_000
 
-/** In pieces, as a stream brings it. */
+/** In pieces, as in a stream. */
 function pushAll(push: (piece: string) => unknown, text: string): void {
   for (let at = 0; at < text.length; at += 8) push(text.slice(at, at + 8))
 }

@@ -1,4 +1,4 @@
-/** What a provider answers takes time in proportion to its length, at every door that reads or translates it, plain and streamed. */
+/** A provider's response takes time in proportion to its length, at every endpoint that reads or translates it, plain and streamed. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeEmbedded } from '../harness/backends.ts'
 import { post } from '../harness/client.ts'
@@ -21,7 +21,7 @@ const DOORS: Record<string, Body> = {
 }
 const MODELS = ['gpt-4o-mini', 'claude-haiku-4-5', 'mistralai/mistral-small']
 
-/** What each provider is told to answer. */
+/** Scripts the response of each provider. */
 const ANSWERS: Record<string, (text: string, upstreams: Upstreams) => void> = {
   'a text': (content, { openai, aggregator, anthropic }) => {
     for (const each of [openai, aggregator]) each.script({ kind: 'answer', content })
@@ -66,7 +66,7 @@ describeEmbedded('hostile answers', backend => {
       MODELS.flatMap(model => [true, false].map(stream => [answer, path, model, stream] as const)),
     ),
   )
-  /** Each place gets several shapes; the next place has the next ones. */
+  /** Each place gets several shapes. The next place uses the next shapes. */
   const cases = places.flatMap((place, at) =>
     Array.from({ length: SHAPES_EACH }, (_, nth) => {
       const shape = HOSTILE_SHAPES[(at * SHAPES_EACH + nth) % HOSTILE_SHAPES.length] as HostileShape
@@ -78,7 +78,7 @@ describeEmbedded('hostile answers', backend => {
     const grown = await findSlowRequest(CHARS, async chars => {
       upstreams.reset()
       ANSWERS[answer]?.(write(chars), upstreams)
-      // Answers that are shared would be asked for once.
+      // Otherwise identical requests would share one response.
       const headers = { 'cache-control': 'no-store' }
       await (await post(proxy, key, path, { ...DOORS[path], model, stream }, { headers })).text()
     })

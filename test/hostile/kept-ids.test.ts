@@ -1,4 +1,4 @@
-/** What a provider keeps belongs to the project that made it or named it first: at every door, in every field that names something. */
+/** A stored object belongs to the project that created or first named it, at every endpoint and in every field with an id. */
 
 import OpenAI, { toFile } from 'openai'
 import postgres from 'postgres'
@@ -16,7 +16,7 @@ import { waitUntil } from '../harness/wait-until.ts'
 
 const model = 'gpt-4o-mini'
 const messages = [{ role: 'user', content: 'Hi.' }]
-/** Every path that asks a provider; null where a body names nothing that is kept: its text is embedded, or looked up here. */
+/** Every path that calls a provider. Null: the body cannot name a stored object, because its text is embedded or looked up in the proxy. */
 const BODIES: Record<string, object | null> = {
   '/chat/completions': { model, messages },
   '/responses': { model, input: 'Hi.' },
@@ -35,7 +35,7 @@ const DOORS: Record<string, object> = {
   ...Object.fromEntries(PATHS.flatMap(path => (BODIES[path] ? [[path, BODIES[path]]] : []))),
   ...Object.fromEntries(
     Object.entries(PASS_THROUGH_OPERATIONS)
-      // A provider with a key of the project's own has no rankings; sounds come in forms.
+      // A project's own provider has no reranking, and audio is sent in forms.
       .filter(
         ([operation, { acceptsForms }]) => operation !== 'rerank' && !(acceptsForms && operation.startsWith('audio')),
       )

@@ -1,4 +1,4 @@
-/** Bodies that would hold up the event loop, at the doors that answer without the pipeline: the worker takes them apart, and refuses. */
+/** Bodies that would block the event loop, at endpoints outside of the pipeline. The worker parses them and rejects them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MAX_JSON_SIZE } from '../../src/formats/large-bodies/read-large-body.ts'
 import { allowedMethodsOf, TARGETS_BY_PATH } from '../../src/http/paths.ts'
@@ -14,7 +14,7 @@ const ASKED = '"model":"openai/gpt-4o-mini","messages":[{"role":"user","content"
 const fieldsOf = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}":${i}`).join()
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
-/** Each would cost far more than its bytes if it were parsed. */
+/** Parsing each of them would cost far more than its size suggests. */
 const BODIES: Record<string, [body: string, told: string]> = {
   'too many fields': [`{${ASKED},"x":{${fieldsOf(MAX_JSON_SIZE.fields)}}}`, `more than ${MAX_JSON_SIZE.fields} fields`],
   'too many arrays': [
@@ -24,7 +24,7 @@ const BODIES: Record<string, [body: string, told: string]> = {
   'too many levels': [`{${ASKED},"metadata":{"x":${nested(128)}}}`, 'more than 128 levels'],
   'too many levels, in many bytes': [`{${ASKED},"metadata":{"x":${nested(400_000)}}}`, 'more than 128 levels'],
 }
-/** Every door that takes a JSON body, as the code's tables have them. */
+/** Every endpoint that accepts a JSON body, read from the routing tables. */
 const DOORS = [
   ...Object.keys(TARGETS_BY_PATH).filter(path =>
     allowedMethodsOf(TARGETS_BY_PATH[path] as RouteTarget).includes('POST'),

@@ -1,4 +1,4 @@
-/** Guessed passwords, many logins at once, and administrators who lock each other out. */
+/** Guessed passwords, many concurrent logins, and administrators who lock each other out. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnce, describeReal } from '../harness/backends.ts'

@@ -1,6 +1,6 @@
 /**
- * Input that would hold up the event loop is worked on by the worker, no matter who chose its length. Told by the jobs it was given: how long
- * the event loop was held up would depend on the machine. `event-loop/measure.ts` measures that.
+ * Long input is processed by the worker and does not block the event loop, for text from any source. The test checks the worker's jobs,
+ * because blocking times depend on the machine. `event-loop/measure.ts` measures those.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { workerPool } from '../../src/event-loop/worker-pool.ts'
@@ -15,7 +15,7 @@ interface LongInput {
   key?: 'test'
   scenario?: Omit<AnswerScenario, 'kind'>
   status?: number
-  /** Their names, once for each time they are given. */
+  /** The names of the jobs, once for each call. */
   jobs: string[]
 }
 

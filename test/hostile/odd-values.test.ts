@@ -1,4 +1,7 @@
-/** Odd values in each field that the vendors' packages know, at each endpoint, on each way to a provider: a 4xx in JSON, or passed on. */
+/**
+ * Odd values in each field that the vendors' packages declare, at each endpoint and for each provider: each gets a 4xx in JSON, or is
+ * forwarded.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
 import { type Answer, readAnswer } from '../harness/client.ts'
@@ -7,7 +10,7 @@ import { startUpstreams, storeKey, type Upstreams } from '../harness/direct-upst
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type FieldPlace, listFields, type RequestType } from '../harness/vendor-fields.ts'
 
-/** As JSON: some of them cannot be written by `JSON.stringify`. */
+/** As JSON text, because `JSON.stringify` cannot write some of them. */
 const ODD_VALUES = [
   '{"toString":1}',
   '{"toString":null,"valueOf":null}',
@@ -52,7 +55,7 @@ const AUDIO = { ...OPENAI, files: ['audio/transcriptions', 'audio/translations',
 const IMAGES = { ...OPENAI, files: ['images'] }
 const line = { custom_id: 'a', params: { model: 'claude-haiku-4-5', max_tokens: 9, messages } }
 
-/** Where the model decides, every way to a provider is tried. */
+/** Endpoints where the model determines the provider. Every provider is tested. */
 const ASKED: [path: string, type: Omit<RequestType, 'body'>, body: object][] = [
   ['/chat/completions', { ...CHAT, interface: 'ChatCompletionCreateParamsBase' }, { messages }],
   ['/responses', { ...RESPONSES, interface: 'ResponseCreateParamsBase' }, { input: 'Hi.' }],
@@ -62,7 +65,7 @@ const ASKED: [path: string, type: Omit<RequestType, 'body'>, body: object][] = [
   ['/messages/count_tokens', { ...MESSAGES, interface: 'MessageCountTokensParams' }, { messages }],
   ['/cache/explain', { ...CHAT, interface: 'ChatCompletionCreateParamsBase' }, { messages }],
 ]
-/** A model for each way to a provider. */
+/** A model for each provider. */
 const WAYS = {
   openai: 'gpt-4o-mini',
   anthropic: 'claude-haiku-4-5',
@@ -114,7 +117,7 @@ const OTHERS: [path: string, type: Omit<RequestType, 'body'>, body: object][] = 
 
 const WAY_NAMES = Object.keys(WAYS) as (keyof typeof WAYS)[]
 
-/** Known from no package. */
+/** No package declares these fields. */
 const RANKED: readonly FieldPlace[] = ['model', 'query', 'documents', 'top_n', 'return_documents'].map(name => ({
   name,
   bodyWith: value => ({ model: 'cohere/rerank-v3.5', query: 'x', documents: ['x'], [name]: value }),
@@ -122,12 +125,12 @@ const RANKED: readonly FieldPlace[] = ['model', 'query', 'documents', 'top_n', '
 
 interface OddTargets {
   proxy: TestProxy
-  /** Of a project with keys of every provider. */
+  /** A key of a project with keys of every provider. */
   key: string
   testKey: string
 }
 
-/** A project with keys of all providers, and one of the sandbox; neither is limited. */
+/** Creates a project with keys of all providers, and one of the sandbox. Neither has limits. */
 async function openOddTargets(proxy: TestProxy, stores: Parameters<typeof storeKey>[0]): Promise<OddTargets> {
   const key = await proxy.createKey({ project: 'a', type: 'project' })
   const testKey = await proxy.createKey({ project: 'b', type: 'test' })
@@ -139,10 +142,10 @@ async function openOddTargets(proxy: TestProxy, stores: Parameters<typeof storeK
   return { proxy, key, testKey }
 }
 
-/** Nothing waits as long, however busy the machine is. */
+/** The limit of a request, even on a busy machine. */
 const HUNG_MS = 120_000
 
-/** What went wrong; null for an answer, or for an error that says in JSON what the client did. */
+/** Returns the fault; null for a success, or for a JSON error that describes the client's mistake. */
 async function findFault({ proxy }: OddTargets, path: string, by: string, body: string): Promise<string | null> {
   const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
   const ask = () => fetch(proxy.baseUrl + path, { method: 'POST', headers, body, signal: AbortSignal.timeout(HUNG_MS) })
@@ -151,12 +154,12 @@ async function findFault({ proxy }: OddTargets, path: string, by: string, body: 
     .catch((error: unknown) => `${error}`)
   if (typeof answer === 'string') return answer
   const isTold = answer.status < 400 || typeof answer.json?.error?.message === 'string'
-  // In a stream, too.
+  // Also in streams.
   const isOurs = (answer.status >= 500 && !isBusy(answer)) || /on our side|upstream call failed/.test(answer.text)
   return isTold && !isOurs ? null : `${answer.status} ${answer.text.slice(0, 200)}`
 }
 
-/** A database that answered too late: it says when to come again, and nothing of the value. */
+/** The database was too slow. The response has Retry-After and says nothing about the value. */
 function isBusy({ status, headers }: Answer): boolean {
   return status === 503 && headers.has('retry-after')
 }
@@ -166,7 +169,10 @@ const FEW_FIELDS = 50
 const MOST_TOLD = 20
 const AT_ONCE = 8
 
-/** Each field gets some of the values, in turn: over the fields, the ways and the turns each value comes everywhere. Of few, each gets all. */
+/**
+ * Each field gets some of the values in turn, so that each value occurs at every endpoint and provider. A small number of fields gets all
+ * values.
+ */
 async function tryFields(
   targets: OddTargets,
   path: string,
@@ -243,7 +249,7 @@ describeOnce('odd values', backend => {
       expect(await tryFields(targets, path, { by, fields, turn: 1 })).toEqual([])
   }
 
-  /** As text: one name cannot be written in an object of JavaScript. */
+  /** As JSON text, because an object literal cannot contain a key named `__proto__`. */
   const ODD_LINES = ['constructor', '__proto__', 'toString', ''].flatMap(url => [
     JSON.stringify({ custom_id: 'a', method: 'POST', url, body: { model: 'gpt-4o-mini', messages: [] } }),
     JSON.stringify({ custom_id: 'a', method: 'POST', url, body: { model: url, max_tokens: { toString: 1 } } }),

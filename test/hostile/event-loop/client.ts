@@ -1,4 +1,7 @@
-/** `client.ts BASE_URL PROJECT_KEY TEST_KEY`: sends the body of the door that it is asked for by name, and tells the status. Prints its address. */
+/**
+ * `client.ts BASE_URL PROJECT_KEY TEST_KEY`: sends the body of an endpoint that is requested by name, and responds with the status. Prints
+ * its own URL.
+ */
 import { LARGEST_BODIES, type LargestBody } from './largest-bodies.ts'
 
 const [baseUrl, projectKey, testKey] = process.argv.slice(2)

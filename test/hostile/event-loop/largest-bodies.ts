@@ -1,23 +1,23 @@
-/** The largest bodies at every path that takes one: one text for a provider, many for the sandbox, and a form's file. */
+/** The largest bodies at every path that accepts one: one text for a provider, many for the sandbox, and a form's file. */
 import { traitsOf } from '../../../src/providers/stored-object-collections.ts'
 import { BODY_DOORS, FORM_DOORS } from '../../harness/adversarial-endpoints.ts'
 
 export interface LargestBody {
   name: string
-  /** After /v1. */
+  /** The path after /v1. */
   path: string
   /** The project's key by default. */
   key?: 'test'
-  /** Created in the client's process. */
+  /** Builds the body in the client's process. */
   body(): string | FormData
 }
 
-/** Less than the default of MAX_BODY_BYTES by what stands around the texts. */
+/** Slightly less than the default of MAX_BODY_BYTES, with space for the JSON around the texts. */
 const BYTES = 33_000_000
 const TEXTS = 1_000
 const WORDS = 'some more words '
 
-/** What each path answers to; `input` for all others. */
+/** The fields that contain the texts, by path; `input` for all others. */
 const FIELDS: Record<string, (texts: string[]) => object> = {
   '/chat/completions': writeMessages,
   '/messages': writeMessages,

@@ -1,7 +1,7 @@
 /**
- * `bun test/hostile/event-loop/measure.ts [--only TEXT] [--times N]`: how long the largest bodies block the event loop at a time, at each door, in
- * processor time of its thread, which does not depend on how busy the machine is. The first row is what to compare with: reading one of them
- * at once. The application runs in this process, its clients and its upstream in others.
+ * `bun test/hostile/event-loop/measure.ts [--only TEXT] [--times N]`: measures how long the largest bodies block the event loop at once, at
+ * each endpoint. It measures the processor time of its thread, which is independent of the machine's load. The first row is the reference:
+ * reading one body in one go. The application runs in this process, its clients and its provider in others.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -36,13 +36,13 @@ const proxy = await startProxy({
   environment: { AGGREGATOR_BASE_URL: upstream.baseUrl, AGGREGATOR_API_KEY: 'k' },
 })
 const keys = { project: stores.key, test: await proxy.createKey({ project: 'tests', plan: 'bench' }) }
-// Not what is measured: the worker loads the vocabulary at first need.
+// The worker loads the vocabulary at first use. This must not be measured.
 warmUpTokenizer()
 await workerPool.whenIdle()
 const client = await startAndRead('test/hostile/event-loop/client.ts', [proxy.baseUrl, keys.project, keys.test])
 const send = async (door: string) => (await fetch(`${client.firstLine}/${encodeURIComponent(door)}`)).text()
 
-/** The longest block since the last call, in milliseconds. */
+/** The longest block since the last reset, in milliseconds. */
 let longestMs = 0
 let spentMs = readProcessorMs()
 setInterval(() => {
@@ -77,7 +77,7 @@ try {
 }
 process.exit()
 
-/** Of many texts, by somebody who decodes and parses it in one go: median of some. */
+/** Decodes and parses a body of many texts in one go. Returns the median of five runs. */
 function timeReadingAtOnce(): number {
   const body = LARGEST_BODIES.find(({ key }) => key === 'test')?.body()
   const bytes = new TextEncoder().encode(String(body))
@@ -90,7 +90,7 @@ function timeReadingAtOnce(): number {
   return goes.toSorted((a, b) => a - b)[2] ?? 0
 }
 
-/** Only the event loop's thread. */
+/** Reads the processor time of the event loop's thread only. */
 function readProcessorMs(): number {
   return Number(readFileSync(`/proc/${process.pid}/task/${process.pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6
 }
