@@ -1,4 +1,4 @@
-/** A dump taken under load, restored on another server: PostgreSQL and the encryption key are all that has to be kept. */
+/** A dump that is created under load and restored on another server. A backup needs only PostgreSQL and the encryption key. */
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../harness/temporary-folder.ts'
 import { describeEngines } from './engines.ts'
 
 const MODEL = 'gpt-4o-mini'
-/** Who is no superuser owns the database, on both servers. */
+/** A role without superuser rights owns the database on both servers. */
 const BY_AN_ADMINISTRATOR = `create role keeper login; alter database model_proxy owner to keeper; create extension vector;
   create role model_proxy_dashboard nologin; grant model_proxy_dashboard to keeper`
 const ownerOf = ({ url }: Pick<PrivateServer, 'url'>) => url.replace('postgres@', 'keeper@')

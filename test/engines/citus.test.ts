@@ -25,7 +25,7 @@ const missing = check.exitCode === 0 ? null : check.stderr.toString().trim()
 const real = inject('real')
 const reason = missing ?? (real && !real.isCluster ? null : 'DATABASE_URL and REDIS_URL are not set')
 
-/** Accounts, admission, cache, kept responses and usage. */
+/** Tests of accounts, admission, cache, stored responses and usage. */
 const SUITE = [
   'integration/key-limits',
   'integration/admit',
@@ -49,12 +49,12 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     const port = findFreePort()
     environment = { CITUS_DIR: join(folder, 'cluster'), CITUS_PORT: String(port) }
     await Bun.$`chmod 755 ${folder}`.quiet()
-    // For the scripts, wherever they are called.
+    // The scripts read these variables in each call.
     Object.assign(process.env, environment)
     await Bun.$`${SCRIPT} up`.quiet()
     url = `postgres://postgres@127.0.0.1:${port}/distributed`
     await makeDistributed('distributed', url)
-    // Three servers, and a database on each.
+    // The limit covers the start of three servers with a database on each.
   }, 600_000)
   afterAll(async () => {
     await Bun.$`${SCRIPT} down`.quiet()
@@ -89,7 +89,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
 
   test('100,000 projects spread; a worker that is killed stops its own alone, and shards move under load', async () => {
     const database = openServerDatabase({ url, maxConnections: 8 })
-    // Without the triggers that check each project's settings, and without the limit of requests' statements.
+    // Disables the triggers that check each project's settings, and the time limit of requests' statements.
     const run = (text: string) => Bun.$`psql ${url} -qX -v ON_ERROR_STOP=1 -c ${text}`.quiet()
     await run(`set local session_replication_role = replica;
       insert into projects (name, plan) select 'spread-' || i, 'pro' from generate_series(1, ${PROJECTS}) i`)
@@ -147,7 +147,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
         const rows = await Promise.all(asked).catch(error =>
           isMoving && sqlStateOf(error) === '57014' ? 'late' : null,
         )
-        // Whoever waits for a shard for longer than a lookup may take has a miss.
+        // A lookup that waits for a shard beyond its time limit counts as a miss.
         if (rows === 'late') continue
         if (rows?.every(({ length }) => length === 1)) found++
         else failed[port] = (failed[port] ?? 0) + 1
@@ -163,7 +163,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     process.kill(Number(pid.split('\n')[0]), 'SIGQUIT')
     await waitUntil('its projects are noticed', () => (failed[killed] ?? 0) > 10)
     await goesOn()
-    // Vectors that cannot be looked up are asked for.
+    // Without a vector lookup, the proxy calls the provider.
     expect((await askBoth()).map(({ status }) => status)).toEqual([200, 200])
     await Bun.$`${SCRIPT} up`.quiet()
     expect(failed[other]).toBe(0)

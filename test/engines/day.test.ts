@@ -1,6 +1,6 @@
 /**
- * A scripted day of traffic at every door over two workers: what Prometheus scrapes and a collector receives are the sums of the records, the
- * records are what the headers said, and the answers' `usage` is both.
+ * A scripted day of traffic at every endpoint through two workers. The totals of Prometheus and of the collector equal the sums of the
+ * records, the records equal the headers, and both equal the responses' `usage`.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
@@ -21,9 +21,9 @@ import { type Prometheus, startPrometheus } from './start-prometheus.ts'
 const HOURS = 3
 const SERVER = 2
 const CLIENT = 3
-/** A session is opened before there are budgets; the judge has no path. */
+/** Excludes the realtime session, which opens before budgets exist, and the judge, which has no path. */
 const PATHS = DOORS.filter(({ path }) => path !== '/realtime' && path !== JUDGE.path)
-/** Doors whose answers can come in pieces. */
+/** Endpoints with streamed responses. */
 const STREAMED = ['/chat/completions', '/completions', '/responses', '/messages']
 
 interface Told {
@@ -32,9 +32,9 @@ interface Told {
   status: number
   cache: string | null
   provider: string | null
-  /** Null where the header is an estimate, because the answer was streamed. */
+  /** Null if the response is streamed, because the header has an estimate. */
   usd: number | null
-  /** Of the answer; null where it says nothing. */
+  /** The usage in the response; null if it has none. */
   usage: { input: number; output: number } | null
 }
 
@@ -107,7 +107,7 @@ describeEngines('a day', ['prometheus'], () => {
     return answer
   }
 
-  /** A session of two responses. */
+  /** Runs a session with two responses. */
   async function converse(key: string): Promise<void> {
     const address = `${team.baseUrl.replace('http', 'ws')}/realtime?model=gpt-realtime-2`
     const socket = new WebSocket(address, { headers: { authorization: `Bearer ${key}` } } as never)
@@ -124,7 +124,7 @@ describeEngines('a day', ['prometheus'], () => {
     await waitUntil('the session and its responses are recorded', async () => (await readRecords()).length === 3)
   }
 
-  /** What is not one door's: aliases, what is refused, followers, and batches that are over. */
+  /** Traffic that does not belong to one endpoint: aliases, rejected requests, followers and completed batches. */
   async function strayFromDoors(key: string): Promise<void> {
     const asked = (content: string, model = 'gpt-4o-mini') => ({ model, messages: [{ role: 'user', content }] })
     const path = '/chat/completions'
@@ -166,7 +166,7 @@ describeEngines('a day', ['prometheus'], () => {
     for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, project, provider, 'sk-own')
     await converse(key)
     await database.call(`select set_setting('${project}', 'aliases', 'smart=gpt-4o-mini')`, [])
-    // Budgets, tags and alerts are on, as on any day.
+    // Budgets are active, as in production.
     await database.call(
       `select set_budget('${project}', 'usd', 1000, 'day'), set_budget(null, 'usd', 1000, 'month')`,
       [],
@@ -178,7 +178,7 @@ describeEngines('a day', ['prometheus'], () => {
           const tags = `team=${n % 2 ? 'search' : 'ads'},hour=${hour}`
           const asked = body(hour * 100 + n, inputFile)
           await send(key, path, asked, tags)
-          // The same once more, from the cache where the door has one.
+          // The same request again. It is served from the cache if the endpoint has one.
           await send(key, path, asked, tags)
           if (STREAMED.includes(path)) await send(key, path, { ...body(hour * 100 + n + 50, ''), stream: true }, tags)
         }),
@@ -237,7 +237,7 @@ describeEngines('a day', ['prometheus'], () => {
     )
     for (const { endpoint, requests } of byDoor)
       await prometheus.expectValue(`sum(model_proxy_requests_total{endpoint="${endpoint}"})`, requests)
-    // What budgets say is spent is what is recorded, and what is reserved of batches.
+    // The spending of the budgets equals the recorded costs plus the reservations of batches.
     const [spent] = await database.call<{ least: number; most: number; kept: number }>(
       `select min(c.spent + c.reserved)::float8 as least, max(c.spent + c.reserved)::float8 as most,
         (select coalesce(sum(r.amount), 0)::float8 / 2 from budget_reservations r) as kept from budget_periods c`,
@@ -265,7 +265,7 @@ describeEngines('a day', ['prometheus'], () => {
     const attribute = (kind: number, name: string) =>
       sum(collector.spans.filter(span => span.kind === kind).map(({ attributes }) => Number(attributes[name] ?? 0)))
     expect(attribute(SERVER, 'model_proxy.cost_usd')).toBeCloseTo(sum(records.map(({ cost_usd }) => cost_usd)), 6)
-    // What a batch used was no call of this proxy's.
+    // The usage of a batch does not come from a call of the proxy.
     const called = records.filter(({ endpoint }) => endpoint !== 'batches')
     expect(attribute(CLIENT, 'gen_ai.usage.input_tokens')).toBe(sum(called.map(({ prompt_tokens }) => prompt_tokens)))
     expect(attribute(CLIENT, 'gen_ai.usage.output_tokens')).toBe(sum(called.map(each => each.completion_tokens)))

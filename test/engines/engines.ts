@@ -1,9 +1,9 @@
-/** Tests on the engines that the docs name. */
+/** Tests with the servers and tools that the documentation names. */
 import { describe, inject } from 'vitest'
 import { missingServers } from '../faults/servers.ts'
 import { type Engine, findEngine } from './find-engine.ts'
 
-/** Skipped with the reason in its title where an engine is missing, or there are no real stores. */
+/** Skips the group with the reason in its title, if an engine is missing or no real stores are configured. */
 export function describeEngines(title: string, engines: readonly Engine[], define: () => void): void {
   const missing = engines.filter(engine => findEngine(engine) === null)
   const reason = inject('real')

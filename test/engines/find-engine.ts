@@ -1,4 +1,4 @@
-/** Where the engines that the docs name are on this machine. */
+/** Paths of the engines on this machine. */
 
 export type Engine =
   | 'redis-server'
@@ -16,14 +16,14 @@ export type Engine =
   | 'pg_restore'
   | 'psql'
 
-/** Debian keeps some of them where only root's path leads. */
+/** Debian installs some of them in directories that are only in root's PATH. */
 const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`
 
 export function findEngine(engine: Engine): string | null {
   return Bun.which(engine, { PATH })
 }
 
-/** The path of an engine that is there. */
+/** Returns the path of an installed engine. */
 export function engineAt(engine: Engine): string {
   const path = findEngine(engine)
   if (path === null) throw new Error(`${engine} is not installed`)

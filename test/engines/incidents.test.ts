@@ -1,4 +1,4 @@
-/** docs/incidents.md: every command of its lists, run in order as it stands, and what it is said to do. */
+/** Runs every command of docs/incidents.md, in order and unchanged, and checks its documented effect. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ interface Step {
   commands: string | null
 }
 
-/** The numbered steps of a section; `null` where one has no commands. */
+/** Returns the numbered steps of a section. `commands` is null for a step without commands. */
 function stepsOf(title: string): Step[] {
   const section = PAGE.split(/^## /m).find(text => text.startsWith(`${title}\n`)) ?? ''
   return Array.from(
@@ -67,7 +67,7 @@ describeEngines('worst days', ['psql', 'pg_dump', 'redis-cli'], () => {
     await Promise.all([postgres?.remove(), redis?.remove(), upstreams?.stop()])
   })
 
-  /** Runs commands as a reader does, with the docs' examples replaced by this test's own. */
+  /** Runs commands as a reader does. The examples of the documentation are replaced by this test's values. */
   async function shell(commands: string, isPostgres = false): Promise<string> {
     const adapted = commands
       .replaceAll('lgw_proj_AbCd1234', key.slice(0, 17))
@@ -164,7 +164,7 @@ describeEngines('worst days', ['psql', 'pg_dump', 'redis-cli'], () => {
 
     proxy = await startProxy()
     expect(await ask(proxy, key, before)).toMatchObject({ status: 200, cache: 'HIT' })
-    // The database knows nothing of it: Redis does.
+    // The restored database does not contain the response. Redis does.
     expect((await ask(proxy, key, after)).cache).toBe('HIT')
     await stopProxy()
     await run(title, 5)

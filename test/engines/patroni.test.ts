@@ -44,7 +44,8 @@ describeEngines('Patroni', ['patroni', 'etcd', 'redis-server'], () => {
     const seen: string[] = []
     const watch = async () => {
       while (!isOver) {
-        // Asked for the one that is to stop last: had it stopped in between, it would be no fault.
+        // Polls the server that stops last before the other one. If it stopped between the polls, two writable servers would not be a
+        // fault.
         const later = await second.takesWrites()
         const earlier = await first.takesWrites()
         const state = `${earlier} ${later}`

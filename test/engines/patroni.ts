@@ -1,4 +1,4 @@
-/** Two PostgreSQL servers under Patroni, with an etcd that each reaches through a line of its own, which a test may cut. */
+/** Two PostgreSQL servers under Patroni. Each reaches etcd through its own connection, which a test can cut. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,21 +7,21 @@ import { type CuttingProxy, startCuttingProxy } from '../faults/cutting-proxy.ts
 import { asPostgres, binary, createServerProcess } from '../faults/servers.ts'
 import { engineAt } from './find-engine.ts'
 
-/** The shortest that Patroni takes. */
+/** The minimum that Patroni accepts. */
 const TTL_SECONDS = 20
 
 export interface PatroniNode {
   port: number
-  /** Its line to etcd. */
+  /** The connection to etcd. */
   line: CuttingProxy
-  /** Whether its server takes writes now; null when it does not answer. */
+  /** Returns whether the server accepts writes; null if it does not respond. */
   takesWrites(): Promise<boolean | null>
 }
 
 export interface PatroniCluster {
-  /** Names both servers. */
+  /** Contains both servers. */
   url: string
-  /** The first is the primary. */
+  /** The first node is the primary. */
   nodes: [PatroniNode, PatroniNode]
   remove(): Promise<void>
 }
@@ -91,13 +91,13 @@ export async function startPatroni(): Promise<PatroniCluster> {
   }
 }
 
-/** YAML reads JSON. */
+/** JSON is valid YAML. */
 function configure(name: string, port: number, etcd: string, folder: string) {
   return {
     scope: 'model-proxy',
     name,
     restapi: { listen: `127.0.0.1:${findFreePort()}` },
-    // Else it asks etcd for an address and goes there past the line.
+    // Otherwise Patroni reads an address from etcd and connects to it directly.
     etcd3: { hosts: [etcd], use_proxies: true },
     bootstrap: {
       dcs: { ttl: TTL_SECONDS, loop_wait: 1, retry_timeout: 3 },

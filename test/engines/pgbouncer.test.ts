@@ -44,7 +44,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
     return major > 1 || minor >= 21
   }
 
-  /** Two proxies migrate and serve through the pooler: what was answered is what was counted and recorded. */
+  /** Two proxies migrate and serve through the pooler. Each successful request is counted and recorded once. */
   async function serveThrough(pooler: Pooler, environment: Record<string, string>): Promise<string> {
     const start = () => startProxyProcess({ DATABASE_URL: pooler.url, REDIS_URL: redis.url, ...environment })
     const proxies = await Promise.all([start(), start()])
@@ -57,7 +57,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
         const n = left--
         const proxy = proxies[i % 2] as (typeof proxies)[0]
         const { status, headers } = await ask(proxy, account.key, `Pooled ${n % 3 === 0 ? n : 0}?`)
-        // A machine that is too busy to admit in time says when to ask again.
+        // A busy machine can reject a request with Retry-After.
         if (status === 503 && headers.has('retry-after')) left++
         else {
           expect(status).toBe(200)
@@ -120,7 +120,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
     expect(await refused.ended()).toBe(1)
     expect(refused.output()).toContain('the setting array_nulls is "off" in sessions of postgres; "on" is needed')
     const lines = [...refused.output().matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line ?? '')
-    // PgBouncer passes date style and time zone on itself.
+    // PgBouncer forwards date style and time zone itself.
     expect(lines.map(line => / set (\w+) =/.exec(line)?.[1])).toEqual(['bytea_output', 'array_nulls'])
     for (const line of lines) await direct.runScript(line)
     const served = await through()

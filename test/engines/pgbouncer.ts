@@ -1,4 +1,4 @@
-/** A PgBouncer of a test's own before a private PostgreSQL. */
+/** A PgBouncer for one test, in front of a private PostgreSQL. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface Pooler {
   remove(): Promise<void>
 }
 
-/** In transaction mode, with few connections to the server, so that clients share them. `settings` are lines of its configuration. */
+/** Starts it in transaction mode with a small pool, so that clients share server connections. `settings` are lines of its configuration. */
 export async function startPgBouncer(databaseUrl: string, settings: readonly string[] = []): Promise<Pooler> {
   const folder = await mkdtemp(join(tmpdir(), 'model-proxy-pgbouncer-'))
   await chmod(folder, 0o755)

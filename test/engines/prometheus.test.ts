@@ -1,4 +1,4 @@
-/** A real Prometheus that scrapes two workers: what it sums up is what was recorded. */
+/** A real Prometheus that scrapes two workers. Its totals equal the records. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
@@ -77,7 +77,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     const served = await ask(team, key, 'Please, what is the capital of France?')
     expect(served.cache).toBe('HIT-SEMANTIC')
     const feedback = { request_id: served.headers.get('x-request-id'), verdict: 'wrong' }
-    await waitUntil('it is noted', async () => (await post(team, key, '/cache/feedback', feedback)).status === 200)
+    await waitUntil('the verdict is recorded', async () => (await post(team, key, '/cache/feedback', feedback)).status === 200)
     await expectValue('sum(model_proxy_verdicts_total{by="person",verdict="different"})', 1)
   })
 
@@ -90,7 +90,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     process.kill(Number(workers[0]), 'SIGKILL')
     await waitUntil('another took its place', () => team.output().includes('a worker ended; it is replaced'))
     const { key } = await accounts.create()
-    // The victim may be given a connection until the system has ended it.
+    // Until the system has ended the killed worker, it can still accept a connection.
     await waitUntil('one is answered', async () =>
       ask(team, key, 'Anybody there?').then(
         ({ status }) => status === 200,

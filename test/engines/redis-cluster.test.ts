@@ -42,7 +42,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     await Promise.all([postgres?.remove(), cluster?.remove()])
   })
 
-  /** Projects with their windows on each of the masters, in the masters' order. */
+  /** Creates accounts whose rate windows are on each of the masters, in the order of the masters. */
   async function accountsOnAllMasters(limits: { type?: 'project' | 'test'; perMinute?: number }): Promise<Account[]> {
     const found: (Account | undefined)[] = cluster.masters.map(() => undefined)
     while (found.includes(undefined)) {
@@ -62,7 +62,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
 
   const admitted = (statuses: number[]) => statuses.filter(status => status === 200).length
 
-  /** How many of so many requests at once, over both proxies, are admitted. */
+  /** Sends concurrent requests through both proxies. Returns their statuses. */
   async function storm(account: Account, requests: number): Promise<number[]> {
     const sent = Array.from({ length: requests }, (_, i) => ask(proxies[i % 2] as ProxyProcess, account.key, 'Hello?'))
     return (await Promise.all(sent)).map(({ status }) => status)
@@ -75,7 +75,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     expect(statuses.map(admitted)).toEqual(limited.map(() => 59))
     const open = await accountsOnAllMasters({})
     for (const { key } of open) await ask(proxies[0], key, 'What is on all masters?')
-    // What is still found now is found in Redis.
+    // Without the rows, a hit comes from Redis.
     await accounts.run('delete from cache_entries')
     const hits = await Promise.all(
       Array.from({ length: 300 }, (_, i) =>
@@ -166,8 +166,8 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     await Promise.all(clients)
     expect(statuses.length).toBeGreaterThan(20)
     expect(statuses.filter(status => status !== 200)).toEqual([])
-    const told = proxies.map((proxy, i) => proxy.output().slice(before[i])).join('')
-    expect(told).not.toContain('Redis is lost')
+    const printed = proxies.map((proxy, i) => proxy.output().slice(before[i])).join('')
+    expect(printed).not.toContain('Redis is lost')
     for (const node of [from, to, cluster.masters[2]]) await node?.call('cluster', 'setslot', slot, 'node', toId)
   })
 
@@ -187,13 +187,13 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     }
     const clients = Array.from({ length: 12 }, (_, i) => client(i))
     await waitUntil('clients are answered', () => statuses.every(({ length }) => length >= 4))
-    // It takes over when it is let, however long it was away.
+    // The replica takes over once it is thawed, regardless of the time since its last sync.
     await replica.call('config', 'set', 'cluster-replica-validity-factor', 0)
     replica.freeze()
     await dead.kill()
-    await waitUntil('health tells', async () => (await healthOf(proxies[0])) === 'degraded')
+    await waitUntil('health reports the outage', async () => (await healthOf(proxies[0])) === 'degraded')
     const before = statuses.map(({ length }) => length)
-    // Each of a project's four clients, on both proxies, asks anew and is answered, while nobody has its slots.
+    // Each of a project's four clients, through both proxies, gets further responses while no node serves its slots.
     await waitUntil('each is served meanwhile', () =>
       statuses.every(({ length }, at) => length >= (before[at] ?? 0) + 8),
     )
@@ -204,7 +204,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     const outcomes = statuses.map(each => ({ admitted: admitted(each), of: each.length }))
     process.stdout.write(`${JSON.stringify(outcomes)}\n`)
     expect(statuses.flat().filter(status => status !== 200 && status !== 429)).toEqual([])
-    // Masters that live are exact: two requests went before.
+    // The limits of living masters are exact. Two requests came before.
     for (const { admitted, of } of outcomes.slice(1)) expect(admitted).toBe(Math.min(of, 298))
     await dead.start()
   })
@@ -215,7 +215,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     upstream.script({ kind: 'answer', contentChars: 800, chunkPauseMs: 100 })
     const asked = Array.from({ length: 12 }, (_, i) => question(`Killed ${i}?`, { stream: true }))
     const leaders = asked.map(body => ask(proxies[0], key, body))
-    await waitUntil('the leaders ask', () => upstream.requests.length === asked.length)
+    await waitUntil('the requests of the leaders arrived', () => upstream.requests.length === asked.length)
     const followers = await Promise.all(asked.map(body => post(proxies[1], key, '/chat/completions', body)))
     const victim = cluster.masters[1] as RedisCluster['masters'][0]
     await victim.kill()

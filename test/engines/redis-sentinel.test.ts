@@ -45,7 +45,7 @@ describeEngines('three Sentinels', ['redis-server', 'redis-sentinel', 'redis-cli
     await waitUntil('health is ok', isWell)
     admitted += await countAdmitted(key, 100)
     expect(admitted).toBe(100)
-    // It wakes as a master, and is made a replica: the proxy does not return to it.
+    // The thawed node is a master first and then becomes a replica. The proxy does not return to it.
     first.thaw()
     await waitUntil('the old master is a replica', async () => (await roleOf(first)) === 'slave')
     expect(await countAdmitted(key, 20)).toBe(0)

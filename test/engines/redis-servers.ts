@@ -1,4 +1,4 @@
-/** Redis clusters, Sentinels and certificates of a test's own, on free ports of the loopback. */
+/** Redis clusters, Sentinels and certificates for one test, on free ports of the loopback interface. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { engineAt } from './find-engine.ts'
 
 export interface RedisNode {
   port: number
-  /** As the command line of redis-cli and the connections of tests need it. */
+  /** Runs a command with redis-cli and returns its output. */
   call(...command: (string | number)[]): Promise<unknown>
   start(): Promise<void>
   kill(): Promise<void>
@@ -25,7 +25,7 @@ export interface Certificates {
   key: string
 }
 
-/** An authority, and one certificate of it for `localhost` that servers and clients share. */
+/** Creates an authority, and one certificate for `localhost` that servers and clients share. */
 export async function makeCertificates(): Promise<Certificates> {
   const folder = await mkdtemp(join(tmpdir(), 'model-proxy-tls-'))
   const at = (name: string) => join(folder, name)
@@ -59,7 +59,7 @@ export interface NodeOptions {
   tls?: Certificates | null
 }
 
-/** One redis-server. With `tls` it takes encrypted connections with a client's certificate alone. */
+/** Starts one redis-server. With `tls` it accepts only encrypted connections with a client certificate. */
 export async function startNode(folder: string, { args = [], tls = null }: NodeOptions = {}): Promise<RedisNode> {
   const port = findFreePort()
   const ports = tls
@@ -106,9 +106,9 @@ async function run(command: string[]): Promise<string> {
 }
 
 export interface RedisCluster {
-  /** For REDIS_URL: its masters. */
+  /** The value for REDIS_URL: the masters. */
   url: string
-  /** The masters' ranges of slots are thirds, in this order; each has one replica at the same place. */
+  /** Each master has a third of the slots, in this order. `replicas` are in the same order. */
   masters: RedisNode[]
   replicas: RedisNode[]
   remove(): Promise<void>
@@ -117,7 +117,7 @@ export interface RedisCluster {
 const MASTERS = 3
 const SLOTS = 16_384
 
-/** With certificates, nodes announce the name that those are made out to. */
+/** Starts a cluster. With certificates, nodes announce the certificates' host name. */
 export async function startCluster(tls: Certificates | null = null): Promise<RedisCluster> {
   const folder = await mkdtemp(join(tmpdir(), 'model-proxy-cluster-'))
   const startOne = (i: number) =>
@@ -125,7 +125,7 @@ export async function startCluster(tls: Certificates | null = null): Promise<Red
       tls,
       args: [
         ...['--cluster-enabled', 'yes', '--cluster-config-file', `nodes-${i}.conf`, '--cluster-node-timeout', '1000'],
-        // As the docs ask: a shard that is lost leaves the others in service.
+        // As the documentation recommends, the loss of a shard leaves the others in service.
         ...['--cluster-port', String(findFreePort()), '--cluster-require-full-coverage', 'no'],
         ...(tls ? ['--cluster-announce-hostname', 'localhost', '--cluster-preferred-endpoint-type', 'hostname'] : []),
       ],
@@ -184,7 +184,7 @@ export interface SentinelGroup {
   remove(): Promise<void>
 }
 
-/** A master, a replica, and three Sentinels that watch them. */
+/** A master, a replica, and three Sentinels that monitor them. */
 export async function startSentinels(): Promise<SentinelGroup> {
   const folder = await mkdtemp(join(tmpdir(), 'model-proxy-sentinels-'))
   const master = await startNode(folder)

@@ -15,11 +15,11 @@ import { describeEngines } from './engines.ts'
 import { engineAt } from './find-engine.ts'
 
 const CLIENTS = 24
-/** Nobody but the balancer decides where a request goes: it is not told of a restart. */
+/** Only the balancer routes requests. It is not notified of a restart. */
 const BALANCERS = [
   {
     name: 'haproxy',
-    // Three failed checks, two seconds apart, are its defaults.
+    // By default a server is down after three failed checks, two seconds apart.
     delayMs: 8_000,
     configure: (port: number, ports: readonly number[]) => `
 defaults
@@ -40,7 +40,7 @@ ${ports.map((each, i) => `  server proxy${i} 127.0.0.1:${each} check`).join('\n'
   },
   {
     name: 'nginx',
-    // It asks nobody whether they are ready: what counts is how the listener closes.
+    // nginx has no readiness checks, so the way in which the listener closes matters.
     delayMs: 500,
     configure: (port: number, ports: readonly number[], folder: string) => `
 daemon off;
@@ -142,7 +142,7 @@ describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () =>
       for (const [i, old] of proxies.entries()) {
         old.signal('SIGTERM')
         await waitUntil(
-          'it says that it is not ready',
+          'it reports that it is not ready',
           async () =>
             (await fetch(`http://127.0.0.1:${old.port}/readyz`).then(
               ({ status }) => status,
@@ -152,7 +152,7 @@ describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () =>
         expect(await old.ended()).toBe(0)
         const fresh = await start(old.port, delayMs)
         proxies[i] = fresh
-        // The next goes when the balancer has taken this one back: each request is a line of its log.
+        // The next proxy restarts once the balancer uses this one again. Each request is a line of its log.
         await waitUntil('it gets requests again', () => fresh.output().split('\n').length > 50)
       }
       isRunning = false

@@ -1,4 +1,4 @@
-/** A real Prometheus that scrapes a proxy, and what it answers. */
+/** Starts a real Prometheus that scrapes a proxy, and runs queries. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,15 +10,15 @@ import { endAfterFile } from '../harness/left-processes.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 export interface Prometheus {
-  /** The value of an expression that has one; null while there is none. */
+  /** Returns the value of an expression; null if it has none yet. */
   resultOf(expression: string): Promise<number | null>
-  /** Waits until the expression has this value, to so many decimals. */
+  /** Waits until the expression has this value, to this number of decimals. */
   expectValue(expression: string, value: number, decimals?: number): Promise<void>
-  /** Removes its data. */
+  /** Deletes its data. */
   remove(): void
 }
 
-/** It ends with the tests of the file. `token`: the scraper's. */
+/** Prometheus ends with the tests of the file. `token` is the scraper's. */
 export function startPrometheus(metricsPort: number, token: string, ruleFiles: readonly string[]): Prometheus {
   const folder = mkdtempSync(join(tmpdir(), 'model-proxy-prometheus-'))
   const port = findFreePort()
@@ -33,7 +33,7 @@ export function startPrometheus(metricsPort: number, token: string, ruleFiles: r
     scrape_configs: [job],
   }
   const file = join(folder, 'prometheus.yml')
-  // YAML reads JSON.
+  // JSON is valid YAML.
   writeFileSync(file, JSON.stringify(config))
   const command = ['prometheus', `--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`]
   const options = { env: bareEnvironment(), stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' } as const

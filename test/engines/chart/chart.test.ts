@@ -1,4 +1,4 @@
-/** The Helm chart, rendered by Helm's own code and read as Kubernetes reads it; what it sets is what the program takes. */
+/** The Helm chart, rendered with Helm's own code and read as Kubernetes reads it. The program accepts its settings. */
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
@@ -8,7 +8,7 @@ import { engineAt, findEngine } from '../find-engine.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const go = Bun.which('go')
 
-/** What is read of any object: Go has compared each with the whole of its kind. */
+/** The fields of an object that these tests read. The Go program validates each object against the full schema of its kind. */
 interface Manifest {
   kind: string
   metadata: { labels: Record<string, string>; annotations?: Record<string, string> }
@@ -141,7 +141,7 @@ describe.skipIf(!go)('the Helm chart', () => {
     expect(env).toContainEqual({ name: 'REDIS_CA_FILE', value: '/run/secrets/model-proxy/REDIS_CA' })
   })
 
-  /** Of the job that the operator of Prometheus makes of the ServiceMonitor: the value of its jobLabel at the Service. */
+  /** Returns the job label that the Prometheus Operator derives from the ServiceMonitor: the Service's value of its jobLabel. */
   async function jobName(values: object): Promise<string | undefined> {
     const manifests = await render(values)
     const { jobLabel = '', selector } = find(manifests, 'ServiceMonitor').spec
@@ -155,7 +155,7 @@ describe.skipIf(!go)('the Helm chart', () => {
 
   test.skipIf(findEngine('promtool') === null)('alerts fire with the names that its monitor gives', async () => {
     const job = await jobName({ serviceMonitor: { enabled: true } })
-    /** Which series of the alert fire then, by these labels. */
+    /** The series of the alert that fire at a time, by these labels. */
     const firing = (alertname: string, at: string, labels: Record<string, string>[]) => ({
       expr: `count by (instance, what) (ALERTS{alertname="${alertname}",alertstate="firing"})`,
       eval_time: at,
@@ -228,7 +228,7 @@ describe.skipIf(!go)('the Helm chart', () => {
   })
 })
 
-/** By what the error names. */
+/** Each key begins with the name that the error contains. */
 const CANNOT_WORK: Record<string, object> = {
   PORT: { settings: { PORT: '8080' } },
   HOST: { settings: { HOST: '127.0.0.1' } },
@@ -284,13 +284,13 @@ function pod(manifests: readonly Manifest[]): Pod {
   return find(manifests, 'Deployment').spec.template.spec
 }
 
-/** What the Dockerfile sets. */
+/** Reads the variables that the Dockerfile sets. */
 async function imageSettings(): Promise<Record<string, string>> {
   const file = await Bun.file(join(ROOT, 'Dockerfile')).text()
   return Object.fromEntries([...file.matchAll(/^(?:ENV|) +([A-Z_]+)=(\S+)/gm)].map(([, name, value]) => [name, value]))
 }
 
-/** A command of package.json. */
+/** Returns a command of package.json. */
 async function script(name: string): Promise<string> {
   const { scripts } = await Bun.file(join(ROOT, 'package.json')).json()
   return scripts[name]

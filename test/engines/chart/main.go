@@ -1,4 +1,4 @@
-// Renders a chart as Helm does, and reads each object as Kubernetes would: a field that the API does not know is an error.
+// Renders a chart as Helm does, and decodes each object as Kubernetes does. A field that the API does not know is an error.
 //
 //	chart FOLDER VALUES.json   prints the objects as a JSON list
 package main
@@ -65,7 +65,7 @@ func render(folder, valuesPath string) ([]map[string]any, error) {
 
 var strict = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
 
-// Kinds that Kubernetes itself does not have are only read as YAML.
+// read decodes an object. A kind that Kubernetes itself does not have is only parsed as YAML.
 func read(document []byte) (map[string]any, error) {
 	if _, _, err := strict.Decode(document, nil, nil); err != nil && !runtime.IsNotRegisteredError(err) {
 		return nil, err
