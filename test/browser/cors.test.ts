@@ -42,7 +42,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await Promise.all([proxy.stop(), strict.stop()])
     })
 
-    /** What the page gets to read: status, headers and text, or the error's name. */
+    /** Returns the status, headers and text that the page can read, or the error's name. */
     function callFromPage(to: TestProxy, path: string, body: Record<string, unknown> | null, bearer = key) {
       const call = async ({ url, body, bearer }: { url: string; body: string | null; bearer: string }) => {
         try {

@@ -28,17 +28,20 @@ interface Violation {
   nodes: { html: string }[]
 }
 
-/** What axe finds that is serious or critical; `rules`: these alone. */
+/** Returns serious and critical violations that axe finds. `rules` restricts the rules. */
 async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
   const options = { resultTypes: ['violations'], ...(rules && { runOnly: { type: 'rule', values: rules } }) }
-  // As text: by way of the debugger, which the page's policy does not concern.
+  // Passed as text through the debugger, to which the page's content security policy does not apply.
   const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(${JSON.stringify(options)})`)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`)
 }
 
-/** One page in all looks: what it is made of is the same in each, so that only what a look changes is asked of it again. */
+/**
+ * Checks one page in light, dark and phone appearance. The DOM is the same in each, so that dark and phone run only the rules that depend
+ * on them.
+ */
 async function lookAt(page: Page, name: string): Promise<void> {
   await page.evaluate(axeSource)
   expect([name, 'light', await findBarriers(page)]).toEqual([name, 'light', []])
@@ -62,7 +65,7 @@ describe.skipIf(!chromiumPath)(title, () => {
   })
   afterAll(() => browser.close())
 
-  // What its pages ask for is tested on each database with the admin API.
+  // The tests of the admin API check the data of the pages on each database.
   describeOnce('the dashboard', backend => {
     let stores: Stores
     let proxy: TestProxy
@@ -97,7 +100,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Create key' }).click()
       const key = (await page.getByTestId('shown-once').textContent()) ?? ''
       expect(key).toMatch(/^lgw_test_[0-9A-Za-z]{32}$/)
-      // A key that is seen once does not go by mistake: not at Escape, however often, nor beside the dialog.
+      // A key that is shown once must not disappear by mistake: neither by Escape nor by a click beside the dialog.
       for (let i = 0; i < 3; i++) await page.keyboard.press('Escape')
       await page.mouse.click(2, 2)
       await page.keyboard.press('Escape')
@@ -109,7 +112,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect(await page.content()).not.toContain(key)
 
       const client = new OpenAI({ apiKey: key, baseURL: proxy.baseUrl, maxRetries: 0 })
-      /** What the cache made of it. Answers to `passing` questions are not kept. */
+      /** Returns X-Proxy-Cache. Responses to `passing` prompts are not stored. */
       async function askFor(content: string, passing = false): Promise<string | null> {
         const headers: Record<string, string> = passing ? { 'x-proxy-cache-ttl': '0' } : {}
         const { response } = await client.chat.completions
@@ -130,7 +133,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('link', { name: 'Requests' }).click()
       await page.getByText('No requests yet').waitFor()
       expect(await askFor(QUESTION)).toBe('MISS')
-      // The page is not reloaded: it shows the request by itself.
+      // The page is not reloaded. It shows the request automatically.
       await page.getByRole('row').filter({ hasText: 'Miss' }).waitFor()
       expect([await askFor(QUESTION), await askFor(POLITE)]).toEqual(['HIT', 'HIT-SEMANTIC'])
       await page.getByRole('row').filter({ hasText: 'Semantic hit' }).waitFor()
@@ -373,7 +376,7 @@ describe.skipIf(!chromiumPath)(title, () => {
           bytes[encoding] += (await file.arrayBuffer()).byteLength
         }
       }
-      // From nothing to the first page after the login.
+      // All transfers from an empty cache to the first page after the login.
       expect(bytes.br).toBeLessThan(120_000)
       expect(bytes.gzip).toBeLessThan(150_000)
       const plain = await fetch(`${root}/dashboard`, { headers: { 'accept-encoding': 'identity' }, decompress: false })

@@ -1,4 +1,4 @@
-/** From an empty project to its first request: the steps, and each snippet run as it is copied, with the dashboard on a port of its own. */
+/** From an empty project to its first request: each step, and each snippet run as it is copied. The dashboard has its own port. */
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../scripts/bench/processes.ts'
@@ -29,7 +29,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     })
     afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstreams?.stop()]))
 
-    /** Copies the snippet of each language, and runs it. */
+    /** Copies the snippet of each language and runs it. */
     async function runAll(where: Locator, environment: Record<string, string>): Promise<void> {
       for (const language of Object.keys(RUNNERS)) {
         await where.getByRole('button', { name: language, exact: true }).click()
@@ -85,7 +85,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('link', { name: 'Playground' }).click()
       await page.getByLabel('Model').selectOption('llama-3.1-8b-instant')
       await page.getByText('Goes to sandbox.').waitFor()
-      // Of another origin than the page's: the proxy's own.
+      // The proxy's origin differs from the page's.
       await page.getByRole('button', { name: 'Send' }).click()
       await page.getByText('x-proxy-cache-reason').waitFor()
     })

@@ -1,4 +1,4 @@
-/** Every page on the narrowest screen, with the longest and worst names that people and clients may give to anything. */
+/** Every page on the narrowest screen, with the longest and most hostile names that users and clients can choose. */
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,16 +10,16 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { chromiumPath, logIn, NO_CHROMIUM, openBrowser, waitForPage } from './open-browser.ts'
 import { addAdministrator } from './seed.ts'
 
-/** Checked apart, with a browser's types: the compiler does not follow an address. */
+/** The module belongs to a TypeScript project with browser types. The compiler does not follow a dynamic import of a URL. */
 const { PAGE_ENTRIES }: { PAGE_ENTRIES: { path: string }[] } = await import(
   fileURLToPath(new URL('../../src/dashboard/pages/pages.ts', import.meta.url))
 )
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-/** What turns text around it, in what the page shows or says. */
+/** Finds texts with bidirectional control characters in the page's text, titles and labels. */
 const TURNED = `[document.body, ...document.body.querySelectorAll('[title], [aria-label]')].flatMap(each =>
   [each === document.body ? each.textContent : '', each.title, each.ariaLabel ?? '']).filter(text => /[\\u202a-\\u202e]/.test(text))`
 
-/** One word that turns what follows, from right to left at first, without a place to break. */
+/** One word that begins with a right-to-left override, contains both directions and cannot be wrapped. */
 const hostile = (length: number) => `\u202e${'ש'.repeat(length / 2)}${'w'.repeat(length / 2 - 1)}`
 const PROJECT = 'W'.repeat(63)
 const WORD = 'w'.repeat(200)
@@ -33,7 +33,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     let proxy: TestProxy
     let page: Page
     let root: string
-    /** By its place in a path. */
+    /** The values of path parameters, by their placeholder. */
     let parts: Record<string, string>
 
     beforeAll(async () => {
@@ -52,7 +52,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     })
     afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstreams?.stop()]))
 
-    /** Through the proxy wherever clients choose the name. */
+    /** Creates the data. Names that clients choose come from requests through the proxy. */
     async function fill(): Promise<void> {
       await proxy.query(`select create_project('${PROJECT}', 'pro')`)
       for (const [setting, value] of [
@@ -105,7 +105,7 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     test.each(EVERY)('%s fits, has a title and turns nothing', async path => {
       const address = path.replace(/\$\w*/g, part => parts[part] ?? '')
-      // Within the page, as a link leads there.
+      // Navigates within the page, as a link does.
       await page.evaluate(
         `history.pushState({}, '', '/dashboard${address}'); dispatchEvent(new PopStateEvent('popstate'))`,
       )

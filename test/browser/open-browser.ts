@@ -1,14 +1,14 @@
-/** Debian's chromium, driven by playwright-core. */
+/** Debian's chromium, controlled by playwright-core. */
 import { basename } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { EMAIL, PASSWORD } from './seed.ts'
 
-/** Null where none is installed; browser tests say so and are skipped. */
+/** Null if no browser is installed. Browser tests are then skipped with that reason. */
 export const chromiumPath = Bun.which('chromium') ?? Bun.which('chromium-browser') ?? Bun.which('google-chrome')
 
 export const NO_CHROMIUM = 'skipped: chromium is not installed (apt-get install chromium)'
 
-/** Loopback only: whatever a browser likes to fetch for itself is turned off. */
+/** The tests use only the loopback interface, so the browser's own network requests are disabled. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -20,7 +20,7 @@ const FLAGS = [
   '--disable-quic',
 ]
 
-/** For what hangs: starting, loading a page, or anything that a page is to show. */
+/** The limit for a start, a page load, or an element that never appears. */
 const HANGS_AFTER_MS = 120_000
 
 export async function openBrowser(): Promise<Browser> {
@@ -43,15 +43,15 @@ export async function logIn(page: Page, root: string, email = EMAIL, password = 
   await page.getByLabel('E-mail address').fill(email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Log in' }).click()
-  // The menu is folded away on a phone.
+  // On a phone, the menu is collapsed.
   await page.locator('main#content').waitFor()
 }
 
-/** The table of pages; its screens are another TypeScript project's. */
+/** The table of pages. It belongs to another TypeScript project. */
 const { href } = new URL('../../src/dashboard/pages/pages.ts', import.meta.url)
 const { PAGE_ENTRIES }: { PAGE_ENTRIES: readonly { path: string; link?: unknown }[] } = await import(href)
 
-/** By path: what is opened of a page, by another name than its path's last part, or with a query. */
+/** Views of a page by its path, each with a name and a query. Other pages have one view, named after the last part of the path. */
 const VIEWS: Record<string, [name: string, query: string][]> = {
   '/$project/overview': [['overview', '?span=month']],
   '/$project/cache': [
@@ -66,7 +66,7 @@ const VIEWS: Record<string, [name: string, query: string][]> = {
   '/audit': [['whole-audit', '']],
 }
 
-/** Every page that the menu links to. */
+/** Returns every page that the menu links to. */
 export function pagesOf(project: string): [name: string, path: string][] {
   return PAGE_ENTRIES.filter(({ link }) => link).flatMap(({ path }) => {
     const views = VIEWS[path] ?? [[basename(path), '']]
@@ -74,7 +74,7 @@ export function pagesOf(project: string): [name: string, path: string][] {
   })
 }
 
-/** Until the page has what it shows. */
+/** Waits until the page shows its data. */
 export async function waitForPage(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' })

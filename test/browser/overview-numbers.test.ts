@@ -1,4 +1,7 @@
-/** Each number of the overview leads to the very requests that it counts; and what test keys ask shows while nobody else asks. */
+/**
+ * Each number of the overview links to exactly the requests that it counts. Requests with test keys are included until a project key is
+ * used.
+ */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordUsage, rollUpUsage } from '../../src/postgres/record-usage.ts'
@@ -14,7 +17,7 @@ const DAY = 24 * HOUR
 const MODELS = ['gpt-4o', 'gpt-4o-mini', 'openai/gpt-4o']
 const RESULTS = ['HIT', 'HIT-SEMANTIC', 'MISS', null] as const
 const TAGS = [null, { team: 'search' }, { team: 'ads', env: 'prod' }]
-/** In the order of the types of its keys; the last key is gone. */
+/** In the order of the key types. The last key is deleted. */
 const KEY_TYPES = ['project', 'test', 'project']
 
 const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
@@ -31,7 +34,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       root = proxy.baseUrl.slice(0, -'/v1'.length)
       await addAdministrator(proxy)
       browser = await openBrowser()
-      // Where an hour does not begin with UTC's.
+      // A time zone whose hours do not begin with those of UTC.
       page = await (await browser.newContext({ timezoneId: 'Asia/Kolkata' })).newPage()
       await logIn(page, root)
     })
@@ -39,11 +42,11 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     const rows = () => page.getByRole('region', { name: 'Requests' }).locator('tbody tr')
 
-    /** Opens each link to requests that the page has, and compares. Returns how many there are. */
+    /** Opens each link to requests on the page and compares the counts. Returns the number of links. */
     async function followAll(path: string, wait: string | RegExp): Promise<number> {
       await page.goto(`${root}/dashboard/${path}`)
       await page.getByText(wait).first().waitFor()
-      // Each part of the page has asked for its own.
+      // Waits until each part of the page has loaded its data.
       await page.waitForLoadState('networkidle')
       const links = await page.locator('main a[href*="/requests?"]').all()
       const found = await Promise.all(
@@ -75,7 +78,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         await ask(proxy, key, words)
       await ask(proxy, key, { model: 'openai/gpt-4o-mini', messages: 'none' })
       await proxy.settle()
-      // By itself: the page stays open.
+      // The page stays open and updates automatically.
       await page.getByText('Requests with test keys are included because no project key has been used yet.').waitFor()
       await page.getByText('1 exact, 1 semantic').waitFor()
       await page.getByText('Send a request: to do').waitFor({ state: 'detached' })
@@ -114,7 +117,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         await proxy.query(`delete from api_keys where id = ${keys[2]}`)
       })
 
-      /** In each span of the page, and a second on either side of the moments at which spans begin. */
+      /** Moments in each time range of the page, and a second before and after the start of a range. */
       function momentsAround(): number[] {
         const now = Math.floor(Date.now() / 1000)
         const halfHour = now - (now % HOUR) + (now % HOUR >= HOUR / 2 ? HOUR / 2 : -HOUR / 2)

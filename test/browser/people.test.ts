@@ -1,4 +1,4 @@
-/** An administrator's page of users, and an account's sessions. */
+/** The administrators' page of users, and the sessions of an account. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
@@ -25,7 +25,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     })
     afterAll(() => Promise.all([browser?.close(), proxy?.stop()]))
 
-    /** In a browser of their own. */
+    /** Accepts an invitation in a separate browser context. */
     async function takeUp(invitation: string, password: string): Promise<Page> {
       const guest = await (await browser.newContext()).newPage()
       await guest.goto(invitation)
@@ -87,7 +87,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         await tab.getByLabel('Password').fill(password)
         await tab.getByRole('button', { name: 'Log in' }).click()
       }
-      // Not the cookie: the server has forgotten the session.
+      // The server deletes the session; the cookie remains.
       await proxy.query('delete from sessions')
       await tab.getByRole('button', { name: 'Save settings' }).click()
       await logInAgain(ADMINISTRATOR, PASSWORD)
@@ -98,7 +98,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       )
       expect(saved?.models).toEqual(['openai/*'])
 
-      // Somebody else finds nothing of it.
+      // Another user does not see the draft.
       await models.fill('anthropic/*')
       await proxy.query(
         `select create_user('other@example.org', 'owner', (select password_hash from users where id = 1))`,
@@ -136,7 +136,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       }
       expect((await proxy.query(`select from projects where name = 'by-keyboard'`)).length).toBe(1)
 
-      // A row's button, too.
+      // A row's button also gets the focus back.
       await page.goto(`${root}/dashboard/projects`)
       const archive = page.getByRole('button', { name: 'Archive by-keyboard' })
       await archive.press('Enter')

@@ -1,4 +1,4 @@
-/** The Playground: models by list, several turns, tools, images, two models, code that runs; with a key that ends with the login. */
+/** The Playground: model list, several turns, tools, images, two models, and code that runs. Its key expires with the login. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeOnce } from '../harness/backends.ts'
@@ -9,7 +9,7 @@ import { RUNNERS, runSnippet } from './run-snippet.ts'
 import { addAdministrator } from './seed.ts'
 
 const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
-/** One pixel. */
+/** An image of one pixel. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',

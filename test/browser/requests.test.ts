@@ -1,4 +1,4 @@
-/** Finds a request, opens it, goes back, follows it to its match, and exports what was found. */
+/** Finds a request, opens it, goes back, opens its match, and exports the result of the search. */
 import { readFileSync } from 'node:fs'
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { chromiumPath, logIn, NO_CHROMIUM, openBrowser } from './open-browser.ts
 import { addAdministrator, OLDER_PARTITION, type Seeded, seedMatches, seedUsage } from './seed.ts'
 
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-/** As long as a name may be, from right to left, in one word. */
+/** A name of the maximum length, right to left, without spaces. */
 const LONG_NAME = `${'ש'.repeat(60)}${'w'.repeat(40)}`
 
 const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
@@ -55,7 +55,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     })
     afterAll(() => Promise.all([browser?.close(), proxy?.stop(), upstream?.stop()]))
 
-    /** Nothing hangs over the edge, however narrow the screen is. */
+    /** Checks that the page does not overflow at either screen width. */
     async function fits(name: string): Promise<void> {
       for (const width of [1280, 320]) {
         await page.setViewportSize({ width, height: 900 })

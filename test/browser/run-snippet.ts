@@ -1,13 +1,13 @@
-/** Runs snippets as they were copied. */
+/** Runs snippets as they are copied. */
 import { expect } from 'vitest'
 import { preparePython } from '../clients/python/prepare-python.ts'
 
 const prepared = await preparePython()
 
-/** Not the one that bun puts before it for whatever it runs. */
+/** The machine's Node. bun puts its own `node` first in PATH for child processes. */
 const node = Bun.which('node', { PATH: process.env.PATH?.replace(/[^:]*bun-node[^:]*:/g, '') ?? '' })
 
-/** What takes a snippet on its standard input; the settings of any client are tried with a request of the shell's. */
+/** Commands that read a snippet from standard input. The settings for any client are tested with a shell request after them. */
 export const RUNNERS: Record<string, { command: readonly string[]; request?: string }> = {
   curl: { command: ['bash', '-es'] },
   ...('missing' in prepared ? {} : { Python: { command: [prepared.python, '-'] } }),
@@ -18,7 +18,7 @@ export const RUNNERS: Record<string, { command: readonly string[]; request?: str
   },
 }
 
-/** In this checkout, where OpenAI's package for Node is installed. */
+/** Runs a snippet in this checkout, which has OpenAI's package for Node installed. */
 export async function runSnippet(
   language: string,
   snippet: string,

@@ -1,4 +1,4 @@
-/** A proxy with something to look at: an administrator, projects, keys, members, and a month of usage. */
+/** Fills a proxy with data to show: an administrator, projects, keys, members, and a month of usage. */
 import { hashPassword } from '../../src/admin/password-hashing.ts'
 import { recordUsage } from '../../src/postgres/record-usage.ts'
 import type { UsageRecord } from '../../src/postgres/usage-record.ts'
@@ -13,13 +13,13 @@ export async function addAdministrator(proxy: TestProxy): Promise<void> {
 }
 
 export interface Seeded {
-  /** As the address has it. */
+  /** The project's id as in URLs. */
   project: string
-  /** A test key of it. */
+  /** A test key of the project. */
   testKey: string
 }
 
-/** Chance repeats itself: the same pictures every time, but for the clock. */
+/** The random seed is fixed, so that screenshots differ only in dates. */
 export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
   const [made] = await proxy.query<{ id: number }>(`select create_project('acme-support', 'pro') as id`)
   const project = made?.id ?? 0
@@ -46,7 +46,7 @@ export async function seedUsage(proxy: TestProxy): Promise<Seeded> {
   return { project: `proj_${project}`, testKey: test?.key ?? '' }
 }
 
-/** Semantic hits, near misses and what was said of two of them: asked through the proxy, so that they are real. */
+/** Creates semantic hits, near misses and verdicts with requests through the proxy. */
 export async function seedMatches(proxy: TestProxy, { project, testKey }: Seeded): Promise<void> {
   for (const [setting, value] of [
     ['log_content', 'sealed'],
@@ -54,7 +54,7 @@ export async function seedMatches(proxy: TestProxy, { project, testKey }: Seeded
   ]) {
     await proxy.query(`select set_setting('acme-support', '${setting}', '${value}')`)
   }
-  // One after the other: the list has them in this order.
+  // Sequential, because the list shows them in this order.
   for (const words of ASKED) {
     await ask(proxy, testKey, words, { 'x-proxy-cache-ttl': STORED.includes(words) ? '600' : '0' })
     await proxy.settle()
@@ -87,7 +87,7 @@ const ASKED = [
   'Could you please tell me how to reset my password?',
 ]
 
-/** Records of months that have no partition yet go to one of their own. */
+/** Holds records of months that have no partition yet. */
 export const OLDER_PARTITION = `create table if not exists usage_records_older partition of usage_records
   for values from ('2020-01-01') to (date_trunc('month', now(), 'UTC'))`
 

@@ -1,4 +1,4 @@
-/** The walk of an owner who has only the screen of a phone: from an invitation to an export, on each database. */
+/** An owner on a phone, from an invitation to an export, on each database. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,9 +18,9 @@ const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElemen
 const PHONE = { viewport: { width: 320, height: 700 }, acceptDownloads: true, hasTouch: true }
 const QUESTION = 'What is the capital of France?'
 const POLITE = 'Please, what’s the capital of France?'
-/** Spreadsheets make 5555 of it, where they take it for a formula. */
+/** A spreadsheet that treats it as a formula shows 5555. */
 const FORMULA = '=1234+4321'
-/** Debian: apt-get install libreoffice-calc-nogui. Without it the file is read as text alone. */
+/** On Debian: apt-get install libreoffice-calc-nogui. Without it, the test only reads the file as text. */
 const soffice = Bun.which('soffice')
 
 describe.skipIf(!chromiumPath)(title, () => {
@@ -46,7 +46,7 @@ describe.skipIf(!chromiumPath)(title, () => {
 
     const openPage = async () => (await browser.newContext(PHONE)).newPage()
 
-    /** Takes an invitation up. */
+    /** Accepts an invitation. */
     async function takeUp(link: string): Promise<Page> {
       const guest = await openPage()
       await guest.goto(link)
@@ -66,7 +66,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       return link
     }
 
-    /** By the menu; what is shown then fits the screen. */
+    /** Opens a page through the menu and checks that it fits the screen. */
     async function go(to: string, of = page): Promise<void> {
       await of.getByRole('button', { name: 'Menu' }).click()
       const pages = of.getByRole('navigation', { name: 'Pages' })
