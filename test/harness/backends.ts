@@ -137,7 +137,9 @@ export async function openBus({ database, redisUrl, entries }: Stores): Promise<
     },
   }
   // Receivers ignore an empty message.
-  await waitUntil('the bus hears itself', () => bus.send(bus.processId, new Uint8Array(0)).catch(() => false))
+  await waitUntil('the bus receives its own message', () =>
+    bus.send(bus.processId, new Uint8Array(0)).catch(() => false),
+  )
   return bus
 }
 
@@ -149,5 +151,5 @@ export async function waitForRedis(store: FastStore): Promise<void> {
       () => false,
     )
   // On a busy machine a connection can take longer than a second, and the store then retries.
-  await waitUntil('Redis answers', isOpen)
+  await waitUntil('Redis responds', isOpen)
 }

@@ -28,8 +28,8 @@ export async function ask(
   body: Record<string, unknown> | string,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const asked = typeof body === 'string' ? question(body) : body
-  return readAnswer(await post(to, key, '/chat/completions', asked, { headers }))
+  const request = typeof body === 'string' ? question(body) : body
+  return readAnswer(await post(to, key, '/chat/completions', request, { headers }))
 }
 
 /** Sends a request and returns its response unread. `path` follows `baseUrl`; a string body is sent unchanged. */

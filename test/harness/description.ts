@@ -104,8 +104,8 @@ export async function findUndescribed(method: string, path: string, response: Re
   const validate = check(schema)
   const body = await response.clone().json()
   if (validate(body)) return null
-  const told = validate.errors?.map(
+  const problems = validate.errors?.map(
     ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
   )
-  return `${about} is not as described: ${told?.join('; ')}`
+  return `${about} is not as described: ${problems?.join('; ')}`
 }

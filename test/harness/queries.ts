@@ -24,7 +24,7 @@ function createDialect(call: Database['call']): Dialect {
       throw new Error('Queries are not streamed here')
     },
   }
-  const refuse = () => Promise.reject(new Error('What must happen together belongs in one SQL function'))
+  const refuse = () => Promise.reject(new Error('Transactions are not supported here: use one SQL function'))
   const driver: Driver = {
     init: async () => {},
     acquireConnection: async () => connection,

@@ -43,24 +43,24 @@ function composeThought(request: JsonObject): ContentBlock[] {
 
 function composeContent(request: JsonObject, serial: number): ContentBlock[] {
   const last = (request.messages as Turn[]).at(-1)?.content ?? []
-  const asked = last.map(block => String(block.text ?? '')).join(' ')
+  const prompt = last.map(block => String(block.text ?? '')).join(' ')
   const results = last.filter(block => block.type === 'tool_result')
-  const calls = results.length > 0 ? [] : chooseTools(request, asked)
+  const calls = results.length > 0 ? [] : chooseTools(request, prompt)
   if (calls.length > 0) return calls.map((tool, index) => writeCall(tool, `toolu_${serial}_${index}`))
   const { format } = (request.output_config ?? {}) as { format?: JsonObject }
   if (format) return [write(JSON.stringify(instanceOfSchema(format.schema)))]
   if (results.length > 0) return [write(`The results are: ${results.map(readResult).join(' | ')}`)]
   const seen = last.map(block => block.type).join('+')
-  return [write(`Answer to ${seen}: ${asked.slice(0, 80)} The stand-in adds some words, so that a stream has events.`)]
+  return [write(`Answer to ${seen}: ${prompt.slice(0, 80)} The stand-in adds some words, so that a stream has events.`)]
 }
 
 /** Returns the tools that the request requires or that the user's message names. */
-function chooseTools(request: JsonObject, asked: string): JsonObject[] {
+function chooseTools(request: JsonObject, prompt: string): JsonObject[] {
   const tools = (request.tools ?? []) as JsonObject[]
   const choice = (request.tool_choice ?? { type: 'auto' }) as JsonObject
   if (choice.type === 'none') return []
   if (choice.type === 'tool') return tools.filter(tool => tool.name === choice.name)
-  const named = tools.filter(tool => asked.includes(String(tool.name)))
+  const named = tools.filter(tool => prompt.includes(String(tool.name)))
   const chosen = named.length === 0 && choice.type === 'any' ? tools.slice(0, 1) : named
   return choice.disable_parallel_tool_use === true ? chosen.slice(0, 1) : chosen
 }

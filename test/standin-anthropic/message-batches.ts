@@ -32,8 +32,8 @@ export function keepMessageBatches(baseUrl: () => string): MessageBatches {
   const kept = new Map<string, KeptBatch>()
 
   function create(body: unknown): string | ApiError {
-    const asked = (body as { requests: KeptBatch['requests'] }).requests
-    const requests = asked.map(each => ({ ...each, params: spellOut(each.params) as JsonObject }))
+    const given = (body as { requests: KeptBatch['requests'] }).requests
+    const requests = given.map(each => ({ ...each, params: spellOut(each.params) as JsonObject }))
     for (const [i, { params }] of requests.entries()) {
       const error = findShapeError(params)
       if (error !== null) return invalid(`requests.${i}.params.${error}`)

@@ -24,12 +24,12 @@ export function splitTokens(text: string): string[] {
 }
 
 export function composeAnswer(request: JsonObject, scenario: AnswerScenario): Composed {
-  const asked = readPrompt(request)
+  const prompt = readPrompt(request)
   const wanted = typeof request.n === 'number' ? Math.max(1, request.n) : 1
   const count = wanted * countPrompts(request.prompt)
-  const choices = Array.from({ length: count }, (_, index) => composeChoice(request, scenario, asked, index))
+  const choices = Array.from({ length: count }, (_, index) => composeChoice(request, scenario, prompt, index))
   const said = choices.map(choice => countTokens(choice)).reduce((sum, tokens) => sum + tokens, 0)
-  return { choices, promptTokens: Math.max(1, Math.ceil(asked.length / 4)), completionTokens: said }
+  return { choices, promptTokens: Math.max(1, Math.ceil(prompt.length / 4)), completionTokens: said }
 }
 
 /** Returns the text that determines the response: the last user message, or a legacy prompt. */
@@ -52,11 +52,11 @@ export function hashText(text: string): string {
   return Bun.hash(text).toString(16).padStart(16, '0')
 }
 
-function composeChoice(request: JsonObject, scenario: AnswerScenario, asked: string, index: number): ComposedChoice {
-  const toolCalls = nameCalls(scenario.toolCalls ?? chooseCalls(request, scenario, asked), asked)
-  const functionCall = nameCalls(scenario.functionCall ? [scenario.functionCall] : [], asked)[0] ?? null
+function composeChoice(request: JsonObject, scenario: AnswerScenario, prompt: string, index: number): ComposedChoice {
+  const toolCalls = nameCalls(scenario.toolCalls ?? chooseCalls(request, scenario, prompt), prompt)
+  const functionCall = nameCalls(scenario.functionCall ? [scenario.functionCall] : [], prompt)[0] ?? null
   const calls = toolCalls.length > 0 || functionCall !== null || scenario.refusal !== undefined
-  const full = composeContent(request, scenario, asked, index, calls)
+  const full = composeContent(request, scenario, prompt, index, calls)
   const limit = request.max_completion_tokens ?? request.max_tokens
   const tokens = splitTokens(full ?? '')
   const isCut = typeof limit === 'number' && tokens.length > limit
@@ -79,7 +79,7 @@ function finishReasonOf(callsTools: boolean, callsFunction: boolean, isCut: bool
 function composeContent(
   request: JsonObject,
   scenario: AnswerScenario,
-  asked: string,
+  prompt: string,
   index: number,
   calls: boolean,
 ): string | null {
@@ -88,12 +88,12 @@ function composeContent(
   if (scenario.content !== undefined) return scenario.content
   if (calls) return null
   const format = isObject(request.response_format) ? request.response_format : {}
-  if (format.type === 'json_object') return JSON.stringify({ answer: hashText(asked) })
+  if (format.type === 'json_object') return JSON.stringify({ answer: hashText(prompt) })
   if (format.type === 'json_schema' && isObject(format.json_schema)) {
     return JSON.stringify(instanceOfSchema(format.json_schema.schema))
   }
   const variant = index === 0 ? '' : ` This is variant ${index}.`
-  return `Answer ${hashText(asked)} to: ${asked.slice(0, 80)}${variant}\nThe stand-in adds some words, so that a stream has chunks.`
+  return `Answer ${hashText(prompt)} to: ${prompt.slice(0, 80)}${variant}\nThe stand-in adds some words, so that a stream has chunks.`
 }
 
 function nameOf({ name }: JsonObject): string {
@@ -101,19 +101,19 @@ function nameOf({ name }: JsonObject): string {
 }
 
 /** Calls a tool if the request requires one, or if the user's message contains its name. */
-function chooseCalls(request: JsonObject, scenario: AnswerScenario, asked: string): ScriptedToolCall[] {
+function chooseCalls(request: JsonObject, scenario: AnswerScenario, prompt: string): ScriptedToolCall[] {
   if (scenario.content !== undefined || !Array.isArray(request.tools) || request.tool_choice === 'none') return []
   const functions = request.tools.map(tool => tool?.function).filter(isObject)
   const demanded = isObject(request.tool_choice) ? request.tool_choice.function : undefined
   const name = isObject(demanded) ? demanded.name : undefined
-  const named = functions.filter(fn => fn.name === name || asked.includes(nameOf(fn)))
+  const named = functions.filter(fn => fn.name === name || prompt.includes(nameOf(fn)))
   const chosen = named.length === 0 && request.tool_choice === 'required' ? functions.slice(0, 1) : named
   return chosen.map(fn => ({ name: nameOf(fn), arguments: instanceOfSchema(fn.parameters) }))
 }
 
-function nameCalls(calls: ScriptedToolCall[], asked: string): ComposedChoice['toolCalls'] {
+function nameCalls(calls: ScriptedToolCall[], prompt: string): ComposedChoice['toolCalls'] {
   return calls.map((call, position) => ({
-    id: call.id ?? `call_${hashText(`${asked}${position}`)}`,
+    id: call.id ?? `call_${hashText(`${prompt}${position}`)}`,
     name: call.name,
     arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
   }))

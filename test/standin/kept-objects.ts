@@ -6,7 +6,7 @@ export interface KeptObjects {
   files: Map<string, { object: JsonObject; content: Uint8Array }>
   batches: Map<string, JsonObject>
   /** Background responses with the number of times that each was requested. A response completes at the second request. */
-  responses: Map<string, { response: JsonObject; asked: number }>
+  responses: Map<string, { response: JsonObject; timesRead: number }>
   /** Returns the prefix and the next number. */
   nextId(prefix: string): string
 }

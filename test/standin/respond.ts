@@ -122,7 +122,7 @@ function sendPlain(exchange: Exchange, scenario: AnswerScenario): void {
   const { request, kept, serial } = exchange
   if (isResponses(request) && isObject(request.body) && request.body.background === true) {
     const response = writeResponse(request.body, scenario, serial)
-    kept.responses.set(String(response.id), { response, asked: 0 })
+    kept.responses.set(String(response.id), { response, timesRead: 0 })
     sendBody(exchange.response, 200, JSON_HEADERS, JSON.stringify(asUnfinished(response, 'queued')))
     return
   }
@@ -211,7 +211,7 @@ function createContext({ request, flavour, serial }: Exchange, scenario: AnswerS
 function writeEvents(exchange: Exchange, scenario: AnswerScenario): string[] {
   if (isResponses(exchange.request)) {
     const response = writeBody(exchange, scenario)
-    if (response.background === true) exchange.kept.responses.set(String(response.id), { response, asked: 0 })
+    if (response.background === true) exchange.kept.responses.set(String(response.id), { response, timesRead: 0 })
     return writeResponseEvents(response)
   }
   const context = createContext(exchange, scenario)

@@ -57,8 +57,8 @@ export async function startStandin(options: StandinOptions = {}): Promise<Standi
   async function answer(message: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
     const request = recordRequest(message, bytes)
     if (isList(request)) {
-      const asked = { request, response, flavour: options.flavour ?? 'openai', serial: ++serial, onCut() {}, kept }
-      return respond(asked, { kind: 'answer' })
+      const listing = { request, response, flavour: options.flavour ?? 'openai', serial: ++serial, onCut() {}, kept }
+      return respond(listing, { kind: 'answer' })
     }
     recording.add(request)
     response.once('close', () => recording.end(request, response.writableFinished ? 'answered' : 'aborted'))

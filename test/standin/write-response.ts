@@ -124,7 +124,8 @@ export function asUnfinished(response: JsonObject, status: string): JsonObject {
 export function writeStored(method: string, path: string, kept: KeptObjects): JsonObject {
   const id = path.split('/responses/')[1] ?? ''
   const made = kept.responses.get(id)
-  if (made && method === 'GET') return made.asked++ === 0 ? asUnfinished(made.response, 'in_progress') : made.response
+  if (made && method === 'GET')
+    return made.timesRead++ === 0 ? asUnfinished(made.response, 'in_progress') : made.response
   if (id === 'input_tokens') return { object: 'response.input_tokens', input_tokens: 42 }
   if (method === 'DELETE') return { id, object: 'response', deleted: true }
   if (id.endsWith('/input_items')) {

@@ -101,16 +101,16 @@ let answers = 0
 async function sendTwice(table: ProviderTable, { case: { project, tools, extra }, endpoint, mode, sent }: Row) {
   const name = `answer-${++answers}`
   table.answers.set(name, sent)
-  const asked = { endpoint, mode, model: MODELS[project], prompt: `Give me ${name}.`, tools, extra }
-  const first = await sendOnce(table, project, asked)
-  return { first, second: await sendOnce(table, project, asked) }
+  const request = { endpoint, mode, model: MODELS[project], prompt: `Give me ${name}.`, tools, extra }
+  const first = await sendOnce(table, project, request)
+  return { first, second: await sendOnce(table, project, request) }
 }
 
-async function sendOnce({ proxy, keys }: ProviderTable, project: Project, asked: Asked): Promise<Sent> {
-  const { endpoint, mode } = asked
+async function sendOnce({ proxy, keys }: ProviderTable, project: Project, request: Asked): Promise<Sent> {
+  const { endpoint, mode } = request
   const requestId = crypto.randomUUID()
   const sending = { headers: { 'x-request-id': requestId }, signal: AbortSignal.timeout(HANGS_AFTER_MS) }
-  const response = await post(proxy, keys[project], PATHS[endpoint], writeRequest(asked), sending)
+  const response = await post(proxy, keys[project], PATHS[endpoint], writeRequest(request), sending)
   const { status, headers } = response
   const { body, isCut } = await readBody(response)
   const contentType = headers.get('content-type') ?? ''
