@@ -125,15 +125,15 @@ describeOnce('the AI SDK holds conversations', backend => {
      * reports, including warnings.
      */
     async function say(model: Model, messages: Message[], isStreamed: boolean) {
-      const asked = { model, messages, tools, stopWhen: sdk.stepCountIs(3), maxRetries: 0 }
+      const params = { model, messages, tools, stopWhen: sdk.stepCountIs(3), maxRetries: 0 }
       if (!isStreamed) {
-        const { text, steps, response, responseMessages, finishReason, totalUsage } = await sdk.generateText(asked)
+        const { text, steps, response, responseMessages, finishReason, totalUsage } = await sdk.generateText(params)
         const answered = responseMessages ?? response.messages
         return { text, calls: steps.flatMap(step => step.toolCalls), answered, finishReason, usage: totalUsage }
       }
       let failure: unknown
       const result = sdk.streamText({
-        ...asked,
+        ...params,
         onError({ error }: { error: unknown }) {
           failure ??= error
         },
@@ -150,11 +150,11 @@ describeOnce('the AI SDK holds conversations', backend => {
 
     test.each(draw(ways))('at $door with $model, $how', async ({ door, model, how }) => {
       const at = await connect()
-      const asked = doors[door]?.(at, model) as Model
+      const sdkModel = doors[door]?.(at, model) as Model
       const messages: Message[] = []
       const turn = async (content: string) => {
         messages.push({ role: 'user', content })
-        const said = await say(asked, messages, how === 'streamed')
+        const said = await say(sdkModel, messages, how === 'streamed')
         messages.push(...(said.answered as Message[]))
         expect(said).toMatchObject({ finishReason: 'stop', text: expect.stringMatching(/.{10}/) })
         expect(said.usage.outputTokens).toBeGreaterThan(0)
@@ -177,15 +177,15 @@ describeOnce('the AI SDK holds conversations', backend => {
       async ({ door, model }) => {
         const standin = standinOf(model) as Upstreams['openai']
         standin.scriptOnce({ kind: 'cut', after: standin === (upstreams.anthropic as unknown) ? 4 : 5 })
-        const asked = doors[door]?.(await connect(), model) as Model
-        const told: unknown[] = []
-        const onError = ({ error }: { error: unknown }) => void told.push(error)
+        const sdkModel = doors[door]?.(await connect(), model) as Model
+        const errors: unknown[] = []
+        const onError = ({ error }: { error: unknown }) => void errors.push(error)
         const prompt = `Hello ${crypto.randomUUID()}`
-        const { fullStream } = sdk.streamText({ model: asked, prompt, maxRetries: 0, onError })
+        const { fullStream } = sdk.streamText({ model: sdkModel, prompt, maxRetries: 0, onError })
         const kinds: string[] = []
         for await (const { type } of fullStream) kinds.push(type)
         expect(kinds).toContain('text-delta')
-        const [error] = told as Error[]
+        const [error] = errors as Error[]
         // Some versions throw the received error object unchanged.
         expect(error instanceof Error ? error.message : JSON.stringify(error)).toContain('broke off its answer')
       },

@@ -100,15 +100,15 @@ describeOnce('what a message carried comes back', backend => {
     let text = ''
     let own: ResponseInput = input
     for (let step = 0; step < 3; step++) {
-      const asked: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
+      const params: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
         ...{ model, tools, ...fields },
         input: previous ? own : input,
         previous_response_id: before,
       }
       const response: OpenAI.Responses.Response =
         how === 'plain'
-          ? await openai.responses.create(asked)
-          : await openai.responses.stream(asked as Parameters<typeof openai.responses.stream>[0]).finalResponse()
+          ? await openai.responses.create(params)
+          : await openai.responses.stream(params as Parameters<typeof openai.responses.stream>[0]).finalResponse()
       text = response.output_text
       if (previous) before = response.id
       const said = references
@@ -147,14 +147,14 @@ describeOnce('what a message carried comes back', backend => {
     input.push(...(output as ResponseInput), result(call.call_id))
     await responses.create({ model: other, tools, input, store: false })
     const messages = new Anthropic({ ...at, baseURL: proxy.baseUrl.replace(/\/v1$/, '') }).messages
-    const asked = { max_tokens: 500, tools: [{ name: TOOL, input_schema: SCHEMA }] }
+    const params = { max_tokens: 500, tools: [{ name: TOOL, input_schema: SCHEMA }] }
     const said: Anthropic.MessageParam[] = [{ role: 'user', content: question + much }]
-    const { content } = await messages.create({ ...asked, model, messages: said })
+    const { content } = await messages.create({ ...params, model, messages: said })
     expect(JSON.stringify(content)).toContain('"mp1.')
     const use = content.find(({ type }) => type === 'tool_use') as Anthropic.ToolUseBlock
     said.push({ role: 'assistant', content })
     said.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: RESULT }] })
-    await messages.create({ ...asked, model: other, messages: said })
+    await messages.create({ ...params, model: other, messages: said })
     const all = [upstreams.aggregator, upstreams.openai, upstreams.anthropic, upstreams.groq].flatMap(each =>
       each.requests.filter(({ body }) => (body as { model?: string })?.model === other),
     )
@@ -185,9 +185,9 @@ describeOnce('what a message carried comes back', backend => {
     const input: ResponseInput = [{ role: 'user', content: question }]
     const { output } = await openai.responses.create({ model, tools, input })
     input.push(...(output as ResponseInput), { type: 'function_call_output', call_id: 'call_1', output: RESULT })
-    const asked = openai.responses.create({ model, tools, input })
-    if (what.startsWith('whatever')) await expect(asked).rejects.toThrow('400')
-    else expect((await asked).output_text).toBe(LAST_WORD)
+    const response = openai.responses.create({ model, tools, input })
+    if (what.startsWith('whatever')) await expect(response).rejects.toThrow('400')
+    else expect((await response).output_text).toBe(LAST_WORD)
     // The request is sent unchanged; if the error names the provider extras, it is sent again without them.
     expect(upstreams.aggregator.requests).toHaveLength(what.startsWith('whatever') ? 2 : 3)
   })
@@ -196,9 +196,11 @@ describeOnce('what a message carried comes back', backend => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
     let said: Anthropic.ContentBlock[] = []
     for (let step = 0; step < 3; step++) {
-      const asked = { model, max_tokens: 500, messages, tools: [{ name: TOOL, input_schema: SCHEMA }] }
+      const params = { model, max_tokens: 500, messages, tools: [{ name: TOOL, input_schema: SCHEMA }] }
       const message =
-        how === 'plain' ? await anthropic.messages.create(asked) : await anthropic.messages.stream(asked).finalMessage()
+        how === 'plain'
+          ? await anthropic.messages.create(params)
+          : await anthropic.messages.stream(params).finalMessage()
       said = message.content
       const uses = said.filter(block => block.type === 'tool_use')
       messages.push({ role: 'assistant', content: said })
@@ -217,7 +219,7 @@ describeOnce('what a message carried comes back', backend => {
     ),
   )('%s by the AI SDK, %s, as its package for %s does', async (_, how, of, model) => {
     const at = { baseURL: proxy.baseUrl, apiKey }
-    const asked = {
+    const params = {
       model: (of === 'OpenAI' ? createOpenAI(at)(model) : createAnthropic(at)(model)) as LanguageModel,
       prompt: question,
       maxRetries: 0,
@@ -226,7 +228,7 @@ describeOnce('what a message carried comes back', backend => {
         [TOOL]: tool({ description: 'Looks.', inputSchema: jsonSchema(SCHEMA), execute: async () => RESULT }),
       },
     }
-    const text = how === 'plain' ? (await generateText(asked)).text : await streamText(asked).text
+    const text = how === 'plain' ? (await generateText(params)).text : await streamText(params).text
     expect(text).toBe(LAST_WORD)
     expectSteps()
   })
@@ -248,11 +250,11 @@ describeOnce('what a message carried comes back', backend => {
 
   test.each(draw(VENDORS))('%s by Anthropic’s tool runner, %s', async (_, how, model) => {
     const look = betaTool({ name: TOOL, description: 'Looks.', inputSchema: SCHEMA, run: () => RESULT })
-    const asked = { model, max_tokens: 500, messages: [{ role: 'user' as const, content: question }], tools: [look] }
+    const params = { model, max_tokens: 500, messages: [{ role: 'user' as const, content: question }], tools: [look] }
     const last =
       how === 'plain'
-        ? await anthropic.beta.messages.toolRunner(asked)
-        : await anthropic.beta.messages.toolRunner({ ...asked, stream: true }).runUntilDone()
+        ? await anthropic.beta.messages.toolRunner(params)
+        : await anthropic.beta.messages.toolRunner({ ...params, stream: true }).runUntilDone()
     expect(last.content).toContainEqual(expect.objectContaining({ type: 'text', text: LAST_WORD }))
     expectSteps()
   })

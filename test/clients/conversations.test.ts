@@ -115,14 +115,14 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       const one = await client.responses.stream({ model, input }).finalResponse()
       const [item] = one.output.filter(({ type }) => type === 'message')
       const named = { type: 'item_reference' as const, id: String(item?.id) }
-      const asked = {
+      const params = {
         model,
         input: [{ role: 'user' as const, content: input }, named, { role: 'user' as const, content: 'And?' }],
       }
-      const { response } = await client.responses.create(asked).withResponse()
+      const { response } = await client.responses.create(params).withResponse()
       expect(lastAsked(model)).toContain(JSON.stringify(one.output_text).slice(1, -1))
       expect(response.headers.get('x-proxy-cache')).toBe('MISS')
-      const again = await client.responses.create(asked).withResponse()
+      const again = await client.responses.create(params).withResponse()
       expect(again.response.headers.get('x-proxy-cache')).toBe('HIT')
     })
 
@@ -152,10 +152,10 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       const one = await create({ model: MODELS[0], input: hello() })
       const item = one.output[0]?.id ?? ''
       for (const by of [await connect(), await connect(`p-${crypto.randomUUID()}`)]) {
-        const asked = { model: MODELS[0], input: 'And?' }
-        await expect(create({ ...asked, previous_response_id: one.id }, by)).rejects.toMatchObject(NOT_FOUND)
+        const params = { model: MODELS[0], input: 'And?' }
+        await expect(create({ ...params, previous_response_id: one.id }, by)).rejects.toMatchObject(NOT_FOUND)
         const input = [{ type: 'item_reference' as const, id: item }]
-        await expect(create({ ...asked, input }, by)).rejects.toMatchObject({ status: 404, param: 'input[0].id' })
+        await expect(create({ ...params, input }, by)).rejects.toMatchObject({ status: 404, param: 'input[0].id' })
         await expect(by.responses.retrieve(one.id)).rejects.toMatchObject({ status: 404 })
         await expect(by.responses.inputItems.list(one.id)).rejects.toMatchObject({ status: 404 })
         await expect(by.responses.delete(one.id)).rejects.toMatchObject({ status: 404 })
@@ -168,8 +168,8 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       const one = await create({ model: MODELS[0], input: hello(), store: false })
       expect(one).toMatchObject({ store: false })
       await expect(client.responses.retrieve(one.id)).rejects.toMatchObject({ status: 404 })
-      const asked = { model: MODELS[0], input: 'And?', previous_response_id: one.id }
-      await expect(create(asked)).rejects.toMatchObject(NOT_FOUND)
+      const params = { model: MODELS[0], input: 'And?', previous_response_id: one.id }
+      await expect(create(params)).rejects.toMatchObject(NOT_FOUND)
       expect(await proxy.query(`select from stored_responses where id = '${one.id}'`)).toHaveLength(0)
     })
 

@@ -91,8 +91,11 @@ describeOnce('files and batches', backend => {
       const [one, another] = [await upload(), await upload()]
       const ask = async (file_id: string) => {
         const content = [{ type: 'file' as const, file: { file_id } }]
-        const asked = client.chat.completions.create({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })
-        return (await asked.withResponse()).response.headers.get('x-proxy-cache')
+        const completion = client.chat.completions.create({
+          model: 'gpt-4o-mini',
+          messages: [{ role: 'user', content }],
+        })
+        return (await completion.withResponse()).response.headers.get('x-proxy-cache')
       }
       expect(await ask(one.id)).toBe('MISS')
       expect(await ask(one.id)).toBe('HIT')
@@ -101,8 +104,8 @@ describeOnce('files and batches', backend => {
 
     test('a batch: started, seen to its end, its answers read, its tokens recorded once', async () => {
       const file = await upload(client, 3)
-      const asked = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
-      const batch = await client.batches.create({ ...asked, metadata: { user_id: 'x'.repeat(200) } })
+      const params = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
+      const batch = await client.batches.create({ ...params, metadata: { user_id: 'x'.repeat(200) } })
       expect(batch).toMatchObject({ object: 'batch', status: 'validating', input_file_id: file.id })
       expect((await client.batches.retrieve(batch.id)).status).toBe('in_progress')
       const [done] = (await client.batches.list()).data
@@ -170,7 +173,7 @@ describeOnce('files and batches', backend => {
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: [{ type: 'input_file', file_id }] }]
     const messages = [{ role: 'user' as const, content: [{ type: 'file' as const, file: { file_id } }] }]
     const source = { type: 'file' as const, file_id }
-    const asked = { model, messages: [{ role: 'user' as const, content: [{ type: 'document' as const, source }] }] }
+    const params = { model, messages: [{ role: 'user' as const, content: [{ type: 'document' as const, source }] }] }
     const filler = 'word '.repeat(60_000)
     return [
       () => by.chat.completions.create({ model, messages }),
@@ -179,8 +182,8 @@ describeOnce('files and batches', backend => {
       () => by.responses.create({ model, input }),
       () => by.responses.create({ model, input, store: false, stream: true }),
       () => by.responses.inputTokens.count({ model, input }),
-      () => anthropic.beta.messages.create({ ...asked, max_tokens: 5 }),
-      () => anthropic.beta.messages.countTokens(asked),
+      () => anthropic.beta.messages.create({ ...params, max_tokens: 5 }),
+      () => anthropic.beta.messages.countTokens(params),
       () => by.post('/images/edits', { body: { model: 'gpt-image-1', prompt: 'x', images: [{ file_id }] } }),
       async () => {
         const line = batchLine({ model, messages }).replaceAll('file_id', '\\u0066ile_id')
@@ -277,14 +280,14 @@ describeOnce('files and batches', backend => {
     const file_id = 'file-\u0000'
     await proxy.query(`update projects set cache_feedback = 'any'`)
     const messages = [{ role: 'user' as const, content: [{ type: 'file' as const, file: { file_id } }] }]
-    const asked = [
+    const requests = [
       () => client.files.list({ after: file_id }),
       () => client.files.list({ purpose: '\u0000' }),
       () => start(file_id),
       () => client.chat.completions.create({ model: 'openai/gpt-4o-mini', messages }),
       () => client.post('/cache/feedback', { body: { request_id: '\u0000', verdict: 'right' } }),
     ]
-    for (const ask of asked) await expect(ask()).rejects.toMatchObject({ status: 400 })
+    for (const ask of requests) await expect(ask()).rejects.toMatchObject({ status: 400 })
   })
 
   test('what is wrong is told', async () => {

@@ -56,10 +56,10 @@ describeOnce('what names no model', backend => {
     new OpenAI({ baseURL: root + base, apiKey, maxRetries: 0, defaultHeaders })
 
   /** Returns the vendors that received requests. */
-  const asked = () => ALL.filter(name => upstreams[name].requests.length > 0)
+  const listCalledVendors = () => ALL.filter(name => upstreams[name].requests.length > 0)
   /** Checks that only this vendor received requests, with the project's key for it. */
   function expectAlone(upstream: Upstream): void {
-    expect(asked()).toEqual([upstream])
+    expect(listCalledVendors()).toEqual([upstream])
     const credentials = upstreams[upstream].requests.map(({ headers }) => headers['x-api-key'] ?? headers.authorization)
     const own = upstream === 'anthropic' ? SECRETS.anthropic : `Bearer ${SECRETS[upstream]}`
     expect(new Set(credentials)).toEqual(new Set([own]))
@@ -174,7 +174,7 @@ describeOnce('what names no model', backend => {
       ours.delete(one.id),
     ])
     for (const attempt of attempts) expect(attempt).toMatchObject({ status: 'rejected', reason: { status: 404 } })
-    expect(asked()).toEqual([])
+    expect(listCalledVendors()).toEqual([])
   })
 
   test('another project has none of Anthropic’s files, in the same account', async () => {
@@ -188,7 +188,7 @@ describeOnce('what names no model', backend => {
     const content = [{ type: 'document', source }] as never
     const asking = messages.create({ model: 'claude-haiku-4-5', max_tokens: 9, messages: [{ role: 'user', content }] })
     await expect(asking).rejects.toMatchObject({ status: 404 })
-    expect(asked()).toEqual([])
+    expect(listCalledVendors()).toEqual([])
   })
 
   test('without Anthropic’s key its client’s file goes nowhere, and is told why in its form', async () => {
@@ -209,7 +209,7 @@ describeOnce('what names no model', backend => {
     }
     expect(await listed(files.list())).toEqual([])
     await expect(anthropicOf(await proxy.createKey({ type: 'test' })).files.upload({ file })).rejects.toThrow('sandbox')
-    expect(asked()).toEqual([])
+    expect(listCalledVendors()).toEqual([])
   })
 
   const line = (model: string) =>
@@ -238,7 +238,7 @@ describeOnce('what names no model', backend => {
       const upload = files.create({ file: await toFile(input(...models), 'in.jsonl'), purpose: 'batch' })
       if (!ALL.some(name => name === goesTo)) {
         await expect(upload).rejects.toMatchObject({ message: expect.stringContaining(goesTo) })
-        return expect(asked()).toEqual([])
+        return expect(listCalledVendors()).toEqual([])
       }
       const { id } = await upload
       const asking = { input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
@@ -272,7 +272,7 @@ describeOnce('what names no model', backend => {
     await expect(groqs.batches.create({ ...asking, input_file_id: ids.openai ?? '' })).rejects.toThrow('404')
     await expect(openAiOf(key, '/v1beta/openai').files.list()).rejects.toThrow('404')
     await expect(openAiOf(await open(['openai']), '/openai/v1', GROQS).files.list()).rejects.toThrow('404')
-    expect(asked()).toEqual([])
+    expect(listCalledVendors()).toEqual([])
   })
 
   /** Endpoints that accept a request without a model. */
@@ -302,11 +302,11 @@ describeOnce('what names no model', backend => {
       ['/anthropic/v1', {}],
     ] as const) {
       const sent = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers }
-      const told = { method, headers: sent, ...(body ? { body: JSON.stringify(body) } : {}) }
-      const { status, json } = await readAnswer(await fetch(root + base + path, told))
+      const request = { method, headers: sent, ...(body ? { body: JSON.stringify(body) } : {}) }
+      const { status, json } = await readAnswer(await fetch(root + base + path, request))
       if (method === 'GET' && path === '/batches') expect(status).toBe(404)
       expect([status >= 400 && status < 500, typeof json.error.message]).toEqual([true, 'string'])
     }
-    expect(asked()).toEqual([])
+    expect(listCalledVendors()).toEqual([])
   })
 })

@@ -53,10 +53,10 @@ describeOnce('message batches', backend => {
   }
 
   async function resultsOf(id: string): Promise<string[]> {
-    const told: string[] = []
+    const results: string[] = []
     for await (const { custom_id, result } of await client.messages.batches.results(id))
-      told.push(`${custom_id} ${result.type}`)
-    return told
+      results.push(`${custom_id} ${result.type}`)
+    return results
   }
 
   async function listed(by: Anthropic, query: Anthropic.Messages.BatchListParams = {}): Promise<string[]> {
@@ -101,8 +101,8 @@ describeOnce('message batches', backend => {
     const [haiku] = records
     expect(haiku?.usd).toBeCloseTo(((haiku?.prompt ?? 0) * 1 + (haiku?.answered ?? 0) * 5) / 2 / 1e6, 9)
     expect(await counted()).toBe(4)
-    const asked = upstreams.anthropic.requests.map(({ headers }) => headers['x-api-key'])
-    expect(new Set(asked)).toEqual(new Set(['sk-ant-shared']))
+    const usedKeys = upstreams.anthropic.requests.map(({ headers }) => headers['x-api-key'])
+    expect(new Set(usedKeys)).toEqual(new Set(['sk-ant-shared']))
   })
 
   test('what a client leaves unread is recorded all the same', async () => {
@@ -249,22 +249,25 @@ describeOnce('message batches', backend => {
     test.each([
       ['one model', [one('a'), one('b')]],
       ['several models', [one('a'), one('b', 'claude-opus-4-5')]],
-    ])('reserved at half the price for %s, settled by its results; what is too dear is not begun', async (_, asked) => {
-      const least = asked.reduce((sum, request) => sum + mostUsd(request), 0)
-      const budget = await setBudget(least / 4)
-      await expect(create(asked)).rejects.toMatchObject({ status: 429 })
-      expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0 })
-      await setBudget(1)
-      const { id } = await create(asked)
-      expect((await standOf(budget))?.reserved).toBeGreaterThan(least / 2)
-      await ended(id)
-      expect((await standOf(budget))?.spent).toBe(0)
-      await resultsOf(id)
-      const usd = (await recorded()).reduce((sum, record) => sum + record.usd, 0)
-      expect(usd).toBeGreaterThan(0)
-      const { spent = 0, reserved } = (await standOf(budget)) ?? {}
-      expect([spent, reserved]).toEqual([expect.closeTo(usd, 9), 0])
-    })
+    ])(
+      'reserved at half the price for %s, settled by its results; what is too dear is not begun',
+      async (_, requests) => {
+        const least = requests.reduce((sum, request) => sum + mostUsd(request), 0)
+        const budget = await setBudget(least / 4)
+        await expect(create(requests)).rejects.toMatchObject({ status: 429 })
+        expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0 })
+        await setBudget(1)
+        const { id } = await create(requests)
+        expect((await standOf(budget))?.reserved).toBeGreaterThan(least / 2)
+        await ended(id)
+        expect((await standOf(budget))?.spent).toBe(0)
+        await resultsOf(id)
+        const usd = (await recorded()).reduce((sum, record) => sum + record.usd, 0)
+        expect(usd).toBeGreaterThan(0)
+        const { spent = 0, reserved } = (await standOf(budget)) ?? {}
+        expect([spent, reserved]).toEqual([expect.closeTo(usd, 9), 0])
+      },
+    )
 
     test('each model is paid from its own budget, and all of them from the tag’s', async () => {
       const tagged = await setBudget(1, `, of_tag => 'team=batches'`)

@@ -100,9 +100,9 @@ describeOnce('Anthropic’s package asks for messages', backend => {
     test('calls a tool, and goes on with what it came to', async () => {
       const body = { ...ask(model, `get_weather ${crypto.randomUUID()}`), tools: [WEATHER] }
       body.tool_choice = { type: 'tool', name: 'get_weather' }
-      const asked = await client.messages.stream(body).finalMessage()
-      expect(asked.stop_reason).toBe('tool_use')
-      const call = asked.content.find(block => block.type === 'tool_use')
+      const first = await client.messages.stream(body).finalMessage()
+      expect(first.stop_reason).toBe('tool_use')
+      const call = first.content.find(block => block.type === 'tool_use')
       if (!call) throw new Error('no call')
       expect(call.input).toMatchObject({ place: expect.any(String) })
       const { answer } = await create({
@@ -110,7 +110,7 @@ describeOnce('Anthropic’s package asks for messages', backend => {
         tool_choice: { type: 'auto' },
         messages: [
           ...body.messages,
-          { role: 'assistant', content: JSON.parse(JSON.stringify(asked.content, dropParsed)) },
+          { role: 'assistant', content: JSON.parse(JSON.stringify(first.content, dropParsed)) },
           { role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: 'Sunny' }] },
         ],
       })
@@ -204,17 +204,20 @@ describeOnce('Anthropic’s package asks for messages', backend => {
     [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }], tool_choice: { type: 'any' } }, 'tools[0].type'],
     [{ container: 'c_1' }, 'container'],
   ])('a model that can only be translated for refuses %j', async (fields, param) => {
-    const asked = client.messages.create({ ...ask('openai/gpt-4o-mini'), ...fields } as MessageCreateParamsNonStreaming)
-    await expect(asked).rejects.toThrow(param)
-    await expect(asked).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' })
+    const rejected = client.messages.create({
+      ...ask('openai/gpt-4o-mini'),
+      ...fields,
+    } as MessageCreateParamsNonStreaming)
+    await expect(rejected).rejects.toThrow(param)
+    await expect(rejected).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' })
   })
 
   test.each(['claude-haiku-4-5', 'openai/gpt-4o-mini'])('an upstream’s own error of %s is Anthropic’s', async model => {
     upstreams.aggregator.scriptOnce({ kind: 'error', status: 402, message: 'No credits.' })
     upstreams.anthropic.scriptOnce({ kind: 'error', status: 402, type: 'billing_error', message: 'No credits.' })
-    const asked = client.messages.create(ask(model))
-    await expect(asked).rejects.toMatchObject({ status: 402, type: 'billing_error' })
-    await expect(asked).rejects.toThrow('No credits.')
+    const rejected = client.messages.create(ask(model))
+    await expect(rejected).rejects.toMatchObject({ status: 402, type: 'billing_error' })
+    await expect(rejected).rejects.toThrow('No credits.')
   })
 
   test.each(['claude-haiku-4-5', 'openai/gpt-4o-mini'])('a stream of %s that breaks off is an error', async model => {

@@ -141,15 +141,15 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
         let own: ResponseInput = input
         let before: string | null = null
         for (let step = 0; step < 4; step++) {
-          const asked: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
+          const params: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
             ...{ model: MODEL, tools, ...fields },
             input: previous ? own : input,
             previous_response_id: before,
           }
           const response: Response =
             how === 'plain'
-              ? await client.responses.create(asked)
-              : await client.responses.stream(asked as Parameters<typeof client.responses.stream>[0]).finalResponse()
+              ? await client.responses.create(params)
+              : await client.responses.stream(params as Parameters<typeof client.responses.stream>[0]).finalResponse()
           expect(response.previous_response_id).toBe(before)
           if (previous) before = response.id
           const call = response.output.find(({ type }) => type === 'function_call') as { call_id?: string } | undefined
@@ -172,14 +172,14 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       const messages: ModelMessage[] = []
       for (const said of [question, 'And now?']) {
         messages.push({ role: 'user', content: said })
-        const asked = {
+        const params = {
           model: createOpenAI({ baseURL: proxy.baseUrl, apiKey })(MODEL),
           ...{ messages, maxRetries: 0, stopWhen: stepCountIs(5) },
           tools: {
             [TOOL]: tool({ description: 'Looks.', inputSchema: jsonSchema(SCHEMA), execute: async () => 'Blue.' }),
           },
         }
-        const answer = how === 'plain' ? await generateText(asked) : streamText(asked)
+        const answer = how === 'plain' ? await generateText(params) : streamText(params)
         expect((await answer.text).length).toBeGreaterThan(5)
         messages.push(...(await answer.responseMessages))
       }
@@ -211,7 +211,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       upstreams.aggregator.script(thinkInMessages())
       const anthropic = new Anthropic({ baseURL: proxy.baseUrl.replace(/\/v1$/, ''), apiKey, maxRetries: 0 })
       const look = betaTool({ name: TOOL, description: 'Looks.', inputSchema: SCHEMA, run: () => 'Blue.' })
-      const asked = {
+      const params = {
         model: MODEL,
         max_tokens: 500,
         messages: [{ role: 'user' as const, content: question }],
@@ -219,10 +219,10 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       }
       const last =
         how === 'plain'
-          ? await anthropic.beta.messages.toolRunner(asked)
-          : await anthropic.beta.messages.toolRunner({ ...asked, stream: true }).runUntilDone()
+          ? await anthropic.beta.messages.toolRunner(params)
+          : await anthropic.beta.messages.toolRunner({ ...params, stream: true }).runUntilDone()
       expect(last.content).toContainEqual(expect.objectContaining({ type: 'text', text: LAST_WORD }))
-      const { input_tokens } = await anthropic.messages.countTokens({ model: MODEL, messages: asked.messages })
+      const { input_tokens } = await anthropic.messages.countTokens({ model: MODEL, messages: params.messages })
       expect(input_tokens).toBeGreaterThan(3)
       const loop = {
         model: createAnthropic({ baseURL: proxy.baseUrl, apiKey })(MODEL),
@@ -246,7 +246,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
 
     test('what was said before one that does not exist, or is another’s, reaches nobody', async () => {
       const { id, output } = await client.responses.create({ model: MODEL, tools, input: question })
-      const asked = upstreams.aggregator.requests.length
+      const countBefore = upstreams.aggregator.requests.length
       for (const of of [project, `p-${crypto.randomUUID()}`]) {
         const other = new OpenAI({
           ...{ baseURL: proxy.baseUrl, maxRetries: 0 },
@@ -261,7 +261,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
         await expect(other.responses.delete(id)).rejects.toMatchObject({ status: 404 })
         await expect(other.responses.inputItems.list(id)).rejects.toMatchObject({ status: 404 })
       }
-      expect(upstreams.aggregator.requests).toHaveLength(asked)
+      expect(upstreams.aggregator.requests).toHaveLength(countBefore)
       expect((await client.responses.retrieve(id)).output).toEqual(output)
       const events = await client.responses.retrieve(id, { stream: true })
       const types = []
@@ -306,7 +306,8 @@ describeOnce('what is made in the background under a key that projects share', b
       model: string
       input: string
     })
-  const asked = () => upstreams.aggregator.requests.map(({ method, path }) => `${method} ${path.replace('/v1', '')}`)
+  const listRequests = () =>
+    upstreams.aggregator.requests.map(({ method, path }) => `${method} ${path.replace('/v1', '')}`)
 
   test.each([{}, { store: false }])('is polled until it is whole %j', async more => {
     const { id, status } = await start(more)
@@ -316,7 +317,7 @@ describeOnce('what is made in the background under a key that projects share', b
     expect([whole.status, whole.output_text]).toEqual(['completed', expect.stringContaining(question)])
     expect(await client.responses.retrieve(id)).toEqual(whole)
     // The completed response is stored, unless `store` is false.
-    expect(asked().slice(1)).toEqual(Array(more.store === false ? 3 : 2).fill(`GET /responses/${id}`))
+    expect(listRequests().slice(1)).toEqual(Array(more.store === false ? 3 : 2).fill(`GET /responses/${id}`))
     const kept = JSON.stringify(await proxy.query(`select * from stored_responses where id = '${id}'`))
     expect(kept.includes(question)).toBe(more.store !== false)
     const stranger = await connect()
@@ -333,7 +334,7 @@ describeOnce('what is made in the background under a key that projects share', b
     expect(last?.body).not.toHaveProperty('previous_response_id')
     expect((await client.responses.inputItems.list(id)).data).toHaveLength(1)
     await client.responses.delete(id)
-    expect(asked().at(-1)).toBe(`DELETE /responses/${id}`)
+    expect(listRequests().at(-1)).toBe(`DELETE /responses/${id}`)
     await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
   })
 
@@ -358,22 +359,22 @@ describeOnce('what is made in the background under a key that projects share', b
       JSON.stringify(await proxy.query(`select * from stored_responses where id = '${id}'`)).includes(question),
     ).toBe(store)
     expect((await client.responses.retrieve(id)).id).toBe(id)
-    expect(asked().slice(1)).toHaveLength(store ? 0 : 1)
+    expect(listRequests().slice(1)).toHaveLength(store ? 0 : 1)
   })
 
   test('costs what its provider says of it in the end, whether or not anybody fetches it', async () => {
     await start({ service_tier: 'default' })
     await proxy.settle()
-    const told = () =>
+    const readUsage = () =>
       proxy.query<{ estimated: string | null; usd: number }>(
         `select cost_estimated as estimated, cost_usd::float8 as usd from usage_records where project_id = find_project('${project}')`,
       )
-    const [estimated] = await told()
+    const [estimated] = await readUsage()
     expect(estimated?.estimated).toBe('not_reported')
     const following = await startProxy({ ...options, reconcileEveryMs: 100 })
-    await waitUntil('the provider reported the usage', async () => (await told())[0]?.estimated === null)
+    await waitUntil('the provider reported the usage', async () => (await readUsage())[0]?.estimated === null)
     await following.stop()
-    expect((await told())[0]?.usd).not.toBe(estimated?.usd)
+    expect((await readUsage())[0]?.usd).not.toBe(estimated?.usd)
   })
 
   test('is cancelled where it is made', async () => {
@@ -384,7 +385,7 @@ describeOnce('what is made in the background under a key that projects share', b
     expect((await client.responses.cancel(id)).status).toBe('cancelled')
     // A second cancellation returns the result without a request to the provider.
     expect((await client.responses.cancel(id)).status).toBe('cancelled')
-    expect(asked().slice(1)).toEqual([`POST /responses/${id}/cancel`])
+    expect(listRequests().slice(1)).toEqual([`POST /responses/${id}/cancel`])
     const { id: other } = await client.responses.create({ model: MODEL, input: question })
     await expect(client.responses.cancel(other)).rejects.toMatchObject({ status: 400 })
   })

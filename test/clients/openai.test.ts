@@ -142,14 +142,14 @@ describeOnce('the official openai client', backend => {
     })
 
     test.each([false, true])('a tool call, streamed: %s', async stream => {
-      const asked = {
+      const params = {
         ...ask(`Is it raining in Oslo? Call get_weather (${stream}).`),
         tools: [WEATHER],
         tool_choice: 'required' as const,
       }
       const completion: ChatCompletion = stream
-        ? await client.chat.completions.stream(asked).finalChatCompletion()
-        : await client.chat.completions.create(asked)
+        ? await client.chat.completions.stream(params).finalChatCompletion()
+        : await client.chat.completions.create(params)
       const [choice] = completion.choices
       expect(choice?.finish_reason).toBe('tool_calls')
       const [call] = choice?.message.tool_calls ?? []
@@ -181,10 +181,10 @@ describeOnce('the official openai client', backend => {
           },
         },
       }
-      const asked = { ...ask(`And in Bergen? Call get_weather (${stream}).`), tools: [runnable] }
+      const params = { ...ask(`And in Bergen? Call get_weather (${stream}).`), tools: [runnable] }
       const said = stream
-        ? await client.chat.completions.runTools({ ...asked, stream }).finalContent()
-        : await client.chat.completions.runTools({ ...asked, stream }).finalContent()
+        ? await client.chat.completions.runTools({ ...params, stream }).finalContent()
+        : await client.chat.completions.runTools({ ...params, stream }).finalContent()
       expect(called.length).toBe(1)
       expect(said).toMatch(type === 'project' ? /^It rains\.$/ : /rain/)
     })
@@ -223,9 +223,9 @@ describeOnce('the official openai client', backend => {
     })
 
     test('embeddings, the same ones from the cache', async () => {
-      const asked = { model: 'openai/text-embedding-3-small', input: ['a stone', 'a bird'], dimensions: 64 }
-      const first = await client.embeddings.create(asked).withResponse()
-      const second = await client.embeddings.create(asked).withResponse()
+      const params = { model: 'openai/text-embedding-3-small', input: ['a stone', 'a bird'], dimensions: 64 }
+      const first = await client.embeddings.create(params).withResponse()
+      const second = await client.embeddings.create(params).withResponse()
       expect(first.data.data.map(({ embedding }) => embedding.length)).toEqual([64, 64])
       expect(second.data).toEqual(first.data)
       expect([first, second].map(({ response }) => response.headers.get('x-proxy-cache'))).toEqual(['MISS', 'HIT'])
@@ -338,7 +338,7 @@ describeOnce('the official openai client', backend => {
     /** Returns the error of a request that must fail. */
     async function fail(request: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
       const error = await request.then(
-        () => new Error('The request was answered'),
+        () => new Error('The request succeeded'),
         (thrown: unknown) => thrown,
       )
       if (error instanceof OpenAI.APIError) return error

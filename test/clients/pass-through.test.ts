@@ -71,15 +71,15 @@ describeOnce('what is passed on', backend => {
     beforeEach(() => storeKey(stores, project, 'openai', 'sk-own'))
 
     test('pictures, with what they used', async () => {
-      const asked = { model: 'gpt-image-1', prompt: 'a point', n: 2, invented: 1 } as const
-      const { data, response } = await client.images.generate(asked).withResponse()
+      const params = { model: 'gpt-image-1', prompt: 'a point', n: 2, invented: 1 } as const
+      const { data, response } = await client.images.generate(params).withResponse()
       expect(data.data).toHaveLength(2)
       expect(data.usage?.output_tokens).toBe(1_056)
       expect(about(response)).toEqual(['MISS', '0.04231', null, 'openai'])
       const [request] = upstreams.openai.requests
       expect(request?.path).toBe('/v1/images/generations')
       expect(request?.headers.authorization).toBe('Bearer sk-own')
-      expect(JSON.parse(request?.bodyText ?? '')).toEqual(asked)
+      expect(JSON.parse(request?.bodyText ?? '')).toEqual(params)
       expect(await records()).toEqual([
         expect.objectContaining({
           endpoint: 'images/generations',
@@ -107,8 +107,8 @@ describeOnce('what is passed on', backend => {
     })
 
     test('pictures as they come', async () => {
-      const asked = { model: 'gpt-image-1', prompt: 'a point', stream: true, partial_images: 2 } as const
-      const { data, response } = await client.images.generate(asked).withResponse()
+      const params = { model: 'gpt-image-1', prompt: 'a point', stream: true, partial_images: 2 } as const
+      const { data, response } = await client.images.generate(params).withResponse()
       const types: string[] = []
       for await (const event of data) types.push(event.type)
       expect(types).toEqual([
@@ -137,19 +137,19 @@ describeOnce('what is passed on', backend => {
     })
 
     test('speech, byte for byte, and again from the cache', async () => {
-      const asked = { model: 'gpt-4o-mini-tts', voice: 'alloy', input: `Hello ${project}` } as const
-      const first = await client.audio.speech.create(asked)
+      const params = { model: 'gpt-4o-mini-tts', voice: 'alloy', input: `Hello ${project}` } as const
+      const first = await client.audio.speech.create(params)
       const bytes = Buffer.from(await first.arrayBuffer())
       expect(bytes).toHaveLength(10_000)
       // The response has no usage, so the cost is the upper bound, both in the headers and in the record.
       const [{ cost_usd = '' } = {}] = await records()
       expect(about(first)).toEqual(['MISS', cost_usd.replace(/0+$/, ''), null, 'openai'])
       expect(Number(cost_usd)).toBeGreaterThan(0)
-      const again = await client.audio.speech.create(asked)
+      const again = await client.audio.speech.create(params)
       expect(Buffer.from(await again.arrayBuffer()).equals(bytes)).toBe(true)
       expect(about(again)).toEqual(['HIT', '0', null, 'openai'])
       expect(again.headers.get('content-type')).toBe('audio/mpeg')
-      const other = await client.audio.speech.create({ ...asked, voice: 'ash' })
+      const other = await client.audio.speech.create({ ...params, voice: 'ash' })
       expect(about(other)[0]).toBe('MISS')
       await other.arrayBuffer()
       expect(upstreams.openai.requests).toHaveLength(2)
@@ -206,8 +206,8 @@ describeOnce('what is passed on', backend => {
 
     test('what failed for the first is asked again for the others, and told to all in the end', async () => {
       upstreams.openai.script({ kind: 'error', status: 400, message: 'No such voice.', firstByteDelayMs: 100 })
-      const asked = Array.from({ length: 3 }, () => client.audio.speech.create(said('Failing')))
-      for (const attempt of await Promise.allSettled(asked)) {
+      const attempts = Array.from({ length: 3 }, () => client.audio.speech.create(said('Failing')))
+      for (const attempt of await Promise.allSettled(attempts)) {
         expect(attempt).toMatchObject({ status: 'rejected', reason: { status: 400 } })
       }
       upstreams.openai.reset()
@@ -230,9 +230,9 @@ describeOnce('what is passed on', backend => {
 
     test('speech that is too long to be kept is passed on all the same', async () => {
       upstreams.openai.script({ kind: 'answer', contentChars: 5_000_000 })
-      const asked = { model: 'tts-1', voice: 'alloy', input: 'a novel' } as const
+      const params = { model: 'tts-1', voice: 'alloy', input: 'a novel' } as const
       for (let i = 0; i < 2; i++) {
-        const answer = await client.audio.speech.create(asked)
+        const answer = await client.audio.speech.create(params)
         expect(about(answer)[0]).toBe('MISS')
         expect((await answer.arrayBuffer()).byteLength).toBe(5_000_000)
       }
@@ -253,10 +253,10 @@ describeOnce('what is passed on', backend => {
 
     test('speech that breaks off is no whole file, and is not kept', async () => {
       upstreams.openai.script({ kind: 'cut', after: 1 })
-      const asked = { model: 'tts-1', voice: 'alloy', input: `cut ${project}` } as const
-      await expect(client.audio.speech.create(asked).then(answer => answer.arrayBuffer())).rejects.toThrow()
+      const params = { model: 'tts-1', voice: 'alloy', input: `cut ${project}` } as const
+      await expect(client.audio.speech.create(params).then(answer => answer.arrayBuffer())).rejects.toThrow()
       upstreams.openai.reset()
-      const whole = await client.audio.speech.create(asked)
+      const whole = await client.audio.speech.create(params)
       expect(about(whole)[0]).toBe('MISS')
       expect((await whole.arrayBuffer()).byteLength).toBe(10_000)
     })
@@ -284,14 +284,14 @@ describeOnce('what is passed on', backend => {
     })
 
     test('moderations cost nothing, and are cached', async () => {
-      const asked = { input: ['kill', 'hello', project] }
-      const { data, response } = await client.moderations.create(asked).withResponse()
+      const params = { input: ['kill', 'hello', project] }
+      const { data, response } = await client.moderations.create(params).withResponse()
       expect(data.results.map(({ flagged }) => flagged)).toEqual([true, false, false])
       expect(about(response)).toEqual(['MISS', '0', null, 'openai'])
-      const again = await client.moderations.create(asked).withResponse()
+      const again = await client.moderations.create(params).withResponse()
       expect(again.data).toEqual(data)
       expect(about(again.response)).toEqual(['HIT', '0', null, 'openai'])
-      const fresh = await client.moderations.create(asked, { headers: { 'cache-control': 'no-store' } }).withResponse()
+      const fresh = await client.moderations.create(params, { headers: { 'cache-control': 'no-store' } }).withResponse()
       expect(about(fresh.response)[0]).toBe('MISS')
       expect((await records()).map(({ model }) => model)).toEqual(Array(3).fill('omni-moderation-latest'))
     })
@@ -304,8 +304,8 @@ describeOnce('what is passed on', backend => {
 
     test('an error of OpenAI’s keeps its words, and does not count', async () => {
       upstreams.openai.script({ kind: 'error', status: 400, message: 'No such voice.' })
-      const asked = client.audio.speech.create({ model: 'tts-1', voice: 'nobody', input: 'Hello' })
-      await expect(asked).rejects.toThrow('400 No such voice.')
+      const rejected = client.audio.speech.create({ model: 'tts-1', voice: 'nobody', input: 'Hello' })
+      await expect(rejected).rejects.toThrow('400 No such voice.')
       upstreams.openai.script({ kind: 'error', status: 401, message: 'Incorrect API key provided: sk-own.' })
       await expect(client.moderations.create({ input: 'x' })).rejects.toThrow('[redacted]')
       expect(await countRequests()).toBe(0)
@@ -346,16 +346,16 @@ describeOnce('what is passed on', backend => {
           headers: { authorization: `Bearer ${client.apiKey}`, 'content-type': type },
           body,
         })
-      const told = async (asked: Promise<Response>) => {
-        const answer = await asked
+      const rejectionOf = async (response: Promise<Response>) => {
+        const answer = await response
         return [answer.status, ((await answer.json()) as { error: { param: string | null } }).error.param]
       }
-      expect(await told(post('/audio/speech', '{"input":"x"}'))).toEqual([400, 'model'])
-      expect(await told(post('/audio/speech', 'x=1', 'application/x-www-form-urlencoded'))).toEqual([
+      expect(await rejectionOf(post('/audio/speech', '{"input":"x"}'))).toEqual([400, 'model'])
+      expect(await rejectionOf(post('/audio/speech', 'x=1', 'application/x-www-form-urlencoded'))).toEqual([
         415,
         'Content-Type',
       ])
-      expect(await told(post('/audio/speech', '--b--', 'multipart/form-data; boundary=b'))).toEqual([
+      expect(await rejectionOf(post('/audio/speech', '--b--', 'multipart/form-data; boundary=b'))).toEqual([
         415,
         'Content-Type',
       ])
@@ -363,10 +363,13 @@ describeOnce('what is passed on', backend => {
         model => `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`,
       )
       expect(
-        await told(post('/audio/transcriptions', `${twice.join('')}--b--`, 'multipart/form-data; boundary=b')),
+        await rejectionOf(post('/audio/transcriptions', `${twice.join('')}--b--`, 'multipart/form-data; boundary=b')),
       ).toEqual([400, 'model'])
-      expect(await told(post('/images/generations', '{"model":"gpt-image-1","model":"dall-e-2"}'))).toEqual([400, null])
-      expect(await told(post('/rerank', '{"model":"nobody-has-this","query":"q","documents":["a"]}'))).toEqual([
+      expect(await rejectionOf(post('/images/generations', '{"model":"gpt-image-1","model":"dall-e-2"}'))).toEqual([
+        400,
+        null,
+      ])
+      expect(await rejectionOf(post('/rerank', '{"model":"nobody-has-this","query":"q","documents":["a"]}'))).toEqual([
         404,
         'model',
       ])

@@ -159,8 +159,8 @@ describeOnce('the openai package asks for responses', backend => {
 
     test('calls a tool, and goes on with what it came to', async () => {
       const input = [{ role: 'user' as const, content: `get_weather ${crypto.randomUUID()}` }]
-      const asked = await client.responses.stream({ model, input, tools: [WEATHER], store: false }).finalResponse()
-      const call = asked.output.find(item => item.type === 'function_call')
+      const first = await client.responses.stream({ model, input, tools: [WEATHER], store: false }).finalResponse()
+      const call = first.output.find(item => item.type === 'function_call')
       if (!call) throw new Error('no call')
       expect(JSON.parse(call.arguments)).toMatchObject({ place: expect.any(String) })
       const { answer } = await create({
@@ -258,8 +258,8 @@ describeOnce('the openai package asks for responses', backend => {
     [{ tools: [{ type: 'web_search' as const }], tool_choice: 'required' as const }, 'tools[0].type'],
     [{ background: true }, 'background'],
   ])('a model that can only be translated for refuses %j', async (fields, param) => {
-    const asked = client.responses.create({ ...ask('openai/gpt-5-mini'), ...fields })
-    await expect(asked).rejects.toMatchObject({ status: 400, param })
+    const rejected = client.responses.create({ ...ask('openai/gpt-5-mini'), ...fields })
+    await expect(rejected).rejects.toMatchObject({ status: 400, param })
     expect(upstreams.aggregator.requests).toHaveLength(0)
   })
 
@@ -326,8 +326,8 @@ describeOnce('the openai package asks for responses', backend => {
         message: expect.stringContaining('input[1].content[1].image_url is an http:// address'),
       })
       upstreams.aggregator.script({ kind: 'error', status: 400, message: "Unsupported: 'max_completion_tokens'." })
-      const asked = { model: 'openai/gpt-5-mini', input: 'a'.repeat(length), max_output_tokens: 9 }
-      await expect(create(asked)).rejects.toMatchObject({
+      const params = { model: 'openai/gpt-5-mini', input: 'a'.repeat(length), max_output_tokens: 9 }
+      await expect(create(params)).rejects.toMatchObject({
         status: 400,
         message: expect.stringContaining("Unsupported: 'max_completion_tokens'."),
       })

@@ -97,17 +97,17 @@ describeOnce('an answer', backend => {
     ]),
   )('of %s at %s: %s', async (model, door, content) => {
     const { openai, anthropic } = await connect()
-    const asked = `Hello ${crypto.randomUUID()}`
+    const prompt = `Hello ${crypto.randomUUID()}`
     const schema = { type: 'object' as const, properties: {} }
     const responses = {
       model,
-      input: asked,
+      input: prompt,
       tools: [{ type: 'function' as const, name: 'look', parameters: schema, strict: false }],
     }
     const messages = {
       model,
       max_tokens: 500,
-      messages: [{ role: 'user' as const, content: asked }],
+      messages: [{ role: 'user' as const, content: prompt }],
       tools: [{ name: 'look', input_schema: schema }],
     }
     const plain = (headers: Record<string, string>) =>
@@ -172,24 +172,24 @@ describeOnce('an answer', backend => {
     const question = { role: 'user' as const, content: `Hello ${crypto.randomUUID()}` }
     const schema = { type: 'object' as const, properties: {} }
     if (door === 'responses') {
-      const asked = { model, tools: [{ type: 'function' as const, name: 'look', parameters: schema, strict: false }] }
-      const live = await openai.responses.stream({ ...asked, input: [question] }).finalResponse()
-      const replayed = await openai.responses.stream({ ...asked, input: [question] }).finalResponse()
+      const params = { model, tools: [{ type: 'function' as const, name: 'look', parameters: schema, strict: false }] }
+      const live = await openai.responses.stream({ ...params, input: [question] }).finalResponse()
+      const replayed = await openai.responses.stream({ ...params, input: [question] }).finalResponse()
       expect(comparable(replayed)).toEqual(comparable(live))
-      expect(comparable(await openai.responses.create({ ...asked, input: [question] }))).toEqual(comparable(live))
+      expect(comparable(await openai.responses.create({ ...params, input: [question] }))).toEqual(comparable(live))
       const thoughts = live.output.filter(item => item.type === 'reasoning')
       expect(thoughts.map(item => typeof item.encrypted_content)).toEqual(Array(count).fill('string'))
       const result = { type: 'function_call_output' as const, call_id: 'call_1', output: 'Blue.' }
-      await openai.responses.create({ ...asked, input: [question, ...live.output, result] as ResponseInput })
+      await openai.responses.create({ ...params, input: [question, ...live.output, result] as ResponseInput })
     } else {
-      const asked = { model, max_tokens: 500, tools: [{ name: 'look', input_schema: schema }] }
-      const live = await anthropic.messages.stream({ ...asked, messages: [question] }).finalMessage()
-      const replayed = await anthropic.messages.stream({ ...asked, messages: [question] }).finalMessage()
+      const params = { model, max_tokens: 500, tools: [{ name: 'look', input_schema: schema }] }
+      const live = await anthropic.messages.stream({ ...params, messages: [question] }).finalMessage()
+      const replayed = await anthropic.messages.stream({ ...params, messages: [question] }).finalMessage()
       expect(comparable(replayed)).toEqual(comparable(live))
-      expect(comparable(await anthropic.messages.create({ ...asked, messages: [question] }))).toEqual(comparable(live))
+      expect(comparable(await anthropic.messages.create({ ...params, messages: [question] }))).toEqual(comparable(live))
       const result = { type: 'tool_result' as const, tool_use_id: 'call_1', content: 'Blue.' }
       await anthropic.messages.create({
-        ...asked,
+        ...params,
         messages: [question, { role: 'assistant', content: live.content }, { role: 'user', content: [result] }],
       })
     }

@@ -104,20 +104,30 @@ describeBackends('a question in another spelling', backend => {
   }
 
   test('is found in chat', async () => {
-    const asked = [chat(QUESTION), chat([chatText(QUESTION)]), chat([chatText(REWORDED)]), generate('chat', REWORDED)]
-    expect(await cacheOf(...asked)).toEqual(['MISS', ...Array(3).fill('HIT-SEMANTIC')])
+    const requests = [
+      chat(QUESTION),
+      chat([chatText(QUESTION)]),
+      chat([chatText(REWORDED)]),
+      generate('chat', REWORDED),
+    ]
+    expect(await cacheOf(...requests)).toEqual(['MISS', ...Array(3).fill('HIT-SEMANTIC')])
   })
 
   test('is found in responses', async () => {
     const text = (input: string) => () => openai.responses.create({ model: 'gpt-4o-mini', input })
-    const asked = [text(QUESTION), respond(QUESTION), respond([inputText(REWORDED)]), generate('responses', REWORDED)]
-    expect(await cacheOf(...asked)).toEqual(['MISS', ...Array(3).fill('HIT-SEMANTIC')])
+    const requests = [
+      text(QUESTION),
+      respond(QUESTION),
+      respond([inputText(REWORDED)]),
+      generate('responses', REWORDED),
+    ]
+    expect(await cacheOf(...requests)).toEqual(['MISS', ...Array(3).fill('HIT-SEMANTIC')])
   })
 
   test('is found in messages', async () => {
     const marked = message([{ type: 'text', text: REWORDED, citations: null, ...MARK }])
-    const asked = [message(QUESTION), message([block(QUESTION)]), marked, generate('messages', REWORDED)]
-    expect(await cacheOf(...asked)).toEqual(['MISS', ...Array(3).fill('HIT-SEMANTIC')])
+    const requests = [message(QUESTION), message([block(QUESTION)]), marked, generate('messages', REWORDED)]
+    expect(await cacheOf(...requests)).toEqual(['MISS', ...Array(3).fill('HIT-SEMANTIC')])
   })
 
   test('is found after an answer as an SDK hands it back', async () => {
@@ -127,8 +137,8 @@ describeBackends('a question in another spelling', backend => {
       const said = choices[0]?.message
       const content = said?.content ?? ''
       const answer = isEchoed && said ? said : { role: 'assistant' as const, content }
-      const asked = { role: 'user' as const, content: question }
-      await openai.chat.completions.create({ model: 'gpt-4o-mini', messages: [...messages, answer, asked] })
+      const next = { role: 'user' as const, content: question }
+      await openai.chat.completions.create({ model: 'gpt-4o-mini', messages: [...messages, answer, next] })
     }
     const found = await cacheOf(
       () => turns(QUESTION, true),
@@ -142,22 +152,22 @@ describeBackends('a question in another spelling', backend => {
     ['responses', (text: string, data: string) => respond([inputText(text), inputImage(data)])],
     ['messages', (text: string, data: string) => message([image(data), block(text)])],
   ])('an equal image may be asked about in other words, in %s', async (_, about) => {
-    const asked = [about(OF_IMAGE, PNG), about(OF_IMAGE_REWORDED, PNG)]
+    const requests = [about(OF_IMAGE, PNG), about(OF_IMAGE_REWORDED, PNG)]
     const others = [about(OF_IMAGE_REWORDED, OTHER_PNG), about(OF_IMAGE_OTHER, PNG)]
-    expect(await cacheOf(...asked, ...others)).toEqual(['MISS', 'HIT-SEMANTIC', 'MISS', 'MISS'])
+    expect(await cacheOf(...requests, ...others)).toEqual(['MISS', 'HIT-SEMANTIC', 'MISS', 'MISS'])
   })
 
   test('a link to an image counts as it is, whatever words it has', async () => {
     const about = (text: string, name: string) => chat([chatImage(`https://a.example/${name}.png`), chatText(text)])
-    const asked = [about(OF_IMAGE, 'translate'), about(OF_IMAGE_REWORDED, 'translate'), about(OF_IMAGE, 'Translate')]
-    expect(await cacheOf(...asked)).toEqual(['MISS', 'HIT-SEMANTIC', 'MISS'])
+    const requests = [about(OF_IMAGE, 'translate'), about(OF_IMAGE_REWORDED, 'translate'), about(OF_IMAGE, 'Translate')]
+    expect(await cacheOf(...requests)).toEqual(['MISS', 'HIT-SEMANTIC', 'MISS'])
   })
 
   test('several texts are no joined one, and the last is not reworded', async () => {
     const texts = (...all: string[]) => chat(all.map(chatText))
-    const asked = [texts('Use rye.', QUESTION), texts('Use rye.', REWORDED), texts('Use rye.\n', QUESTION)]
+    const requests = [texts('Use rye.', QUESTION), texts('Use rye.', REWORDED), texts('Use rye.\n', QUESTION)]
     const joined = ['', ' ', '\n', '\n\n'].map(between => chat(`Use rye.${between}${QUESTION}`))
-    expect(await cacheOf(...asked, ...joined)).toEqual(Array(7).fill('MISS'))
+    expect(await cacheOf(...requests, ...joined)).toEqual(Array(7).fill('MISS'))
     const marked: ChatCompletionContentPart = {
       type: 'text',
       text: 'Use rye.',

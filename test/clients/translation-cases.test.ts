@@ -296,17 +296,17 @@ describeOnce('translation', backend => {
     provider === 'anthropic' ? door === 'messages' : door === 'chat' || (door === 'responses' && provider === 'openai')
 
   test.each(draw(ASKED))('%s, at %s, of %s', async (_, door, provider, body) => {
-    const asked = { model: MODELS[provider], ...body }
+    const params = { model: MODELS[provider], ...body }
     const { status, text, json } = await readAnswer(
-      await post(proxy, key, PATHS[door], asked, { headers: { 'cache-control': 'no-store' } }),
+      await post(proxy, key, PATHS[door], params, { headers: { 'cache-control': 'no-store' } }),
     )
     const [request, ...others] = upstreams[provider].requests
     expect(others).toEqual([])
     if (isAsSent(door, provider)) {
       // Both names of the limit are sent if the provider's name for it is unknown.
-      const { max_completion_tokens: limit } = asked as { max_completion_tokens?: number }
+      const { max_completion_tokens: limit } = params as { max_completion_tokens?: number }
       const both = provider === 'aggregator' && limit !== undefined ? { max_tokens: limit } : {}
-      expect(request?.body, text).toEqual({ ...(asked as object), ...both })
+      expect(request?.body, text).toEqual({ ...(params as object), ...both })
       return
     }
     if (status !== 200) {
@@ -315,19 +315,19 @@ describeOnce('translation', backend => {
       const named = json.error.param ?? /^[\w.[\]]+/.exec(json.error.message)?.[0] ?? ''
       const [top = ''] = /^\w+/.exec(named) ?? []
       const isByChat = door === 'responses' && provider === 'anthropic'
-      expect([...Object.keys(asked), ...(isByChat ? OWN_FIELDS.chat : [])], text).toContain(top)
+      expect([...Object.keys(params), ...(isByChat ? OWN_FIELDS.chat : [])], text).toContain(top)
       return
     }
     const sent = request?.body as Body
     const spoken = provider === 'anthropic' ? 'messages' : 'chat'
-    const foreign = Object.keys(sent).filter(field => !OWN_FIELDS[spoken].has(field) && !(field in asked))
+    const foreign = Object.keys(sent).filter(field => !OWN_FIELDS[spoken].has(field) && !(field in params))
     expect([foreign, spoken === 'chat' ? findForeign(sent) : undefined]).toEqual([[], undefined])
   })
 
   describe('a field that no vendor has', () => {
     test.each(['chat', 'responses'] as const)('never reaches Anthropic from %s', async door => {
-      const asked = { model: MODELS.anthropic, ...QUESTION[door], invented: 1 }
-      const { status, json } = await readAnswer(await post(proxy, key, PATHS[door], asked))
+      const params = { model: MODELS.anthropic, ...QUESTION[door], invented: 1 }
+      const { status, json } = await readAnswer(await post(proxy, key, PATHS[door], params))
       expect([status, json.error.param, upstreams.anthropic.requests]).toEqual([400, 'invented', []])
     })
   })

@@ -28,14 +28,14 @@ describeOnce('a vendor’s base address', backend => {
     ['Gemini’s', '/v1beta/openai/', 'gemini-2.5-flash', 'google/gemini-2.5-flash'],
     ['Groq’s', '/openai/v1', 'llama-3.3-70b-versatile', undefined],
     ['OpenRouter’s', '/api/v1', 'google/gemini-2.5-flash', 'google/gemini-2.5-flash'],
-  ])('%s: chat, plain and streamed, embeddings, models', async (_, base, model, asked) => {
+  ])('%s: chat, plain and streamed, embeddings, models', async (_, base, model, expected) => {
     const client = new OpenAI({ baseURL: root + base, apiKey, maxRetries: 0 })
     const { data } = await client.models.list()
     expect(data.length).toBeGreaterThan(0)
     const embedded = await client.embeddings.create({ model: 'openai/text-embedding-3-small', input: 'Hi.' })
     expect(embedded.data).toHaveLength(1)
     // Without a key for Groq, its native model names are unknown.
-    if (asked === undefined) return expect(client.models.retrieve(model)).rejects.toThrow('404')
+    if (expected === undefined) return expect(client.models.retrieve(model)).rejects.toThrow('404')
     upstreams.reset()
     const messages = [{ role: 'user' as const, content: `Hello, ${base}` }]
     const plain = await client.chat.completions.create({ model, messages, reasoning_effort: 'low' })
@@ -44,16 +44,19 @@ describeOnce('a vendor’s base address', backend => {
       text += choices[0]?.delta.content ?? ''
     expect(text.length).toBeGreaterThan(0)
     expect(plain.choices[0]?.message.content?.length).toBeGreaterThan(0)
-    expect(upstreams.aggregator.requests.map(({ body }) => (body as { model: string }).model)).toEqual([asked, asked])
+    expect(upstreams.aggregator.requests.map(({ body }) => (body as { model: string }).model)).toEqual([
+      expected,
+      expected,
+    ])
   })
 
   test('of a gateway for Anthropic’s clients: messages, plain and streamed, counts, models, errors', async () => {
     const client = new Anthropic({ baseURL: `${root}/anthropic`, apiKey, maxRetries: 0 })
-    const asked = { model: 'claude-haiku-4-5', messages: [{ role: 'user' as const, content: 'Hello, gateway' }] }
-    const { content } = await client.messages.create({ ...asked, max_tokens: 1_000 })
-    const streamed = await client.messages.stream({ ...asked, max_tokens: 1_000 }).finalMessage()
+    const params = { model: 'claude-haiku-4-5', messages: [{ role: 'user' as const, content: 'Hello, gateway' }] }
+    const { content } = await client.messages.create({ ...params, max_tokens: 1_000 })
+    const streamed = await client.messages.stream({ ...params, max_tokens: 1_000 }).finalMessage()
     expect(streamed.content).toEqual(content)
-    expect((await client.messages.countTokens(asked)).input_tokens).toBeGreaterThan(0)
+    expect((await client.messages.countTokens(params)).input_tokens).toBeGreaterThan(0)
     const page = await client.models.list()
     expect([page.has_more, page.data[0]]).toEqual([
       false,
@@ -72,12 +75,12 @@ describeOnce('a vendor’s base address', backend => {
   test('of a protocol that the proxy does not speak: what to choose instead', async () => {
     const advice = 'Choose your client’s provider for OpenAI-compatible servers'
     // The request of Gemini CLI with GOOGLE_GEMINI_BASE_URL.
-    const asked = await fetch(`${root}/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse`, {
+    const response = await fetch(`${root}/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse`, {
       method: 'POST',
       headers: { 'x-goog-api-key': apiKey, 'content-type': 'application/json' },
       body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'Hi.' }] }] }),
     })
-    expect([asked.status, await asked.text()]).toEqual([404, expect.stringContaining(advice)])
+    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining(advice)])
     const model = createGateway({ baseURL: `${root}/v1/ai`, apiKey })('openai/gpt-5-mini')
     await expect(generateText({ model, prompt: 'Hi.', maxRetries: 0 })).rejects.toThrow(advice)
   })

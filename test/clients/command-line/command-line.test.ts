@@ -103,8 +103,8 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       await Bun.write(join(home, '.codex', 'config.toml'), `${settings.join('\n')}\n`)
       // The fake provider's script determines all commands, so a sandbox is not necessary.
       const mode = key === keys.sandbox ? 'read-only' : 'danger-full-access'
-      const asked = ['codex', 'exec', '--skip-git-repo-check', '--sandbox', mode, '--json', 'What does the note say?']
-      return run(asked, { PROXY_KEY: key })
+      const command = ['codex', 'exec', '--skip-git-repo-check', '--sandbox', mode, '--json', 'What does the note say?']
+      return run(command, { PROXY_KEY: key })
     }
 
     function runClaude(key: string, model: string): Promise<string> {
@@ -163,8 +163,8 @@ describe.skipIf(!isWanted)('command-line clients', () => {
         const isFirst = tools && messages.at(-1).role !== 'tool'
         return isFirst ? { kind: 'answer', toolCalls: [call] } : { kind: 'answer', content: 'It speaks of a heron.' }
       })
-      const asked = ['opencode', 'run', '-m', `proxy/${model}`, 'What does the note say?']
-      expect(await run(asked, {})).toContain('It speaks of a heron.')
+      const command = ['opencode', 'run', '-m', `proxy/${model}`, 'What does the note say?']
+      expect(await run(command, {})).toContain('It speaks of a heron.')
       expect(upstreams.aggregator.requests.some(({ bodyText }) => bodyText.includes(NOTE))).toBe(true)
     })
 

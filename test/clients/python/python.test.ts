@@ -45,10 +45,10 @@ async function runAll(
     PROXY_KEY_SANDBOX: await proxy.createKey({ type: 'test' }),
   }
   // Failures are read from pytest's lines, which contain the reason.
-  const told = await run([python, '-m', 'pytest', '.', '-rA', '--tb=line', '--show-capture=no'], environment).catch(
+  const output = await run([python, '-m', 'pytest', '.', '-rA', '--tb=line', '--show-capture=no'], environment).catch(
     String,
   )
-  return told.split('\n')
+  return output.split('\n')
 }
 
 describe.skipIf('missing' in prepared)('Python’s clients', () => {

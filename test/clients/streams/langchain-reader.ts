@@ -10,7 +10,7 @@ export const langchainReader: Reader = {
     for await (const chunk of await modelOf(connection, entry).stream(entry.name)) {
       whole = whole === undefined ? chunk : whole.concat(chunk)
     }
-    if (whole === undefined) throw new Error('The stream held nothing')
+    if (whole === undefined) throw new Error('The stream was empty')
     return readMessage(whole)
   },
   async readPlain(connection, entry) {

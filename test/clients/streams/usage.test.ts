@@ -40,7 +40,7 @@ describeOnce('usage follows stream_options', backend => {
     return left.map(({ usage: _usage, ...rest }) => rest)
   }
 
-  const told = (chunks: Chunk[]) => chunks.filter(chunk => chunk.usage != null)
+  const withUsage = (chunks: Chunk[]) => chunks.filter(chunk => chunk.usage != null)
 
   describe.each(draw(WHOLE_CHATS.filter(entry => entry.clientSetOutputLimit !== true)))('$name', entry => {
     /** The index of a call can differ. */
@@ -50,8 +50,8 @@ describeOnce('usage follows stream_options', backend => {
       upstream.script(playEntry(entry))
       const { live, hit } = await streamTwice(entry.name, { stream_options: { include_usage: true } })
       expect(comparable(live)).toEqual(comparable(readEvents(entry.stream ?? '')))
-      if (entry.body.usage === undefined) return expect(told(hit)).toEqual([])
-      expect(told(hit)).toEqual([hit.at(-1)])
+      if (entry.body.usage === undefined) return expect(withUsage(hit)).toEqual([])
+      expect(withUsage(hit)).toEqual([hit.at(-1)])
       expect(hit.at(-1)).toMatchObject({ choices: [], usage: entry.body.usage })
       for (const chunk of hit.slice(0, -1)) expect(chunk).toMatchObject({ choices: [expect.anything()], usage: null })
     })
