@@ -140,11 +140,11 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
       for (let i = 0; !isOver; i++) {
         const { id, name, port } = projects[(7 * i) % projects.length] as (typeof projects)[number]
         const vectors = [{ name: sha256(name), packed: new Uint8Array(8), promptTokens: 1, responseModel: 'm' }]
-        const asked = [
+        const lookups = [
           findVectors(database, id, [sha256(name)]),
           storeVectors(database, { projectId: id, vectors, ttlSeconds: 600 }).then(() => vectors),
         ]
-        const rows = await Promise.all(asked).catch(error =>
+        const rows = await Promise.all(lookups).catch(error =>
           isMoving && sqlStateOf(error) === '57014' ? 'late' : null,
         )
         // A lookup that waits for a shard beyond its time limit counts as a miss.
@@ -156,18 +156,18 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     const clients = Array.from({ length: 4 }, load)
     const goesOn = async () => {
       const before = found
-      await waitUntil('the others go on', () => found > before + 50)
+      await waitUntil('other lookups succeed', () => found > before + 50)
     }
     await goesOn()
     const pid = await Bun.file(join(environment.CITUS_DIR ?? '', 'worker1/postmaster.pid')).text()
     process.kill(Number(pid.split('\n')[0]), 'SIGQUIT')
-    await waitUntil('its projects are noticed', () => (failed[killed] ?? 0) > 10)
+    await waitUntil('lookups on the killed worker fail', () => (failed[killed] ?? 0) > 10)
     await goesOn()
     // Without a vector lookup, the proxy calls the provider.
     expect((await askBoth()).map(({ status }) => status)).toEqual([200, 200])
     await Bun.$`${SCRIPT} up`.quiet()
     expect(failed[other]).toBe(0)
-    await waitUntil('its projects are back', async () => {
+    await waitUntil('lookups on the killed worker succeed again', async () => {
       const before = failed[killed]
       await goesOn()
       return failed[killed] === before

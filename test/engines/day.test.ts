@@ -26,7 +26,7 @@ const PATHS = DOORS.filter(({ path }) => path !== '/realtime' && path !== JUDGE.
 /** Endpoints with streamed responses. */
 const STREAMED = ['/chat/completions', '/completions', '/responses', '/messages']
 
-interface Told {
+interface ReceivedAnswer {
   id: string
   path: string
   status: number
@@ -62,7 +62,7 @@ describeEngines('a day', ['prometheus'], () => {
   let database: Database
   let accounts: Accounts
   let team: ProxyProcess
-  const told: Told[] = []
+  const answers: ReceivedAnswer[] = []
 
   beforeAll(async () => {
     collector = startCollector()
@@ -89,13 +89,17 @@ describeEngines('a day', ['prometheus'], () => {
   })
 
   async function send(key: string, path: string, body: Record<string, unknown> | string, tags = 'hour=0') {
-    return note(path, body, await readAnswer(await postAsUsual(team, key, path, body, { 'x-proxy-tags': tags })))
+    return recordAnswer(
+      path,
+      body,
+      await readAnswer(await postAsUsual(team, key, path, body, { 'x-proxy-tags': tags })),
+    )
   }
 
-  function note(path: string, body: Record<string, unknown> | string, answer: Answer): Answer {
+  function recordAnswer(path: string, body: Record<string, unknown> | string, answer: Answer): Answer {
     const { status, headers, cache, json } = answer
     const cost = headers.get('x-proxy-cost-usd')
-    told.push({
+    answers.push({
       id: headers.get('x-request-id') ?? '',
       path,
       status,
@@ -126,18 +130,18 @@ describeEngines('a day', ['prometheus'], () => {
 
   /** Traffic that does not belong to one endpoint: aliases, rejected requests, followers and completed batches. */
   async function strayFromDoors(key: string): Promise<void> {
-    const asked = (content: string, model = 'gpt-4o-mini') => ({ model, messages: [{ role: 'user', content }] })
+    const questionOf = (content: string, model = 'gpt-4o-mini') => ({ model, messages: [{ role: 'user', content }] })
     const path = '/chat/completions'
-    for (const model of ['smart', 'gpt-4o-mini']) await send(key, path, asked('By which name?', model))
-    expect(told.slice(-2).map(({ cache }) => cache)).toEqual(['MISS', 'HIT'])
+    for (const model of ['smart', 'gpt-4o-mini']) await send(key, path, questionOf('By which name?', model))
+    expect(answers.slice(-2).map(({ cache }) => cache)).toEqual(['MISS', 'HIT'])
     await send(key, path, '{')
-    await send(key, path, asked('Who?', 'nobody/knows-it'))
-    expect(told.slice(-2).map(({ status }) => status)).toEqual([400, 400])
-    expect((await post(team, 'lgw_proj_wrong', path, asked('Who?'))).status).toBe(401)
+    await send(key, path, questionOf('Who?', 'nobody/knows-it'))
+    expect(answers.slice(-2).map(({ status }) => status)).toEqual([400, 400])
+    expect((await post(team, 'lgw_proj_wrong', path, questionOf('Who?'))).status).toBe(401)
     upstreams.openai.script(({ bodyText }) =>
       bodyText.includes('Together') ? { kind: 'answer', content: 'Yes.', firstByteDelayMs: 500 } : undefined,
     )
-    await Promise.all(Array.from({ length: 6 }, () => send(key, path, asked('Together?'))))
+    await Promise.all(Array.from({ length: 6 }, () => send(key, path, questionOf('Together?'))))
     const inputFile = await uploadBatchInput(team, key)
     const body = { input_file_id: inputFile, endpoint: '/v1/chat/completions', completion_window: '24h' }
     const { json } = await send(key, '/batches', body)
@@ -147,7 +151,7 @@ describeEngines('a day', ['prometheus'], () => {
     expect(batch.status).toBe('completed')
   }
 
-  function usageOf(usage: Record<string, number> | undefined): Told['usage'] {
+  function usageOf(usage: Record<string, number> | undefined): ReceivedAnswer['usage'] {
     const input = usage?.prompt_tokens ?? usage?.input_tokens
     if (!usage || input === undefined) return null
     const kept = (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0)
@@ -176,27 +180,27 @@ describeEngines('a day', ['prometheus'], () => {
       await Promise.all(
         PATHS.map(async ({ path, body }, n) => {
           const tags = `team=${n % 2 ? 'search' : 'ads'},hour=${hour}`
-          const asked = body(hour * 100 + n, inputFile)
-          await send(key, path, asked, tags)
+          const request = body(hour * 100 + n, inputFile)
+          await send(key, path, request, tags)
           // The same request again. It is served from the cache if the endpoint has one.
-          await send(key, path, asked, tags)
+          await send(key, path, request, tags)
           if (STREAMED.includes(path)) await send(key, path, { ...body(hour * 100 + n + 50, ''), stream: true }, tags)
         }),
       )
     }
     await strayFromDoors(key)
-    expect(new Set(told.filter(({ status }) => status === 200).map(({ path }) => path)).size).toBeGreaterThan(10)
+    expect(new Set(answers.filter(({ status }) => status === 200).map(({ path }) => path)).size).toBeGreaterThan(10)
     let records: Recorded[] = []
-    const isRecorded = ({ id }: Told) => records.some(({ request_id }) => request_id === id)
-    await waitUntil('all that was answered is recorded', async () => {
+    const isRecorded = ({ id }: ReceivedAnswer) => records.some(({ request_id }) => request_id === id)
+    await waitUntil('all responses are recorded', async () => {
       records = await readRecords()
       const isBatchOver = records.some(
         ({ endpoint, completion_tokens }) => endpoint === 'batches' && completion_tokens > 0,
       )
-      return isBatchOver && told.every(isRecorded)
-    }).catch(() => expect(told.filter(each => !isRecorded(each)).slice(0, 5)).toEqual([]))
+      return isBatchOver && answers.every(isRecorded)
+    }).catch(() => expect(answers.filter(each => !isRecorded(each)).slice(0, 5)).toEqual([]))
     expect(records.filter(({ estimated }) => estimated).map(({ endpoint }) => endpoint)).toEqual([])
-    for (const { id, path, status, cache, provider, usd, usage } of told) {
+    for (const { id, path, status, cache, provider, usd, usage } of answers) {
       const record = records.find(({ request_id }) => request_id === id)
       expect([path, record?.status, record?.cache_result]).toEqual([path, status, cache])
       if (provider !== null) expect([path, record?.provider]).toEqual([path, provider])
@@ -229,7 +233,7 @@ describeEngines('a day', ['prometheus'], () => {
     expect(followers?.count).toBeGreaterThan(0)
     await prometheus.expectValue('sum(model_proxy_coalesced_requests_total)', followers?.count ?? -1)
     await prometheus.expectValue('sum(model_proxy_unrecorded_requests_total{status="401"})', 1)
-    const refused = told.filter(({ status }) => status === 400).length
+    const refused = answers.filter(({ status }) => status === 400).length
     await prometheus.expectValue('sum(model_proxy_requests_total{status="400"})', refused)
     const byDoor = await database.call<{ endpoint: string; requests: number }>(
       'select endpoint, count(*)::int as requests from usage_records group by endpoint',

@@ -131,7 +131,7 @@ describeEngines('worst days', ['psql', 'pg_dump', 'redis-cli'], () => {
     expect(await statusOf(3, leaked)).toBe(401)
     key = fresh
     expect(await statusOf(3)).toBe(200)
-    await waitUntil('its use is recorded', async () => (await run(title, 2)).includes('gpt-4o-mini|200'))
+    await waitUntil('the use of the key is recorded', async () => (await run(title, 2)).includes('gpt-4o-mini|200'))
     expect((await ask(proxy, key, question(3))).cache).toBe('HIT')
     await run(title, 3)
     expect((await ask(proxy, key, question(3))).cache).toBe('MISS')
@@ -154,7 +154,7 @@ describeEngines('worst days', ['psql', 'pg_dump', 'redis-cli'], () => {
     const countEntries = async () => Number(await shell('run -c "select count(*) from model_proxy.cache_entries"'))
     const entries = await countEntries()
     await ask(proxy, key, before)
-    await waitUntil('it is stored', async () => (await countEntries()) > entries)
+    await waitUntil('the response is stored', async () => (await countEntries()) > entries)
     variables.MOMENT = await shell('run -c "select now()"')
     expect((await ask(proxy, key, after)).cache).toBe('MISS')
     await stopProxy()

@@ -28,8 +28,8 @@ export interface PatroniCluster {
 
 async function psql(port: number, statement: string, database = 'postgres'): Promise<string | null> {
   const url = `postgres://postgres@127.0.0.1:${port}/${database}?connect_timeout=2`
-  const asked = Bun.spawn(['psql', url, '-qAtc', statement], { stdout: 'pipe', stderr: 'ignore' })
-  return (await asked.exited) === 0 ? (await new Response(asked.stdout).text()).trim() : null
+  const child = Bun.spawn(['psql', url, '-qAtc', statement], { stdout: 'pipe', stderr: 'ignore' })
+  return (await child.exited) === 0 ? (await new Response(child.stdout).text()).trim() : null
 }
 
 export async function startPatroni(): Promise<PatroniCluster> {

@@ -124,7 +124,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
     expect(lines.map(line => / set (\w+) =/.exec(line)?.[1])).toEqual(['bytea_output', 'array_nulls'])
     for (const line of lines) await direct.runScript(line)
     const served = await through()
-    await waitUntil('it serves', () => served.output().includes('"listening"') || served.hasEnded())
+    await waitUntil('the proxy listens', () => served.output().includes('"listening"') || served.hasEnded())
     expect(served.hasEnded()).toBe(false)
     served.signal('SIGTERM')
     expect(await served.ended()).toBe(0)
@@ -133,7 +133,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
 
   async function refusedBy(pooler: Pooler): Promise<void> {
     const proxy = spawnProxy({ DATABASE_URL: pooler.url, REDIS_URL: redis.url })
-    await waitUntil('it has ended', () => proxy.hasEnded())
+    await waitUntil('the proxy has ended', () => proxy.hasEnded())
     expect(await proxy.ended()).toBe(1)
     expect(proxy.output()).toContain('DATABASE_PREPARED must be off behind this pooler')
   }

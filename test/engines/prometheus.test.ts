@@ -48,12 +48,12 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
 
   test('one scrape tells of both workers, and its sums are those of the records', async () => {
     const { key } = await accounts.create()
-    const asked = Array.from({ length: 40 }, (_, index) => `Question number ${index % 10}?`)
-    for (const question of asked) expect((await ask(team, key, question)).status).toBe(200)
-    await expectValue('sum(model_proxy_requests_total)', asked.length)
+    const prompts = Array.from({ length: 40 }, (_, index) => `Question number ${index % 10}?`)
+    for (const question of prompts) expect((await ask(team, key, question)).status).toBe(200)
+    await expectValue('sum(model_proxy_requests_total)', prompts.length)
     await waitUntil('all are recorded', async () => {
       const rows = await database.call<{ count: number }>('select count(*)::int as count from usage_records', [])
-      return rows[0]?.count === asked.length
+      return rows[0]?.count === prompts.length
     })
     const [sums] = await database.call<{ hits: number; output: number; saved: number }>(
       `select count(*) filter (where cache_result = 'HIT')::int as hits, sum(completion_tokens)::int as output,
@@ -64,7 +64,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     await expectValue('sum(model_proxy_requests_total{cache="HIT",status="200"})', sums?.hits ?? -1)
     await expectValue('sum(model_proxy_tokens_total{direction="output"})', sums?.output ?? -1)
     await expectValue('sum(model_proxy_tokens_total{direction="saved"})', sums?.saved ?? -1)
-    await expectValue('sum(model_proxy_request_duration_seconds_count)', asked.length)
+    await expectValue('sum(model_proxy_request_duration_seconds_count)', prompts.length)
     await expectValue('count(model_proxy_store_duration_seconds_count{store="redis",call="count"})', 1)
   })
 
@@ -77,7 +77,10 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     const served = await ask(team, key, 'Please, what is the capital of France?')
     expect(served.cache).toBe('HIT-SEMANTIC')
     const feedback = { request_id: served.headers.get('x-request-id'), verdict: 'wrong' }
-    await waitUntil('the verdict is recorded', async () => (await post(team, key, '/cache/feedback', feedback)).status === 200)
+    await waitUntil(
+      'the verdict is recorded',
+      async () => (await post(team, key, '/cache/feedback', feedback)).status === 200,
+    )
     await expectValue('sum(model_proxy_verdicts_total{by="person",verdict="different"})', 1)
   })
 
@@ -88,16 +91,19 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
       .split('\n')
     const before = (await resultOf('sum(model_proxy_requests_total)')) ?? 0
     process.kill(Number(workers[0]), 'SIGKILL')
-    await waitUntil('another took its place', () => team.output().includes('a worker ended; it is replaced'))
+    await waitUntil('the worker is replaced', () => team.output().includes('a worker ended; it is replaced'))
     const { key } = await accounts.create()
     // Until the system has ended the killed worker, it can still accept a connection.
-    await waitUntil('one is answered', async () =>
+    await waitUntil('a request succeeds', async () =>
       ask(team, key, 'Anybody there?').then(
         ({ status }) => status === 200,
         () => false,
       ),
     )
-    await waitUntil('it is counted', async () => ((await resultOf('sum(model_proxy_requests_total)')) ?? 0) > before)
+    await waitUntil(
+      'the request is counted',
+      async () => ((await resultOf('sum(model_proxy_requests_total)')) ?? 0) > before,
+    )
   })
 
   test('nobody reads them without the token, and promtool finds nothing to correct', async () => {

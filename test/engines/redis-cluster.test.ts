@@ -120,11 +120,11 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     for (const proxy of both) expect((await ask(proxy, key, 'Whose slot?')).status).toBe(200)
     await node.call('cluster', 'addslotsrange', 100, 16_383)
     upstream.script({ kind: 'answer', content: 'one answer', firstByteDelayMs: 500 })
-    let asked = 0
+    let round = 0
     await waitUntil('they share a call', async () => {
       const before = upstream.requests.length
-      asked++
-      await Promise.all(both.map(proxy => ask(proxy, key, `Together ${asked}?`)))
+      round++
+      await Promise.all(both.map(proxy => ask(proxy, key, `Together ${round}?`)))
       return upstream.requests.length === before + 1
     })
     upstream.reset()
@@ -194,7 +194,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     await waitUntil('health reports the outage', async () => (await healthOf(proxies[0])) === 'degraded')
     const before = statuses.map(({ length }) => length)
     // Each of a project's four clients, through both proxies, gets further responses while no node serves its slots.
-    await waitUntil('each is served meanwhile', () =>
+    await waitUntil('each client gets responses during the outage', () =>
       statuses.every(({ length }, at) => length >= (before[at] ?? 0) + 8),
     )
     replica.thaw()
@@ -213,16 +213,16 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     const { key } = await accounts.create({ type: 'project' })
     upstream.reset()
     upstream.script({ kind: 'answer', contentChars: 800, chunkPauseMs: 100 })
-    const asked = Array.from({ length: 12 }, (_, i) => question(`Killed ${i}?`, { stream: true }))
-    const leaders = asked.map(body => ask(proxies[0], key, body))
-    await waitUntil('the requests of the leaders arrived', () => upstream.requests.length === asked.length)
-    const followers = await Promise.all(asked.map(body => post(proxies[1], key, '/chat/completions', body)))
+    const bodies = Array.from({ length: 12 }, (_, i) => question(`Killed ${i}?`, { stream: true }))
+    const leaders = bodies.map(body => ask(proxies[0], key, body))
+    await waitUntil('the requests of the leaders arrived', () => upstream.requests.length === bodies.length)
+    const followers = await Promise.all(bodies.map(body => post(proxies[1], key, '/chat/completions', body)))
     const victim = cluster.masters[1] as RedisCluster['masters'][0]
     await victim.kill()
     const texts = await Promise.all(followers.map(response => response.text()))
     const led = await Promise.all(leaders)
     expect(texts.map(text => textOf({ json: null, text }))).toEqual(led.map(textOf))
-    expect(upstream.requests).toHaveLength(asked.length)
+    expect(upstream.requests).toHaveLength(bodies.length)
     await victim.start()
   })
 })

@@ -162,12 +162,12 @@ async function formCluster(masters: RedisNode[], replicas: RedisNode[]): Promise
   for (const node of nodes) await waitUntil('all nodes know each other', () => knowsAll(node))
   for (const [i, replica] of replicas.entries()) {
     const id = String(await masters[i]?.call('cluster', 'myid'))
-    await waitUntil('it follows its master', async () =>
+    await waitUntil('the replica follows its master', async () =>
       String(await replica.call('cluster', 'replicate', id)).includes('OK'),
     )
   }
   for (const node of nodes) {
-    await waitUntil('the cluster is whole', async () =>
+    await waitUntil('all slots are served', async () =>
       String(await node.call('cluster', 'info')).includes('cluster_state:ok'),
     )
   }

@@ -153,7 +153,7 @@ describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () =>
         const fresh = await start(old.port, delayMs)
         proxies[i] = fresh
         // The next proxy restarts once the balancer uses this one again. Each request is a line of its log.
-        await waitUntil('it gets requests again', () => fresh.output().split('\n').length > 50)
+        await waitUntil('the restarted proxy gets requests', () => fresh.output().split('\n').length > 50)
       }
       isRunning = false
       await Promise.all(clients)

@@ -48,12 +48,12 @@ test('a call that hangs fails its items and those that waited long behind it; th
   note('behind')
   await Bun.sleep(700)
   note('fresh')
-  await waitUntil('the limit is over', () => outcomes.length > 0)
+  await waitUntil('the time limit has passed', () => outcomes.length > 0)
   expect(outcomes).toEqual(['hung: too late', 'behind: too late'])
   expect(calls.map(call => call.items)).toEqual([['hung'], ['fresh']])
   calls[1]?.answer()
   calls[0]?.answer()
-  await waitUntil('it is answered', () => outcomes.length === 3)
+  await waitUntil('the last item has its result', () => outcomes.length === 3)
   expect(outcomes.at(-1)).toBe('fresh!')
   // The caller releases the reservation of a late result.
   expect(late).toEqual(['hung'])
@@ -61,11 +61,11 @@ test('a call that hangs fails its items and those that waited long behind it; th
 
 test('time in which this process itself was busy does not make an answer late', async () => {
   const { add, calls } = openBatcher(50)
-  const asked = add('a')
+  const result = add('a')
   await Bun.sleep(1)
   // The timer fires after the busy time, like the limit. The result follows shortly after.
   setTimeout(() => Bun.sleep(10).then(() => calls[0]?.answer()), 5)
   const busyUntilMs = performance.now() + 150
   while (performance.now() < busyUntilMs);
-  expect(await asked).toBe('a!')
+  expect(await result).toBe('a!')
 })

@@ -107,19 +107,19 @@ describeFaults('a budget of one dollar', () => {
       usage: { input_tokens: 10, output_tokens: CLAUDES_TOKENS },
     }))
 
-    async function askAt(asked: Door, n: number): Promise<number> {
+    async function askAt(target: Door, n: number): Promise<number> {
       const proxy = proxies[n % PROCESSES]
       if (!proxy) throw new Error('No proxy runs')
-      if (asked.path === JUDGE.path) {
+      if (target.path === JUDGE.path) {
         // Spreads the reservations, so that they do not all precede the other requests.
         await Bun.sleep((n % 40) * 100)
         const reserve = `select reserve_judgement(id, ${JUDGE.usd}) is not null as is_granted from projects`
         const [row] = await database.call<{ is_granted: boolean }>(reserve, [])
         return row?.is_granted ? 200 : 429
       }
-      if (asked.path === '/realtime')
+      if (target.path === '/realtime')
         return openSession(`${proxy.baseUrl.replace('http', 'ws')}/realtime?model=gpt-realtime`)
-      const response = await askDoor(proxy, key, asked, n, inputFile).catch(() => null)
+      const response = await askDoor(proxy, key, target, n, inputFile).catch(() => null)
       await response?.text().catch(() => '')
       return response?.status ?? 0
     }
@@ -143,8 +143,8 @@ describeFaults('a budget of one dollar', () => {
         door.path,
         door.usd === null ? 400 : 200,
       ])
-      const told = `${door.path} costs what it costs`
-      await waitUntil(told, async () => {
+      const what = `${door.path} is charged its cost`
+      await waitUntil(what, async () => {
         const { spent, kept, held } = await stand()
         return held === 0 && Math.abs(spent + kept - before.spent - before.kept - (door.usd ?? 0)) < 0.0005
       })
@@ -159,13 +159,13 @@ describeFaults('a budget of one dollar', () => {
     const first = askAt(door(0), PROCESSES - 1)
     await waitUntil('its first request arrived', () => upstreams.openai.requests.length > reachedBefore)
     const others = Array.from({ length: REQUESTS }, (_, n) => n).filter(n => n !== PROCESSES - 1)
-    const asked = others.map(async n => ({ ...door(n), status: await askAt(door(n), n) }))
+    const sent = others.map(async n => ({ ...door(n), status: await askAt(door(n), n) }))
     await waitUntil('some requests arrived', () => upstreams.openai.requests.length > reachedBefore + 10)
     cutting.cut()
     proxies.at(-1)?.signal('SIGKILL')
-    await waitUntil('answers of the database are lost', () => cutting.swallowed() > 3)
+    await waitUntil('database responses are lost', () => cutting.swallowed() > 3)
     cutting.pass()
-    const results = await Promise.all(asked)
+    const results = await Promise.all(sent)
     await first
 
     const reached = [
@@ -187,7 +187,7 @@ describeFaults('a budget of one dollar', () => {
     }
 
     let held = Number.NaN
-    await waitUntil('all that lives has settled', async () => {
+    await waitUntil('all calls of living processes are settled', async () => {
       const last = held
       await Bun.sleep(5_000)
       held = (await stand()).held

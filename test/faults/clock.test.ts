@@ -57,8 +57,8 @@ describeFaults('clocks that are wrong by 70 days', () => {
   })
 
   async function askFor(i: number, key: string, prompt: string, headers: Record<string, string> = {}) {
-    const { cache, status, headers: told } = await ask(at(i), key, prompt, headers)
-    return { cache, status, ageSeconds: Number(told.get('age')) }
+    const { cache, status, headers: received } = await ask(at(i), key, prompt, headers)
+    return { cache, status, ageSeconds: Number(received.get('age')) }
   }
 
   test('what one stores the others serve, from either store, and as old as it is', async () => {
@@ -85,8 +85,8 @@ describeFaults('clocks that are wrong by 70 days', () => {
     await Bun.sleep(2_500)
     for (const maker of proxies.keys())
       for (const reader of proxies.keys()) {
-        const asked = await askFor(reader, key, `Short by ${maker}?`, { 'cache-control': 'only-if-cached' })
-        expect([maker, reader, asked.status]).toEqual([maker, reader, 504])
+        const answer = await askFor(reader, key, `Short by ${maker}?`, { 'cache-control': 'only-if-cached' })
+        expect([maker, reader, answer.status]).toEqual([maker, reader, 504])
       }
   })
 
@@ -108,7 +108,7 @@ describeFaults('clocks that are wrong by 70 days', () => {
       })
       const { value } = (await made.json()) as { value: string }
       for (const reader of proxies.keys()) expect((await ask(at(reader), value, 'Hello?')).status).toBe(200)
-      await waitUntil('it expires', async () => (await ask(at(i), value, 'Hello?')).status === 401)
+      await waitUntil('the key expires', async () => (await ask(at(i), value, 'Hello?')).status === 401)
       const start = Math.floor(Date.now() / 1000) - 600
       const path = `/organization/usage/completions?start_time=${start}&bucket_width=1m&limit=60`
       const report = await get(at(i), path, issued?.key)

@@ -36,7 +36,7 @@ beforeAll(async () => {
     stdout: 'ignore',
     stderr: 'ignore',
   })
-  await waitUntil('it serves', async () => (await health()) === 200)
+  await waitUntil('health responds', async () => (await health()) === 200)
 })
 afterAll(async () => {
   idleClients?.kill('SIGKILL')

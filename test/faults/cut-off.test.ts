@@ -34,8 +34,8 @@ describeFaults('one of two proxies is cut off from Redis', () => {
   })
 
   async function countAdmitted(proxy: ProxyProcess, key: string): Promise<number> {
-    const asked = Array.from({ length: 2 * LIMIT }, () => ask(proxy, key, 'Admitted?'))
-    const statuses = (await Promise.all(asked)).map(({ status }) => status)
+    const answers = Array.from({ length: 2 * LIMIT }, () => ask(proxy, key, 'Admitted?'))
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
     expect(statuses.filter(status => status !== 200 && status !== 429)).toEqual([])
     return statuses.filter(status => status === 200).length
   }
@@ -44,7 +44,7 @@ describeFaults('one of two proxies is cut off from Redis', () => {
     ((await (await get(proxy, '/health')).json()) as { status: string }).status
 
   const isCutOff = (expected: boolean) =>
-    waitUntil('it knows', async () => (await healthOf(cutOff)) === (expected ? 'degraded' : 'ok'))
+    waitUntil('health reports the state', async () => (await healthOf(cutOff)) === (expected ? 'degraded' : 'ok'))
 
   test('both together admit a limit, whoever is asked first, or both at once', async () => {
     const accounts = openAccounts(database)

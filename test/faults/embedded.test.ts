@@ -48,7 +48,7 @@ async function withDatabase<T>(run: (database: ReturnType<typeof openServerDatab
 /** During a burst, sessions of the psql port wait, so that a driver can time out. */
 async function count(text: string): Promise<number> {
   let found: number | null = null
-  await waitUntil('the database has time to count', async () => {
+  await waitUntil('the count succeeds', async () => {
     found = await withDatabase(async database => (await database.call<{ n: number }>(text, []))[0]?.n ?? null).catch(
       () => null,
     )

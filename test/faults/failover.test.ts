@@ -57,7 +57,7 @@ describeFaults('a primary and a standby', () => {
   test('a primary that is closed to writes is seen, by those connected to it too, and left for another', async () => {
     await first.start()
     await setReadOnly(second, true)
-    await waitUntil('it is seen', () =>
+    await waitUntil('the read-only primary is detected', () =>
       pingDatabase(both).then(
         () => false,
         () => true,
@@ -133,7 +133,7 @@ describeFaults('a primary and a standby', () => {
       return row?.count ?? 0
     }
     const load = startLoad({ baseUrl: alone.baseUrl, key, clients: 16, pauseMs: 0 })
-    await waitUntil('it takes its five', async () => (await alone.open()) === 5)
+    await waitUntil('the process has five connections', async () => (await alone.open()) === 5)
     const others = await Promise.all([start(), start()])
     const loads = others.map(({ baseUrl }) => startLoad({ baseUrl, key, clients: 16, pauseMs: 0 }))
     let seen = { open: [0], onServer: 0 }
@@ -144,7 +144,7 @@ describeFaults('a primary and a standby', () => {
       return seen.open.every(count => count === 2) && seen.onServer <= 6 + 3 * 2
     })
     for (const each of others) each.signal('SIGTERM')
-    await waitUntil('the first takes its five again', async () => (await alone.open()) === 5)
+    await waitUntil('the first process has five connections again', async () => (await alone.open()) === 5)
     for (const each of [load, ...loads]) await each.stop()
     pauses.kill()
     const results = [load, ...loads].flatMap(each => each.results)
@@ -153,7 +153,7 @@ describeFaults('a primary and a standby', () => {
     const unknown = results.filter(
       ({ status, startedAtMs, endedAtMs }) => status === 0 && endedAtMs - startedAtMs > 5_000,
     ).length
-    await waitUntil('what was answered is counted', async () => {
+    await waitUntil('successful requests are counted', async () => {
       const counted = await accounts.countRequests(account)
       return counted >= answered && counted <= answered + unknown
     })
@@ -164,7 +164,7 @@ describeFaults('a primary and a standby', () => {
   test('a process has no more connections than it may, however many statements wait', async () => {
     const database = openServerDatabase({ url: second.url, maxConnections: 2 })
     await setReadOnly(second, false)
-    await waitUntil('it takes writes', () =>
+    await waitUntil('the server accepts writes', () =>
       pingDatabase(database).then(
         () => true,
         () => false,

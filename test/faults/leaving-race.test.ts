@@ -70,8 +70,8 @@ describeFaults('clients that leave', () => {
   })
 
   function billedUsd(): number {
-    const asked = [...upstreams.openai.requests, ...upstreams.anthropic.requests] as RecordedRequest[]
-    return asked.reduce((sum, { method, body, billed = { input: 0, output: 0 } }) => {
+    const requests = [...upstreams.openai.requests, ...upstreams.anthropic.requests] as RecordedRequest[]
+    return requests.reduce((sum, { method, body, billed = { input: 0, output: 0 } }) => {
       if (method !== 'POST') return sum
       const [input, output] = PRICES[(body as { model: keyof typeof PRICES }).model]
       return sum + (billed.input * input + billed.output * output) / 1e6
@@ -136,7 +136,7 @@ describeFaults('clients that leave', () => {
     while (numbers.length > 0)
       statuses.push(...(await Promise.all(numbers.splice(0, 15).map(n => leave(1_000 + n, n % 3 === 0 ? 200 : null)))))
     expect(statuses).toContain(429)
-    await waitUntil('all that lives has been read to its end', async () => {
+    await waitUntil('all calls of living processes have ended', async () => {
       const { inFlight } = await stand()
       await database.call(
         `update budget_reservations set expires_at = now() - interval '1 second'

@@ -46,7 +46,7 @@ describeReal('answers of the database are lost', backend => {
       counted: await accounts.countRequests(account),
       recorded: (await accounts.countRecords(account))['200'],
     })
-    await waitUntil('what was answered is counted and recorded, and nothing else', async () => {
+    await waitUntil('exactly the successful requests are counted and recorded', async () => {
       const { counted, recorded } = await books()
       return counted === answered && recorded === answered
     }).catch(async () => expect(await books()).toEqual({ counted: answered, recorded: answered }))

@@ -49,22 +49,22 @@ describeFaults('operators', () => {
   test('whose statements wait hold up no request', async () => {
     const locking = database.runScript('begin; lock table users; select pg_sleep(8); commit')
     const locks = `select from pg_locks where relation = 'users'::regclass and mode = 'AccessExclusiveLock' and granted`
-    await waitUntil('they are locked', async () => (await database.call(locks, [])).length > 0)
+    await waitUntil('the table is locked', async () => (await database.call(locks, [])).length > 0)
     const waiting = Promise.all(Array.from({ length: AT_ONCE }, () => send('GET', '/v1/organization/users')))
     const isWaiting = await Promise.race([waiting.then(() => false), Bun.sleep(1_000).then(() => true)])
     const answered = await Promise.all(
       Array.from({ length: 20 }, (_, i) => ask(proxy, key, `What is quick, number ${i}?`)),
     )
     expect([isWaiting, new Set(answered.map(({ status }) => status))]).toEqual([true, new Set([200])])
-    const told = await waiting
-    expect(told).toEqual(told.map(status => (status === 200 ? 200 : 503)))
+    const statuses = await waiting
+    expect(statuses).toEqual(statuses.map(status => (status === 200 ? 200 : 503)))
     await locking
   })
 
   test('who read for too long are told so', async () => {
     const locking = database.runScript('begin; lock table usage_sums; select pg_sleep(8); commit')
     const locks = `select from pg_locks where relation = 'usage_sums'::regclass and mode = 'AccessExclusiveLock' and granted`
-    await waitUntil('they are locked', async () => (await database.call(locks, [])).length > 0)
+    await waitUntil('the table is locked', async () => (await database.call(locks, [])).length > 0)
     const response = await fetch(`${new URL(proxy.baseUrl).origin}/v1/organization/costs?start_time=1`, {
       headers: { authorization: `Bearer ${adminKey}` },
     })
@@ -87,11 +87,11 @@ describeFaults('operators', () => {
     // The other operations require a login.
     const checking = operations.filter((_, i) => withUnknown[i] === 401)
     await postgres.stop()
-    const told = await Promise.all(
+    const results = await Promise.all(
       checking.map(async ([method, path]) => `${method} ${path}: ${await send(method, path)}`),
     )
     await postgres.start()
     expect(checking.length).toBeGreaterThan(operations.length - 10)
-    expect(told.filter(each => !each.endsWith(': 503'))).toEqual([])
+    expect(results.filter(each => !each.endsWith(': 503'))).toEqual([])
   })
 })

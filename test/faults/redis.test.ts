@@ -69,7 +69,7 @@ describeFaults('Redis goes away under load', () => {
     await end(redis)
     const tookMs = await waitUntil('health is ok', async () => (await readHealth()).status === 'ok')
     await waitUntil(
-      'entries are kept in Redis again',
+      'entries are stored in Redis again',
       async () => {
         const question = `What is ${crypto.randomUUID()}?`
         expect((await ask(proxy, account.key, question)).cache).toBe('MISS')

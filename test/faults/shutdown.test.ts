@@ -41,7 +41,7 @@ describeReal('shutdown', backend => {
   }
 
   async function waitForUpstream(requests: number): Promise<void> {
-    await waitUntil(`${requests} requests are upstream`, () => standin.requests.length >= requests)
+    await waitUntil(`${requests} requests arrived at the provider`, () => standin.requests.length >= requests)
   }
 
   /** Opens a connection and keeps it for a next request. */
@@ -79,7 +79,7 @@ describeReal('shutdown', backend => {
 
     proxy.signal('SIGTERM')
     const keptClosed = new Promise(resolve => kept.once('close', resolve))
-    await waitUntil('it takes nothing new', () => isRefused(proxy.port))
+    await waitUntil('new connections are refused', () => isRefused(proxy.port))
     await expect(askFor(proxy, 'Too late?')).rejects.toThrow()
     for (const answer of await Promise.all(plain)) expect(answer).toMatchObject({ status: 200, cache: 'MISS' })
     for (const { status, text } of await Promise.all(streamed)) {

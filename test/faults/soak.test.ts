@@ -19,9 +19,9 @@ describeFaults('random faults', () => {
       const command = ['bun', 'scripts/soak.ts', '--minutes', minutes, '--seed', seed, '--length', length]
       const soak = Bun.spawn(tieToTests(command), { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
       endAfterFile(soak)
-      const told = await new Response(soak.stdout).text()
-      expect(told.split('\n').filter(line => line.startsWith('FAULT'))).toEqual([])
-      expect([await soak.exited, told]).toEqual([0, expect.stringContaining('1. ')])
+      const output = await new Response(soak.stdout).text()
+      expect(output.split('\n').filter(line => line.startsWith('FAULT'))).toEqual([])
+      expect([await soak.exited, output]).toEqual([0, expect.stringContaining('1. ')])
     },
     seconds * 1_000 + AROUND_MS,
   )

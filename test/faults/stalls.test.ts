@@ -51,10 +51,10 @@ describeFaults('followers in another process', () => {
 
   /** Sends streams that one process leads and the other follows. Resolves once all of them are in flight. */
   async function shareStreams(name: string, count = STREAMS) {
-    const asked = Array.from({ length: count }, (_, i) => question(`${name} ${i}?`, { stream: true }))
-    const leaders = asked.map(body => ask(leading, key, body))
+    const bodies = Array.from({ length: count }, (_, i) => question(`${name} ${i}?`, { stream: true }))
+    const leaders = bodies.map(body => ask(leading, key, body))
     await waitUntil('the requests of the leaders arrived', () => upstream.requests.length === count)
-    const followers = await Promise.all(asked.map(body => post(following, key, '/chat/completions', body)))
+    const followers = await Promise.all(bodies.map(body => post(following, key, '/chat/completions', body)))
     return { leaders, followers: followers.map(response => response.text()) }
   }
 

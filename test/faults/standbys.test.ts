@@ -120,9 +120,9 @@ describeFaults('standbys that are read', () => {
     const answers: [standby: unknown, primary: unknown][] = []
     for (const path of doors()) {
       for (const token of Object.values(tokens)) {
-        const [asked, expected] = [await read(path, token), await read(path, token, alone)]
-        expect([path, asked.status]).toEqual([path, expected.status])
-        answers.push([await asked.json(), await expected.json()])
+        const [received, expected] = [await read(path, token), await read(path, token, alone)]
+        expect([path, received.status]).toEqual([path, expected.status])
+        answers.push([await received.json(), await expected.json()])
       }
     }
     for (const [standby, own] of answers) expect(standby).toEqual(own)
@@ -133,7 +133,10 @@ describeFaults('standbys that are read', () => {
     expect((await read(`/requests/${listed.data[0]?.id}?project_id=${projectId}`)).status).toBe(200)
     expect((await read(`/cache/stats?project_id=${projectId}`)).status).toBe(200)
     await Bun.sleep(REPORTED_AFTER_MS)
-    await waitUntil('all calls are reported', () => callsOnStandbys() > READS.length && calls(primary) === callsOnStandbys() + 2)
+    await waitUntil(
+      'all calls are reported',
+      () => callsOnStandbys() > READS.length && calls(primary) === callsOnStandbys() + 2,
+    )
     const onStandbys = callsOnStandbys()
     expect(onStandbys).toBeGreaterThan(READS.length)
     expect(calls(primary)).toBe(onStandbys + 2)

@@ -36,7 +36,7 @@ describeFaults('a primary that was left behind', () => {
     for (const each of [proxy, alone])
       for (const { key } of [kept, deactivated]) expect((await ask(each, key, 'Before?')).status).toBe(200)
     const written = () => psql(old, 'select pg_current_wal_lsn() = replay_lsn from pg_stat_replication')
-    await waitUntil('the standby has all', async () => written() === 't')
+    await waitUntil('the standby has replayed everything', async () => written() === 't')
     await before.close()
   })
   afterAll(async () => {
@@ -60,8 +60,8 @@ describeFaults('a primary that was left behind', () => {
 
   /** Sends enough requests to use each connection. On a busy machine, some are rejected with 503; these are ignored if others succeed. */
   async function statusesOf(of: ProxyProcess, { key }: Account): Promise<Set<number>> {
-    const asked = Array.from({ length: 40 }, (_, i) => ask(of, key, `Question ${i % 8}?`))
-    const statuses = new Set((await Promise.all(asked)).map(({ status }) => status))
+    const answers = Array.from({ length: 40 }, (_, i) => ask(of, key, `Question ${i % 8}?`))
+    const statuses = new Set((await Promise.all(answers)).map(({ status }) => status))
     if (statuses.size > 1) statuses.delete(503)
     return statuses
   }
@@ -71,12 +71,12 @@ describeFaults('a primary that was left behind', () => {
     const promotedAtMs = performance.now()
     database = openServerDatabase({ url: promoted.url, maxConnections: 1 })
     await database.call('select deactivate_key($1)', [deactivated.key])
-    await waitUntil('it is seen', async () => (await healthOf(proxy))[1] === 'two primaries')
+    await waitUntil('the second primary is detected', async () => (await healthOf(proxy))[1] === 'two primaries')
     expect(await healthOf(proxy)).toEqual(['degraded', 'two primaries'])
-    await waitUntil('the deactivated key is refused', async () =>
+    await waitUntil('the deactivated key is rejected', async () =>
       ask(proxy, deactivated.key, 'Still?').then(({ status }) => status === 403),
     )
-    await waitUntil('a proxy that cannot reach it answers nothing', async () =>
+    await waitUntil('a proxy that cannot reach the new primary rejects requests', async () =>
       ask(alone, deactivated.key, 'Still?').then(({ status }) => status === 503),
     )
     expect(performance.now() - promotedAtMs).toBeLessThan(SEEN_WITHIN_MS)

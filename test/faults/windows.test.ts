@@ -36,7 +36,7 @@ async function openScene(): Promise<Scene> {
           processCount: () => processes,
         })
         guards.push(guard)
-        await waitUntil('Redis answers', () =>
+        await waitUntil('Redis responds', () =>
           guard.ping().then(
             () => true,
             () => false,

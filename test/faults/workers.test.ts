@@ -59,12 +59,12 @@ describeFaults('WORKERS=2', () => {
   test('one that is killed is replaced, and the other serves meanwhile', async () => {
     const { key } = await accounts.create()
     const [victim, other] = workersOf(team)
-    if (victim === undefined || other === undefined) throw new Error('There are no two workers')
+    if (victim === undefined || other === undefined) throw new Error('Two workers are needed')
     process.kill(victim, 'SIGKILL')
     // Until the system has ended the process, it can still accept a connection.
-    await waitUntil('it has ended', () => countLines(team, 'a worker ended; it is replaced') === 1)
+    await waitUntil('the worker has ended', () => countLines(team, 'a worker ended; it is replaced') === 1)
     expect((await ask(team, key, 'Anybody there?')).status).toBe(200)
-    await waitUntil('the place is filled', async () => countLines(team, '"msg":"listening"') === 3)
+    await waitUntil('the worker is replaced', async () => countLines(team, '"msg":"listening"') === 3)
     const now = workersOf(team)
     stray.push(...now)
     expect(now).toHaveLength(2)
@@ -77,8 +77,8 @@ describeFaults('WORKERS=2', () => {
     const [victim] = workersOf(team)
     if (victim === undefined) throw new Error('There is no worker')
     process.kill(victim, 'SIGSTOP')
-    await waitUntil('it is ended', async () => !isAlive(victim))
-    await waitUntil('the place is filled', async () => countLines(team, '"msg":"listening"') === listened + 1)
+    await waitUntil('the worker has ended', async () => !isAlive(victim))
+    await waitUntil('the worker is replaced', async () => countLines(team, '"msg":"listening"') === listened + 1)
     // The log line follows shortly after.
     expect(team.output()).toContain('a worker has fallen silent')
     stray.push(...workersOf(team))
@@ -93,13 +93,13 @@ describeFaults('WORKERS=2', () => {
     const readPauses = () => Array.from(team.output().matchAll(/"pauseMs":(\d+)/g), ([, pause]) => Number(pause))
     const before = readPauses().length
     // The first pause follows the killed worker, the others follow workers that could not start.
-    await waitUntil('two have tried', () => readPauses().length >= before + 3)
+    await waitUntil('two workers have tried to start', () => readPauses().length >= before + 3)
     const [first = 0, second, third] = readPauses().slice(before)
     expect(first).toBeGreaterThan(0)
     expect([second, third]).toEqual([2 * first, 4 * first])
     expect(team.output()).toContain('DATABASE_URL must point to a PostgreSQL that the proxy can use')
     await postgres.start()
-    await waitUntil('the place is filled', async () => countLines(team, '"msg":"listening"') === listened + 1)
+    await waitUntil('the worker is replaced', async () => countLines(team, '"msg":"listening"') === listened + 1)
     stray.push(...workersOf(team))
   })
 
