@@ -272,9 +272,9 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.goto(`${root}/dashboard/proj_${made?.id}/settings/webhooks`)
       await waitForPage(page)
       expect(await page.locator('dt').allTextContents()).toEqual(WEBHOOK_EVENT_TYPES.map(({ kind }) => kind))
-      const told = await page.locator('dd').allTextContents()
-      expect(told).toContain('When an API key is created.')
-      expect(told.filter(text => /[`[\]]|\(\w+\.md\)/.test(text))).toEqual([])
+      const descriptions = await page.locator('dd').allTextContents()
+      expect(descriptions).toContain('When an API key is created.')
+      expect(descriptions.filter(text => /[`[\]]|\(\w+\.md\)/.test(text))).toEqual([])
       await page.context().close()
     })
 

@@ -75,12 +75,12 @@ describe.skipIf(!chromiumPath)(title, () => {
         model: `openai/${hostile(100)}`,
         metadata: { [WORD.slice(0, 32)]: WORD.slice(0, 64) },
       }
-      const asked = `What is the capital of ${hostile(200)} and ${WORD}?`
+      const prompt = `What is the capital of ${hostile(200)} and ${WORD}?`
       const plain = 'What is the capital of France?'
       for (const words of [
-        asked,
-        `Please, ${asked}`,
-        asked,
+        prompt,
+        `Please, ${prompt}`,
+        prompt,
         plain,
         `Please, ${plain}`,
         plain.replace('capital', 'old capital'),

@@ -89,10 +89,10 @@ describeEmbedded('files of a batch', backend => {
   }
 
   test.each(Object.entries(BAD))('%s', async (_, [content, line]) => {
-    const asked = upstream.counts.total
+    const callsBefore = upstream.counts.total
     const { status, text } = await upload(content)
     expect([status, text]).toEqual([400, expect.stringContaining(`Line ${line} of the file: `)])
-    expect(upstream.counts.total).toBe(asked)
+    expect(upstream.counts.total).toBe(callsBefore)
   })
 
   test.each([

@@ -17,8 +17,8 @@ async function measure(only: string, times: number) {
   const command = ['bun', 'test/hostile/event-loop/measure.ts', '--only', only, '--times', `${times}`]
   const bench = Bun.spawn(tieToTests(command), { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
   endAfterFile(bench)
-  const told = [...(await new Response(bench.stdout).text()).matchAll(ROW)]
-  const [floor, ...rows] = told.map(([, name = '', goes = '', status]) => {
+  const lines = [...(await new Response(bench.stdout).text()).matchAll(ROW)]
+  const [floor, ...rows] = lines.map(([, name = '', goes = '', status]) => {
     return { name, longestMs: Math.min(...goes.split(', ').map(Number)), status: Number(status) }
   })
   return { rows, long: rows.filter(({ longestMs }) => longestMs > (floor?.longestMs ?? 0)) }

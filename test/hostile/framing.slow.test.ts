@@ -222,7 +222,7 @@ describe('framing', () => {
     const farewell = `GET ${fine} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
 
     test.each(Object.entries(ATTACKS))('%s', async (_, { requests, parts }) => {
-      const told = proxy.output().length
+      const logLength = proxy.output().length
       // Each response comes before the last request's, or the connection is already closed.
       const { responses, received } = await sendRaw({
         port,
@@ -235,7 +235,7 @@ describe('framing', () => {
       expect(received).not.toContain(SECRET)
       const served = await sendRaw({ port, parts: [farewell], responses: 1, timeLimitMs: 20_000 })
       expect(served.responses[0]?.status).toBe(200)
-      expect(proxy.output().slice(told)).not.toMatch(ALARM)
+      expect(proxy.output().slice(logLength)).not.toMatch(ALARM)
     })
   })
 

@@ -113,8 +113,8 @@ describeOnce('what providers keep', backend => {
   test.each([false, true])(
     'a response, made with stream: %s, is its project’s before anybody names it',
     async stream => {
-      const asked = { model, input: `Keep ${stream}.`, stream }
-      const made = await readAnswer(await post(proxy, a, '/responses', JSON.stringify(asked)))
+      const params = { model, input: `Keep ${stream}.`, stream }
+      const made = await readAnswer(await post(proxy, a, '/responses', JSON.stringify(params)))
       expect(made.status).toBe(200)
       const [, id = ''] = /"id":"(resp_[\w-]+)"/.exec(made.text) ?? []
       const [, item = ''] = /"id":"(msg_[\w-]+)"/.exec(made.text) ?? []
@@ -191,8 +191,8 @@ describeOnce('what providers keep', backend => {
       JSON.stringify({ custom_id: `${n}`, method: 'POST', url: '/v1/responses', body: { model, input: `Batch ${n}?` } })
     const lines = Array.from({ length: 3_000 }, (_, n) => line(n)).join('\n')
     const file = await client.files.create({ file: await toFile(Buffer.from(lines), 'in.jsonl'), purpose: 'batch' })
-    const asked = { input_file_id: file.id, endpoint: '/v1/responses', completion_window: '24h' } as const
-    let batch = await client.batches.create(asked)
+    const params = { input_file_id: file.id, endpoint: '/v1/responses', completion_window: '24h' } as const
+    let batch = await client.batches.create(params)
     while (!batch.output_file_id) batch = await client.batches.retrieve(batch.id)
     const output = await (await client.files.content(batch.output_file_id)).text()
     const made = [...output.matchAll(/"id":"(\w+)"/g)].map(([, id = '']) => id)

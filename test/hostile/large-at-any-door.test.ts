@@ -15,7 +15,7 @@ const fieldsOf = (count: number) => Array.from({ length: count }, (_, i) => `"k$
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
 /** Parsing each of them would cost far more than its size suggests. */
-const BODIES: Record<string, [body: string, told: string]> = {
+const BODIES: Record<string, [body: string, reason: string]> = {
   'too many fields': [`{${ASKED},"x":{${fieldsOf(MAX_JSON_SIZE.fields)}}}`, `more than ${MAX_JSON_SIZE.fields} fields`],
   'too many arrays': [
     `{${ASKED},"x":[${Array(3_500).fill(nested(120)).join()}]}`,
@@ -51,12 +51,12 @@ describeEmbedded('large bodies at any door', backend => {
     await upstream.stop()
   })
 
-  const cases = Object.entries(BODIES).flatMap(([name, [body, told]]) =>
-    DOORS.map(path => [path, name, body, told] as const),
+  const cases = Object.entries(BODIES).flatMap(([name, [body, reason]]) =>
+    DOORS.map(path => [path, name, body, reason] as const),
   )
-  test.each(draw(cases))('%s refuses %s before they are parsed', async (path, _, body, told) => {
+  test.each(draw(cases))('%s refuses %s before they are parsed', async (path, _, body, reason) => {
     const answer = await readAnswer(await post(proxy, key, path, body))
-    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(told)])
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(reason)])
   })
 
   test('an answer of many megabytes is passed on, and not kept', async () => {

@@ -117,7 +117,7 @@ describeOnce('logins', backend => {
     const [first, second] = await Promise.all(
       people.map(async email => adminClient(proxy, await issueAdminKey(proxy, email))),
     )
-    if (!first || !second) throw new Error('There are two')
+    if (!first || !second) throw new Error('Two administrators are needed')
     const ends = await Promise.allSettled([one(first, ids[1] ?? ''), other(second, ids[0] ?? '')])
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(await proxy.query(`select id from users where role = 'owner'`)).toHaveLength(1)

@@ -174,8 +174,8 @@ describeEmbedded('long input', backend => {
       headers: { authorization: `Bearer ${keys[key ?? 'project']}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    const told = await response.text()
-    expect(response.status, told.slice(0, 300)).toBe(status ?? 200)
+    const responseText = await response.text()
+    expect(response.status, responseText.slice(0, 300)).toBe(status ?? 200)
     const given = [...workerPool.jobCounts].flatMap(([name, count]) =>
       Array<string>(count - (before.get(name) ?? 0)).fill(name),
     )

@@ -267,7 +267,7 @@ describeOnce('odd values', backend => {
     const uploaded = await fetch(`${proxy.baseUrl}/files`, { method: 'POST', headers, body: form })
     expect(uploaded.status).toBeLessThan(500)
     const { id } = (await uploaded.json()) as { id?: string }
-    const asked = JSON.stringify({ input_file_id: id ?? 'x', endpoint: '/v1/responses', completion_window: '24h' })
-    expect(await findFault(targets, '/batches', targets.key, asked)).toBeNull()
+    const body = JSON.stringify({ input_file_id: id ?? 'x', endpoint: '/v1/responses', completion_window: '24h' })
+    expect(await findFault(targets, '/batches', targets.key, body)).toBeNull()
   })
 })

@@ -58,17 +58,17 @@ try {
   for (const { name } of LARGEST_BODIES) {
     if (!name.includes(options.only)) continue
     const goes: string[] = []
-    const told: string[] = []
+    const statuses: string[] = []
     for (let i = 0; i < Number(options.times); i++) {
       await Bun.sleep(50)
       Bun.gc(true)
       await Bun.sleep(20)
       longestMs = 0
-      told.push(await send(name))
+      statuses.push(await send(name))
       await Bun.sleep(30)
       goes.push(longestMs.toFixed(1))
     }
-    process.stdout.write(`| ${name} | ${goes.join(', ')} | ${told.join(', ')} |\n`)
+    process.stdout.write(`| ${name} | ${goes.join(', ')} | ${statuses.join(', ')} |\n`)
   }
 } finally {
   await Promise.all([stop(client.process), upstream.stop()])
