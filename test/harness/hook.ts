@@ -52,8 +52,8 @@ export function startHook(): TestHook {
       const question = JSON.parse(body)
       asked.push(question)
       bodies.push(body)
-      const said = await decide(question)
-      return said instanceof Response ? said : Response.json(said)
+      const decision = await decide(question)
+      return decision instanceof Response ? decision : Response.json(decision)
     },
   })
   return {

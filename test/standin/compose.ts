@@ -28,8 +28,8 @@ export function composeAnswer(request: JsonObject, scenario: AnswerScenario): Co
   const wanted = typeof request.n === 'number' ? Math.max(1, request.n) : 1
   const count = wanted * countPrompts(request.prompt)
   const choices = Array.from({ length: count }, (_, index) => composeChoice(request, scenario, prompt, index))
-  const said = choices.map(choice => countTokens(choice)).reduce((sum, tokens) => sum + tokens, 0)
-  return { choices, promptTokens: Math.max(1, Math.ceil(prompt.length / 4)), completionTokens: said }
+  const completionTokens = choices.map(choice => countTokens(choice)).reduce((sum, tokens) => sum + tokens, 0)
+  return { choices, promptTokens: Math.max(1, Math.ceil(prompt.length / 4)), completionTokens }
 }
 
 /** Returns the text that determines the response: the last user message, or a legacy prompt. */
@@ -121,8 +121,8 @@ function nameCalls(calls: ScriptedToolCall[], prompt: string): ComposedChoice['t
 
 function countTokens(choice: ComposedChoice): number {
   const calls = [...choice.toolCalls, ...(choice.functionCall ? [choice.functionCall] : [])]
-  const said = [choice.content, choice.refusal, choice.reasoning, ...calls.map(call => call.arguments)]
-  return said.reduce((sum, text) => sum + splitTokens(text ?? '').length, 0)
+  const texts = [choice.content, choice.refusal, choice.reasoning, ...calls.map(call => call.arguments)]
+  return texts.reduce((sum, text) => sum + splitTokens(text ?? '').length, 0)
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -25,7 +25,7 @@ const call = (id: string, more: JsonObject = {}): JsonObject => {
   return { id, type: 'function', function: { name: TOOL, arguments: '{"at":"sky"}' }, ...more }
 }
 const thought = (step: number): string => THOUGHTS[step] ?? ''
-const said = (step: number, calls: JsonObject[], more: JsonObject): JsonObject =>
+const assistantMessage = (step: number, calls: JsonObject[], more: JsonObject): JsonObject =>
   step < 2
     ? { role: 'assistant', content: null, ...more, tool_calls: calls }
     : { role: 'assistant', content: LAST_WORD, ...more }
@@ -34,13 +34,13 @@ export const INSISTING: readonly InsistingVendor[] = [
   {
     name: 'DeepSeek',
     model: 'deepseek/deepseek-v3.2',
-    message: (step, id) => said(step, [call(id)], { reasoning_content: thought(step) }),
+    message: (step, id) => assistantMessage(step, [call(id)], { reasoning_content: thought(step) }),
   },
   {
     name: 'Kimi, which speaks before it calls, and numbers its calls',
     model: 'moonshotai/kimi-k2-thinking',
     message: (step, id) => ({
-      ...said(step, [call(`functions.${TOOL}:${id}`)], { reasoning_content: thought(step) }),
+      ...assistantMessage(step, [call(`functions.${TOOL}:${id}`)], { reasoning_content: thought(step) }),
       content: step < 2 ? 'I look.' : LAST_WORD,
     }),
   },
@@ -48,7 +48,7 @@ export const INSISTING: readonly InsistingVendor[] = [
     name: 'Gemini 3, whose first call is signed',
     model: 'google/gemini-3-pro-preview',
     message: (step, id) =>
-      said(
+      assistantMessage(
         step,
         [call(id, { extra_content: { google: { thought_signature: `c2ln${step}/+=` } } }), call(`${id}b`)],
         step < 2 ? {} : { extra_content: { google: { thought_signature: 'bGFzdA==' } } },
@@ -58,7 +58,7 @@ export const INSISTING: readonly InsistingVendor[] = [
     name: 'Claude by an aggregator, signed after its text',
     model: 'anthropic/claude-sonnet-4.5',
     message: (step, id) =>
-      said(step, [call(id)], {
+      assistantMessage(step, [call(id)], {
         reasoning: thought(step),
         reasoning_details: [
           {
@@ -75,7 +75,7 @@ export const INSISTING: readonly InsistingVendor[] = [
     name: 'GPT by an aggregator, encrypted',
     model: 'openai/gpt-5-mini',
     message: (step, id) =>
-      said(step, [call(id)], {
+      assistantMessage(step, [call(id)], {
         reasoning_details: [
           {
             type: 'reasoning.encrypted',
@@ -91,7 +91,7 @@ export const INSISTING: readonly InsistingVendor[] = [
     name: 'DeepSeek by an aggregator, without any signature',
     model: 'deepseek/deepseek-chat',
     message: (step, id) =>
-      said(step, [call(id)], {
+      assistantMessage(step, [call(id)], {
         reasoning: thought(step),
         reasoning_details: [{ type: 'reasoning.text', text: thought(step), format: null, index: 0 }],
       }),
@@ -101,7 +101,7 @@ export const INSISTING: readonly InsistingVendor[] = [
     model: 'tomorrow/one',
     message(step, id) {
       const within = { name: TOOL, arguments: '{"at":"sky"}', seal: `s${step}` }
-      return said(step, [{ ...call(id), function: within, trace: [step, { deep: true }] }], {
+      return assistantMessage(step, [{ ...call(id), function: within, trace: [step, { deep: true }] }], {
         reasoning: thought(step),
         ticket: { id: `t${step}`, hops: [1, 2, step] },
         weight: 0.5,

@@ -25,12 +25,12 @@ export function writeResponse(request: JsonObject, scenario: AnswerScenario, ser
   const completionTokens = written + thinkingTokens
   const [choice] = choices
   const isCut = choice?.finishReason === 'length'
-  const said =
+  const part =
     choice?.refusal != null
       ? { type: 'refusal', refusal: choice.refusal }
       : { type: 'output_text', text: choice?.content ?? '', annotations: [], logprobs: [] }
   const status = isCut ? 'incomplete' : 'completed'
-  const message = { id: `msg_${serial}`, type: 'message', role: 'assistant', status, content: [said] }
+  const message = { id: `msg_${serial}`, type: 'message', role: 'assistant', status, content: [part] }
   const calls = (choice?.toolCalls ?? []).map(({ id, name, arguments: text }, index) => {
     return { id: `fc_${serial}_${index}`, type: 'function_call', status, call_id: id, name, arguments: text }
   })

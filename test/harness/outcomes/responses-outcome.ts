@@ -19,7 +19,7 @@ export function readResponsesPlain(body: Json): Outcome {
 
 export function readResponsesStream(text: string): Outcome {
   const problems: string[] = []
-  const said = { text: '', calls: new Map<number, string>() }
+  const deltas = { text: '', calls: new Map<number, string>() }
   let last: Json = null
   let number = -1
   for (const { name, data } of readEvents(text)) {
@@ -34,25 +34,25 @@ export function readResponsesStream(text: string): Outcome {
     if (typeof event.sequence_number !== 'number' || event.sequence_number <= number)
       problems.push(`sequence_number of ${event.type}`)
     number = event.sequence_number
-    if (event.type === 'response.output_text.delta') said.text += event.delta
+    if (event.type === 'response.output_text.delta') deltas.text += event.delta
     if (event.type === 'response.function_call_arguments.delta') {
-      said.calls.set(event.output_index, (said.calls.get(event.output_index) ?? '') + event.delta)
+      deltas.calls.set(event.output_index, (deltas.calls.get(event.output_index) ?? '') + event.delta)
     }
     if (LAST.has(event.type)) last = event
   }
-  if (last === null) return { ...emptyOutcome(), text: said.text, problems }
-  if (last.type === 'error') return { ...emptyOutcome(), text: said.text, end: 'error', problems }
+  if (last === null) return { ...emptyOutcome(), text: deltas.text, problems }
+  if (last.type === 'error') return { ...emptyOutcome(), text: deltas.text, end: 'error', problems }
   const outcome = readResponsesPlain(last.response)
-  if (outcome.end !== 'error') compare(said, last.response, outcome, problems)
-  if (outcome.end === 'error') outcome.text ||= said.text
+  if (outcome.end !== 'error') compare(deltas, last.response, outcome, problems)
+  if (outcome.end === 'error') outcome.text ||= deltas.text
   if (last.type === 'response.failed') outcome.end = 'error'
   return { ...outcome, problems: [...problems, ...outcome.problems] }
 }
 
 /** Compares the joined deltas with the response in the last event. */
-function compare(said: { text: string; calls: Map<number, string> }, response: Json, outcome: Outcome, to: string[]) {
-  if (said.text !== outcome.text) to.push(`text in pieces: ${said.text}`)
-  for (const [index, args] of said.calls) {
+function compare(deltas: { text: string; calls: Map<number, string> }, response: Json, outcome: Outcome, to: string[]) {
+  if (deltas.text !== outcome.text) to.push(`text in pieces: ${deltas.text}`)
+  for (const [index, args] of deltas.calls) {
     if (response.output[index]?.arguments !== args) to.push(`arguments in pieces: ${args}`)
   }
 }

@@ -21,13 +21,13 @@ export interface Generated {
 /** Long enough to be unique. Shrinking is disabled, because shorter marks could repeat. */
 const mark = fc.noShrink(fc.stringMatching(/^[a-z]{8}$/)).map(word => `${word}é`)
 
-const text = mark.map((said): Part => ({ deltas: [{ content: said }], texts: [said] }))
-const parts = fc.tuple(mark, mark).map(([said, thought]): Part => {
+const text = mark.map((visible): Part => ({ deltas: [{ content: visible }], texts: [visible] }))
+const parts = fc.tuple(mark, mark).map(([visible, thought]): Part => {
   const content = [
     { type: 'thinking', thinking: [{ type: 'text', text: thought }] },
-    { type: 'text', text: said },
+    { type: 'text', text: visible },
   ]
-  return { deltas: [{ content }], texts: [said, thought] }
+  return { deltas: [{ content }], texts: [visible, thought] }
 })
 const reasoning = fc.tuple(mark, fc.constantFrom('reasoning', 'reasoning_content')).map(([thought, name]): Part => {
   return { deltas: [{ [name]: thought }], texts: [thought] }
@@ -175,10 +175,10 @@ function write(drawn: Drawn): Generated {
   return { mode: drawn.mode, sent: { status: 200, contentType, body }, texts }
 }
 
-function writeStream({ parts: said, finish: reason, usage, fate: after }: Drawn): string {
+function writeStream({ parts: drawn, finish: reason, usage, fate: after }: Drawn): string {
   const frames = [
     ROLE,
-    ...said.flatMap(part => part.deltas.map(delta => chunk(delta))),
+    ...drawn.flatMap(part => part.deltas.map(delta => chunk(delta))),
     chunk({}, reason),
     ...(usage === 'none' ? [] : [usageChunk(usage)]),
   ]
@@ -186,8 +186,8 @@ function writeStream({ parts: said, finish: reason, usage, fate: after }: Drawn)
   return frames.join('') + (after.kind === 'noDone' ? '' : DONE)
 }
 
-function writeBody({ parts: said, finish: reason, usage, fate: after }: Drawn): string {
-  const deltas = said.flatMap(part => part.deltas)
+function writeBody({ parts: drawn, finish: reason, usage, fate: after }: Drawn): string {
+  const deltas = drawn.flatMap(part => part.deltas)
   const message = deltas.reduce<Fields>((grown, delta) => merge(grown, delta), { role: 'assistant', content: null })
   const choices = [{ index: 0, message, finish_reason: reason }]
   const error = after.kind === 'error' ? { error: after.error } : {}

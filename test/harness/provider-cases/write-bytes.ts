@@ -38,8 +38,8 @@ export interface Said {
 }
 
 export function chatStream({ deltas = [{ content: 'Hi' }], finish = 'stop', usage = USAGE }: Said): string {
-  const said = deltas.map(delta => chunk(delta)).join('')
-  return ROLE + said + chunk({}, finish) + (usage === 'none' ? '' : usageChunk(usage)) + DONE
+  const chunks = deltas.map(delta => chunk(delta)).join('')
+  return ROLE + chunks + chunk({}, finish) + (usage === 'none' ? '' : usageChunk(usage)) + DONE
 }
 
 export function chatBody({ message = { content: 'Hi' }, finish = 'stop', usage = USAGE }: Said): string {
@@ -79,7 +79,7 @@ export const plain = (body: string, contentType: string | null = JSON_TYPE): { p
   return { plain: { status: 200, contentType, body } }
 }
 /** The same response in both modes. */
-export const both = (said: Said) => ({ ...streamed(chatStream(said)), ...plain(chatBody(said)) })
+export const both = (content: Said) => ({ ...streamed(chatStream(content)), ...plain(chatBody(content)) })
 
 export interface CaseOptions {
   project?: Project

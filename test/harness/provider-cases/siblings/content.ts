@@ -7,11 +7,11 @@ type Fields = Record<string, unknown>
 const WHOLE: Expected = { text: 'Hi', end: 'stop' }
 const PICTURE = `data:image/png;base64,${'Zm9v'.repeat(8)}`
 
-const said = (id: string, what: string, message: Fields, expected: Expected) =>
+const messageCase = (id: string, what: string, message: Fields, expected: Expected) =>
   siblingCase(`content-${id}`, what, both({ deltas: [message], message }), { ...WHOLE, ...expected })
 
 export const CONTENT: readonly ProviderCase[] = [
-  said(
+  messageCase(
     'parts',
     'a list of text parts',
     {
@@ -22,8 +22,8 @@ export const CONTENT: readonly ProviderCase[] = [
     },
     { store: true },
   ),
-  said('text-part', 'one text part', { content: [{ type: 'text', text: 'Hi' }] }, { store: true }),
-  said(
+  messageCase('text-part', 'one text part', { content: [{ type: 'text', text: 'Hi' }] }, { store: true }),
+  messageCase(
     'thinking',
     'thinking and text parts',
     {
@@ -34,7 +34,7 @@ export const CONTENT: readonly ProviderCase[] = [
     },
     { reasoning: 'Okay' },
   ),
-  said(
+  messageCase(
     'thinking-text',
     'thinking that is a text',
     {
@@ -45,7 +45,7 @@ export const CONTENT: readonly ProviderCase[] = [
     },
     { reasoning: 'Okay' },
   ),
-  said(
+  messageCase(
     'reference',
     'a reference between text parts',
     {
@@ -57,7 +57,7 @@ export const CONTENT: readonly ProviderCase[] = [
     },
     { keeps: ['ref-7361'] },
   ),
-  said(
+  messageCase(
     'image-part',
     'a picture among the parts',
     {
@@ -68,7 +68,7 @@ export const CONTENT: readonly ProviderCase[] = [
     },
     { keeps: [PICTURE] },
   ),
-  said(
+  messageCase(
     'unknown-part',
     'a part of a kind that nobody knows',
     {
@@ -79,7 +79,7 @@ export const CONTENT: readonly ProviderCase[] = [
     },
     { keeps: ['holo-4127'] },
   ),
-  said(
+  messageCase(
     'images',
     'OpenRouter: message.images',
     {
@@ -99,7 +99,7 @@ export const CONTENT: readonly ProviderCase[] = [
     },
     { text: '', end: 'any', keeps: [PICTURE] },
   ),
-  said(
+  messageCase(
     'audio',
     'audio beside the text',
     {
@@ -108,7 +108,7 @@ export const CONTENT: readonly ProviderCase[] = [
     },
     { keeps: ['UklGRg5531', 'Hi there 8'] },
   ),
-  said(
+  messageCase(
     'annotations',
     'annotations with their addresses',
     {
@@ -122,19 +122,19 @@ export const CONTENT: readonly ProviderCase[] = [
     },
     { keeps: ['https://a.example/62'] },
   ),
-  said(
+  messageCase(
     'unknown-field',
     'a field that nobody knows',
     { content: 'Hi', provenance: { seal: 'seal-9034' } },
     { keeps: ['seal-9034'] },
   ),
-  said(
+  messageCase(
     'reasoning',
     'reasoning_content',
     { reasoning_content: 'Okay', content: 'Hi' },
     { reasoning: 'Okay', store: true },
   ),
-  said('reasoning-name', 'reasoning', { reasoning: 'Okay', content: 'Hi' }, { reasoning: 'Okay', store: true }),
+  messageCase('reasoning-name', 'reasoning', { reasoning: 'Okay', content: 'Hi' }, { reasoning: 'Okay', store: true }),
   siblingCase(
     'content-refusal',
     'a refusal is said',
