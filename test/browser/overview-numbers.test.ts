@@ -53,12 +53,12 @@ describe.skipIf(!chromiumPath)(title, () => {
         links.map(async link => [(await link.textContent()) ?? '', (await link.getAttribute('href')) ?? ''] as const),
       )
       for (const [text, href] of found) {
-        const said = Number(/^[\d,]+/.exec(text)?.[0].replaceAll(',', ''))
+        const count = Number(/^[\d,]+/.exec(text)?.[0].replaceAll(',', ''))
         await page.goto(`${root}${href}`)
         await waitForPage(page)
-        if (said > 0) await rows().first().waitFor()
+        if (count > 0) await rows().first().waitFor()
         else await page.getByText('No matching requests').waitFor()
-        expect([path, text, href, said > 0 ? await rows().count() : 0]).toEqual([path, text, href, said])
+        expect([path, text, href, count > 0 ? await rows().count() : 0]).toEqual([path, text, href, count])
       }
       return found.length
     }

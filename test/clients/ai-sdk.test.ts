@@ -154,11 +154,11 @@ describeOnce('the AI SDK holds conversations', backend => {
       const messages: Message[] = []
       const turn = async (content: string) => {
         messages.push({ role: 'user', content })
-        const said = await say(sdkModel, messages, how === 'streamed')
-        messages.push(...(said.answered as Message[]))
-        expect(said).toMatchObject({ finishReason: 'stop', text: expect.stringMatching(/.{10}/) })
-        expect(said.usage.outputTokens).toBeGreaterThan(0)
-        return said
+        const answer = await say(sdkModel, messages, how === 'streamed')
+        messages.push(...(answer.answered as Message[]))
+        expect(answer).toMatchObject({ finishReason: 'stop', text: expect.stringMatching(/.{10}/) })
+        expect(answer.usage.outputTokens).toBeGreaterThan(0)
+        return answer
       }
       const { text } = await turn(`Hello ${crypto.randomUUID()}`)
       scriptCall(model)

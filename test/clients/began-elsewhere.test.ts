@@ -66,7 +66,7 @@ describeOnce('a conversation that began elsewhere', backend => {
       ],
     })
     const text = JSON.stringify(messages)
-    for (const said of ['/root/a', 'Done.', 'crm', PICTURE, 'The picture is scaled.']) expect(text).toContain(said)
+    for (const part of ['/root/a', 'Done.', 'crm', PICTURE, 'The picture is scaled.']) expect(text).toContain(part)
   })
 
   test('goes on with Claude', async () => {

@@ -111,14 +111,14 @@ describeOnce('what a message carried comes back', backend => {
           : await openai.responses.stream(params as Parameters<typeof openai.responses.stream>[0]).finalResponse()
       text = response.output_text
       if (previous) before = response.id
-      const said = references
+      const items = references
         ? response.output.map(({ id }) => ({ type: 'item_reference' as const, id: String(id) }))
         : response.output.filter(({ type }) => !bare || type !== 'reasoning')
       const calls = response.output.filter(
         ({ type }) => type === 'function_call',
       ) as OpenAI.Responses.ResponseFunctionToolCall[]
       own = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: RESULT }))
-      input.push(...(said as ResponseInput), ...own)
+      input.push(...(items as ResponseInput), ...own)
     }
     expect(text).toBe(LAST_WORD)
     expectSteps()
@@ -148,13 +148,13 @@ describeOnce('what a message carried comes back', backend => {
     await responses.create({ model: other, tools, input, store: false })
     const messages = new Anthropic({ ...at, baseURL: proxy.baseUrl.replace(/\/v1$/, '') }).messages
     const params = { max_tokens: 500, tools: [{ name: TOOL, input_schema: SCHEMA }] }
-    const said: Anthropic.MessageParam[] = [{ role: 'user', content: question + much }]
-    const { content } = await messages.create({ ...params, model, messages: said })
+    const turns: Anthropic.MessageParam[] = [{ role: 'user', content: question + much }]
+    const { content } = await messages.create({ ...params, model, messages: turns })
     expect(JSON.stringify(content)).toContain('"mp1.')
     const use = content.find(({ type }) => type === 'tool_use') as Anthropic.ToolUseBlock
-    said.push({ role: 'assistant', content })
-    said.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: RESULT }] })
-    await messages.create({ ...params, model: other, messages: said })
+    turns.push({ role: 'assistant', content })
+    turns.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: RESULT }] })
+    await messages.create({ ...params, model: other, messages: turns })
     const all = [upstreams.aggregator, upstreams.openai, upstreams.anthropic, upstreams.groq].flatMap(each =>
       each.requests.filter(({ body }) => (body as { model?: string })?.model === other),
     )
@@ -194,20 +194,20 @@ describeOnce('what a message carried comes back', backend => {
 
   test.each(draw(VENDORS))('%s at /v1/messages, %s', async (_, how, model) => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
-    let said: Anthropic.ContentBlock[] = []
+    let content: Anthropic.ContentBlock[] = []
     for (let step = 0; step < 3; step++) {
       const params = { model, max_tokens: 500, messages, tools: [{ name: TOOL, input_schema: SCHEMA }] }
       const message =
         how === 'plain'
           ? await anthropic.messages.create(params)
           : await anthropic.messages.stream(params).finalMessage()
-      said = message.content
-      const uses = said.filter(block => block.type === 'tool_use')
-      messages.push({ role: 'assistant', content: said })
+      content = message.content
+      const uses = content.filter(block => block.type === 'tool_use')
+      messages.push({ role: 'assistant', content })
       const results = uses.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: RESULT }))
       messages.push({ role: 'user', content: results })
     }
-    expect(said).toContainEqual(expect.objectContaining({ type: 'text', text: LAST_WORD }))
+    expect(content).toContainEqual(expect.objectContaining({ type: 'text', text: LAST_WORD }))
     expectSteps()
   })
 

@@ -98,8 +98,8 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       const two = await client.responses.stream({ model, input: second, previous_response_id: one.id }).finalResponse()
       expect(two.previous_response_id).toBe(one.id)
       const three = await create({ model, input: [{ role: 'user', content: third }], previous_response_id: two.id })
-      for (const said of [first, one.output_text, second, two.output_text, third]) {
-        expect(lastAsked(model)).toContain(JSON.stringify(said).slice(1, -1))
+      for (const text of [first, one.output_text, second, two.output_text, third]) {
+        expect(lastAsked(model)).toContain(JSON.stringify(text).slice(1, -1))
       }
       const listed = await client.responses.inputItems.list(three.id, { order: 'asc' })
       expect(listed.data.map(item => JSON.stringify(item))).toMatchObject(

@@ -9,7 +9,7 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { readEvents } from './streams/read-events.ts'
 import { callWeather } from './weather-tool.ts'
 
-interface Said {
+interface ParsedAnswer {
   text: string
   call: { id: string; name: string; arguments: string } | null
   responseId: string | null
@@ -22,29 +22,29 @@ const schema = { type: 'object', properties: { place: { type: 'string' } }, requ
 const described = { name: 'get_weather', description: 'The weather of a place.', parameters: schema }
 const CHAT_TOOLS = [{ type: 'function', function: described }]
 
-const chatCall = ({ call }: Said) => ({
+const chatCall = ({ call }: ParsedAnswer) => ({
   tool_calls: [{ id: call?.id, type: 'function', function: { name: call?.name, arguments: call?.arguments } }],
 })
-const itemsOf = ({ call }: Said) => [
+const itemsOf = ({ call }: ParsedAnswer) => [
   { type: 'function_call', name: call?.name, arguments: call?.arguments, call_id: call?.id },
   { type: 'function_call_output', call_id: call?.id, output: 'Sunny' },
 ]
 const inputText = (text: string) => [{ type: 'input_text', text }]
 
 /** Zed's crates/open_ai and the BYOK endpoints of VS Code's Copilot Chat: the first request, and the request with the tool's result. */
-const EDITORS: Record<string, { door: string; ask(model: string, said: Said | null): Body }> = {
+const EDITORS: Record<string, { door: string; ask(model: string, answer: ParsedAnswer | null): Body }> = {
   'Zed, chat': {
     door: '/chat/completions',
-    ask: (model, said) => ({
+    ask: (model, answer) => ({
       model,
       messages: [
         { role: 'system', content: SYSTEM },
         { role: 'user', content: ASKED },
-        ...(said === null
+        ...(answer === null
           ? []
           : [
-              { role: 'assistant', content: said.text || null, ...chatCall(said), reasoning_content: 'Hm.' },
-              { role: 'tool', content: 'Sunny', tool_call_id: said.call?.id },
+              { role: 'assistant', content: answer.text || null, ...chatCall(answer), reasoning_content: 'Hm.' },
+              { role: 'tool', content: 'Sunny', tool_call_id: answer.call?.id },
             ]),
       ],
       stream: true,
@@ -59,24 +59,24 @@ const EDITORS: Record<string, { door: string; ask(model: string, said: Said | nu
   },
   'Zed, responses': {
     door: '/responses',
-    ask: (model, said) => ({
+    ask: (model, answer) => ({
       model,
       input: [
         { type: 'message', role: 'system', content: inputText(SYSTEM) },
         { type: 'message', role: 'user', content: inputText(ASKED) },
-        ...(said === null
+        ...(answer === null
           ? []
           : [
-              ...(said.text === ''
+              ...(answer.text === ''
                 ? []
                 : [
                     {
                       type: 'message',
                       role: 'assistant',
-                      content: [{ type: 'output_text', text: said.text, annotations: [] }],
+                      content: [{ type: 'output_text', text: answer.text, annotations: [] }],
                     },
                   ]),
-              ...itemsOf(said),
+              ...itemsOf(answer),
             ]),
       ],
       stream: true,
@@ -88,15 +88,15 @@ const EDITORS: Record<string, { door: string; ask(model: string, said: Said | nu
   },
   'VS Code, chat': {
     door: '/chat/completions',
-    ask: (model, said) => ({
+    ask: (model, answer) => ({
       messages: [
         { role: 'system', content: SYSTEM },
         { role: 'user', content: [{ type: 'text', text: ASKED }] },
-        ...(said === null
+        ...(answer === null
           ? []
           : [
-              { role: 'assistant', content: said.text, ...chatCall(said), cot_id: 'cot_1', cot_summary: 'Hm.' },
-              { role: 'tool', content: 'Sunny', tool_call_id: said.call?.id },
+              { role: 'assistant', content: answer.text, ...chatCall(answer), cot_id: 'cot_1', cot_summary: 'Hm.' },
+              { role: 'tool', content: 'Sunny', tool_call_id: answer.call?.id },
             ]),
       ],
       model,
@@ -110,16 +110,16 @@ const EDITORS: Record<string, { door: string; ask(model: string, said: Said | nu
   'VS Code, responses': {
     door: '/responses',
     // Continues from the previous response. Older items are not sent again.
-    ask: (model, said) => ({
+    ask: (model, answer) => ({
       model,
-      ...(said === null
+      ...(answer === null
         ? {
             input: [
               { role: 'system', content: inputText(SYSTEM) },
               { role: 'user', content: inputText(ASKED) },
             ],
           }
-        : { input: itemsOf(said).slice(1), previous_response_id: said.responseId }),
+        : { input: itemsOf(answer).slice(1), previous_response_id: answer.responseId }),
       stream: true,
       tools: [{ ...described, type: 'function', strict: false }],
       max_output_tokens: 4_096,
@@ -132,34 +132,34 @@ const EDITORS: Record<string, { door: string; ask(model: string, said: Said | nu
 }
 
 /** Zed requires `choices` and, if there is a `usage`, all of its counts. */
-function readChunk(chunk: Body, said: Said): void {
+function readChunk(chunk: Body, answer: ParsedAnswer): void {
   const choices = chunk.choices as { index: number; delta?: { content?: string | null; tool_calls?: Body[] } }[]
   expect(choices).toBeInstanceOf(Array)
   for (const { index } of choices) expect(index).toBe(0)
   const counts = ['prompt_tokens', 'completion_tokens', 'total_tokens'].map(name => [name, expect.any(Number)])
   if (chunk.usage) expect(chunk.usage).toMatchObject(Object.fromEntries(counts))
-  said.text += choices[0]?.delta?.content ?? ''
+  answer.text += choices[0]?.delta?.content ?? ''
   for (const { index, id, function: called } of choices[0]?.delta?.tool_calls ?? []) {
     expect(index).toBe(0)
     const { name, arguments: part } = called as Record<string, string | undefined>
-    said.call ??= { id: '', name: '', arguments: '' }
-    said.call.id ||= String(id ?? '')
-    said.call.name ||= name ?? ''
-    said.call.arguments += part ?? ''
+    answer.call ??= { id: '', name: '', arguments: '' }
+    answer.call.id ||= String(id ?? '')
+    answer.call.name ||= name ?? ''
+    answer.call.arguments += part ?? ''
   }
 }
 
-function readEvent(event: Body, said: Said): void {
+function readEvent(event: Body, answer: ParsedAnswer): void {
   const item = event.item as Record<string, string> | undefined
-  if (event.type === 'response.output_text.delta') said.text += event.delta
+  if (event.type === 'response.output_text.delta') answer.text += event.delta
   if (event.type === 'response.output_item.done' && item?.type === 'function_call')
-    said.call = { id: item.call_id ?? '', name: item.name ?? '', arguments: item.arguments ?? '' }
+    answer.call = { id: item.call_id ?? '', name: item.name ?? '', arguments: item.arguments ?? '' }
   if (event.type !== 'response.completed') return
   const { id, usage } = event.response as { id: string; usage: unknown }
   expect(usage).toMatchObject({ input_tokens: expect.any(Number), output_tokens: expect.any(Number) })
   // VS Code continues only from ids with this prefix.
   expect(id).toMatch(/^resp_/)
-  said.responseId = id
+  answer.responseId = id
 }
 
 describeOnce('editors', backend => {
@@ -187,7 +187,7 @@ describeOnce('editors', backend => {
     await upstreams.stop()
   })
 
-  async function send(door: string, model: string, body: Body): Promise<Said> {
+  async function send(door: string, model: string, body: Body): Promise<ParsedAnswer> {
     const response = await fetch(proxy.baseUrl + door, {
       method: 'POST',
       headers: {
@@ -198,9 +198,9 @@ describeOnce('editors', backend => {
     })
     const text = await response.text()
     expect([response.status, text]).toEqual([200, expect.any(String)])
-    const said: Said = { text: '', call: null, responseId: null }
-    for (const event of readEvents(text) as Body[]) (door === '/responses' ? readEvent : readChunk)(event, said)
-    return said
+    const answer: ParsedAnswer = { text: '', call: null, responseId: null }
+    for (const event of readEvents(text) as Body[]) (door === '/responses' ? readEvent : readChunk)(event, answer)
+    return answer
   }
 
   describe.each(Object.entries(EDITORS))('%s', (_editor, { door, ask }) => {

@@ -53,9 +53,9 @@ function think(): Script {
       arguments: '{}',
     }
     const text = { type: 'output_text', text: LAST_WORD, annotations: [], logprobs: [] }
-    const said = { id: `msg_${one}`, type: 'message', role: 'assistant', status: 'completed', content: [text] }
+    const message = { id: `msg_${one}`, type: 'message', role: 'assistant', status: 'completed', content: [text] }
     const isLast = items.at(-1)?.type === 'function_call_output'
-    return { kind: 'answer', fields: { id: `gen-${one}`, output: [reasoning, isLast ? said : call] } } as Scenario
+    return { kind: 'answer', fields: { id: `gen-${one}`, output: [reasoning, isLast ? message : call] } } as Scenario
   }
 }
 
@@ -156,10 +156,10 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
           own = call
             ? [{ type: 'function_call_output', call_id: String(call.call_id), output: 'Blue.' }]
             : [{ role: 'user', content: 'And now?' }]
-          const said = references
+          const items = references
             ? response.output.map(({ id }) => ({ type: 'item_reference' as const, id: String(id) }))
             : response.output.filter(({ type }) => !bare || type !== 'reasoning')
-          input.push(...(said as ResponseInput), ...own)
+          input.push(...(items as ResponseInput), ...own)
         }
         expect(upstreams.aggregator.requests).toHaveLength(4)
         const last = upstreams.aggregator.requests.at(-1)?.bodyText
@@ -170,8 +170,8 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
 
     test.each(draw(HOW))('with the AI SDK, two turns and their loops, %s', async how => {
       const messages: ModelMessage[] = []
-      for (const said of [question, 'And now?']) {
-        messages.push({ role: 'user', content: said })
+      for (const content of [question, 'And now?']) {
+        messages.push({ role: 'user', content })
         const params = {
           model: createOpenAI({ baseURL: proxy.baseUrl, apiKey })(MODEL),
           ...{ messages, maxRetries: 0, stopWhen: stepCountIs(5) },

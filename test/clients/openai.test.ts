@@ -182,11 +182,11 @@ describeOnce('the official openai client', backend => {
         },
       }
       const params = { ...ask(`And in Bergen? Call get_weather (${stream}).`), tools: [runnable] }
-      const said = stream
+      const text = stream
         ? await client.chat.completions.runTools({ ...params, stream }).finalContent()
         : await client.chat.completions.runTools({ ...params, stream }).finalContent()
       expect(called.length).toBe(1)
-      expect(said).toMatch(type === 'project' ? /^It rains\.$/ : /rain/)
+      expect(text).toMatch(type === 'project' ? /^It rains\.$/ : /rain/)
     })
 
     test('a structured output, parsed', async () => {
@@ -296,14 +296,14 @@ describeOnce('the official openai client', backend => {
         provider,
         'tokens-saved': '0',
       })
-      const said = await readChunks(miss.data)
-      expect(said.content).not.toBe('')
-      await waitUntilStored(key, said.id)
+      const first = await readChunks(miss.data)
+      expect(first.content).not.toBe('')
+      await waitUntilStored(key, first.id)
 
       const hit = await stream(question)
       expect(hit.response.headers.get('content-type')).toMatch(/^text\/event-stream/)
       expect(readProxyHeaders(hit.response)).toEqual({ cache: 'HIT', ...served })
-      expect(await readChunks(hit.data)).toEqual(said)
+      expect(await readChunks(hit.data)).toEqual(first)
 
       const similar = await stream('Please, what are the benefits of drinking green tea every morning?')
       expect(readProxyHeaders(similar.response)).toEqual({
@@ -311,11 +311,11 @@ describeOnce('the official openai client', backend => {
         'cache-similarity': '1.0000',
         ...served,
       })
-      expect(await readChunks(similar.data)).toEqual(said)
+      expect(await readChunks(similar.data)).toEqual(first)
 
       const plain = await client.chat.completions.create(ask(question)).withResponse()
       expect(readProxyHeaders(plain.response)).toEqual({ cache: 'HIT', ...served })
-      expect({ id: plain.data.id, content: plain.data.choices[0]?.message.content }).toEqual(said)
+      expect({ id: plain.data.id, content: plain.data.choices[0]?.message.content }).toEqual(first)
     })
   })
 

@@ -178,12 +178,14 @@ describeOnce('what is passed on', backend => {
       ])
     })
 
-    const said = (input: string) => ({ model: 'tts-1', voice: 'alloy', input: `${input} ${project}` }) as const
+    const speechOf = (input: string) => ({ model: 'tts-1', voice: 'alloy', input: `${input} ${project}` }) as const
     const results = (answers: Response[]) => answers.map(answer => about(answer)[0]).sort()
 
     test('the same speech for many at once is one request', async () => {
       upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 100, contentChars: 50_000 })
-      const answers = await Promise.all(Array.from({ length: 12 }, () => client.audio.speech.create(said('At once'))))
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, () => client.audio.speech.create(speechOf('At once'))),
+      )
       const sounds = await Promise.all(answers.map(async answer => Buffer.from(await answer.arrayBuffer())))
       for (const sound of sounds) expect(sound.equals(sounds[0] as Buffer)).toBe(true)
       expect(sounds[0]).toHaveLength(50_000)
@@ -206,16 +208,16 @@ describeOnce('what is passed on', backend => {
 
     test('what failed for the first is asked again for the others, and told to all in the end', async () => {
       upstreams.openai.script({ kind: 'error', status: 400, message: 'No such voice.', firstByteDelayMs: 100 })
-      const attempts = Array.from({ length: 3 }, () => client.audio.speech.create(said('Failing')))
+      const attempts = Array.from({ length: 3 }, () => client.audio.speech.create(speechOf('Failing')))
       for (const attempt of await Promise.allSettled(attempts)) {
         expect(attempt).toMatchObject({ status: 'rejected', reason: { status: 400 } })
       }
       upstreams.openai.reset()
       upstreams.openai.scriptOnce({ kind: 'cut', after: 1 })
-      const first = client.audio.speech.create(said('Cut')).then(answer => answer.arrayBuffer())
+      const first = client.audio.speech.create(speechOf('Cut')).then(answer => answer.arrayBuffer())
       const cut = expect(first).rejects.toThrow()
       await expect.poll(() => upstreams.openai.requests).toHaveLength(1)
-      const other = await client.audio.speech.create(said('Cut'))
+      const other = await client.audio.speech.create(speechOf('Cut'))
       expect((await other.arrayBuffer()).byteLength).toBe(10_000)
       await cut
     })

@@ -134,9 +134,9 @@ describeBackends('a question in another spelling', backend => {
     const turns = async (question: string, isEchoed: boolean) => {
       const messages = [{ role: 'user' as const, content: 'I like bread.' }]
       const { choices } = await openai.chat.completions.create({ model: 'gpt-4o-mini', messages })
-      const said = choices[0]?.message
-      const content = said?.content ?? ''
-      const answer = isEchoed && said ? said : { role: 'assistant' as const, content }
+      const message = choices[0]?.message
+      const content = message?.content ?? ''
+      const answer = isEchoed && message ? message : { role: 'assistant' as const, content }
       const next = { role: 'user' as const, content: question }
       await openai.chat.completions.create({ model: 'gpt-4o-mini', messages: [...messages, answer, next] })
     }

@@ -131,8 +131,8 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
     writeFileSync(join(data, 'pg_hba.conf'), hba)
     await reloaded()
     const standby = await startStandby(server)
-    const said = await refusal(standby.url)
-    expect(said).toMatch(/it is a standby. Name the primary in DATABASE_URL/)
+    const output = await refusal(standby.url)
+    expect(output).toMatch(/it is a standby. Name the primary in DATABASE_URL/)
     await standby.remove()
   })
 
@@ -154,11 +154,11 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
       holder.stdin.flush()
       await holder.stdout.getReader().read()
     }
-    const said = await refusal(server.url)
-    expect(said).toMatch(/the server has as many connections as it takes/)
+    const output = await refusal(server.url)
+    expect(output).toMatch(/the server has as many connections as it takes/)
     for (const holder of holders) holder.stdin.end()
     for (const holder of holders) await holder.exited
-    await sql(...[...said.matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line ?? ''))
+    await sql(...[...output.matchAll(/^ {4}(.*)$/gm)].map(([, line]) => line ?? ''))
     await server.stop()
     await server.start()
     expect(await startedWith(server.url)).toBe('none')

@@ -47,7 +47,7 @@ describe.skipIf(missingServers !== null)(
       }
     }
 
-    const linesOf = (said: string) => said.split('\n').flatMap(line => /^ {4}(.*)$/.exec(line)?.[1] ?? [])
+    const linesOf = (output: string) => output.split('\n').flatMap(line => /^ {4}(.*)$/.exec(line)?.[1] ?? [])
 
     interface Names {
       role: string
@@ -239,19 +239,19 @@ describe.skipIf(missingServers !== null)(
         () => [],
         () => [`update pg_extension set extversion = '0.5.1' where extname = 'vector'`],
       )
-      const said = (await start(urlOf(names))) ?? ''
-      expect(said).toMatch(/has pgvector 0.5.1; 0.7.0 or newer is needed/)
-      expect(linesOf(said)).toEqual(['alter extension vector update;'])
+      const output = (await start(urlOf(names))) ?? ''
+      expect(output).toMatch(/has pgvector 0.5.1; 0.7.0 or newer is needed/)
+      expect(linesOf(output)).toEqual(['alter extension vector update;'])
     })
 
     test.each(CASES.map(each => [each.title, each] as const))('%s', { timeout: 120_000 }, async (_title, given) => {
       const names = await create(given.before ?? (() => []), given.inside)
       let url = (given.url ?? (same => same))(urlOf(names), names)
-      const said: string[] = []
+      const problems: string[] = []
       for (let tries = 0; tries < 4; tries++) {
         const problem = await start(url, given.environment)
         if (problem === null) break
-        said.push(problem)
+        problems.push(problem)
         const lines = linesOf(problem)
         expect(lines, problem).not.toEqual([])
         const isMissing = /no database/.test(problem)
@@ -260,7 +260,7 @@ describe.skipIf(missingServers !== null)(
         await psql(isOutside ? admin : inDatabase(target), lines)
         if (tries === 0) url = (given.after ?? (same => same))(url, names)
       }
-      expect(said[0]).toMatch(given.cause)
+      expect(problems[0]).toMatch(given.cause)
       expect(await start(url, given.environment)).toBeNull()
     })
   },

@@ -25,17 +25,17 @@ describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
   async function causeAt(url: string, form: RegExp): Promise<string> {
     const redis = connectRedis(url)
     const store = openRedisStore(redis, 'aabbccddeeff')
-    let said = ''
+    let cause = ''
     await waitUntil(`the cause matches ${form}`, async (): Promise<boolean> => {
       const failure: unknown = await store.ping().then(
         () => null,
         (error: unknown) => error,
       )
-      said = JSON.stringify(explainRedisError(redis, failure))
-      return failure !== null && form.test(said)
+      cause = JSON.stringify(explainRedisError(redis, failure))
+      return failure !== null && form.test(cause)
     })
     await store.close()
-    return said
+    return cause
   }
 
   test.each([
@@ -48,8 +48,8 @@ describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
     ['a user without rights', (): string => `redis://narrow:right@127.0.0.1:${port}`, /NOPERM.*ACL SETUSER/],
     ['TLS where there is none', (): string => `rediss://127.0.0.1:${port}`, /use redis:\/\/ in place/],
   ] as const)('%s', { timeout: 60_000 }, async (_title, url, form) => {
-    const said = await causeAt(url(), form)
-    expect(said).not.toContain('right@')
+    const cause = await causeAt(url(), form)
+    expect(cause).not.toContain('right@')
   })
 
   test('a database that does not exist is told, though Redis answers', async () => {

@@ -8,16 +8,21 @@ import { spawnProxy } from './proxy-process.ts'
 async function failToStart(environment: Record<string, string>, args: readonly string[] = []): Promise<string> {
   const proxy = spawnProxy(environment, args)
   expect(await proxy.ended()).toBe(1)
-  const said = proxy.output().trim()
+  const output = proxy.output().trim()
   // A heading, then one line for each problem, without a stack trace.
-  expect(said).toMatch(/^Cannot start:\n( {2}(?: {2})?\S.*\n?)+$/)
-  expect(said).not.toMatch(/\n +at /)
-  return said
+  expect(output).toMatch(/^Cannot start:\n( {2}(?: {2})?\S.*\n?)+$/)
+  expect(output).not.toMatch(/\n +at /)
+  return output
 }
 
 test('every bad value is named at once', async () => {
-  const said = await failToStart({ PORT: 'http', WORKERS: '0', DATABASE_URL: 'localhost', REDIS_URL: 'localhost:6379' })
-  expect(said.split('\n').map(line => line.trim().split(' ')[0])).toEqual([
+  const output = await failToStart({
+    PORT: 'http',
+    WORKERS: '0',
+    DATABASE_URL: 'localhost',
+    REDIS_URL: 'localhost:6379',
+  })
+  expect(output.split('\n').map(line => line.trim().split(' ')[0])).toEqual([
     'Cannot',
     'DATABASE_URL',
     'REDIS_URL',
@@ -29,9 +34,9 @@ test('every bad value is named at once', async () => {
 test.each([['--halp'], ['--worker', '--halp'], ['lgw_proj_mistaken']])(
   'arguments are refused, and not repeated: %s',
   async (...args) => {
-    const said = await failToStart({}, args)
-    expect(said).toContain('The server takes no such argument')
-    for (const each of args) expect(said).not.toContain(each)
+    const output = await failToStart({}, args)
+    expect(output).toContain('The server takes no such argument')
+    for (const each of args) expect(output).not.toContain(each)
   },
 )
 
@@ -42,15 +47,15 @@ test('several workers need stores that can be shared', async () => {
 test.each(['1', '2'])(
   'a DATABASE_URL that does not answer is named, without its password (WORKERS=%s)',
   async workers => {
-    const said = await failToStart({
+    const output = await failToStart({
       PORT: String(findFreePort()),
       DATABASE_URL: `postgres://user:s3cret@127.0.0.1:${findFreePort()}/proxy`,
       REDIS_URL: 'redis://127.0.0.1:1',
       WORKERS: workers,
     })
-    expect(said).toContain('DATABASE_URL must point to a PostgreSQL that the proxy can use. 127.0.0.1:')
-    expect(said).toContain('ECONNREFUSED')
-    expect(said).not.toContain('s3cret')
+    expect(output).toContain('DATABASE_URL must point to a PostgreSQL that the proxy can use. 127.0.0.1:')
+    expect(output).toContain('ECONNREFUSED')
+    expect(output).not.toContain('s3cret')
   },
 )
 
@@ -77,20 +82,20 @@ describeReal('a start that cannot be', backend => {
 
   test.each(['1', '2'])('a port in use is named (WORKERS=%s)', async workers => {
     const port = await holdPort()
-    const said = await failToStart({ ...realStores, PORT: String(port), WORKERS: workers })
-    expect(said).toContain(`PORT must be free on 127.0.0.1, and ${port} is in use.`)
+    const output = await failToStart({ ...realStores, PORT: String(port), WORKERS: workers })
+    expect(output).toContain(`PORT must be free on 127.0.0.1, and ${port} is in use.`)
   })
 
   test('a HOST that is not of this machine is named', async () => {
-    const said = await failToStart({ ...realStores, HOST: '192.0.2.1', PORT: String(findFreePort()) })
-    expect(said).toContain('HOST and PORT must be an address of this machine; 192.0.2.1:')
+    const output = await failToStart({ ...realStores, HOST: '192.0.2.1', PORT: String(findFreePort()) })
+    expect(output).toContain('HOST and PORT must be an address of this machine; 192.0.2.1:')
   })
 
   test('a database that does not exist is named', async () => {
     const { DATABASE_URL = '', REDIS_URL = '' } = realStores
     const url = new URL(DATABASE_URL)
     url.pathname = '/no_such_database'
-    const said = await failToStart({ DATABASE_URL: url.href, REDIS_URL, PORT: String(findFreePort()) })
-    expect(said).toContain('the server has no database no_such_database')
+    const output = await failToStart({ DATABASE_URL: url.href, REDIS_URL, PORT: String(findFreePort()) })
+    expect(output).toContain('the server has no database no_such_database')
   })
 })

@@ -219,12 +219,13 @@ describe.skipIf(!isWanted)('command-line clients', () => {
             },
           },
         })
-        const said: unknown[] = []
+        const messages: unknown[] = []
         const turn = async (content: string) => {
-          said.push({ role: 'user', content })
-          const output = how === 'plain' ? await agent.generate(said) : await (await agent.stream(said)).getFullOutput()
+          messages.push({ role: 'user', content })
+          const output =
+            how === 'plain' ? await agent.generate(messages) : await (await agent.stream(messages)).getFullOutput()
           if (output.error) throw output.error
-          said.push(...output.response.messages)
+          messages.push(...output.response.messages)
           expect(output.text).toMatch(/.{10}/)
         }
         await turn(`What is the weather in Linz? ${crypto.randomUUID()}`)

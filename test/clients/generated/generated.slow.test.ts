@@ -99,8 +99,8 @@ describeOnce('a generated client', backend => {
     ["type: 'test'", "type: 'other'"],
     ['const rate: number | null', 'const rate: number'],
     ['key.data!.value', 'keys.data!.data[0].value'],
-  ])('refuses what is not described: %s', async (said, wrong) => {
-    const { code, out } = await checkTypes(PROGRAM.replace(said, wrong))
+  ])('refuses what is not described: %s', async (valid, wrong) => {
+    const { code, out } = await checkTypes(PROGRAM.replace(valid, wrong))
     expect([code, out]).toEqual([2, expect.stringContaining('error TS')])
   })
 })

@@ -13,14 +13,14 @@ defineFormTests({
   client: 'the Vercel AI SDK',
   reader: aiSdkReader,
   unknown: {
-    'OpenAI: custom tool call': 'It knows functions alone.',
-    'OpenAI: two choices, interleaved, the second done first': 'It never asks for more than one.',
+    'OpenAI: custom tool call': 'The client supports only functions.',
+    'OpenAI: two choices, interleaved, the second done first': 'The client never requests more than one.',
   },
   misread: {
     ...GROQ_USAGE,
     ...WHOLE_MESSAGE,
     'OpenAI: audio, which ends with its expiry and no finish_reason': 'The client throws.',
-    'vLLM: another id with every fragment of a call, stop_reason, empty names': 'The first id stays.',
+    'vLLM: another id with every fragment of a call, stop_reason, empty names': 'The client keeps the first id.',
   },
   define(running) {
     test('an object is generated alike, live, streamed again and plain', async () => {

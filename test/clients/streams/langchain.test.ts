@@ -13,17 +13,19 @@ defineFormTests({
   client: 'LangChain.js',
   reader: langchainReader,
   unknown: {
-    'OpenAI: custom tool call': 'It knows functions alone.',
-    'OpenAI: two choices, interleaved, the second done first': 'It never asks for more than one.',
-    'Aggregator: an image as the answer': 'It reads images in plain answers alone.',
+    'OpenAI: custom tool call': 'The client supports only functions.',
+    'OpenAI: two choices, interleaved, the second done first': 'The client never requests more than one.',
+    'Aggregator: an image as the answer': 'The client reads images only in plain responses.',
   },
   misread: {
     ...GROQ_USAGE,
     ...WHOLE_MESSAGE,
-    'OpenAI: tool calls whose fragments are interleaved, both in one chunk': 'Calls come in the order they began.',
-    'OpenAI: audio, which ends with its expiry and no finish_reason': 'None is told, then.',
-    'Aggregator: usage in a chunk that repeats the last choice': 'A finish_reason told twice is doubled.',
-    'vLLM: another id with every fragment of a call, stop_reason, empty names': 'Another id opens another call.',
+    'OpenAI: tool calls whose fragments are interleaved, both in one chunk':
+      'The client returns calls in the order of their first fragments.',
+    'OpenAI: audio, which ends with its expiry and no finish_reason': 'The stream has no finish_reason.',
+    'Aggregator: usage in a chunk that repeats the last choice': 'The client concatenates a repeated finish_reason.',
+    'vLLM: another id with every fragment of a call, stop_reason, empty names':
+      'The client starts a new call at each new id.',
   },
   define(running) {
     test('a structured output is parsed alike, live, streamed again and plain', async () => {

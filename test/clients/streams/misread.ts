@@ -1,6 +1,6 @@
 /** Recorded streams that differ from OpenAI's format, so that clients read them differently from the plain response. */
 
-export const USAGE_ELSEWHERE = 'Usage comes where OpenAI has none, though it was asked for.'
+export const USAGE_ELSEWHERE = 'Usage is in a place where OpenAI never has it.'
 
 /** Streams with Groq's own usage field. */
 export const GROQ_USAGE = {
@@ -11,12 +11,12 @@ export const GROQ_USAGE = {
 
 /** No client assembles a chunk without a delta. */
 export const WHOLE_MESSAGE = {
-  'A server that streams one whole message': 'A chunk with a message in place of a delta says nothing.',
+  'A server that streams one whole message': 'Clients ignore a chunk that has a message in place of a delta.',
 }
 
 /** The proxy changes these streams, because some clients would misread the provider's form. */
 export const REPAIRED: Record<string, string> = {
-  'Gemini by way of OpenAI’s format: every call numbered 0': 'Calls of one number are run together.',
-  'Tool calls without numbers': 'Clients throw, or lose a fragment that names no call.',
-  'Events after [DONE]': 'Some clients read on, and throw.',
+  'Gemini by way of OpenAI’s format: every call numbered 0': 'Clients merge calls with the same index.',
+  'Tool calls without numbers': 'Clients throw, or drop a fragment without an index.',
+  'Events after [DONE]': 'Some clients continue to read, and throw.',
 }

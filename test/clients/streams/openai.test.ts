@@ -17,7 +17,7 @@ defineFormTests({
     ...GROQ_USAGE,
     ...WHOLE_MESSAGE,
     'OpenAI: tool calls whose fragments are interleaved, both in one chunk':
-      'A call is told as done when another goes on.',
+      'The client reports a call as complete once another one continues.',
     'Choices without an index, a finish_reason beside the last words': 'The client throws.',
   },
   define(running) {
