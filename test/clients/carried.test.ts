@@ -80,11 +80,11 @@ describeOnce('what a message carried comes back', backend => {
   /** The ways in which a client continues a conversation. */
   const STATES = {
     'without storing': { store: false },
-    'without storing, asking for what is sealed': { store: false, include: ['reasoning.encrypted_content' as const] },
+    'without storing, with encrypted reasoning': { store: false, include: ['reasoning.encrypted_content' as const] },
     'with all items, stored': {},
-    'by the id before': { previous: true },
-    'by the ids of items': { references: true },
-    'with calls alone, stored': { bare: true },
+    'by the previous response id': { previous: true },
+    'by item ids': { references: true },
+    'with only the calls, stored': { bare: true },
   }
 
   test.each(
@@ -129,8 +129,8 @@ describeOnce('what a message carried comes back', backend => {
     ['OpenAI’s', 'gpt-5-mini', ''],
     ['Claude', 'claude-haiku-4-5', ''],
     ['a Llama', 'llama-3.3-70b-versatile', ''],
-    ['OpenAI’s, after much was said', 'gpt-5-mini', 'x'.repeat(300_000)],
-    ['Claude, after much was said', 'claude-haiku-4-5', 'x'.repeat(300_000)],
+    ['OpenAI’s, after a long input', 'gpt-5-mini', 'x'.repeat(300_000)],
+    ['Claude, after a long input', 'claude-haiku-4-5', 'x'.repeat(300_000)],
   ])('is kept from %s, at every door', async (_, other, much) => {
     const project = `p-${crypto.randomUUID()}`
     const own = await proxy.createKey({ project, type: 'project' })

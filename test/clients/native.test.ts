@@ -124,9 +124,9 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
     const STATES = {
       'without storing': { store: false, include: ['reasoning.encrypted_content' as const] },
       'with all items, stored': {},
-      'by the id before': { previous: true },
-      'by the ids of items': { references: true },
-      'with calls alone, stored': { bare: true },
+      'by the previous response id': { previous: true },
+      'by item ids': { references: true },
+      'with only the calls, stored': { bare: true },
     }
 
     test.each(draw(HOW.flatMap(how => Object.keys(STATES).map(state => [how, state] as const))))(

@@ -240,7 +240,7 @@ const CASES: Record<string, Partial<Record<Door, Body>>> = {
   }),
   'a thread': asks({ messages: { thread: { type: 'create' } } }),
   'agents at the provider': asks({ responses: { multi_agent: {} } }),
-  'a field that nobody has': asks({ chat: { invented: 1 }, responses: { invented: 1 }, messages: { invented: 1 } }),
+  'an unknown field': asks({ chat: { invented: 1 }, responses: { invented: 1 }, messages: { invented: 1 } }),
 }
 
 /** The top-level fields of each API as its package declares them, and the aggregator's additional ones at chat. */

@@ -60,7 +60,7 @@ export const OPENAI: CorpusEntry[] = [
     completeness: 'whole',
   },
   {
-    name: 'OpenAI: text, no usage asked for',
+    name: 'OpenAI: text, without usage',
     stream: stream(
       top,
       [opening, says({ content: 'Hello' }), ends('stop')].map(chunk => ({ object: 'chat.completion.chunk', ...chunk })),
@@ -351,7 +351,7 @@ export const OPENAI: CorpusEntry[] = [
     completeness: 'whole',
   },
   {
-    name: 'OpenAI: cut at the length the client asked for',
+    name: 'OpenAI: cut at the requested length',
     stream: stream(head, [opening, says({ content: 'One two' }), ends('length')]),
     body: { ...plain, choices: [said({ content: 'One two', refusal: null }, 'length')] },
     completeness: 'whole',
@@ -403,7 +403,7 @@ export const OPENAI: CorpusEntry[] = [
     completeness: 'malformed_chunk',
   },
   {
-    name: 'OpenAI: all said, but no [DONE]',
+    name: 'OpenAI: complete, but without [DONE]',
     stream: stream(head, [opening, says({ content: 'Bye.' }), ends('stop')], { done: false }),
     body: { ...plain, choices: [said({ content: 'Bye.', refusal: null })] },
     completeness: 'whole',

@@ -70,7 +70,7 @@ export const CONTENT: readonly ProviderCase[] = [
   ),
   messageCase(
     'unknown-part',
-    'a part of a kind that nobody knows',
+    'a part of an unknown type',
     {
       content: [
         { type: 'text', text: 'Hi' },
@@ -124,7 +124,7 @@ export const CONTENT: readonly ProviderCase[] = [
   ),
   messageCase(
     'unknown-field',
-    'a field that nobody knows',
+    'an unknown field',
     { content: 'Hi', provenance: { seal: 'seal-9034' } },
     { keeps: ['seal-9034'] },
   ),
@@ -137,7 +137,7 @@ export const CONTENT: readonly ProviderCase[] = [
   messageCase('reasoning-name', 'reasoning', { reasoning: 'Okay', content: 'Hi' }, { reasoning: 'Okay', store: true }),
   siblingCase(
     'content-refusal',
-    'a refusal is said',
+    'a refusal',
     {
       ...both({
         deltas: [{ refusal: 'I will not say it.' }],

@@ -69,7 +69,7 @@ const ofClaude: ProviderCase[] = [
   ),
   siblingCase(
     'claude-unknown',
-    'a stop_reason that nobody knows, own Anthropic key',
+    'an unknown stop_reason, own Anthropic key',
     {
       ...streamed(messageStart(COUNTED) + MESSAGE_TEXT + messageDelta('outage', { output_tokens: 100 }) + MESSAGE_STOP),
       ...plain(messageBody([{ type: 'text', text: 'Hi' }], 'outage', COUNTED)),

@@ -150,7 +150,7 @@ export const FRAMES: readonly ProviderCase[] = [
   }),
   siblingCase(
     'claude-unknown-event',
-    'an event that nobody knows, own Anthropic key',
+    'an unknown event, own Anthropic key',
     streamed(MESSAGE.replace(MESSAGE_STOP, typed({ type: 'weather_report', sky: 'blue' }) + MESSAGE_STOP)),
     { text: 'Hi', end: 'stop' },
     { project: 'ant' },
