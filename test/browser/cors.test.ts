@@ -23,7 +23,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     await site.stop(true)
   })
 
-  describeOnce('call the proxy', backend => {
+  describeOnce('a web page calls the proxy', backend => {
     let proxy: TestProxy
     let strict: TestProxy
     let key: string
@@ -64,7 +64,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       ...fields,
     })
 
-    test('chat, with every header of ours to be read', async () => {
+    test('for a chat completion, with every header of the proxy readable', async () => {
       const { status, headers, text } = await callFromPage(proxy, '/chat/completions', chat())
       expect([status, JSON.parse(text).object]).toEqual([200, 'chat.completion'])
       expect(headers).toMatchObject({
@@ -77,25 +77,25 @@ describe.skipIf(!chromiumPath)(title, () => {
       }
     })
 
-    test('a stream', async () => {
+    test('for a stream', async () => {
       const { status, headers, text } = await callFromPage(proxy, '/chat/completions', chat({ stream: true }))
       expect([status, headers['x-proxy-cache']]).toEqual([200, 'HIT'])
       expect(text).toMatch(/^data: .*data: \[DONE\]\n\n$/s)
     })
 
-    test('the list of models', async () => {
+    test('for the list of models', async () => {
       const { status, text } = await callFromPage(proxy, '/models', null)
       expect([status, JSON.parse(text).object]).toEqual([200, 'list'])
     })
 
-    test('errors, wherever they come from', async () => {
+    test('and reads errors from every layer', async () => {
       const refused = await callFromPage(proxy, '/chat/completions', chat(), 'nonsense')
       expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([401, 'invalid_api_key'])
       const nowhere = await callFromPage(proxy, '/nowhere', chat())
       expect([nowhere.status, JSON.parse(nowhere.text).error.code]).toEqual([404, 'not_found'])
     })
 
-    test('nothing, where their origin is not among those that may', async () => {
+    test('and gets nothing if its origin is not allowed', async () => {
       expect(await callFromPage(strict, '/chat/completions', chat())).toEqual({
         status: 0,
         headers: {},

@@ -85,7 +85,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       return context.newPage()
     }
 
-    test('a key’s whole life: from the first login to the refusal', async () => {
+    test('shows a key’s whole life: from the first login to the rejected request', async () => {
       const page = await openPage()
       const errors: string[] = []
       page.on('pageerror', error => errors.push(error.message))
@@ -236,7 +236,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.context().close()
     })
 
-    test('a key is limited and rotated', async () => {
+    test('limits and rotates a key', async () => {
       const page = await openPage()
       await logIn(page, root)
       await proxy.createKey({ project: 'limits' })
@@ -265,7 +265,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.context().close()
     })
 
-    test('the page of webhooks says of each kind of event when it is told', async () => {
+    test('describes each kind of webhook event', async () => {
       const [made] = await proxy.query<{ id: number }>(`select create_project('told', 'free') as id`)
       const page = await openPage()
       await logIn(page, root)
@@ -278,7 +278,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.context().close()
     })
 
-    test('an end user is found, saved as a file, and forgotten', async () => {
+    test('finds an end user, exports its data to a file, and deletes it', async () => {
       const [user, other] = [`${MARKUP}${'x'.repeat(200)}`, 'bob']
       const key = await proxy.createKey({ project: 'people', type: 'test' })
       for (const asking of [user, other]) await ask(proxy, key, { ...question(`For ${asking}`), user: asking })
@@ -323,7 +323,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.context().close()
     })
 
-    test('every page is accessible, light, dark and on a phone, and fetches nothing from other hosts', async () => {
+    test('every page is accessible, light, dark and on a phone, and loads nothing from other hosts', async () => {
       await stores.database.runScript(OLDER_PARTITION)
       const seeded = await seedUsage(proxy)
       await seedMatches(proxy, seeded)

@@ -41,7 +41,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       }
     }
 
-    test('steps lead to a key, whose snippets run as they are copied, with it and later without', async () => {
+    test('the steps lead to a key, whose snippets run as they are copied, with the key and later without it', async () => {
       await page.getByRole('button', { name: 'Create project' }).click()
       await page.getByLabel('Name').fill('first')
       await page.getByRole('dialog').getByRole('button', { name: 'Create project' }).click()
@@ -70,7 +70,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await expect.poll(() => steps.count()).toBe(0)
     })
 
-    test('provider keys and playground say which way a model takes', async () => {
+    test('provider keys and playground show the route of a model', async () => {
       await page.getByRole('link', { name: 'Provider keys' }).click()
       const groq = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Groq' }) })
       await groq.getByText('are rejected with 404').waitFor()

@@ -103,7 +103,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       '/$project/requests?outcome=failed',
     ]
 
-    test.each(EVERY)('%s fits, has a title and turns nothing', async path => {
+    test.each(EVERY)('%s fits, has a title and changes no text direction', async path => {
       const address = path.replace(/\$\w*/g, part => parts[part] ?? '')
       // Navigates within the page, as a link does.
       await page.evaluate(
@@ -123,7 +123,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       if (folder) await page.screenshot({ path: `${folder}/${address.replace(/\W+/g, '-')}.png`, fullPage: true })
     })
 
-    test('what a key is called hides neither its button nor the question behind it', async () => {
+    test('the name of a key hides neither its button nor its dialog', async () => {
       await page.goto(`${root}/dashboard/${parts.$project}/settings/keys`)
       await page.getByRole('button', { name: /^Deactivate/ }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Deactivate key' }).click({ trial: true })
@@ -132,7 +132,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'Cancel' }).click()
     })
 
-    test('a policy that is not saved is not lost without a question', async () => {
+    test('an unsaved policy is not lost without a dialog', async () => {
       await page.goto(`${root}/dashboard/${parts.$project}/settings/policy`)
       await page.getByLabel('Similarity threshold').fill('0.7')
       const leave = async () => {

@@ -63,7 +63,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       return found.length
     }
 
-    test('of test keys show while nobody else has asked, and say so; not after that', async () => {
+    test('include test keys while there are no other requests, and say so; afterwards not', async () => {
       const key = await proxy.createKey({ project: 'fresh', type: 'test' })
       const [{ id } = { id: '' }] = await proxy.query<{ id: string }>(`select find_project('fresh')::text as id`)
       await page.goto(`${root}/dashboard/proj_${id}/overview`)
@@ -97,7 +97,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByText('1 exact, 1 semantic').waitFor()
     })
 
-    describe('among others', () => {
+    describe('the overview’s numbers among other records', () => {
       let project: number
       let keys: number[]
       beforeAll(async () => {
@@ -157,7 +157,7 @@ describe.skipIf(!chromiumPath)(title, () => {
         ['?span=month&tag=team%3Dsearch', 5],
         ['?span=month&tests=true&tag=env%3Dprod&model=gpt-4o-mini', 4],
         ['?span=year', 11],
-      ])('lead to what they count: %s', async (query, least) => {
+      ])('link to the records that they count: %s', async (query, least) => {
         const given = query.replace('FIRST', `key_${keys[0]}`)
         expect(await followAll(`proj_${project}/overview${given}`, 'By model')).toBeGreaterThanOrEqual(least)
       })

@@ -10,7 +10,7 @@ const title = chromiumPath ? 'in chromium' : NO_CHROMIUM
 const EMAIL = 'new@example.org'
 
 describe.skipIf(!chromiumPath)(title, () => {
-  describeOnce('people', backend => {
+  describeOnce('users', backend => {
     let browser: Browser
     let proxy: TestProxy
     let root: string
@@ -70,7 +70,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await again.getByLabel('Password').waitFor()
     })
 
-    test('find a page as they left it when its session ended and they have logged in again', async () => {
+    test('return to their page after the session ended and they have logged in again', async () => {
       await proxy.query(`select create_project('drafts', 'free')`)
       const context = await browser.newContext()
       const tab = await context.newPage()
@@ -114,7 +114,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await logIn(page, root)
     })
 
-    test('use dialogs with the keyboard alone: the first field has the focus, and what opened it gets it back', async () => {
+    test('use dialogs with the keyboard alone: the first field has the focus, and the opening button gets it back', async () => {
       await page.goto(`${root}/dashboard/projects`)
       const opener = page.getByRole('button', { name: 'Create project' })
       const focused = page.locator(':focus')
@@ -159,7 +159,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await other.getByLabel('Password').waitFor()
     })
 
-    test('change their password with the keyboard alone, and stay where they are', async () => {
+    test('change their password with the keyboard alone, and stay on the page', async () => {
       const [current, next] = [page.getByLabel('Current password'), page.getByLabel('New password')]
       for (const [password, message] of [
         ['not this one', 'Wrong'],

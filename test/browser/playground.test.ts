@@ -45,7 +45,7 @@ describe.skipIf(!chromiumPath)(title, () => {
     const received = () => upstreams.aggregator.requests.map(({ bodyText }) => JSON.parse(bodyText))
     const answers = () => expect.poll(() => page.locator('output').allInnerTexts())
 
-    test('keeps a conversation, with its system prompt, parameters and images, and says what the cache did', async () => {
+    test('keeps a conversation, with its system prompt, parameters and images, and shows the cache result', async () => {
       upstreams.aggregator.scriptOnce({ kind: 'answer', content: 'Paris.' }, { kind: 'answer', content: 'A dot.' })
       await page.getByLabel('System prompt').fill('Be brief.')
       await page.getByLabel('Temperature').fill('0.2')
@@ -79,18 +79,21 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect(received()).toHaveLength(2)
     })
 
-    test.each(Object.keys(RUNNERS))('what was sent is code for %s, which gets the same answer', async language => {
-      const key = await proxy.query<{ key: string }>(`select issue_key('play', 'project', 'for ${language}') as key`)
-      const turn = page.locator('ol > li').last()
-      if (!(await turn.locator('pre').isVisible())) await turn.getByText('Code', { exact: true }).click()
-      await turn.getByRole('button', { name: language, exact: true }).click()
-      const snippet = (await turn.locator('pre').textContent()) ?? ''
-      const answer = await runSnippet(language, snippet, { OPENAI_API_KEY: key[0]?.key ?? '' })
-      expect(answer).toMatch(RUNNERS[language]?.request ? /gpt-4o-mini/ : /Paris/)
-      expect(received()).toHaveLength(2)
-    })
+    test.each(Object.keys(RUNNERS))(
+      'shows the request as code for %s, which gets the same response',
+      async language => {
+        const key = await proxy.query<{ key: string }>(`select issue_key('play', 'project', 'for ${language}') as key`)
+        const turn = page.locator('ol > li').last()
+        if (!(await turn.locator('pre').isVisible())) await turn.getByText('Code', { exact: true }).click()
+        await turn.getByRole('button', { name: language, exact: true }).click()
+        const snippet = (await turn.locator('pre').textContent()) ?? ''
+        const answer = await runSnippet(language, snippet, { OPENAI_API_KEY: key[0]?.key ?? '' })
+        expect(answer).toMatch(RUNNERS[language]?.request ? /gpt-4o-mini/ : /Paris/)
+        expect(received()).toHaveLength(2)
+      },
+    )
 
-    test('two models stand side by side, and one of them uses a tool', async () => {
+    test('shows two models side by side, one of which uses a tool', async () => {
       await page.getByRole('button', { name: 'Clear conversations' }).click()
       await page.getByLabel('Tools (JSON)').fill('{}')
       await send('Weather in Vienna?')
@@ -131,7 +134,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       upstreams.aggregator.reset()
     })
 
-    test('its key is in no list, and ends with the login', async () => {
+    test('its key is in no list, and ends with the session', async () => {
       const made = await proxy.query<{ id: number; name: string; active: boolean }>(
         `select id, name, deactivated_at is null as active from api_keys where session_id is not null`,
       )

@@ -94,7 +94,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await expect.poll(count).toBe(2)
     })
 
-    test('a fallback’s story, and a match and its request lead to each other', async () => {
+    test('a fallback’s log, and links between a match and its request', async () => {
       await page.goto(`${root}/dashboard/${seeded.project}/requests?user=somebody`)
       await page.getByRole('row').nth(1).getByRole('link').click()
       await page.getByText('openai/gpt-4o-mini failed, and the fallback openai/gpt-4o responded.').waitFor()
@@ -110,7 +110,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await expect.poll(count).toBe(2)
     })
 
-    test('an estimated cost is found from the overview, and settled', async () => {
+    test('finds an estimated cost from the overview, and settles it', async () => {
       await proxy.query(`insert into usage_records (recorded_at, project_id, request_id, status, endpoint, model, provider, cache_result,
           streamed, prompt_tokens, cached_prompt_tokens, completion_tokens, tokens_saved, cost_usd, cost_estimated, doubtful_usd, saved_usd,
           latency_ms, duration_ms, key_id)
@@ -139,7 +139,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await fits('settled')
     })
 
-    test('a column that the page knows nothing of is told by its name', async () => {
+    test('shows a column that the page does not know by its name', async () => {
       await page.route('**/v1/requests/*', async route => {
         const response = await route.fetch()
         await route.fulfill({ response, json: { ...(await response.json()), queue_ms: 1500, further_name: 'ünknown' } })
@@ -154,7 +154,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.unroute('**/v1/requests/*')
     })
 
-    test('the slowest of any span, as a CSV file', async () => {
+    test('exports the slowest requests of any period as a CSV file', async () => {
       await page.goto(`${root}/dashboard/${seeded.project}/requests`)
       await page.getByLabel('Period').selectOption('Last 30 days')
       await page.getByLabel('Sort by').selectOption('Slowest first')
@@ -177,7 +177,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect([head?.startsWith('\ufeffrecorded_at,request_id'), lines.length]).toEqual([true, slow?.n])
     })
 
-    test('only the newest page is asked for again', async () => {
+    test('requests only the newest page again', async () => {
       await page.goto(`${root}/dashboard/${seeded.project}/requests?span=month`)
       for (let pages = 1; pages < 6; pages++) {
         await page.getByRole('button', { name: 'Show more' }).click()
@@ -194,7 +194,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect(await count()).toBe(301)
     })
 
-    test('a long name hides no button, and a page that does not exist is in the frame', async () => {
+    test('a long name hides no button, and an unknown page is shown in the frame', async () => {
       await page.goto(`${root}/dashboard/${seeded.project}/settings/keys`)
       const row = page.getByRole('row').filter({ hasText: 'www' })
       await row.waitFor()
@@ -216,7 +216,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('navigation', { name: 'Pages' }).waitFor()
     })
 
-    test('a server that goes away is told of in the frame, and is found again', async () => {
+    test('reports an unreachable server in the frame, and recovers', async () => {
       const fresh = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
       await logIn(fresh, root)
       await fresh.goto(`${root}/dashboard/${seeded.project}/requests`)

@@ -76,7 +76,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect([to, await of.evaluate(OVERFLOW)]).toEqual([to, 0])
     }
 
-    test('is invited, and invites somebody else', async () => {
+    test('accepts an invitation, and invites another user', async () => {
       const root = proxy.baseUrl.slice(0, -'/v1'.length)
       const administrator = await openPage()
       await logIn(administrator, root)
@@ -105,7 +105,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.goto(`${root}/dashboard`)
     })
 
-    test('makes a key, and its snippet runs as it is shown', async () => {
+    test('creates a key, and its snippet runs as it is shown', async () => {
       await go('API keys')
       await page.getByRole('button', { name: 'Create API key' }).first().click()
       await page.getByLabel('Name').fill('phone')
@@ -131,7 +131,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect(await page.evaluate(OVERFLOW)).toBe(0)
     })
 
-    test('has a model learn from near misses, and is told what that costs first', async () => {
+    test('has a model learn from near misses, after seeing the cost', async () => {
       await go('Cache and models')
       await page.getByText('gpt-4.1-mini can compare the questions').waitFor()
       await page.getByText('The daily budget of $1.00').waitFor()
@@ -174,7 +174,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect((await ask(proxy, key, POLITE, { 'x-proxy-cache-ttl': '0' })).headers.get('x-proxy-cache')).toBe('MISS')
     })
 
-    test('finds a stored answer by its question, and reads it', async () => {
+    test('finds a cached response by its question, and reads it', async () => {
       await page.getByRole('button', { name: 'Cached responses', exact: true }).click()
       await page.getByLabel('Search questions').fill('CAPITAL of')
       await page.getByLabel('Search questions').press('Enter')
@@ -186,7 +186,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       await page.getByRole('button', { name: 'View', exact: true }).first().waitFor()
     })
 
-    test('sets a budget, hits it, and finds the refused request', async () => {
+    test('sets a budget, exhausts it, and finds the rejected request', async () => {
       await go('Limits and budgets')
       await page.getByRole('button', { name: 'Add budget' }).click()
       await page.getByRole('dialog').getByLabel('Amount').fill('0.000001')
@@ -203,7 +203,7 @@ describe.skipIf(!chromiumPath)(title, () => {
       expect(await page.getByLabel('Outcome').inputValue()).toBe('failed')
     })
 
-    test('opens an export in a spreadsheet, which computes nothing of it', async () => {
+    test('opens an export in a spreadsheet, which evaluates nothing in it', async () => {
       await ask(proxy, key, question('Hello', { user: FORMULA }))
       await proxy.settle()
       await go('Requests')

@@ -173,7 +173,7 @@ describeOnce('the AI SDK holds conversations', backend => {
     })
 
     test.each(draw(places))(
-      'at $door, a stream of $model that is cut: what came, and then the error as it was told',
+      'at $door, a cut stream of $model sends what arrived, and then the error',
       async ({ door, model }) => {
         const standin = standinOf(model) as Upstreams['openai']
         standin.scriptOnce({ kind: 'cut', after: standin === (upstreams.anthropic as unknown) ? 4 : 5 })

@@ -45,7 +45,7 @@ describeOnce('Azure’s client', backend => {
     expect(upstreams.openai.requests[0]?.headers['api-key']).toBeUndefined()
   })
 
-  test('names a model with a slash as it is, with its own address or that of the deployment', async () => {
+  test('names a model with a slash unchanged, with its own address or that of the deployment', async () => {
     const messages = [{ role: 'user' as const, content: 'Hello, aggregator' }]
     const slashed = 'openai/gpt-4o-mini'
     expect((await client.chat.completions.create({ model: slashed, messages })).choices).toHaveLength(1)
@@ -62,7 +62,7 @@ describeOnce('Azure’s client', backend => {
     ])
   })
 
-  test('asks for responses, embeddings, pictures, speech, moderations and models', async () => {
+  test('requests responses, embeddings, images, speech, moderations and models', async () => {
     const response = await client.responses.create({ model, input: 'Hello, Azure' })
     expect((await client.responses.retrieve(response.id)).id).toBe(response.id)
     expect((await client.responses.inputTokens.count({ model, input: 'Hi' })).input_tokens).toBeGreaterThan(0)
@@ -77,7 +77,7 @@ describeOnce('Azure’s client', backend => {
     expect(paths()).not.toContainEqual(expect.stringContaining('/openai/'))
   })
 
-  test('sends sound, files and batches', async () => {
+  test('sends audio, files and batches', async () => {
     const heard = await client.audio.transcriptions.create({ model: 'whisper-1', file: await sound() })
     expect(heard.text).toBe('Heard 2000 bytes.')
     const translated = await client.audio.translations.create({ model: 'whisper-1', file: await sound() })
@@ -94,7 +94,7 @@ describeOnce('Azure’s client', backend => {
     expect(await (await client.files.content(file.id)).text()).toBe(line)
   })
 
-  test('a body that names no model is for the deployment’s', async () => {
+  test('a body without a model uses the deployment’s', async () => {
     const at = (path: string) => `${root}/openai/deployments/${path}?api-version=2024-10-21`
     const headers = { 'api-key': apiKey }
     const spoken = await fetch(at('tts-1/audio/speech'), {

@@ -28,7 +28,7 @@ const THREAD = [
   { role: 'user', content: [{ type: 'input_text', text: 'Go on.' }] },
 ]
 
-describeOnce('a conversation that began elsewhere', backend => {
+describeOnce('a conversation that started at another provider', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let key: string
@@ -51,7 +51,7 @@ describeOnce('a conversation that began elsewhere', backend => {
     return (request?.body as { messages: Record<string, unknown>[] } | undefined)?.messages ?? []
   }
 
-  test.each([false, true])('goes on with a model that speaks chat, streamed: %s', async stream => {
+  test.each([false, true])('continues with a model of chat completions, streamed: %s', async stream => {
     const response = await post(proxy, key, '/v1/responses', { model: 'openai/gpt-5-mini', stream, input: THREAD })
     expect(response.status, await response.text()).toBe(200)
     expect(response.headers.get('x-proxy-omitted')).toBe('compaction')
@@ -69,7 +69,7 @@ describeOnce('a conversation that began elsewhere', backend => {
     for (const part of ['/root/a', 'Done.', 'crm', PICTURE, 'The picture is scaled.']) expect(text).toContain(part)
   })
 
-  test('goes on with Claude', async () => {
+  test('continues with Claude', async () => {
     const response = await post(proxy, key, '/v1/responses', { model: 'claude-haiku-4-5', input: THREAD })
     expect(response.status, await response.text()).toBe(200)
     const messages = sentTo('anthropic')
@@ -77,14 +77,14 @@ describeOnce('a conversation that began elsewhere', backend => {
     expect(JSON.stringify(messages)).toContain('local_shell')
   })
 
-  test('is told to the provider that it began with as it is', async () => {
+  test('is sent unchanged to the provider at which it started', async () => {
     const input = THREAD.filter(({ type }) => type !== 'web_search_call')
     const response = await post(proxy, key, '/v1/responses', { model: 'gpt-5-mini', input })
     expect(response.headers.get('x-proxy-omitted')).toBe(null)
     expect(upstreams.openai.requests[0]?.body).toMatchObject({ input })
   })
 
-  test('is refused by name where an item cannot be understood', async () => {
+  test('is rejected by name if an item cannot be translated', async () => {
     const input = [...THREAD, { type: 'compaction_trigger' }]
     const response = await post(proxy, key, '/v1/responses', { model: 'openai/gpt-5-mini', input })
     expect([response.status, await response.json()]).toMatchObject([400, { error: { param: 'input[15].type' } }])

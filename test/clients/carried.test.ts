@@ -23,7 +23,7 @@ const RESULT = 'Blue.'
 const HOW = ['plain', 'streamed'] as const
 const VENDORS = INSISTING.flatMap(({ name, model }) => HOW.map(how => [name, how, model] as const))
 
-describeOnce('what a message carried comes back', backend => {
+describeOnce('provider extras of a message return to the provider', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let apiKey: string
@@ -131,7 +131,7 @@ describeOnce('what a message carried comes back', backend => {
     ['a Llama', 'llama-3.3-70b-versatile', ''],
     ['OpenAI’s, after a long input', 'gpt-5-mini', 'x'.repeat(300_000)],
     ['Claude, after a long input', 'claude-haiku-4-5', 'x'.repeat(300_000)],
-  ])('is kept from %s, at every door', async (_, other, much) => {
+  ])('are not sent to %s, at any endpoint', async (_, other, much) => {
     const project = `p-${crypto.randomUUID()}`
     const own = await proxy.createKey({ project, type: 'project' })
     for (const vendor of ['openai', 'anthropic', 'groq'] as const)
@@ -166,7 +166,7 @@ describeOnce('what a message carried comes back', backend => {
     }
   })
 
-  test.each(['fields that it has written itself', 'whatever it is asked'])('a vendor that refuses %s', async what => {
+  test.each(['fields that it has written itself', 'whatever it is asked'])('a vendor that rejects %s', async what => {
     const { model, message } = INSISTING[0] ?? { model: '', message: () => ({}) }
     upstreams.aggregator.script(({ body }) => {
       const { messages } = body as { messages: Record<string, unknown>[] }
@@ -217,7 +217,7 @@ describeOnce('what a message carried comes back', backend => {
         (['OpenAI', 'Anthropic'] as const).map(of => [name, how, of, model] as const),
       ),
     ),
-  )('%s by the AI SDK, %s, as its package for %s does', async (_, how, of, model) => {
+  )('%s by the AI SDK, %s, with its package for %s', async (_, how, of, model) => {
     const at = { baseURL: proxy.baseUrl, apiKey }
     const params = {
       model: (of === 'OpenAI' ? createOpenAI(at)(model) : createAnthropic(at)(model)) as LanguageModel,
@@ -233,7 +233,7 @@ describeOnce('what a message carried comes back', backend => {
     expectSteps()
   })
 
-  test.each(draw(VENDORS))('%s by an agent of OpenAI’s, %s', async (_, how, model) => {
+  test.each(draw(VENDORS))('%s by an agent of OpenAI’s SDK, %s', async (_, how, model) => {
     const provider = new OpenAIProvider({ openAIClient: openai as never, useResponses: true })
     const runner = new Runner({ modelProvider: provider, tracingDisabled: true })
     const parameters = { ...SCHEMA, required: [], additionalProperties: true as const }

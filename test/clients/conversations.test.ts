@@ -32,8 +32,8 @@ const keepNothing: Script = ({ path, body }) => {
 const knowNone: Script = ({ method, path }) =>
   method !== 'POST' && path.includes('/responses/') ? { kind: 'error', status: 404 } : undefined
 
-describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
-  describeOnce('responses are kept for the key that asked', backend => {
+describe.each(['chat', 'all'])('an aggregator that supports %s', speaks => {
+  describeOnce('responses are stored for the key that requested them', backend => {
     let stores: Stores
     let proxy: TestProxy
     let client: OpenAI
@@ -70,7 +70,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
     const NOT_FOUND = { status: 404, code: 'previous_response_not_found', param: 'previous_response_id' }
 
     test.each(draw(MODELS))(
-      '%s: what was said before counts among the input tokens, for the key that asked',
+      '%s: earlier turns count among the input tokens, for the key that requested them',
       async model => {
         const one = await create({ model, input: 'word '.repeat(300) })
         const [item] = one.output
@@ -110,7 +110,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       expect(JSON.stringify((await page.getNextPage()).data)).toContain(second)
     })
 
-    test.each(draw(MODELS))('%s takes the items of earlier answers by their ids', async model => {
+    test.each(draw(MODELS))('%s resolves the items of earlier responses by their ids', async model => {
       const input = hello()
       const one = await client.responses.stream({ model, input }).finalResponse()
       const [item] = one.output.filter(({ type }) => type === 'message')
@@ -126,7 +126,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       expect(again.response.headers.get('x-proxy-cache')).toBe('HIT')
     })
 
-    test('a hit is kept for the key that it was served to, streamed too', async () => {
+    test('a hit is stored for the key that it was served to, streamed too', async () => {
       const body = { model: MODELS[0], input: hello() }
       const one = await create(body)
       for (const how of ['plain', 'streamed']) {
@@ -139,7 +139,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       }
     })
 
-    test('who joins a call keeps its response, too', async () => {
+    test('a request that joins a call stores its response, too', async () => {
       const body = { model: MODELS[0], input: hello() }
       const other = await connect()
       upstreams.aggregator.scriptOnce({ kind: 'answer', content: 'Slowly said.', firstByteDelayMs: 2_000 })
@@ -148,7 +148,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       for (const by of [client, other]) expect((await by.responses.retrieve(mine.id)).id).toBe(mine.id)
     })
 
-    test('another key’s and another project’s ids are not found', async () => {
+    test('ids of another key and another project are not found', async () => {
       const one = await create({ model: MODELS[0], input: hello() })
       const item = one.output[0]?.id ?? ''
       for (const by of [await connect(), await connect(`p-${crypto.randomUUID()}`)]) {
@@ -164,7 +164,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       expect(upstreams.aggregator.requests).toHaveLength(1)
     })
 
-    test('nothing is kept with store: false', async () => {
+    test('stores nothing with store: false', async () => {
       const one = await create({ model: MODELS[0], input: hello(), store: false })
       expect(one).toMatchObject({ store: false })
       await expect(client.responses.retrieve(one.id)).rejects.toMatchObject({ status: 404 })
@@ -173,7 +173,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       expect(await proxy.query(`select from stored_responses where id = '${one.id}'`)).toHaveLength(0)
     })
 
-    test('what is deleted is gone, and no hit any more', async () => {
+    test('a deleted response is gone, and no longer a hit', async () => {
       const body = { model: MODELS[0], input: hello() }
       const one = await create(body)
       const two = await create({ ...body, previous_response_id: one.id })
@@ -183,14 +183,14 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       expect((await create(body)).id).not.toBe(one.id)
     })
 
-    test('what its time is over for is not found, and swept', async () => {
+    test('an expired response is not found, and deleted', async () => {
       const one = await create({ model: MODELS[0], input: hello() })
       await proxy.query(`update stored_responses set expires_at = now() - interval '1 hour' where id = '${one.id}'`)
       await expect(client.responses.retrieve(one.id)).rejects.toMatchObject({ status: 404 })
       expect(await proxy.query('select delete_expired_stored_responses(1) as deleted')).toEqual([{ deleted: 1 }])
     })
 
-    test('a conversation goes on with a model of OpenAI’s', async () => {
+    test('a conversation continues with a model of OpenAI', async () => {
       const input = hello()
       const one = await create({ model: MODELS[1], input })
       await create({ model: 'gpt-5-mini', input: 'And you?', previous_response_id: one.id })
@@ -198,7 +198,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       expect(JSON.stringify(upstreams.openai.requests.at(-1)?.body)).toContain(input)
     })
 
-    test('thoughts go on with their proof, by reference', async () => {
+    test('reasoning continues with its signature, by reference', async () => {
       const model = 'claude-haiku-4-5'
       const thinking = { type: 'thinking' as const, thinking: 'Hm.', signature: 'c2ln' }
       const call = {
@@ -223,7 +223,7 @@ describe.each(['chat', 'all'])('an aggregator that speaks %s', speaks => {
       expect(lastAsked(model)).toContain(JSON.stringify(thinking).slice(1, -1))
     })
 
-    test('a database that fails while a response is kept leaves the response as it is', async () => {
+    test('a database failure while a response is stored leaves the response unchanged', async () => {
       await proxy.query(`alter table stored_responses add constraint none check (id = '') not valid`)
       try {
         expect((await create({ model: MODELS[0], input: hello() })).status).toBe('completed')

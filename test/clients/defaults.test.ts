@@ -17,7 +17,7 @@ afterAll(() => upstreams.stop())
 
 const MODEL = 'openai/gpt-4o-mini'
 
-describeOnce('frameworks by their defaults, of an aggregator’s model', backend => {
+describeOnce('frameworks with their defaults, with an aggregator’s model', backend => {
   let proxy: TestProxy
   let apiKey: string
 
@@ -51,7 +51,7 @@ describeOnce('frameworks by their defaults, of an aggregator’s model', backend
     expect(upstreams.aggregator.requests.length).toBeLessThanOrEqual(2)
   })
 
-  test.each(models)('%s: calls a tool and goes on', async (_, modelOf) => {
+  test.each(models)('%s: calls a tool and continues', async (_, modelOf) => {
     upstreams.aggregator.scriptOnce(
       { kind: 'answer', toolCalls: [{ name: 'get_weather', arguments: { place: 'Bern' } }] },
       { kind: 'answer', content: 'Sunny in Bern.' },
@@ -74,7 +74,7 @@ describeOnce('frameworks by their defaults, of an aggregator’s model', backend
     expect(JSON.stringify(second?.body)).toContain('Sunny in Bern')
   })
 
-  test('the AI SDK for OpenAI: an object of a schema', async () => {
+  test('the AI SDK for OpenAI: an object with a schema', async () => {
     const [, modelOf] = models[0] ?? []
     if (!modelOf) throw new Error('no model')
     const schema = z.object({ place: z.string() })
@@ -82,7 +82,7 @@ describeOnce('frameworks by their defaults, of an aggregator’s model', backend
     expect(object).toMatchObject({ place: expect.any(String) })
   })
 
-  test('the agents of OpenAI: a run with a tool, plain and streamed', async () => {
+  test('OpenAI’s agents SDK: a run with a tool, plain and streamed', async () => {
     const provider = new OpenAIProvider({ apiKey, baseURL: proxy.baseUrl, useResponses: true })
     const runner = new Runner({ modelProvider: provider, tracingDisabled: true })
     const weather = agentTool({

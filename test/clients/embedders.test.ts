@@ -81,7 +81,7 @@ function inputOf({ body }: RecordedRequest): unknown {
 }
 
 // Storage does not depend on the client. The tests of the endpoint check vectors on each database.
-describeOnce('embedders', backend => {
+describeOnce('embedding clients', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let direct: Connection
@@ -106,7 +106,7 @@ describeOnce('embedders', backend => {
     describe(name, () => {
       for (const form of forms) {
         test.each([undefined, 512])(
-          `gets upstream’s own vectors, cold, half-warm and warm: ${form}, dimensions %s`,
+          `get the upstream’s own vectors, cold, half-warm and warm: ${form}, dimensions %s`,
           async dimensions => {
             const wish = { form, dimensions }
             const expected = await embed(direct, texts, wish)
@@ -126,7 +126,7 @@ describeOnce('embedders', backend => {
     })
   }
 
-  test('get each other’s vectors, whichever form they were first seen in', async () => {
+  test('get each other’s vectors, in whichever encoding they were first requested', async () => {
     const wish = { form: 'default' as const, dimensions: undefined }
     const expected = await clients['the openai package']?.embed(direct, texts, wish)
     upstream.reset()

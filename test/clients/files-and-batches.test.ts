@@ -62,13 +62,13 @@ describeOnce('files and batches', backend => {
     return row?.used ?? 0
   }
 
-  describe.each(['openai', 'aggregator'] as const)('kept by %s', keeper => {
+  describe.each(['openai', 'aggregator'] as const)('stored by %s', keeper => {
     beforeEach(async () => {
       if (keeper === 'openai') await storeKey(stores, project, 'openai', 'sk-shared')
     })
     const standin = () => upstreams[keeper]
 
-    test('a file: made, seen, read, listed, deleted', async () => {
+    test('a file: created, retrieved, read, listed, deleted', async () => {
       const { data: file, response } = await client.files
         .create({ file: await toFile(Buffer.from('hello'), 'hello.txt'), purpose: 'user_data' })
         .withResponse()
@@ -102,7 +102,7 @@ describeOnce('files and batches', backend => {
       expect(await ask(another.id)).toBe('MISS')
     })
 
-    test('a batch: started, seen to its end, its answers read, its tokens recorded once', async () => {
+    test('a batch: started, followed to its end, its results read, its tokens recorded once', async () => {
       const file = await upload(client, 3)
       const params = { input_file_id: file.id, endpoint: '/v1/chat/completions', completion_window: '24h' } as const
       const batch = await client.batches.create({ ...params, metadata: { user_id: 'x'.repeat(200) } })
@@ -195,27 +195,33 @@ describeOnce('files and batches', backend => {
     ]
   }
 
-  test.each(['openai', 'aggregator'] as const)('no request names another project’s file to %s', async keeper => {
-    const name = `p-${crypto.randomUUID()}`
-    other = await connect({ project: name })
-    if (keeper === 'openai') for (const owner of [project, name]) await storeKey(stores, owner, 'openai', 'sk-shared')
-    const { id } = await upload()
-    upstreams[keeper].requests.length = 0
-    for (const attempt of naming(id, other)) {
-      await expect(attempt()).rejects.toMatchObject({ status: 404, message: expect.stringContaining('POST /v1/files') })
-    }
-    expect(upstreams[keeper].requests).toEqual([])
-    const [chat, large, , response] = naming(id, client)
-    await Promise.all([chat?.(), large?.(), response?.()])
-    expect(await counted(name)).toBe(0)
-    // The file was uploaded without the proxy. With the project's provider key it belongs to the project; with the shared key its owner is
-    // unknown.
-    const elsewhere = naming('file-elsewhere', client)[0]?.()
-    if (keeper === 'openai') await elsewhere
-    else await expect(elsewhere).rejects.toMatchObject({ status: 404 })
-  })
+  test.each(['openai', 'aggregator'] as const)(
+    'rejects a request that names another project’s file to %s',
+    async keeper => {
+      const name = `p-${crypto.randomUUID()}`
+      other = await connect({ project: name })
+      if (keeper === 'openai') for (const owner of [project, name]) await storeKey(stores, owner, 'openai', 'sk-shared')
+      const { id } = await upload()
+      upstreams[keeper].requests.length = 0
+      for (const attempt of naming(id, other)) {
+        await expect(attempt()).rejects.toMatchObject({
+          status: 404,
+          message: expect.stringContaining('POST /v1/files'),
+        })
+      }
+      expect(upstreams[keeper].requests).toEqual([])
+      const [chat, large, , response] = naming(id, client)
+      await Promise.all([chat?.(), large?.(), response?.()])
+      expect(await counted(name)).toBe(0)
+      // The file was uploaded without the proxy. With the project's provider key it belongs to the project; with the shared key its owner is
+      // unknown.
+      const elsewhere = naming('file-elsewhere', client)[0]?.()
+      if (keeper === 'openai') await elsewhere
+      else await expect(elsewhere).rejects.toMatchObject({ status: 404 })
+    },
+  )
 
-  test('responses stored under a key that projects share can be referred to by none of them', async () => {
+  test('responses stored under a shared key can be referred to by no project', async () => {
     const model = 'openai/gpt-4o-mini'
     const ask = (given: object) => client.post('/responses', { body: { model, input: 'Hi', ...given } })
     const tools = [{ type: 'file_search', vector_store_ids: ['vs_1'] }]
@@ -238,7 +244,7 @@ describeOnce('files and batches', backend => {
     expect(upstreams.aggregator.requests).toEqual([])
   })
 
-  test('a batch is started over a file of requests alone', async () => {
+  test('starts a batch only over a file of requests', async () => {
     for (const purpose of ['user_data', 'batch ']) {
       const file = await client.files.create({ file: await lines(3), purpose: purpose as 'user_data' })
       upstreams.aggregator.requests.length = 0
@@ -249,7 +255,7 @@ describeOnce('files and batches', backend => {
     expect(await counted()).toBe(2)
   })
 
-  test('a batch counts as many requests as its file holds, or is not started', async () => {
+  test('a batch counts as many requests as its file contains, or is not started', async () => {
     await proxy.stores.database.runScript(`
       insert into plans (
         name, requests_per_minute_per_key, requests_per_minute_per_address, requests_per_month,
@@ -276,7 +282,7 @@ describeOnce('files and batches', backend => {
     expect(await counted()).toBe(10)
   })
 
-  test('text that PostgreSQL cannot hold is told of, wherever it stands', async () => {
+  test('reports text that PostgreSQL cannot store, wherever it is', async () => {
     const file_id = 'file-\u0000'
     await proxy.query(`update projects set cache_feedback = 'any'`)
     const messages = [{ role: 'user' as const, content: [{ type: 'file' as const, file: { file_id } }] }]
@@ -290,7 +296,7 @@ describeOnce('files and batches', backend => {
     for (const ask of requests) await expect(ask()).rejects.toMatchObject({ status: 400 })
   })
 
-  test('what is wrong is told', async () => {
+  test('reports invalid requests', async () => {
     const post = (body: string, type: string) =>
       fetch(`${proxy.baseUrl}/files`, {
         method: 'POST',
@@ -323,14 +329,14 @@ describeOnce('files and batches', backend => {
     await bare.stop()
   })
 
-  test('a file that is gone at its provider is forgotten', async () => {
+  test('forgets a file that its provider no longer has', async () => {
     const file = await upload()
     upstreams.aggregator.scriptOnce({ kind: 'error', status: 404, message: 'No such File object.' })
     await expect(client.files.retrieve(file.id)).rejects.toThrow('404')
     expect(await listed(client.files.list())).toEqual([])
   })
 
-  test('a file that could not be bound to its project is not left behind', async () => {
+  test('deletes a file that could not be recorded for its project', async () => {
     await proxy.query(`alter table stored_objects add constraint none check (id = '') not valid`)
     await expect(upload()).rejects.toThrow('503')
     await proxy.query(`alter table stored_objects drop constraint none`)

@@ -21,7 +21,7 @@ const SECRET_TEXT = 'only for whom it was meant'
 const BETA = 'files-api-2025-04-14'
 const OLD_VERSION = { 'anthropic-version': '2023-06-01' }
 
-describeOnce('what names no model', backend => {
+describeOnce('requests without a model', backend => {
   let upstreams: Upstreams
   let stores: Stores
   let proxy: TestProxy
@@ -76,36 +76,39 @@ describeOnce('what names no model', backend => {
     ['its beta', (by: Anthropic) => by.beta.files, '', { 'anthropic-beta': BETA }],
     ['an older version’s beta', (by: Anthropic) => by.beta.files, '', { ...OLD_VERSION, 'anthropic-beta': BETA }],
     ['a gateway’s base address', (by: Anthropic) => by.files, '/anthropic', {}],
-  ])('Anthropic’s files, by %s: made, seen, listed, deleted, at Anthropic alone', async (_, of, base, headers) => {
-    const files = of(anthropicOf(key, base, headers)) as Anthropic['files']
-    const content = Buffer.from([0, 255, 13, 10, 45, 45, ...Buffer.from(SECRET_TEXT)])
-    const file = await toAnthropicFile(content, 'né.pdf', { type: 'application/pdf' })
-    const { data: made, response } = await files.upload({ file, expires_in_seconds: 3_600 }).withResponse()
-    expect(made).toMatchObject({ type: 'file', filename: 'né.pdf', mime_type: 'application/pdf' })
-    expect(made).toMatchObject({ size_bytes: content.length, downloadable: false })
-    expect(Date.parse(made.expires_at ?? '')).toBeGreaterThan(Date.now())
-    expect(response.headers.get('x-proxy-provider')).toBe('anthropic')
-    expect(await files.retrieveMetadata(made.id)).toEqual(made)
-    expect(await listed(files.list())).toEqual([made.id])
-    await expect(files.download(made.id)).rejects.toMatchObject({
-      status: 400,
-      error: {
-        type: 'error',
-        error: { type: 'invalid_request_error', details: { error_code: 'file_not_downloadable' } },
-      },
-    })
-    expect(await files.delete(made.id)).toEqual({ id: made.id, type: 'file_deleted' })
-    expect(await listed(files.list())).toEqual([])
-    await expect(files.retrieveMetadata(made.id)).rejects.toMatchObject({
-      status: 404,
-      error: { type: 'error', error: { type: 'not_found_error' } },
-    })
-    expectAlone('anthropic')
-    // Uploaded, retrieved, not downloaded, deleted. The proxy answers lists itself.
-    expect(upstreams.anthropic.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'DELETE'])
-  })
+  ])(
+    'Anthropic’s files, by %s: created, retrieved, listed, deleted, only at Anthropic',
+    async (_, of, base, headers) => {
+      const files = of(anthropicOf(key, base, headers)) as Anthropic['files']
+      const content = Buffer.from([0, 255, 13, 10, 45, 45, ...Buffer.from(SECRET_TEXT)])
+      const file = await toAnthropicFile(content, 'né.pdf', { type: 'application/pdf' })
+      const { data: made, response } = await files.upload({ file, expires_in_seconds: 3_600 }).withResponse()
+      expect(made).toMatchObject({ type: 'file', filename: 'né.pdf', mime_type: 'application/pdf' })
+      expect(made).toMatchObject({ size_bytes: content.length, downloadable: false })
+      expect(Date.parse(made.expires_at ?? '')).toBeGreaterThan(Date.now())
+      expect(response.headers.get('x-proxy-provider')).toBe('anthropic')
+      expect(await files.retrieveMetadata(made.id)).toEqual(made)
+      expect(await listed(files.list())).toEqual([made.id])
+      await expect(files.download(made.id)).rejects.toMatchObject({
+        status: 400,
+        error: {
+          type: 'error',
+          error: { type: 'invalid_request_error', details: { error_code: 'file_not_downloadable' } },
+        },
+      })
+      expect(await files.delete(made.id)).toEqual({ id: made.id, type: 'file_deleted' })
+      expect(await listed(files.list())).toEqual([])
+      await expect(files.retrieveMetadata(made.id)).rejects.toMatchObject({
+        status: 404,
+        error: { type: 'error', error: { type: 'not_found_error' } },
+      })
+      expectAlone('anthropic')
+      // Uploaded, retrieved, not downloaded, deleted. The proxy answers lists itself.
+      expect(upstreams.anthropic.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'DELETE'])
+    },
+  )
 
-  test('a file that a tool has made is seen and downloaded by the project whose answer named it', async () => {
+  test('a file that a tool created can be retrieved and downloaded by the project whose response named it', async () => {
     const id = 'file_made_by_tool_1'
     const content = [
       { type: 'code_execution_tool_result', tool_use_id: 't', content: { type: 'code_execution_result', content: [] } },
@@ -135,7 +138,7 @@ describeOnce('what names no model', backend => {
     expect(row?.count).toBe(1)
   })
 
-  test('Anthropic’s lists go page by page, in both forms, by ids and by session', async () => {
+  test('Anthropic’s lists are paginated in both forms, filtered by ids and by session', async () => {
     const { files } = anthropicOf(key)
     const ids: string[] = []
     for (const name of ['a', 'b', 'c']) {
@@ -191,7 +194,7 @@ describeOnce('what names no model', backend => {
     expect(listCalledVendors()).toEqual([])
   })
 
-  test('without Anthropic’s key its client’s file goes nowhere, and is told why in its form', async () => {
+  test('without Anthropic’s key its client’s file is not sent, and the error in its format says why', async () => {
     const bare = await open(['openai', 'groq'])
     const { files } = anthropicOf(bare)
     const file = await toAnthropicFile(Buffer.from(SECRET_TEXT), 'a')
@@ -250,7 +253,7 @@ describeOnce('what names no model', backend => {
     },
   )
 
-  test('a client that names a vendor sees that vendor’s alone', async () => {
+  test('a client that names a vendor sees only that vendor’s files', async () => {
     const file = await toFile(Buffer.from(SECRET_TEXT), 'a')
     const ids: Record<string, string> = {}
     for (const [upstream, base, headers] of [

@@ -82,7 +82,7 @@ describeOnce('message batches', backend => {
       where p.name = '${project}' and prompt_tokens > 0 order by model`)
   }
 
-  test('made, seen to its end, its results read, what they took recorded once by model', async () => {
+  test('created, followed to the end, results read, usage recorded once per model', async () => {
     const batch = await create([one('a'), one('b', 'claude-opus-4-5'), one('c-bad'), one('d')])
     expect(batch).toMatchObject({ type: 'message_batch', processing_status: 'in_progress', results_url: null })
     const done = await ended(batch.id)
@@ -105,7 +105,7 @@ describeOnce('message batches', backend => {
     expect(new Set(usedKeys)).toEqual(new Set(['sk-ant-shared']))
   })
 
-  test('what a client leaves unread is recorded all the same', async () => {
+  test('records results that a client leaves unread', async () => {
     const long = 'word '.repeat(60_000)
     const { id } = await create(Array.from({ length: 20 }, (_, n) => one(`${n}`, MODEL, long)))
     await ended(id)
@@ -171,7 +171,7 @@ describeOnce('message batches', backend => {
     await create([one('a')])
   })
 
-  test('what is wrong names the request, and nothing is counted', async () => {
+  test('an error names the request, and nothing is counted', async () => {
     const bad: [body: string, named: string][] = [
       ['{}', 'requests must be a list'],
       ['{"requests":[]}', 'requests must be a list'],
@@ -194,7 +194,7 @@ describeOnce('message batches', backend => {
     expect(await counted()).toBe(0)
   })
 
-  test('a batch counts as many requests as it holds, or is not started', async () => {
+  test('a batch counts as many requests as it contains, or is not started', async () => {
     await proxy.stores.database.runScript(`
       insert into plans (
         name, requests_per_minute_per_key, requests_per_minute_per_address, requests_per_month,
@@ -212,7 +212,7 @@ describeOnce('message batches', backend => {
     expect(await counted()).toBe(8)
   })
 
-  test('a long body, and a long result, are the worker’s', async () => {
+  test('the worker reads a long body and a long result', async () => {
     const given = (job: string) => workerPool.jobCounts.get(job) ?? 0
     const before = [given('readMessageBatchJob'), given('readBatchResultJob')]
     const { id } = await create([one('a'), one('b', MODEL, 'x'.repeat(MAX_MAIN_THREAD_BYTES))])
@@ -250,7 +250,7 @@ describeOnce('message batches', backend => {
       ['one model', [one('a'), one('b')]],
       ['several models', [one('a'), one('b', 'claude-opus-4-5')]],
     ])(
-      'reserved at half the price for %s, settled by its results; what is too dear is not begun',
+      'reserves half the price for %s, settles by the results; does not start a batch that is too expensive',
       async (_, requests) => {
         const least = requests.reduce((sum, request) => sum + mostUsd(request), 0)
         const budget = await setBudget(least / 4)
@@ -269,7 +269,7 @@ describeOnce('message batches', backend => {
       },
     )
 
-    test('each model is paid from its own budget, and all of them from the tag’s', async () => {
+    test('pays each model from its own budget, and all of them from the tag’s', async () => {
       const tagged = await setBudget(1, `, of_tag => 'team=batches'`)
       const [haiku, opus] = [
         await setBudget(1, `, of_model => '${MODEL}'`),
@@ -290,7 +290,7 @@ describeOnce('message batches', backend => {
       expect(untagged).toHaveLength(0)
     })
 
-    test('released when nothing of it was answered', async () => {
+    test('releases the reservation if no request was processed', async () => {
       const budget = await setBudget(1)
       const { id } = await create([one('a-bad')])
       expect((await standOf(budget))?.reserved).toBeGreaterThan(0)

@@ -18,7 +18,7 @@ const WEATHER: Anthropic.Tool = {
   input_schema: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
 }
 
-describeOnce('Anthropic’s package asks for messages', backend => {
+describeOnce('Anthropic’s package requests messages', backend => {
   let stores: Stores
   let proxy: TestProxy
   let client: Anthropic
@@ -56,10 +56,10 @@ describeOnce('Anthropic’s package asks for messages', backend => {
     ['claude-haiku-4-5', 'anthropic', '/v1/messages'],
     ['openai/gpt-4o-mini', 'openrouter', '/v1/chat/completions'],
     ['gpt-4o-mini', 'openrouter', '/v1/chat/completions'],
-  ] as const)('of %s', (model, provider, path) => {
+  ] as const)('from %s', (model, provider, path) => {
     const standin = () => (provider === 'openrouter' ? upstreams.aggregator : upstreams.anthropic)
 
-    test('a model that is not Claude does without tools that only Anthropic runs', async () => {
+    test('a model that is not Claude works without tools that only Anthropic runs', async () => {
       const tools = [WEATHER, { type: 'web_search_20250305' as const, name: 'web_search' as const }]
       const { headers } = await create({ ...ask('openai/gpt-4o-mini'), tools })
       expect(headers.get('x-proxy-dropped-tools')).toBe('web_search_20250305')
@@ -97,7 +97,7 @@ describeOnce('Anthropic’s package asks for messages', backend => {
       expect(standin().requests).toHaveLength(1)
     })
 
-    test('calls a tool, and goes on with what it came to', async () => {
+    test('calls a tool, and continues with its result', async () => {
       const body = { ...ask(model, `get_weather ${crypto.randomUUID()}`), tools: [WEATHER] }
       body.tool_choice = { type: 'tool', name: 'get_weather' }
       const first = await client.messages.stream(body).finalMessage()
@@ -138,7 +138,7 @@ describeOnce('Anthropic’s package asks for messages', backend => {
     })
   })
 
-  test('a key is taken as x-api-key and as Bearer', async () => {
+  test('accepts a key as x-api-key and as Bearer', async () => {
     for (const options of [{ apiKey: key }, { apiKey: null, authToken: key }]) {
       expect(await connect(options).messages.create(ask('claude-haiku-4-5'))).toMatchObject({ type: 'message' })
     }
@@ -151,7 +151,7 @@ describeOnce('Anthropic’s package asks for messages', backend => {
     })
   })
 
-  test('Anthropic gets the body, its version and betas as they were sent, and the project’s own key', async () => {
+  test('sends Anthropic the unchanged body, version and betas, and the project’s own key', async () => {
     const body = {
       ...ask('claude-haiku-4-5'),
       system: [{ type: 'text' as const, text: 'Be brief.', cache_control: { type: 'ephemeral' as const } }],
@@ -190,7 +190,7 @@ describeOnce('Anthropic’s package asks for messages', backend => {
     })
   })
 
-  test('counts of Anthropic’s own cache are kept, streamed or not', async () => {
+  test('keeps the counts of Anthropic’s own cache, streamed or not', async () => {
     const usage = { cache_creation_input_tokens: 300, cache_read_input_tokens: 4_000, input_tokens: 12 }
     upstreams.anthropic.script({ kind: 'answer', usage })
     const body = ask('claude-haiku-4-5')
@@ -203,7 +203,7 @@ describeOnce('Anthropic’s package asks for messages', backend => {
   test.each([
     [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }], tool_choice: { type: 'any' } }, 'tools[0].type'],
     [{ container: 'c_1' }, 'container'],
-  ])('a model that can only be translated for refuses %j', async (fields, param) => {
+  ])('a model that needs translation rejects %j', async (fields, param) => {
     const rejected = client.messages.create({
       ...ask('openai/gpt-4o-mini'),
       ...fields,
@@ -212,13 +212,16 @@ describeOnce('Anthropic’s package asks for messages', backend => {
     await expect(rejected).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' })
   })
 
-  test.each(['claude-haiku-4-5', 'openai/gpt-4o-mini'])('an upstream’s own error of %s is Anthropic’s', async model => {
-    upstreams.aggregator.scriptOnce({ kind: 'error', status: 402, message: 'No credits.' })
-    upstreams.anthropic.scriptOnce({ kind: 'error', status: 402, type: 'billing_error', message: 'No credits.' })
-    const rejected = client.messages.create(ask(model))
-    await expect(rejected).rejects.toMatchObject({ status: 402, type: 'billing_error' })
-    await expect(rejected).rejects.toThrow('No credits.')
-  })
+  test.each(['claude-haiku-4-5', 'openai/gpt-4o-mini'])(
+    'forwards an upstream’s own error of %s in Anthropic’s format',
+    async model => {
+      upstreams.aggregator.scriptOnce({ kind: 'error', status: 402, message: 'No credits.' })
+      upstreams.anthropic.scriptOnce({ kind: 'error', status: 402, type: 'billing_error', message: 'No credits.' })
+      const rejected = client.messages.create(ask(model))
+      await expect(rejected).rejects.toMatchObject({ status: 402, type: 'billing_error' })
+      await expect(rejected).rejects.toThrow('No credits.')
+    },
+  )
 
   test.each(['claude-haiku-4-5', 'openai/gpt-4o-mini'])('a stream of %s that breaks off is an error', async model => {
     upstreams.aggregator.scriptOnce({ kind: 'cut', after: 6 })

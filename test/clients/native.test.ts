@@ -93,8 +93,8 @@ function thinkInMessages(): Script {
   }
 }
 
-describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
-  describeOnce('a conversation goes on', backend => {
+describe.each(['chat', 'all'])('with an aggregator that supports %s', speaks => {
+  describeOnce('a conversation continues', backend => {
     let upstreams: Upstreams
     let proxy: TestProxy
     let project: string
@@ -186,7 +186,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       expect(upstreams.aggregator.requests).toHaveLength(4)
     })
 
-    test.each(draw(HOW))('with an agent of OpenAI’s, two turns, %s', async how => {
+    test.each(draw(HOW))('with an agent of OpenAI’s SDK, two turns, %s', async how => {
       const provider = new OpenAIProvider({ openAIClient: client as never, useResponses: true })
       const runner = new Runner({ modelProvider: provider, tracingDisabled: true })
       const parameters = { ...SCHEMA, required: [], additionalProperties: true as const }
@@ -234,7 +234,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       expect(how === 'plain' ? (await generateText(loop)).text : await streamText(loop).text).toBe(LAST_WORD)
     })
 
-    test('reasoning that nobody has any more is left out', async () => {
+    test('omits reasoning that is no longer stored', async () => {
       const input = [
         { role: 'user' as const, content: question },
         { type: 'reasoning' as const, id: 'rs_elsewhere', summary: [{ type: 'summary_text' as const, text: 'Hm.' }] },
@@ -244,7 +244,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
       expect(upstreams.aggregator.requests.at(-1)?.bodyText).not.toContain('rs_elsewhere')
     })
 
-    test('what was said before one that does not exist, or is another’s, reaches nobody', async () => {
+    test('rejects a response id that does not exist or belongs to another project', async () => {
       const { id, output } = await client.responses.create({ model: MODEL, tools, input: question })
       const countBefore = upstreams.aggregator.requests.length
       for (const of of [project, `p-${crypto.randomUUID()}`]) {
@@ -271,7 +271,7 @@ describe.each(['chat', 'all'])('with an aggregator that speaks %s', speaks => {
   })
 })
 
-describeOnce('what is made in the background under a key that projects share', backend => {
+describeOnce('a background response under a shared key', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string
@@ -309,7 +309,7 @@ describeOnce('what is made in the background under a key that projects share', b
   const listRequests = () =>
     upstreams.aggregator.requests.map(({ method, path }) => `${method} ${path.replace('/v1', '')}`)
 
-  test.each([{}, { store: false }])('is polled until it is whole %j', async more => {
+  test.each([{}, { store: false }])('is polled until it is complete %j', async more => {
     const { id, status } = await start(more)
     expect(status).toBe('queued')
     expect((await client.responses.retrieve(id)).status).toBe('in_progress')
@@ -324,7 +324,7 @@ describeOnce('what is made in the background under a key that projects share', b
     await expect(stranger.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
   })
 
-  test('is continued once it is whole, and deleted', async () => {
+  test('is continued once it is complete, and deleted', async () => {
     const { id } = await start()
     const go = () => client.responses.create({ model: MODEL, input: 'And now?', previous_response_id: id })
     await expect(go()).rejects.toMatchObject({ status: 409 })
@@ -351,7 +351,7 @@ describeOnce('what is made in the background under a key that projects share', b
     expect((await client.responses.retrieve(id)).output_text).toContain(question)
   })
 
-  test.each([true, false])('is streamed to its end, and kept then, if it may be: %s', async store => {
+  test.each([true, false])('is streamed to its end, and then stored if allowed: %s', async store => {
     const asking = { model: MODEL, input: question, background: true, store }
     const { id, status } = await client.responses.stream(asking).finalResponse()
     expect(status).toBe('completed')
@@ -362,7 +362,7 @@ describeOnce('what is made in the background under a key that projects share', b
     expect(listRequests().slice(1)).toHaveLength(store ? 0 : 1)
   })
 
-  test('costs what its provider says of it in the end, whether or not anybody fetches it', async () => {
+  test('costs what its provider reports in the end, whether or not a client fetches it', async () => {
     await start({ service_tier: 'default' })
     await proxy.settle()
     const readUsage = () =>
@@ -377,7 +377,7 @@ describeOnce('what is made in the background under a key that projects share', b
     expect((await readUsage())[0]?.usd).not.toBe(estimated?.usd)
   })
 
-  test('is cancelled where it is made', async () => {
+  test('is cancelled at its provider', async () => {
     const { id } = await start()
     const cancelled = JSON.stringify({ id, object: 'response', background: true, status: 'cancelled', output: [] })
     const raw: Scenario = { kind: 'raw', headers: { 'content-type': 'application/json' }, parts: [cancelled] }
@@ -390,7 +390,7 @@ describeOnce('what is made in the background under a key that projects share', b
     await expect(client.responses.cancel(other)).rejects.toMatchObject({ status: 400 })
   })
 
-  test('or else, with a tool that its provider runs, is continued with what it has made, and nobody else names it', async () => {
+  test('with a tool that its provider runs, is continued with what it created, and no other project can name it', async () => {
     const text = { type: 'output_text', text: 'Done.', annotations: [], logprobs: [] }
     const output = [
       { id: 'rs_kept', type: 'reasoning', summary: [] },
@@ -418,7 +418,7 @@ describeOnce('what is made in the background under a key that projects share', b
     expect(later).toHaveLength(2)
   })
 
-  test('tells nothing of the operator’s key where that is refused', async () => {
+  test('reveals nothing of an operator’s key that is rejected', async () => {
     const { id } = await start()
     upstreams.aggregator.scriptOnce({ kind: 'error', status: 401, message: 'Incorrect API key provided.' })
     await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 502 })

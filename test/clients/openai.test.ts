@@ -87,7 +87,7 @@ describeOnce('the official openai client', backend => {
   describe.each([
     { type: 'test', provider: 'sandbox', missCost: /^0$/ },
     { type: 'project', provider: 'standin', missCost: /^0\.0*[1-9]\d*$/ },
-  ] as const)('answered by $provider', ({ type, provider, missCost }) => {
+  ] as const)('with $provider', ({ type, provider, missCost }) => {
     let key: string
     let client: OpenAI
     beforeAll(async () => {
@@ -95,7 +95,7 @@ describeOnce('the official openai client', backend => {
       client = connect(key)
     })
 
-    test('a chat answer', async () => {
+    test('a chat completion', async () => {
       const completion = await client.chat.completions.create(ask('Name a river.'))
       expect(completion).toMatchObject({ object: 'chat.completion', model: MODEL })
       const [choice] = completion.choices
@@ -107,7 +107,7 @@ describeOnce('the official openai client', backend => {
       expect(total_tokens).toBe(prompt_tokens + completion_tokens)
     })
 
-    test('a streamed one, chunk by chunk, with usage where it was asked for', async () => {
+    test('a streamed one, chunk by chunk, with usage if it was requested', async () => {
       const stream = await client.chat.completions.create({
         ...ask('Name a lake.'),
         stream: true,
@@ -122,7 +122,7 @@ describeOnce('the official openai client', backend => {
       expect(chunks.at(-1)?.choices).toEqual([])
     })
 
-    test('a streamed one without usage that was not asked for', async () => {
+    test('a streamed one without usage that was not requested', async () => {
       const stream = await client.chat.completions.create({ ...ask('Name a sea.'), stream: true })
       for await (const chunk of stream) {
         expect(chunk.usage ?? null).toBe(null)
@@ -231,7 +231,7 @@ describeOnce('the official openai client', backend => {
       expect([first, second].map(({ response }) => response.headers.get('x-proxy-cache'))).toEqual(['MISS', 'HIT'])
     })
 
-    test('MISS, HIT, HIT-SEMANTIC, each header as promised', async () => {
+    test('MISS, HIT, HIT-SEMANTIC, with all documented headers', async () => {
       const question = 'Explain how photosynthesis works in green plants'
       const miss = await client.chat.completions.create(ask(question)).withResponse()
       expect(readProxyHeaders(miss.response)).toEqual({
@@ -272,7 +272,7 @@ describeOnce('the official openai client', backend => {
       for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/)
     })
 
-    test('the same, streamed, on entries that plain requests share', async () => {
+    test('the same, streamed, on entries shared with plain requests', async () => {
       const question = 'What are the benefits of drinking green tea every morning?'
       const stream = (content: string) =>
         client.chat.completions.create({ ...ask(content), stream: true }).withResponse()
@@ -372,7 +372,7 @@ describeOnce('the official openai client', backend => {
       expect(error.message).toBe('401 Missing API key')
     })
 
-    test('PermissionDeniedError from the very next request after deactivation, not retried', async () => {
+    test('PermissionDeniedError from the next request after deactivation, not retried', async () => {
       const key = await proxy.createKey()
       const { client, countAttempts } = connectCounting(key)
       await client.chat.completions.create(ask('Hello?'))
@@ -384,7 +384,7 @@ describeOnce('the official openai client', backend => {
       expect(countAttempts()).toBe(2)
     })
 
-    test('RateLimitError for too many requests a minute, with what it takes to come back in time', async () => {
+    test('RateLimitError for too many requests a minute, with Retry-After', async () => {
       const { client } = connectCounting(await proxy.createKey({ plan: 'two-a-minute' }), 0)
       for (let i = 0; i < 2; i++) await client.chat.completions.create(ask('Hello?'))
       const error = await fail(client.chat.completions.create(ask('Hello?')))
@@ -399,7 +399,7 @@ describeOnce('the official openai client', backend => {
       expect(error.headers?.get('x-ratelimit-reset-requests')).toBe(`${retryAfter}s`)
     })
 
-    test('RateLimitError for the month, which the client does not retry', async () => {
+    test('RateLimitError for the monthly quota, which the client does not retry', async () => {
       const { client, countAttempts } = connectCounting(await proxy.createKey({ plan: 'one-a-month' }))
       await client.chat.completions.create(ask('Hello?'))
       const error = await fail(client.chat.completions.create(ask('Hello again?')))
@@ -418,7 +418,7 @@ describeOnce('the official openai client', backend => {
       expect(error.message).toContain('<vendor>/<model>')
     })
 
-    test('NotFoundError for an operation that is not there', async () => {
+    test('NotFoundError for an unknown endpoint', async () => {
       const error = await fail(connect(await proxy.createKey()).fineTuning.jobs.list())
       expect(error).toBeInstanceOf(OpenAI.NotFoundError)
       expect(error).toMatchObject({ code: 'not_found', type: 'invalid_request_error' })
@@ -439,7 +439,7 @@ describeOnce('the official openai client', backend => {
       expect(badHeader.param).toBe('X-Proxy-Cache-TTL')
     })
 
-    test("an upstream's own error, passed on as it is", async () => {
+    test('an upstream’s own error, forwarded unchanged', async () => {
       standin.scriptOnce({ kind: 'error', status: 402, message: 'Insufficient credits.' })
       const { client } = connectCounting(await proxy.createKey({ type: 'project' }), 0)
       const error = await fail(client.chat.completions.create(ask('What does it cost?')))
@@ -448,7 +448,7 @@ describeOnce('the official openai client', backend => {
       expect(error.headers?.get('x-proxy-cache')).toBe('MISS')
     })
 
-    test('a stream that is refused is an error too, before anything is streamed', async () => {
+    test('a rejected stream is an error, before anything is streamed', async () => {
       const client = connect('lgw_test_nobodyHasEverIssuedThisKey00')
       const error = await fail(client.chat.completions.create({ ...ask('Hello?'), stream: true }))
       expect(error).toBeInstanceOf(OpenAI.AuthenticationError)

@@ -113,7 +113,7 @@ describe.skipIf(LANGUAGES.every(missing))('clients of other languages', () => {
   })
 
   test.for(LANGUAGES)(
-    '$language’s hold conversations at every door, of every provider’s models',
+    '$language’s hold conversations at every endpoint, with every provider’s models',
     { timeout: 900_000 },
     async (tried, { skip }) => {
       const lacks = missing(tried)

@@ -27,7 +27,7 @@ interface UsageRow {
   cost_usd: string
 }
 
-describeOnce('what is passed on', backend => {
+describeOnce('pass-through endpoints', backend => {
   let stores: Stores
   let proxy: TestProxy
   let client: OpenAI
@@ -70,7 +70,7 @@ describeOnce('what is passed on', backend => {
   describe('with OpenAI’s key', () => {
     beforeEach(() => storeKey(stores, project, 'openai', 'sk-own'))
 
-    test('pictures, with what they used', async () => {
+    test('images, with their usage', async () => {
       const params = { model: 'gpt-image-1', prompt: 'a point', n: 2, invented: 1 } as const
       const { data, response } = await client.images.generate(params).withResponse()
       expect(data.data).toHaveLength(2)
@@ -93,7 +93,7 @@ describeOnce('what is passed on', backend => {
       ])
     })
 
-    test('a model that the catalogue prices, priced', async () => {
+    test('a model that the catalogue prices is priced', async () => {
       await stores.database.runScript(`
         insert into models (provider, model, kind, input_usd_per_million, output_usd_per_million, source, as_of)
         values ('openai', 'gpt-image-priced', 'image', 5, 40, 'operator', current_date)`)
@@ -106,7 +106,7 @@ describeOnce('what is passed on', backend => {
       expect((await records()).map(({ cost_usd }) => Number(cost_usd))).toEqual([0.04231])
     })
 
-    test('pictures as they come', async () => {
+    test('images as they are streamed', async () => {
       const params = { model: 'gpt-image-1', prompt: 'a point', stream: true, partial_images: 2 } as const
       const { data, response } = await client.images.generate(params).withResponse()
       const types: string[] = []
@@ -122,7 +122,7 @@ describeOnce('what is passed on', backend => {
       ])
     })
 
-    test('pictures changed and varied, as forms', async () => {
+    test('images edited and varied, as forms', async () => {
       const edited = await client.images.edit({ model: 'gpt-image-1', image: await picture(), prompt: 'bigger' })
       expect(edited.data).toHaveLength(1)
       const varied = await client.images.createVariation({ image: await picture() })
@@ -181,7 +181,7 @@ describeOnce('what is passed on', backend => {
     const speechOf = (input: string) => ({ model: 'tts-1', voice: 'alloy', input: `${input} ${project}` }) as const
     const results = (answers: Response[]) => answers.map(answer => about(answer)[0]).sort()
 
-    test('the same speech for many at once is one request', async () => {
+    test('simultaneous requests for the same speech share one call', async () => {
       upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 100, contentChars: 50_000 })
       const answers = await Promise.all(
         Array.from({ length: 12 }, () => client.audio.speech.create(speechOf('At once'))),
@@ -196,7 +196,7 @@ describeOnce('what is passed on', backend => {
       expect(rows.every(({ status }) => status === 200)).toBe(true)
     })
 
-    test('the same moderation for many at once is one request', async () => {
+    test('simultaneous requests for the same moderation share one call', async () => {
       upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 100 })
       const answers = await Promise.all(
         Array.from({ length: 12 }, () => client.moderations.create({ input: ['kill', project] }).withResponse()),
@@ -206,7 +206,7 @@ describeOnce('what is passed on', backend => {
       expect(results(answers.map(({ response }) => response))).toEqual([...Array(11).fill('HIT'), 'MISS'])
     })
 
-    test('what failed for the first is asked again for the others, and told to all in the end', async () => {
+    test('a failed shared call is repeated once for its followers, and then fails for all', async () => {
       upstreams.openai.script({ kind: 'error', status: 400, message: 'No such voice.', firstByteDelayMs: 100 })
       const attempts = Array.from({ length: 3 }, () => client.audio.speech.create(speechOf('Failing')))
       for (const attempt of await Promise.allSettled(attempts)) {
@@ -222,7 +222,7 @@ describeOnce('what is passed on', backend => {
       await cut
     })
 
-    test('what says it is JSON and is not is no answer: it is told as such, and does not count', async () => {
+    test('reports invalid JSON labelled as JSON as a failure, and does not count it', async () => {
       const headers = { 'content-type': 'application/json' }
       upstreams.openai.scriptOnce({ kind: 'raw', headers, parts: ['{"created":1,"data":[{"b64_json":"iVBOR'] })
       await expect(client.images.generate({ model: 'gpt-image-1', prompt: 'A cat.' })).rejects.toMatchObject({
@@ -230,7 +230,7 @@ describeOnce('what is passed on', backend => {
       })
     })
 
-    test('speech that is too long to be kept is passed on all the same', async () => {
+    test('forwards speech that is too long to be stored', async () => {
       upstreams.openai.script({ kind: 'answer', contentChars: 5_000_000 })
       const params = { model: 'tts-1', voice: 'alloy', input: 'a novel' } as const
       for (let i = 0; i < 2; i++) {
@@ -240,7 +240,7 @@ describeOnce('what is passed on', backend => {
       }
     })
 
-    test('speech in events', async () => {
+    test('speech as events', async () => {
       const answer = await client.audio.speech.create({
         model: 'gpt-4o-mini-tts',
         voice: 'alloy',
@@ -253,7 +253,7 @@ describeOnce('what is passed on', backend => {
       ])
     })
 
-    test('speech that breaks off is no whole file, and is not kept', async () => {
+    test('speech that breaks off is incomplete, and is not stored', async () => {
       upstreams.openai.script({ kind: 'cut', after: 1 })
       const params = { model: 'tts-1', voice: 'alloy', input: `cut ${project}` } as const
       await expect(client.audio.speech.create(params).then(answer => answer.arrayBuffer())).rejects.toThrow()
@@ -263,7 +263,7 @@ describeOnce('what is passed on', backend => {
       expect((await whole.arrayBuffer()).byteLength).toBe(10_000)
     })
 
-    test('transcriptions: plain, as text, and as they come', async () => {
+    test('transcriptions: plain, as text, and streamed', async () => {
       const file = await sound()
       const plain = await client.audio.transcriptions.create({ file, model: 'gpt-4o-transcribe' })
       expect(plain.text).toBe('Heard 2000 bytes.')
@@ -298,13 +298,13 @@ describeOnce('what is passed on', backend => {
       expect((await records()).map(({ model }) => model)).toEqual(Array(3).fill('omni-moderation-latest'))
     })
 
-    test('a moderation without a result is not kept', async () => {
+    test('a moderation without a result is not stored', async () => {
       upstreams.openai.script({ kind: 'answer', fields: { results: [] } })
       for (let i = 0; i < 2; i++) await client.moderations.create({ input: project })
       expect(upstreams.openai.requests).toHaveLength(2)
     })
 
-    test('an error of OpenAI’s keeps its words, and does not count', async () => {
+    test('an error of OpenAI keeps its message, and does not count', async () => {
       upstreams.openai.script({ kind: 'error', status: 400, message: 'No such voice.' })
       const rejected = client.audio.speech.create({ model: 'tts-1', voice: 'nobody', input: 'Hello' })
       await expect(rejected).rejects.toThrow('400 No such voice.')
@@ -313,7 +313,7 @@ describeOnce('what is passed on', backend => {
       expect(await countRequests()).toBe(0)
     })
 
-    test('a failure that is told in a 200 is passed on, and does not count', async () => {
+    test('forwards a failure inside a 200, and does not count it', async () => {
       const parts = ['{"error":{"message":"Provider returned error","code":502}}']
       upstreams.openai.scriptOnce({ kind: 'raw', headers: { 'content-type': 'application/json' }, parts })
       expect(await client.moderations.create({ input: project })).toMatchObject({ error: { code: 502 } })
@@ -322,13 +322,13 @@ describeOnce('what is passed on', backend => {
       expect(await countRequests()).toBe(1)
     })
 
-    test('asked again where it failed before it began', async () => {
+    test('retries a call that failed before it began', async () => {
       upstreams.openai.scriptOnce({ kind: 'error', status: 503 }, { kind: 'cut', after: 'nothing' })
       expect((await client.images.generate({ model: 'gpt-image-1', prompt: 'x' })).data).toHaveLength(1)
       expect(upstreams.openai.requests).toHaveLength(3)
     })
 
-    test('who leaves is recorded as gone, and upstream is left too', async () => {
+    test('a client that disconnects is recorded so, and the upstream call is aborted', async () => {
       upstreams.openai.script({ kind: 'hang', after: 1 })
       const leaving = new AbortController()
       const answer = await client.audio.speech.create(
@@ -341,7 +341,7 @@ describeOnce('what is passed on', backend => {
       await expect.poll(async () => (await records()).map(({ status }) => status)).toEqual([499])
     })
 
-    test('invalid requests are refused before a provider is asked', async () => {
+    test('rejects invalid requests before a provider is called', async () => {
       const post = (path: string, body: string, type = 'application/json') =>
         fetch(`${proxy.baseUrl}${path}`, {
           method: 'POST',
@@ -383,7 +383,7 @@ describeOnce('what is passed on', backend => {
     })
   })
 
-  test('the aggregator takes what no key of the project’s opens, under its own names', async () => {
+  test('the aggregator serves what no key of the project covers, under its own names', async () => {
     const { response } = await client.moderations.create({ input: project }).withResponse()
     expect(about(response)).toEqual(['MISS', '0', 'true', 'openrouter'])
     await client.audio.transcriptions.create({ file: await sound(), model: 'whisper-1' })
@@ -402,7 +402,7 @@ describeOnce('what is passed on', backend => {
     expect(rank).toMatchObject({ endpoint: 'rerank', prompt_tokens: 150, cost_usd: '0.002000000' })
   })
 
-  test('a provider is not asked for what it does not have', async () => {
+  test('does not call a provider for an endpoint that it lacks', async () => {
     await storeKey(stores, project, 'groq', 'gsk-own')
     await storeKey(stores, project, 'anthropic', 'sk-ant-own')
     const heard = await client.audio.transcriptions.create({ file: await sound(), model: 'whisper-large-v3' })
@@ -413,7 +413,7 @@ describeOnce('what is passed on', backend => {
     expect(upstreams.anthropic.requests).toEqual([])
   })
 
-  test('test keys are answered by the sandbox, and never by a provider', async () => {
+  test('the sandbox answers test keys, and never a provider', async () => {
     await storeKey(stores, project, 'openai', 'sk-own')
     client = await connect('test')
     const { data: moderated, response } = await client.moderations.create({ input: 'x' }).withResponse()
@@ -437,7 +437,7 @@ describeOnce('what is passed on', backend => {
     for (const standin of [upstreams.openai, upstreams.aggregator]) expect(standin.requests).toEqual([])
   })
 
-  test('windows and months hold', async () => {
+  test('rate limits and monthly quotas apply', async () => {
     await proxy.stores.database.runScript(`
       insert into plans (
         name, requests_per_minute_per_key, requests_per_minute_per_address, requests_per_month,

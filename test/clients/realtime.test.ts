@@ -110,7 +110,7 @@ describeOnce('realtime', backend => {
     expect(await counted()).toBe(2)
   }
 
-  test('by OpenAIRealtimeWS: a turn of text, with the project’s own key', async () => {
+  test('with OpenAIRealtimeWS: a turn of text, with the project’s own key', async () => {
     const { port } = front.address() as { port: number }
     const client = new OpenAI({ baseURL: `https://127.0.0.1:${port}/v1`, apiKey: key })
     const session = new OpenAIRealtimeWS({ model: MODEL, options: { rejectUnauthorized: false } }, client)
@@ -118,7 +118,7 @@ describeOnce('realtime', backend => {
     await expectOneTurn()
   })
 
-  test('by OpenAIRealtimeWebSocket, whose key comes as a subprotocol', async () => {
+  test('with OpenAIRealtimeWebSocket, whose key is sent as a subprotocol', async () => {
     const Native = globalThis.WebSocket
     // TLS ends in front of the proxy.
     globalThis.WebSocket = class extends Native {
@@ -137,7 +137,7 @@ describeOnce('realtime', backend => {
     await expectOneTurn()
   })
 
-  test('each response counts, and one that failed is given back', async () => {
+  test('each response counts, and a failed one is refunded', async () => {
     const { send, has, socket, ended } = await open()
     for (const instructions of ['one', 'two', 'fail']) send({ type: 'response.create', response: { instructions } })
     await has('response.done', 3)
@@ -152,7 +152,7 @@ describeOnce('realtime', backend => {
     expect(await counted()).toBe(3)
   })
 
-  test('sound is recorded at its own price, where the catalogue has one', async () => {
+  test('audio is recorded at its own price, if the catalogue has one', async () => {
     const usage = {
       total_tokens: 900,
       input_tokens: 600,
@@ -179,7 +179,7 @@ describeOnce('realtime', backend => {
     await Promise.all([other.stop(), loud.stop()])
   })
 
-  test('under one of several keys of the project’s', async () => {
+  test('under one of several keys of the project', async () => {
     const name = `p-${crypto.randomUUID()}`
     const own = await proxy.createKey({ project: name, type: 'project' })
     for (const each of ['one', 'other']) await storeKey(stores, name, 'openai', 'sk-own', { name: each, weight: 1 })
@@ -191,7 +191,7 @@ describeOnce('realtime', backend => {
     expect(upstream.opened).toMatchObject([{ headers: { authorization: 'Bearer sk-own' } }])
   })
 
-  test('a key whose tokens of the minute are used up gets no further response', async () => {
+  test('a key whose tokens per minute are used up gets no further response', async () => {
     await proxy.query(`select set_key_limits(find_key('${key}'), '{"tokens_per_minute": 1000}')`)
     const { send, has, ended, events } = await open()
     send({ type: 'response.create' })
@@ -203,7 +203,7 @@ describeOnce('realtime', backend => {
     expect(await counted()).toBe(2)
   })
 
-  test('a key that is deactivated gets no further response', async () => {
+  test('a deactivated key gets no further response', async () => {
     const { send, has, ended, events } = await open()
     send({ type: 'response.create' })
     await has('response.done')
@@ -218,14 +218,14 @@ describeOnce('realtime', backend => {
       [4_000, 'Enough.'],
       [1000, ''],
       [1001, 'Going away.'],
-    ])('of the provider’s, with %d, reaches the client', async (code, reason) => {
+    ])('of the provider with %d reaches the client', async (code, reason) => {
       const { has, ended } = await open()
       await has('session.created')
       upstream.close(code, reason)
       expect(await ended).toEqual({ code, reason })
     })
 
-    test('that breaks off is told as an error, and what was under way is not counted', async () => {
+    test('that breaks off is reported as an error, and the response in flight is not counted', async () => {
       const { send, has, ended, events } = await open()
       send({ type: 'response.create', response: { instructions: ENDLESS } })
       await has('response.output_text.delta', 3)
@@ -235,7 +235,7 @@ describeOnce('realtime', backend => {
       expect(await counted()).toBe(1)
     })
 
-    test('of the client’s ends the provider’s side, and what was under way counts', async () => {
+    test('of the client closes the provider’s side, and the response in flight counts', async () => {
       const { send, has, socket } = await open()
       send({ type: 'response.create', response: { instructions: ENDLESS } })
       await has('response.output_text.delta', 3)
@@ -256,7 +256,7 @@ describeOnce('realtime', backend => {
       ['that is no JSON', 'x', 'could not parse'],
       ['that is no object', '[]', 'must be a JSON object'],
       ['that has a key twice', '{"type":"response.create","type":"x"}', 'same key twice'],
-    ])('%s is told, and not sent on', async (_, text, named) => {
+    ])('%s is rejected, and not forwarded', async (_, text, named) => {
       const { socket, has, events } = await open()
       socket.send(text)
       await has('error')
@@ -285,7 +285,7 @@ describeOnce('realtime', backend => {
       for (const { socket } of [mine, theirs]) socket.close()
     })
 
-    test('of some length goes on in its order; one that is too long ends the session', async () => {
+    test('of some length keeps its order; one that is too long ends the session', async () => {
       const { send, has, ended } = await open()
       const audio = 'A'.repeat(1_000_000)
       for (const n of [1, 2, 3])
@@ -304,7 +304,7 @@ describeOnce('realtime', backend => {
     await storeKey(stores, name, 'openai', 'sk-own')
   }
 
-  test('of several keys of the provider, the record of a session names the one that it was opened with', async () => {
+  test('of several provider keys, a session’s record names the one with which it was opened', async () => {
     await storeKey(stores, project, 'openai', 'sk-own', { name: 'second' })
     const { has, socket, ended } = await open()
     await has('session.created')
@@ -329,7 +329,7 @@ describeOnce('realtime', backend => {
     expect(Array.from(tags)).toEqual(Array(2).fill({ tags: { team: 'voice' } }))
   })
 
-  test('what cannot be opened is told before the upgrade', async () => {
+  test('a session that cannot be opened is rejected before the upgrade', async () => {
     const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': btoa('0123456789abcdef') }
     const ask = async (apiKey: string | undefined, query: string, headers: Record<string, string> = {}) => {
       const response = await get(proxy, `/realtime${query}`, apiKey, {
@@ -362,7 +362,7 @@ describeOnce('realtime', backend => {
     expect(await counted()).toBe(0)
   })
 
-  test('a process that stops lets a response end, and opens no other', async () => {
+  test('a stopping process lets a response end, and starts no other', async () => {
     const stopping = await startProxy({ stores, environment: environment() })
     const own = (await stopping.createKey({ project, type: 'project' })) as string
     const url = `ws://127.0.0.1:${stopping.port}/v1/realtime?model=${MODEL}`

@@ -25,7 +25,7 @@ const WEATHER = {
   strict: true,
 }
 
-describeOnce('the openai package asks for responses', backend => {
+describeOnce('the openai package requests responses', backend => {
   let stores: Stores
   let proxy: TestProxy
   let client: OpenAI
@@ -60,7 +60,7 @@ describeOnce('the openai package asks for responses', backend => {
     ['gpt-5-mini', 'openai', '/v1/responses'],
     ['openai/gpt-5-mini', 'openrouter', '/v1/chat/completions'],
     ['claude-haiku-4-5', 'anthropic', '/v1/messages'],
-  ] as const)('of %s', (model, provider, path) => {
+  ] as const)('from %s', (model, provider, path) => {
     const standin = () => upstreams[provider === 'openrouter' ? 'aggregator' : provider]
 
     test('with an input that a worker has to read', async () => {
@@ -116,7 +116,7 @@ describeOnce('the openai package asks for responses', backend => {
       expect(standin().requests).toHaveLength(1)
     })
 
-    describe('repeats a client’s own fields, which are no part of the cache key', () => {
+    describe('echoes a client’s own fields, which are not part of the cache key', () => {
       const mine = { metadata: { team: 'ads' }, prompt_cache_key: 'k1', safety_identifier: 's1', user: 'u1' }
       const others = { ...mine, metadata: { team: 'search' }, user: 'u2' }
       const none = { metadata: {}, prompt_cache_key: null, safety_identifier: null, user: null }
@@ -144,7 +144,7 @@ describeOnce('the openai package asks for responses', backend => {
         expect(standin().requests[0]?.body).toMatchObject(provider === 'openai' ? mine : {})
       })
 
-      test('of a call that several share as it is streamed', async () => {
+      test('of a call that several requests share as it is streamed', async () => {
         const body = ask(model)
         const each = [mine, {}, others]
         const all = await Promise.all(each.map(given => streamed({ ...body, ...given })))
@@ -157,7 +157,7 @@ describeOnce('the openai package asks for responses', backend => {
       })
     })
 
-    test('calls a tool, and goes on with what it came to', async () => {
+    test('calls a tool, and continues with its result', async () => {
       const input = [{ role: 'user' as const, content: `get_weather ${crypto.randomUUID()}` }]
       const first = await client.responses.stream({ model, input, tools: [WEATHER], store: false }).finalResponse()
       const call = first.output.find(item => item.type === 'function_call')
@@ -177,7 +177,7 @@ describeOnce('the openai package asks for responses', backend => {
       expect(standin().requests).toHaveLength(2)
     })
 
-    test('ends as asked', async () => {
+    test('ends for the requested reason', async () => {
       const { answer } = await create({ ...ask(model, `Count ${'a b c '.repeat(20)}`), max_output_tokens: 16 })
       expect(['completed', 'incomplete']).toContain(answer.status)
       if (answer.status === 'incomplete') expect(answer.incomplete_details?.reason).toBe('max_output_tokens')
@@ -203,13 +203,13 @@ describeOnce('the openai package asks for responses', backend => {
     })
   })
 
-  test('what OpenAI keeps reaches OpenAI each time', async () => {
+  test('what OpenAI stores reaches OpenAI each time', async () => {
     const body = { ...ask('gpt-5-mini'), previous_response_id: 'resp_1' }
     for (let turn = 0; turn < 2; turn++) expect((await create(body)).cache).toBe('MISS')
     expect(upstreams.openai.requests[1]?.body).toMatchObject({ previous_response_id: 'resp_1' })
   })
 
-  test('an answer is no hit under another key of OpenAI’s, unless nothing of it leads back there', async () => {
+  test('a response is no hit under another key of OpenAI, unless nothing in it refers back there', async () => {
     const kept = ask('gpt-5-mini')
     const unkept = { ...ask('gpt-5-mini'), store: false }
     for (const body of [kept, unkept]) await create(body)
@@ -218,12 +218,12 @@ describeOnce('the openai package asks for responses', backend => {
     expect((await create(unkept)).cache).toBe('HIT')
   })
 
-  test('store counts: with it, the response can be named later', async () => {
+  test('store matters: with it, the response can be referred to later', async () => {
     const body = ask('gpt-5-mini')
     for (const store of [true, false]) expect((await create({ ...body, store })).cache).toBe('MISS')
   })
 
-  test('what OpenAI keeps is read and deleted there, and forgotten here', async () => {
+  test('what OpenAI stores is read and deleted there, and forgotten here', async () => {
     const body = ask('gpt-5-mini')
     const { answer } = await create(body)
     expect(await client.responses.retrieve(answer.id)).toMatchObject({ id: answer.id, object: 'response' })
@@ -246,7 +246,7 @@ describeOnce('the openai package asks for responses', backend => {
     await expect(client.responses.retrieve('../files')).rejects.toMatchObject({ status: 404 })
   })
 
-  test('two at once share a call', async () => {
+  test('two simultaneous requests share a call', async () => {
     const body = ask('openai/gpt-5-mini')
     const [one, two] = await Promise.all([create(body), create(body)])
     expect(one.answer).toEqual(two.answer)
@@ -257,13 +257,13 @@ describeOnce('the openai package asks for responses', backend => {
     [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
     [{ tools: [{ type: 'web_search' as const }], tool_choice: 'required' as const }, 'tools[0].type'],
     [{ background: true }, 'background'],
-  ])('a model that can only be translated for refuses %j', async (fields, param) => {
+  ])('a model that needs translation rejects %j', async (fields, param) => {
     const rejected = client.responses.create({ ...ask('openai/gpt-5-mini'), ...fields })
     await expect(rejected).rejects.toMatchObject({ status: 400, param })
     expect(upstreams.aggregator.requests).toHaveLength(0)
   })
 
-  test.each(['openai/gpt-5-mini', 'claude-haiku-4-5'])('%s does without tools that only OpenAI runs', async model => {
+  test.each(['openai/gpt-5-mini', 'claude-haiku-4-5'])('%s works without tools that only OpenAI runs', async model => {
     const tools = [WEATHER, { type: 'web_search' as const }, { type: 'image_generation' as const }]
     const { answer, headers } = await create({ ...ask(model), tools })
     expect(headers.get('x-proxy-dropped-tools')).toBe('web_search, image_generation')
@@ -296,7 +296,7 @@ describeOnce('the openai package asks for responses', backend => {
     expect(cache).toBe('MISS')
   })
 
-  test('an aggregator that has the operation is asked as it is', async () => {
+  test('an aggregator with native responses gets the request unchanged', async () => {
     const speaking = await startProxy({ stores, environment: { ...upstreams.environment, AGGREGATOR_SPEAKS: 'all' } })
     const asking = new OpenAI({
       baseURL: speaking.baseUrl,
@@ -312,7 +312,7 @@ describeOnce('the openai package asks for responses', backend => {
     ['short', 1],
     ['that a worker has to read', 300_000],
   ])(
-    'an error of the translation names the client’s own field, and a provider’s keeps its words, in an input %s',
+    'an error of the translation names the client’s own field, and a provider’s keeps its message, in an input %s',
     async (_, length) => {
       const image = { type: 'input_image' as const, image_url: 'http://here/a.png', detail: 'auto' as const }
       const input = [

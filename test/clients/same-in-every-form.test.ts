@@ -29,7 +29,7 @@ const CONTENTS: Record<string, ContentBlock[]> = {
 }
 const DETAILS = [{ type: 'reasoning.text', text: THOUGHT, signature: 'c2ln', index: 0 }]
 
-describeOnce('an answer', backend => {
+describeOnce('a response', backend => {
   let upstreams: Upstreams
   let stores: Stores
   let proxy: TestProxy
@@ -161,43 +161,51 @@ describeOnce('an answer', backend => {
     ].flatMap(([where, deltas, count]) =>
       (['responses', 'messages'] as const).map(door => [where, door, deltas as object[], count as number] as const),
     ),
-  )('whose proof came %s is as proved from the cache, and sent back whole, at %s', async (_, door, deltas, count) => {
-    const { openai, anthropic } = await connect()
-    const model = 'anthropic/claude-sonnet-4.5'
-    const chunk = (choice: object) =>
-      `data: ${JSON.stringify({ id: 'gen-1', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, ...choice }] })}\n\n`
-    const chunks = [...deltas.map(delta => chunk({ delta })), chunk({ delta: {}, finish_reason: 'tool_calls' })]
-    const headers = { 'content-type': 'text/event-stream' }
-    upstreams.aggregator.scriptOnce({ kind: 'raw', headers, parts: [...chunks, 'data: [DONE]\n\n'] })
-    const question = { role: 'user' as const, content: `Hello ${crypto.randomUUID()}` }
-    const schema = { type: 'object' as const, properties: {} }
-    if (door === 'responses') {
-      const params = { model, tools: [{ type: 'function' as const, name: 'look', parameters: schema, strict: false }] }
-      const live = await openai.responses.stream({ ...params, input: [question] }).finalResponse()
-      const replayed = await openai.responses.stream({ ...params, input: [question] }).finalResponse()
-      expect(comparable(replayed)).toEqual(comparable(live))
-      expect(comparable(await openai.responses.create({ ...params, input: [question] }))).toEqual(comparable(live))
-      const thoughts = live.output.filter(item => item.type === 'reasoning')
-      expect(thoughts.map(item => typeof item.encrypted_content)).toEqual(Array(count).fill('string'))
-      const result = { type: 'function_call_output' as const, call_id: 'call_1', output: 'Blue.' }
-      await openai.responses.create({ ...params, input: [question, ...live.output, result] as ResponseInput })
-    } else {
-      const params = { model, max_tokens: 500, tools: [{ name: 'look', input_schema: schema }] }
-      const live = await anthropic.messages.stream({ ...params, messages: [question] }).finalMessage()
-      const replayed = await anthropic.messages.stream({ ...params, messages: [question] }).finalMessage()
-      expect(comparable(replayed)).toEqual(comparable(live))
-      expect(comparable(await anthropic.messages.create({ ...params, messages: [question] }))).toEqual(comparable(live))
-      const result = { type: 'tool_result' as const, tool_use_id: 'call_1', content: 'Blue.' }
-      await anthropic.messages.create({
-        ...params,
-        messages: [question, { role: 'assistant', content: live.content }, { role: 'user', content: [result] }],
-      })
-    }
-    const { messages } = (upstreams.aggregator.requests.at(-1)?.body ?? {}) as { messages: Record<string, unknown>[] }
-    const expected = [
-      { type: 'reasoning.text', index: 0, text: THOUGHT, signature: 'c2ln' },
-      { type: 'reasoning.text', index: 1, text: 'So.', signature: 'c2lnMg' },
-    ]
-    expect(messages.flatMap(({ reasoning_details }) => reasoning_details ?? [])).toEqual(expected.slice(0, count))
-  })
+  )(
+    'with reasoning signed %s has the same signature from the cache, and is sent back whole, at %s',
+    async (_, door, deltas, count) => {
+      const { openai, anthropic } = await connect()
+      const model = 'anthropic/claude-sonnet-4.5'
+      const chunk = (choice: object) =>
+        `data: ${JSON.stringify({ id: 'gen-1', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, ...choice }] })}\n\n`
+      const chunks = [...deltas.map(delta => chunk({ delta })), chunk({ delta: {}, finish_reason: 'tool_calls' })]
+      const headers = { 'content-type': 'text/event-stream' }
+      upstreams.aggregator.scriptOnce({ kind: 'raw', headers, parts: [...chunks, 'data: [DONE]\n\n'] })
+      const question = { role: 'user' as const, content: `Hello ${crypto.randomUUID()}` }
+      const schema = { type: 'object' as const, properties: {} }
+      if (door === 'responses') {
+        const params = {
+          model,
+          tools: [{ type: 'function' as const, name: 'look', parameters: schema, strict: false }],
+        }
+        const live = await openai.responses.stream({ ...params, input: [question] }).finalResponse()
+        const replayed = await openai.responses.stream({ ...params, input: [question] }).finalResponse()
+        expect(comparable(replayed)).toEqual(comparable(live))
+        expect(comparable(await openai.responses.create({ ...params, input: [question] }))).toEqual(comparable(live))
+        const thoughts = live.output.filter(item => item.type === 'reasoning')
+        expect(thoughts.map(item => typeof item.encrypted_content)).toEqual(Array(count).fill('string'))
+        const result = { type: 'function_call_output' as const, call_id: 'call_1', output: 'Blue.' }
+        await openai.responses.create({ ...params, input: [question, ...live.output, result] as ResponseInput })
+      } else {
+        const params = { model, max_tokens: 500, tools: [{ name: 'look', input_schema: schema }] }
+        const live = await anthropic.messages.stream({ ...params, messages: [question] }).finalMessage()
+        const replayed = await anthropic.messages.stream({ ...params, messages: [question] }).finalMessage()
+        expect(comparable(replayed)).toEqual(comparable(live))
+        expect(comparable(await anthropic.messages.create({ ...params, messages: [question] }))).toEqual(
+          comparable(live),
+        )
+        const result = { type: 'tool_result' as const, tool_use_id: 'call_1', content: 'Blue.' }
+        await anthropic.messages.create({
+          ...params,
+          messages: [question, { role: 'assistant', content: live.content }, { role: 'user', content: [result] }],
+        })
+      }
+      const { messages } = (upstreams.aggregator.requests.at(-1)?.body ?? {}) as { messages: Record<string, unknown>[] }
+      const expected = [
+        { type: 'reasoning.text', index: 0, text: THOUGHT, signature: 'c2ln' },
+        { type: 'reasoning.text', index: 1, text: 'So.', signature: 'c2lnMg' },
+      ]
+      expect(messages.flatMap(({ reasoning_details }) => reasoning_details ?? [])).toEqual(expected.slice(0, count))
+    },
+  )
 })

@@ -40,7 +40,7 @@ const image = (data: string): ContentBlockParam => ({
   source: { type: 'base64', media_type: 'image/png', data },
 })
 
-describeBackends('a question in another spelling', backend => {
+describeBackends('a question in another encoding', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let key: string
@@ -103,7 +103,7 @@ describeBackends('a question in another spelling', backend => {
     return generateText({ model: sdk[door], prompt, maxRetries: 0, ...limit })
   }
 
-  test('is found in chat', async () => {
+  test('is a hit in chat', async () => {
     const requests = [
       chat(QUESTION),
       chat([chatText(QUESTION)]),
@@ -113,7 +113,7 @@ describeBackends('a question in another spelling', backend => {
     expect(await cacheOf(...requests)).toEqual(['MISS', ...Array(3).fill('HIT-SEMANTIC')])
   })
 
-  test('is found in responses', async () => {
+  test('is a hit in responses', async () => {
     const text = (input: string) => () => openai.responses.create({ model: 'gpt-4o-mini', input })
     const requests = [
       text(QUESTION),
@@ -124,13 +124,13 @@ describeBackends('a question in another spelling', backend => {
     expect(await cacheOf(...requests)).toEqual(['MISS', ...Array(3).fill('HIT-SEMANTIC')])
   })
 
-  test('is found in messages', async () => {
+  test('is a hit in messages', async () => {
     const marked = message([{ type: 'text', text: REWORDED, citations: null, ...MARK }])
     const requests = [message(QUESTION), message([block(QUESTION)]), marked, generate('messages', REWORDED)]
     expect(await cacheOf(...requests)).toEqual(['MISS', ...Array(3).fill('HIT-SEMANTIC')])
   })
 
-  test('is found after an answer as an SDK hands it back', async () => {
+  test('is a hit after a response as an SDK returns it', async () => {
     const turns = async (question: string, isEchoed: boolean) => {
       const messages = [{ role: 'user' as const, content: 'I like bread.' }]
       const { choices } = await openai.chat.completions.create({ model: 'gpt-4o-mini', messages })
@@ -151,19 +151,19 @@ describeBackends('a question in another spelling', backend => {
     ['chat', (text: string, data: string) => chat([chatText(text), chatImage(png(data))])],
     ['responses', (text: string, data: string) => respond([inputText(text), inputImage(data)])],
     ['messages', (text: string, data: string) => message([image(data), block(text)])],
-  ])('an equal image may be asked about in other words, in %s', async (_, about) => {
+  ])('a question about an equal image may have other words, in %s', async (_, about) => {
     const requests = [about(OF_IMAGE, PNG), about(OF_IMAGE_REWORDED, PNG)]
     const others = [about(OF_IMAGE_REWORDED, OTHER_PNG), about(OF_IMAGE_OTHER, PNG)]
     expect(await cacheOf(...requests, ...others)).toEqual(['MISS', 'HIT-SEMANTIC', 'MISS', 'MISS'])
   })
 
-  test('a link to an image counts as it is, whatever words it has', async () => {
+  test('a link to an image counts unchanged, whatever words it has', async () => {
     const about = (text: string, name: string) => chat([chatImage(`https://a.example/${name}.png`), chatText(text)])
     const requests = [about(OF_IMAGE, 'translate'), about(OF_IMAGE_REWORDED, 'translate'), about(OF_IMAGE, 'Translate')]
     expect(await cacheOf(...requests)).toEqual(['MISS', 'HIT-SEMANTIC', 'MISS'])
   })
 
-  test('several texts are no joined one, and the last is not reworded', async () => {
+  test('several texts differ from one joined text, and the last is not matched in other words', async () => {
     const texts = (...all: string[]) => chat(all.map(chatText))
     const requests = [texts('Use rye.', QUESTION), texts('Use rye.', REWORDED), texts('Use rye.\n', QUESTION)]
     const joined = ['', ' ', '\n', '\n\n'].map(between => chat(`Use rye.${between}${QUESTION}`))
@@ -176,7 +176,7 @@ describeBackends('a question in another spelling', backend => {
     expect((await cacheOf(chat([marked, chatText(QUESTION)]))).at(-1)).toBe('HIT-SEMANTIC')
   })
 
-  test('a question that changes with time may stand in a text beside', async () => {
+  test('a time-dependent question may be in another text of the message', async () => {
     const about = (text: string) => chat([chatText('What is the weather today?'), chatImage(png(PNG)), chatText(text)])
     expect(await cacheOf(about(OF_IMAGE), about(OF_IMAGE_REWORDED))).toEqual(['MISS', 'MISS'])
   })

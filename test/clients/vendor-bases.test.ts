@@ -72,7 +72,7 @@ describeOnce('a vendor’s base address', backend => {
     })
   })
 
-  test('of a protocol that the proxy does not speak: what to choose instead', async () => {
+  test('of an unsupported protocol: the error says what to choose instead', async () => {
     const advice = 'Choose your client’s provider for OpenAI-compatible servers'
     // The request of Gemini CLI with GOOGLE_GEMINI_BASE_URL.
     const response = await fetch(`${root}/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse`, {

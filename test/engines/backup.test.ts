@@ -56,7 +56,7 @@ describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
   const startOn = (server: PrivateServer, encryptionKey = TEST_ENCRYPTION_KEY) =>
     startProxyProcess({ ...upstreams.environment, DATABASE_URL: ownerOf(server), ENCRYPTION_KEY: encryptionKey })
 
-  test('is taken while requests are served, and brings back keys, limits, answers and provider keys', async () => {
+  test('is taken while requests are served, and restores keys, limits, cached responses and provider keys', async () => {
     expect(await ask(proxy, account.key, CAPITAL)).toMatchObject({ status: 200, cache: 'MISS' })
     expect(await ask(proxy, account.key, CAPITAL)).toMatchObject({ status: 200, cache: 'HIT' })
     let asking = true
@@ -82,7 +82,7 @@ describeEngines('a backup', ['pg_dump', 'pg_restore', 'psql'], () => {
     expect(projects.data).toContainEqual(expect.objectContaining({ name: account.project }))
   })
 
-  test('without the encryption key has all but provider keys, and says so', async () => {
+  test('without the encryption key restores all but provider keys, and says so', async () => {
     const other = await startOn(second, Buffer.alloc(32, 'other').toString('base64'))
     expect(await ask(other, account.key, CAPITAL)).toMatchObject({ status: 200, cache: 'HIT' })
     const refused = await ask(other, account.key, { ...CAPITAL, seed: -2 })

@@ -61,7 +61,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     for (const name of Object.keys(environment)) delete process.env[name]
   })
 
-  test('distributing again changes nothing, and rows of a project are together on one worker', async () => {
+  test('distributing again changes nothing, and rows of a project are on one worker', async () => {
     await Bun.$`psql ${url} -qf ${fileURLToPath(new URL('../../scripts/distribute.sql', import.meta.url))}`.quiet()
     const database = openServerDatabase({ url, maxConnections: 2 })
     const projects = await Promise.all(['one', 'two', 'three', 'four'].map(name => makeProject(database, name)))
@@ -87,7 +87,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     await database.close()
   })
 
-  test('100,000 projects spread; a worker that is killed stops its own alone, and shards move under load', async () => {
+  test('100,000 projects are spread; a killed worker stops only its own, and shards move under load', async () => {
     const database = openServerDatabase({ url, maxConnections: 8 })
     // Disables the triggers that check each project's settings, and the time limit of requests' statements.
     const run = (text: string) => Bun.$`psql ${url} -qX -v ON_ERROR_STOP=1 -c ${text}`.quiet()
@@ -193,7 +193,7 @@ describe.skipIf(reason !== null)(`Citus${reason === null ? '' : `: skipped, ${re
     await database.close()
   })
 
-  test('the suite for accounts, admission, cache, kept responses and usage passes', { timeout: 900_000 }, async () => {
+  test('passes the tests of accounts, admission, cache, stored responses and usage', { timeout: 900_000 }, async () => {
     const there = await Promise.all(SUITE.map(file => Bun.file(file).exists()))
     expect(SUITE.filter((_, i) => !there[i])).toEqual([])
     const child = Bun.spawn(['bun', 'run', 'test', ...SUITE, '-t', '(real)'], {

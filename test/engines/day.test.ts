@@ -50,7 +50,7 @@ interface Recorded {
   completion_tokens: number
 }
 
-describeEngines('a day', ['prometheus'], () => {
+describeEngines('a day of requests', ['prometheus'], () => {
   const metricsPort = findFreePort()
   const token = 'a-scraper-knows-it'
   let postgres: PrivateServer
@@ -164,7 +164,7 @@ describeEngines('a day', ['prometheus'], () => {
       [],
     )
 
-  test('the records are what headers and answers said', { timeout: 180_000 }, async () => {
+  test('the records equal what headers and responses reported', { timeout: 180_000 }, async () => {
     const account = await accounts.create({ type: 'project' })
     const { key, project } = account
     for (const provider of ['openai', 'anthropic'] as const) await storeKey({ database }, project, provider, 'sk-own')
@@ -210,7 +210,7 @@ describeEngines('a day', ['prometheus'], () => {
     }
   })
 
-  test('Prometheus sums up what the records do', async () => {
+  test('Prometheus has the sums of the records', async () => {
     const [sums] = await database.call<Record<string, number>>(
       `select count(*)::int as requests, sum(cost_usd)::float8 as usd, sum(saved_usd)::float8 as saved_usd,
         sum(prompt_tokens)::int as input, sum(completion_tokens)::int as output, sum(tokens_saved)::int as saved,
@@ -252,7 +252,7 @@ describeEngines('a day', ['prometheus'], () => {
     await prometheus.expectValue('max(model_proxy_budget_remaining_usd{per="day"})', 1000 - (spent?.least ?? 0), 6)
   })
 
-  test('a collector receives a span for each, with the same dollars and tokens', async () => {
+  test('a collector receives a span for each request, with the same dollars and tokens', async () => {
     // Sessions are not traced.
     const records = (await readRecords()).filter(({ endpoint }) => endpoint !== 'realtime')
     const servers = () =>

@@ -33,7 +33,7 @@ function stepsOf(title: string): Step[] {
   )
 }
 
-describeEngines('worst days', ['psql', 'pg_dump', 'redis-cli'], () => {
+describeEngines('incident pages', ['psql', 'pg_dump', 'redis-cli'], () => {
   const backup = join(temporaryFolder(), 'backup')
   let upstreams: Upstreams
   let postgres: PrivateServer
@@ -100,7 +100,7 @@ describeEngines('worst days', ['psql', 'pg_dump', 'redis-cli'], () => {
   })
   const statusOf = async (seed: number, by = key) => (await ask(proxy, by, question(seed))).status
 
-  test('every step is numbered in order, and every command is in a list', () => {
+  test('number every step in order, and have every command in a list', () => {
     const titles = Array.from(PAGE.matchAll(/^## (.+)$/gm), ([, title = '']) => title)
     expect(titles).toHaveLength(5)
     for (const title of titles) {
@@ -141,7 +141,7 @@ describeEngines('worst days', ['psql', 'pg_dump', 'redis-cli'], () => {
     expect(upstreams.openai.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk-new'])
   })
 
-  test('restore to a moment', async () => {
+  test('restore to a point in time', async () => {
     const title = 'Point-in-time recovery'
     mkdirSync(join(backup, 'wal'), { recursive: true })
     await Bun.spawn(['chmod', '-R', '777', dirname(backup)]).exited

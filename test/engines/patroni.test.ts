@@ -21,7 +21,7 @@ describeEngines('Patroni', ['patroni', 'etcd', 'redis-server'], () => {
     await Promise.all([cluster?.remove(), redis?.remove()])
   })
 
-  test('fences a primary that has lost its lease: at no time do two take writes, and the proxy takes the new one', async () => {
+  test('fences a primary that has lost its lease: at no time do two accept writes, and the proxy uses the new one', async () => {
     const [first, second] = cluster.nodes
     const proxy = await startProxyProcess({ DATABASE_URL: cluster.url, REDIS_URL: redis.url })
     const before = openServerDatabase({

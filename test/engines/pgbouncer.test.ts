@@ -74,7 +74,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
     return proxies.map(proxy => proxy.output()).join('')
   }
 
-  test('with DATABASE_PREPARED=off, everything is served, counted and recorded, and the missing time limit is told', async () => {
+  test('with DATABASE_PREPARED=off, requests are served, counted and recorded, and the missing time limit is logged', async () => {
     const pooler = await startPooler()
     expect(await serveThrough(pooler, { DATABASE_PREPARED: 'off' })).toContain(
       'alter role postgres set statement_timeout',
@@ -101,7 +101,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
     await database.close()
   })
 
-  test('with prepared statements it is served where they are kept, and refused where they would be lost', async () => {
+  test('serves with prepared statements if the pooler supports them, and refuses to start if it would lose them', async () => {
     const pooler = await startPooler(['ignore_startup_parameters = statement_timeout'])
     if (keepsPrepared(pooler)) {
       await serveThrough(pooler, {})
@@ -109,7 +109,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
     } else await refusedBy(pooler)
   })
 
-  test('settings of the role that it does not carry are refused by name, until the printed lines are run', async () => {
+  test('rejects settings of the role that it does not carry by name, until the printed lines are run', async () => {
     await direct.runScript(`alter role postgres set array_nulls = off; alter role postgres set bytea_output = 'escape';
       alter role postgres set datestyle = 'German, DMY'; alter role postgres set timezone = 'Asia/Tokyo'`)
     const through = async () => {
@@ -138,7 +138,7 @@ describeEngines('PgBouncer in transaction mode', ['pgbouncer', 'redis-server'], 
     expect(proxy.output()).toContain('DATABASE_PREPARED must be off behind this pooler')
   }
 
-  test('a server without a pooler is known as such', async () => {
+  test('recognizes a server without a pooler', async () => {
     const proxy = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
     expect(proxy.output()).not.toContain('pooler')
     proxy.signal('SIGTERM')

@@ -46,7 +46,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
   const resultOf = (expression: string) => prometheus.resultOf(expression)
   const expectValue = (expression: string, value: number) => prometheus.expectValue(expression, value)
 
-  test('one scrape tells of both workers, and its sums are those of the records', async () => {
+  test('one scrape covers both workers, and its sums are those of the records', async () => {
     const { key } = await accounts.create()
     const prompts = Array.from({ length: 40 }, (_, index) => `Question number ${index % 10}?`)
     for (const question of prompts) expect((await ask(team, key, question)).status).toBe(200)
@@ -68,7 +68,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     await expectValue('count(model_proxy_store_duration_seconds_count{store="redis",call="count"})', 1)
   })
 
-  test('the stores that are reached, and what people say of a hit, are told too', async () => {
+  test('includes reachable stores and verdicts on hits', async () => {
     await expectValue('sum by (store) (model_proxy_stores_up{store="postgres"})', 2)
     await expectValue('sum by (store) (model_proxy_stores_up{store="redis"})', 2)
     const { key } = await accounts.create()
@@ -84,7 +84,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     await expectValue('sum(model_proxy_verdicts_total{by="person",verdict="different"})', 1)
   })
 
-  test('a worker that dies takes nothing away from what was counted', async () => {
+  test('keeps the counts of a worker that dies', async () => {
     const workers = Bun.spawnSync(['pgrep', '-P', String(team.pid)])
       .stdout.toString()
       .trim()
@@ -106,7 +106,7 @@ describeEngines('Prometheus', ['prometheus', 'promtool'], () => {
     )
   })
 
-  test('nobody reads them without the token, and promtool finds nothing to correct', async () => {
+  test('requires the token, and promtool reports no problems', async () => {
     const url = `http://127.0.0.1:${metricsPort}/metrics`
     expect((await fetch(url)).status).toBe(401)
     expect((await fetch(url, { headers: { authorization: 'Bearer guessed' } })).status).toBe(401)

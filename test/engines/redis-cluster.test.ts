@@ -102,7 +102,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('a proxy that starts before the cluster knows all slots lives, and shares calls when it does', async () => {
+  test('a proxy that starts before the cluster knows all slots keeps running, and shares calls once it does', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'model-proxy-node-'))
     const whole = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no']
     const cluster = [...whole, '--cluster-announce-ip', '127.0.0.1']
@@ -134,7 +134,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('slots that move to another master under load cost nothing', async () => {
+  test('moving slots to another master under load costs nothing', async () => {
     const [account] = (await accountsOnAllMasters({ perMinute: 1_000_000 })) as [Account]
     const [from, to] = cluster.masters as [RedisCluster['masters'][0], RedisCluster['masters'][0]]
     const [row] = await database.call<{ id: number }>('select id::integer from projects where name = $1', [
@@ -171,7 +171,7 @@ describeEngines('a Redis Cluster of three masters', ['redis-server', 'redis-cli'
     for (const node of [from, to, cluster.masters[2]]) await node?.call('cluster', 'setslot', slot, 'node', toId)
   })
 
-  test('a killed master costs its own projects alone, for as long as nobody has its slots, and its replica takes over', async () => {
+  test('a killed master affects only its own projects until its replica takes over', async () => {
     const open = await accountsOnAllMasters({ perMinute: 300 })
     for (const { key } of open) for (const proxy of proxies) await ask(proxy, key, 'Before?')
     const [dead] = cluster.masters as [RedisCluster['masters'][0]]
@@ -240,7 +240,7 @@ describeEngines('a Redis Cluster with TLS', ['redis-server', 'redis-cli', 'opens
     await Promise.all([postgres?.remove(), cluster?.remove()])
   })
 
-  test('that asks for certificates, and announces names, is reached with the files that are set', async () => {
+  test('that requires certificates and announces names is reached with the files that are set', async () => {
     const proxy = await startProxyProcess({
       DATABASE_URL: postgres.url,
       REDIS_URL: cluster.url,

@@ -34,7 +34,7 @@ describeEngines('three Sentinels', ['redis-server', 'redis-sentinel', 'redis-cli
     return answers.filter(({ status }) => status === 200).length
   }
 
-  test('lead to the master; a hanging one is left for its replica, with all windows', async () => {
+  test('lead to the master; a hanging one is replaced by its replica, with all windows', async () => {
     const [first, second] = redis.nodes
     await waitUntil('health is ok', isWell)
     const { key } = await openAccounts(database).create({ perMinute: 100 })

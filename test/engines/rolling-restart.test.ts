@@ -101,7 +101,7 @@ describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () =>
     })
 
   test.each(BALANCERS)(
-    'behind $name at its defaults loses no request',
+    'behind $name with defaults loses no request',
     async ({ name, delayMs, configure, command }) => {
       const ports = [findFreePort(), findFreePort()]
       const proxies: ProxyProcess[] = []
@@ -165,7 +165,7 @@ describeEngines('a rolling restart', ['haproxy', 'nginx', 'redis-server'], () =>
     240_000,
   )
 
-  test('behind HAProxy, a proxy that is killed loses no request whose response has not begun', async () => {
+  test('behind HAProxy, a killed proxy loses no request whose response has not begun', async () => {
     const [{ configure, command, name }] = BALANCERS
     const ports = [findFreePort(), findFreePort()]
     const proxies = [await start(ports[0] ?? 0, 0), await start(ports[1] ?? 0, 0)]

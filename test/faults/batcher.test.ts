@@ -21,7 +21,7 @@ function openBatcher(timeLimitMs: number) {
   return { add, calls, late }
 }
 
-test('what arrives while a call is in flight travels in the next', async () => {
+test('items that arrive while a call is in flight go into the next', async () => {
   const { add, calls } = openBatcher(1_000)
   const first = add('a')
   await Bun.sleep(1)
@@ -35,7 +35,7 @@ test('what arrives while a call is in flight travels in the next', async () => {
   expect(await Promise.all(rest)).toEqual(['b!', 'c!'])
 })
 
-test('a call that hangs fails its items and those that waited long behind it; the others get a call of their own', async () => {
+test('a call that hangs fails its items and those that waited long behind it; the others get their own call', async () => {
   const { add, calls, late } = openBatcher(1_000)
   const outcomes: string[] = []
   const note = (item: string) =>
@@ -59,7 +59,7 @@ test('a call that hangs fails its items and those that waited long behind it; th
   expect(late).toEqual(['hung'])
 })
 
-test('time in which this process itself was busy does not make an answer late', async () => {
+test('time in which this process was busy does not make a response late', async () => {
   const { add, calls } = openBatcher(50)
   const result = add('a')
   await Bun.sleep(1)

@@ -76,11 +76,11 @@ describeFaults('a budget of one dollar', () => {
     return row ?? { spent: 0, reserved: 0, kept: 0, doubtful: 0, held: 0 }
   }
 
-  test('every way to a provider is tried', () => {
+  test('is tried by every route to a provider', () => {
     expect([...new Set(DOORS.map(({ path }) => path))].toSorted()).toEqual(WAYS.toSorted())
   })
 
-  test('is never exceeded at any door, and nothing stays reserved', { timeout: 180_000 }, async () => {
+  test('is never exceeded at any endpoint, and nothing stays reserved', { timeout: 180_000 }, async () => {
     await database.call(`insert into plans values ('racing', 1000000, 1000000, 1000000, 1000000, 1000000, 10000)`, [])
     await callFunction(database, 'create_project', { project: 'racer', plan: 'racing' })
     const key = await callFunction(database, 'issue_key', { project: 'racer', key_type: 'project', key_name: 'k' })

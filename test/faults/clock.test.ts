@@ -61,7 +61,7 @@ describeFaults('clocks that are wrong by 70 days', () => {
     return { cache, status, ageSeconds: Number(received.get('age')) }
   }
 
-  test('what one stores the others serve, from either store, and as old as it is', async () => {
+  test('responses stored by one process are served by the others, from either store, with their true age', async () => {
     const { key } = await accounts.create()
     for (const maker of proxies.keys()) {
       expect(await askFor(maker, key, `Made by ${maker}?`)).toMatchObject({ cache: 'MISS' })
@@ -79,7 +79,7 @@ describeFaults('clocks that are wrong by 70 days', () => {
         expect(await askFor(reader, key, `Made by ${maker}?`)).toMatchObject({ cache: 'HIT' })
   })
 
-  test('what one stores expires at all of them', async () => {
+  test('responses stored by one process expire in all of them', async () => {
     const { key } = await accounts.create()
     for (const maker of proxies.keys()) await askFor(maker, key, `Short by ${maker}?`, { 'x-proxy-cache-ttl': '2' })
     await Bun.sleep(2_500)
@@ -90,7 +90,7 @@ describeFaults('clocks that are wrong by 70 days', () => {
       }
   })
 
-  test('a key lives as long as it was given, and reports are of today', async () => {
+  test('a key is valid for its time, and reports are of today', async () => {
     await accounts.run(`select create_user('root@example.org', 'owner', 'x')`)
     const [issued] = await database.call<{ key: string }>(
       `select key from issue_admin_key('root@example.org', 'k')`,

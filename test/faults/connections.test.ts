@@ -54,7 +54,7 @@ async function health(): Promise<number | string> {
   )
 }
 
-test('a thousand connections that idle or begin a next head after an answer, and some that are silent, leave room for health', async () => {
+test('a thousand connections that are idle, silent or begin the next request leave room for health checks', async () => {
   const { process: started } = await startAndRead(IDLE_CLIENTS, [port, CONNECTIONS, SILENT].map(String))
   idleClients = started
   // Connections wait in the system's backlog until others are closed.

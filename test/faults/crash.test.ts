@@ -32,7 +32,7 @@ describeFaults('PostgreSQL crashes', () => {
     await Promise.all([postgres?.remove(), redis?.remove()])
   })
 
-  test('a quota admits no request more, however often its database crashes on the way', async () => {
+  test('a quota admits no additional request, however often its database crashes', async () => {
     const account = await accounts.create({ perMonth: QUOTA })
     const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key, clients: 16, pauseMs: 10 })
     const answered = () => load.results.filter(({ status }) => status === 200).length
@@ -51,7 +51,7 @@ describeFaults('PostgreSQL crashes', () => {
     expect(await accounts.countRequests(account)).toBe(QUOTA)
   })
 
-  test("far from its end a month loses the counts of a crash's last moment, and no others", async () => {
+  test('far from its limit, a month loses only the counts of a crash’s last moment', async () => {
     const account = await accounts.create({ perMinute: 100_000, perMonth: 10_000_000 })
     const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key, clients: 16, pauseMs: 10 })
     const answered = () => load.results.filter(({ status }) => status === 200)

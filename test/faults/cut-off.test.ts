@@ -11,7 +11,7 @@ import { type PrivateServer, startPostgres, startRedis } from './servers.ts'
 
 const LIMIT = 300
 
-describeFaults('one of two proxies is cut off from Redis', () => {
+describeFaults('one of two proxies is disconnected from Redis', () => {
   let postgres: PrivateServer
   let redis: PrivateServer
   let relay: CuttingProxy
@@ -46,7 +46,7 @@ describeFaults('one of two proxies is cut off from Redis', () => {
   const isCutOff = (expected: boolean) =>
     waitUntil('health reports the state', async () => (await healthOf(cutOff)) === (expected ? 'degraded' : 'ok'))
 
-  test('both together admit a limit, whoever is asked first, or both at once', async () => {
+  test('both together admit one limit, in whichever order requests arrive', async () => {
     const accounts = openAccounts(database)
     const create = () => accounts.create({ perMinute: LIMIT })
     const [first, second, both, before] = await Promise.all([create(), create(), create(), create()])

@@ -77,7 +77,7 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
     return /"tls":"(\w+)"/.exec(proxy.output())?.[1]
   }
 
-  test('a wrong password, and a machine that pg_hba.conf does not know', { timeout: 120_000 }, async () => {
+  test('a wrong password, and a machine that pg_hba.conf does not list', { timeout: 120_000 }, async () => {
     await setHba('host all host_user 127.0.0.1/32 scram-sha-256', 'host all host_user ::1/128 scram-sha-256')
     expect(await startedWith(address())).toBe('none')
     const wrong = await refusal(address('', 'host_user:wrong'))
@@ -95,7 +95,7 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
     expect(await startedWith(address())).toBe('none')
   })
 
-  test('TLS: as each sslmode says, and told at the start', { timeout: 240_000 }, async () => {
+  test('TLS: as each sslmode demands, and reported at the start', { timeout: 240_000 }, async () => {
     await setHba('host all all all trust')
     expect(await refusal(address('?sslmode=require'))).toMatch(
       /the server does not support TLS, which DATABASE_URL requires/,
@@ -127,7 +127,7 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
     await reloaded()
   })
 
-  test('a standby is told from a primary that is read-only', { timeout: 120_000 }, async () => {
+  test('a standby is distinguished from a read-only primary', { timeout: 120_000 }, async () => {
     writeFileSync(join(data, 'pg_hba.conf'), hba)
     await reloaded()
     const standby = await startStandby(server)
@@ -164,7 +164,7 @@ describe.skipIf(missingServers !== null)('a server’s configuration', () => {
     expect(await startedWith(server.url)).toBe('none')
   })
 
-  test('nobody listens, and no such name', async () => {
+  test('no listener, and an unknown name', async () => {
     expect(await refusal('postgres://u@127.0.0.1:1/d')).toMatch(
       /nothing listens at 127.0.0.1:1\/d .*pg_isready -h 127.0.0.1 -p 1/s,
     )

@@ -234,7 +234,7 @@ describe.skipIf(missingServers !== null)(
       },
     ]
 
-    test('a pgvector that is too old is named, with the line that updates it', async () => {
+    test('names a pgvector that is too old, with the command that updates it', async () => {
       const names = await create(
         () => [],
         () => [`update pg_extension set extversion = '0.5.1' where extname = 'vector'`],

@@ -59,14 +59,14 @@ async function count(text: string): Promise<number> {
 const COUNTED = `select coalesce(sum(requests), 0)::int as n from monthly_counters c join projects p on p.id = c.project_id where p.name = 'many'`
 const RECORDED = 'select count(*)::int as n from usage_records'
 
-test.skipIf(!psqlPath)('the line for psql that it prints works as printed', async () => {
+test.skipIf(!psqlPath)('the printed psql command works as printed', async () => {
   // The proxy serves requests before it prints its start message.
   await waitUntil('the line is printed', async () => proxy.output().includes('reach it with'))
   const url = /reach it with: psql (\S+)/.exec(proxy.output())?.[1] ?? ''
   expect(await runPsql(url, [...bareFlags, '-w', '-c', 'select 1'])).toEqual({ exitCode: 0, stdout: '1\n', stderr: '' })
 })
 
-test('its files can be read by their owner alone', async () => {
+test('its files can be read only by their owner', async () => {
   const modes = await Promise.all(
     ['', 'lock', 'psql.pgpass', 'postgres', 'postgres/PG_VERSION'].map(async file => [
       file,
@@ -82,7 +82,7 @@ test('its files can be read by their owner alone', async () => {
   ])
 })
 
-test('200 different questions at once are all answered, and so are those that come behind them', async () => {
+test('200 different simultaneous requests are all served, and so are those after them', async () => {
   const before = await count(COUNTED)
   const burst = Array.from({ length: 200 }, (_, n) => ask(proxy, key, `What is the capital of country number ${n}?`))
   const behind = Bun.sleep(200).then(() =>
@@ -93,7 +93,7 @@ test('200 different questions at once are all answered, and so are those that co
   expect((await count(COUNTED)) - before).toBe(220)
 })
 
-test('killed, it loses a second of what it counted and recorded at most', async () => {
+test('killed, it loses at most a second of counts and records', async () => {
   await waitUntil('all is recorded', async () => (await count(RECORDED)) >= 220)
   const [counted, recorded] = [await count(COUNTED), await count(RECORDED)]
   for (let n = 0; n < 5; n++) expect((await ask(proxy, key, `Once more, number ${n}?`)).status).toBe(200)

@@ -44,7 +44,7 @@ describeFaults('a primary and a standby', () => {
 
   const answers = (port: string) => async () => (await portInUse().catch(() => null)) === port
 
-  test('the one that takes writes is used, and found anew when it changes', async () => {
+  test('uses the server that accepts writes, and finds the new one when it changes', async () => {
     await Promise.all(Array.from({ length: 20 }, async () => expect(await portInUse()).toBe(new URL(first.url).port)))
     await pingDatabase(both)
     await first.stop()
@@ -54,7 +54,7 @@ describeFaults('a primary and a standby', () => {
     await pingDatabase(both)
   })
 
-  test('a primary that is closed to writes is seen, by those connected to it too, and left for another', async () => {
+  test('notices a primary that is closed to writes, on open connections too, and uses another', async () => {
     await first.start()
     await setReadOnly(second, true)
     await waitUntil('the read-only primary is detected', () =>
@@ -71,7 +71,7 @@ describeFaults('a primary and a standby', () => {
     })
   })
 
-  test('health says so, and a start names it', async () => {
+  test('is reported by health, and named at a start', async () => {
     const proxy = await startProxyProcess({ DATABASE_URL: first.url })
     await setReadOnly(first, true)
     await waitUntil('health is down', async () => (await get(proxy, '/health')).status === 503)
@@ -79,7 +79,7 @@ describeFaults('a primary and a standby', () => {
     await waitUntil('health is ok', async () => (await get(proxy, '/health')).status === 200)
   })
 
-  test('processes share a quarter of what the server gives, or what they are told', async () => {
+  test('processes share a quarter of the server’s connections, or the configured number', async () => {
     const database = openServerDatabase({ url: first.url, maxConnections: 1 })
     const shares = (budget: number | null) =>
       Promise.all([1, 4, 12, 200].map(workers => divideConnections(database, budget, workers)))
@@ -91,7 +91,7 @@ describeFaults('a primary and a standby', () => {
     await database.close()
   })
 
-  test('processes on several machines share what one would take, and take it back', async () => {
+  test('processes on several machines share what one would use, and recover it', async () => {
     const redis = await startRedis()
     await setReadOnly(first, false)
     // A quarter of 24 is six.
@@ -161,7 +161,7 @@ describeFaults('a primary and a standby', () => {
     await redis.remove()
   }, 300_000)
 
-  test('a process has no more connections than it may, however many statements wait', async () => {
+  test('a process has no more connections than allowed, however many statements wait', async () => {
     const database = openServerDatabase({ url: second.url, maxConnections: 2 })
     await setReadOnly(second, false)
     await waitUntil('the server accepts writes', () =>

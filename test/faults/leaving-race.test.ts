@@ -42,7 +42,7 @@ const DOORS = [
   }),
 ]
 
-describeFaults('clients that leave', () => {
+describeFaults('clients that disconnect', () => {
   let postgres: PrivateServer
   let redis: PrivateServer
   let upstreams: Upstreams

@@ -11,7 +11,7 @@ const ANSWERS = 10
 /** Twice the number of positions at which a connection is cut. */
 const CUTS = 40
 
-describeReal('answers of the database are lost', backend => {
+describeReal('replies of the database are lost', backend => {
   let cutting: CuttingProxy
   let accounts: Accounts
   let proxies: ProxyProcess[]
@@ -52,7 +52,7 @@ describeReal('answers of the database are lost', backend => {
     }).catch(async () => expect(await books()).toEqual({ counted: answered, recorded: answered }))
   }
 
-  test('at one statement after another: answered = counted = recorded', { timeout: 180_000 }, async () => {
+  test('at one statement after another: served = counted = recorded', { timeout: 180_000 }, async () => {
     const account = await accounts.create()
     const loads = startLoads(account)
     await waitForAnswers(loads)
@@ -63,7 +63,7 @@ describeReal('answers of the database are lost', backend => {
     await expectExact(account, loads)
   })
 
-  test('for as long as the network is parted: answered = counted = recorded', { timeout: 180_000 }, async () => {
+  test('as long as the network is partitioned: served = counted = recorded', { timeout: 180_000 }, async () => {
     const account = await accounts.create()
     const loads = startLoads(account)
     await waitForAnswers(loads)

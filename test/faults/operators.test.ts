@@ -46,7 +46,7 @@ describeFaults('operators', () => {
     return status
   }
 
-  test('whose statements wait hold up no request', async () => {
+  test('whose statements wait delay no request', async () => {
     const locking = database.runScript('begin; lock table users; select pg_sleep(8); commit')
     const locks = `select from pg_locks where relation = 'users'::regclass and mode = 'AccessExclusiveLock' and granted`
     await waitUntil('the table is locked', async () => (await database.call(locks, [])).length > 0)
@@ -61,7 +61,7 @@ describeFaults('operators', () => {
     await locking
   })
 
-  test('who read for too long are told so', async () => {
+  test('whose read takes too long get an error that says so', async () => {
     const locking = database.runScript('begin; lock table usage_sums; select pg_sleep(8); commit')
     const locks = `select from pg_locks where relation = 'usage_sums'::regclass and mode = 'AccessExclusiveLock' and granted`
     await waitUntil('the table is locked', async () => (await database.call(locks, [])).length > 0)
@@ -76,7 +76,7 @@ describeFaults('operators', () => {
     await locking
   })
 
-  test('who cannot be checked are told so, at every operation', async () => {
+  test('who cannot be authenticated get an error that says so, at every operation', async () => {
     const root = new URL(proxy.baseUrl).origin
     const described = (await (await fetch(`${root}/openapi.json`)).json()) as { paths: Record<string, object> }
     const operations = Object.entries(described.paths).flatMap(([path, methods]) =>

@@ -35,7 +35,7 @@ const OUTAGES = [
   },
 ]
 
-describeFaults('PostgreSQL goes away under load', () => {
+describeFaults('PostgreSQL is lost under load', () => {
   let postgres: PrivateServer
   let redis: PrivateServer
   let proxy: ProxyProcess
@@ -108,7 +108,7 @@ describeFaults('PostgreSQL goes away under load', () => {
     })
   })
 
-  test('connections ended by an administrator cost a few requests at most', async () => {
+  test('connections ended by an administrator cost at most a few requests', async () => {
     const account = await accounts.create()
     const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key, clients: CLIENTS })
     await Bun.sleep(300)

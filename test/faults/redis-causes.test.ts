@@ -52,14 +52,14 @@ describe.skipIf(missingServers !== null)('a Redis that cannot be used', () => {
     expect(cause).not.toContain('right@')
   })
 
-  test('a database that does not exist is told, though Redis answers', async () => {
+  test('reports a database that does not exist, although Redis responds', async () => {
     const redis = connectRedis(`redis://127.0.0.1:${port}/99`)
     await waitUntil('the missing database is detected', () => isDatabaseMissing(redis) && redis.status === 'ready')
     expect(explainRedisError(redis, null)).toMatchObject({ remedy: expect.stringContaining('name another database') })
     redis.disconnect()
   })
 
-  test('a replica, a full one, and one that wants a password', { timeout: 60_000 }, async () => {
+  test('a replica, a full one, and one that requires a password', { timeout: 60_000 }, async () => {
     await cli('replicaof', '127.0.0.1', '1')
     await causeAt(server.url, /READONLY.*must lead to the master/)
     await cli('replicaof', 'no', 'one')

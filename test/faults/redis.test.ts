@@ -14,7 +14,7 @@ const OUTAGES = [
   { name: 'frozen', begin: (redis: PrivateServer) => redis.freeze(), end: (redis: PrivateServer) => redis.thaw() },
 ]
 
-describeFaults('Redis goes away under load', () => {
+describeFaults('Redis is lost under load', () => {
   let postgres: PrivateServer
   let redis: PrivateServer
   let proxy: ProxyProcess
@@ -46,7 +46,7 @@ describeFaults('Redis goes away under load', () => {
     expect(findSlow(load.results, ANSWERED_WITHIN_MS)).toEqual([])
   }
 
-  test.each(OUTAGES)('$name: requests go on, and full service is back within 5 s', async ({ begin, end }) => {
+  test.each(OUTAGES)('$name: requests continue, and full service is back within 5 s', async ({ begin, end }) => {
     const account = await accounts.create()
     const limited = await accounts.create({ perMinute: 5 })
     const load = startLoad({ baseUrl: proxy.baseUrl, key: account.key })
@@ -84,7 +84,7 @@ describeFaults('Redis goes away under load', () => {
     expect(proxy.output()).toContain('Redis is back')
   })
 
-  test('a proxy that starts without Redis serves, and finds it later', async () => {
+  test('a proxy that starts without Redis serves, and uses it later', async () => {
     await redis.stop()
     const late = await startProxyProcess({ DATABASE_URL: postgres.url, REDIS_URL: redis.url })
     const { key } = await accounts.create()

@@ -101,7 +101,7 @@ describeFaults('two releases side by side', () => {
     await database.close()
   })
 
-  test('this one is started beside the next, and leaves what that one brought', async () => {
+  test('this one is started beside the next, and leaves its changes in place', async () => {
     const { open, ours, next } = await openStores()
     const first = await next()
     const database = open()

@@ -62,7 +62,7 @@ describeReal('shutdown', backend => {
     }).finally(() => socket.destroy())
   }
 
-  test('what runs is finished and recorded, what failed is given back, what is new is refused', async () => {
+  test('requests in flight are finished and recorded, failed ones are refunded, new ones are rejected', async () => {
     const proxy = await startProxyProcess({ ...stores, SHUTDOWN_TIMEOUT_MS: String(SHUTDOWN_LIMIT_MS) })
     const kept = await keepIdle(proxy.port)
     standin.script(async ({ body }) => {
@@ -94,7 +94,7 @@ describeReal('shutdown', backend => {
     expect(await accounts.countRecords(account)).toEqual({ 200: 6, 500: 2 })
   })
 
-  test('SHUTDOWN_TIMEOUT_MS cuts what takes too long, and it is not counted', async () => {
+  test('SHUTDOWN_TIMEOUT_MS cuts long requests, which are not counted', async () => {
     const proxy = await startProxyProcess({ ...stores, SHUTDOWN_TIMEOUT_MS: '400' })
     standin.script({ kind: 'hang', after: 'nothing' })
     const cut = askFor(proxy, 'For ever?').catch(() => 'cut')
@@ -107,7 +107,7 @@ describeReal('shutdown', backend => {
     expect(await accounts.countRecords(account)).toEqual({ 499: 1 })
   })
 
-  test('a second signal ends it at once; the same one passed on twice does not', async () => {
+  test('a second signal ends it at once; the same one forwarded twice does not', async () => {
     const proxy = await startProxyProcess(stores)
     standin.script({ kind: 'hang', after: 'nothing' })
     const cut = askFor(proxy, 'For long?').catch(() => 'cut')

@@ -13,7 +13,7 @@ const length = seconds < 300 ? '0.25' : '1'
 
 describeFaults('random faults', () => {
   test(
-    'what is answered is counted and recorded, and only outages cause errors',
+    'every response is counted and recorded, and only outages cause errors',
     async () => {
       const minutes = String(seconds / 60)
       const command = ['bun', 'scripts/soak.ts', '--minutes', minutes, '--seed', seed, '--length', length]

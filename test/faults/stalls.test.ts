@@ -66,7 +66,7 @@ describeFaults('followers in another process', () => {
     expect(upstream.requests).toHaveLength(led.length)
   }
 
-  test(`outlive ${STALL_MS / 1_000} s in which Redis stands still, streamed ones too`, async () => {
+  test(`survive ${STALL_MS / 1_000} s in which Redis stands still, streamed ones too`, async () => {
     const streams = await shareStreams('Frozen')
     redis.freeze()
     await Bun.sleep(STALL_MS)
@@ -74,7 +74,7 @@ describeFaults('followers in another process', () => {
     await expectWhole(streams)
   })
 
-  test('outlive a restart of Redis', async () => {
+  test('survive a restart of Redis', async () => {
     const streams = await shareStreams('Restarted')
     await redis.stop()
     await Bun.sleep(1_000)
@@ -82,7 +82,7 @@ describeFaults('followers in another process', () => {
     await expectWhole(streams)
   })
 
-  test('outlive the end of their connections to Redis', async () => {
+  test('survive the end of their connections to Redis', async () => {
     const streams = await shareStreams('Cut')
     const operator = new Redis(redis.url)
     for (let time = 0; time < 8; time++) {
@@ -93,7 +93,7 @@ describeFaults('followers in another process', () => {
     await expectWhole(streams)
   })
 
-  test('of a leader whose process is killed: a stream ends with an error, others get an answer of their own', async () => {
+  test('of a leader whose process is killed: a stream ends with an error, others get their own response', async () => {
     const { leaders, followers } = await shareStreams('Killed', 2)
     const plain = question('Killed plainly?')
     upstream.script({ kind: 'hang', after: 'nothing' })

@@ -26,7 +26,7 @@ const READS = [
   'usage_shares',
 ]
 
-describeFaults('standbys that are read', () => {
+describeFaults('reads from standbys', () => {
   let primary: PrivateServer
   let one: PrivateServer
   let other: PrivateServer
@@ -113,7 +113,7 @@ describeFaults('standbys that are read', () => {
     ]
   }
 
-  test('usage, costs and records are read there, as the primary would answer, and nothing else', async () => {
+  test('usage, costs and records are read there, as from the primary, and nothing else', async () => {
     const recorded = 'select count(*) from usage_records'
     await waitUntil('all is recorded', () => psql(one, recorded) === '3' && psql(other, recorded) === '3')
     const alone = await startProxyProcess({ ...environment, DATABASE_STANDBY_URL: '' })
@@ -152,7 +152,7 @@ describeFaults('standbys that are read', () => {
     expect([calls(one, of) + calls(other, of), calls(primary, of)]).toEqual([1, 0])
   })
 
-  test('one that replays nothing is behind, and the primary is read instead, until it has caught up', async () => {
+  test('a standby that replays nothing is behind, and the primary is read until it has caught up', async () => {
     for (const server of [one, other]) psql(server, 'select pg_wal_replay_pause()')
     await Bun.sleep(7_000)
     await ask(proxy, key, 'Three?')
@@ -167,7 +167,7 @@ describeFaults('standbys that are read', () => {
     expect(await list()).toBe(4)
   })
 
-  test('one that hangs, and one that is gone, cost no read', async () => {
+  test('a standby that hangs or is gone costs no read', async () => {
     one.freeze()
     await other.kill()
     const startedAtMs = performance.now()
@@ -181,7 +181,7 @@ describeFaults('standbys that are read', () => {
     expect(proxy.output()).toContain('a standby of DATABASE_STANDBY_URL is not used')
   })
 
-  test('what takes one too long is not begun again', async () => {
+  test('a read that takes a standby too long is not repeated', async () => {
     const locking = database.runScript(
       `set local statement_timeout = '20s'; lock table usage_records; select pg_sleep(12)`,
     )
@@ -197,7 +197,7 @@ describeFaults('standbys that are read', () => {
     await locking
   })
 
-  test('one that was promoted is none, nor is one that follows the server it left behind', async () => {
+  test('a promoted server is no standby, nor is one that follows the server it left behind', async () => {
     expect(psql(one, 'select pg_promote()')).toBe('t')
     await waitUntil('the proxy has gone over', async () => (await health()).status === 'degraded')
     await waitUntil('neither is one', async () => (await states()).every(state => state === 'no standby'))

@@ -15,7 +15,7 @@ async function failToStart(environment: Record<string, string>, args: readonly s
   return output
 }
 
-test('every bad value is named at once', async () => {
+test('names every bad value at once', async () => {
   const output = await failToStart({
     PORT: 'http',
     WORKERS: '0',
@@ -32,7 +32,7 @@ test('every bad value is named at once', async () => {
 })
 
 test.each([['--halp'], ['--worker', '--halp'], ['lgw_proj_mistaken']])(
-  'arguments are refused, and not repeated: %s',
+  'rejects arguments, and does not repeat them: %s',
   async (...args) => {
     const output = await failToStart({}, args)
     expect(output).toContain('The server takes no such argument')
@@ -40,12 +40,12 @@ test.each([['--halp'], ['--worker', '--halp'], ['lgw_proj_mistaken']])(
   },
 )
 
-test('several workers need stores that can be shared', async () => {
+test('several workers need shared stores', async () => {
   expect(await failToStart({ WORKERS: '2' })).toContain('WORKERS must be 1 unless DATABASE_URL and REDIS_URL are set')
 })
 
 test.each(['1', '2'])(
-  'a DATABASE_URL that does not answer is named, without its password (WORKERS=%s)',
+  'names a DATABASE_URL that does not respond, without its password (WORKERS=%s)',
   async workers => {
     const output = await failToStart({
       PORT: String(findFreePort()),
@@ -59,7 +59,7 @@ test.each(['1', '2'])(
   },
 )
 
-describeReal('a start that cannot be', backend => {
+describeReal('a start that must fail', backend => {
   let holder: Server | null = null
   afterEach(() => {
     holder?.close()
@@ -80,18 +80,18 @@ describeReal('a start that cannot be', backend => {
     realStores = { DATABASE_URL: databaseUrl ?? '', REDIS_URL: redisUrl ?? '' }
   })
 
-  test.each(['1', '2'])('a port in use is named (WORKERS=%s)', async workers => {
+  test.each(['1', '2'])('names a port in use (WORKERS=%s)', async workers => {
     const port = await holdPort()
     const output = await failToStart({ ...realStores, PORT: String(port), WORKERS: workers })
     expect(output).toContain(`PORT must be free on 127.0.0.1, and ${port} is in use.`)
   })
 
-  test('a HOST that is not of this machine is named', async () => {
+  test('names a HOST that does not belong to this machine', async () => {
     const output = await failToStart({ ...realStores, HOST: '192.0.2.1', PORT: String(findFreePort()) })
     expect(output).toContain('HOST and PORT must be an address of this machine; 192.0.2.1:')
   })
 
-  test('a database that does not exist is named', async () => {
+  test('names a database that does not exist', async () => {
     const { DATABASE_URL = '', REDIS_URL = '' } = realStores
     const url = new URL(DATABASE_URL)
     url.pathname = '/no_such_database'

@@ -39,7 +39,7 @@ describeFaults('OpenTelemetry with WORKERS=2', () => {
     return collector.spans.reduce((sum, { attributes }) => sum + Number(attributes[attribute] ?? 0), 0)
   }
 
-  test('each request is told once: hits, misses, streams, followers and refusals, up to the end of the process', async () => {
+  test('exports each request once: hits, misses, streams, followers and rejections, until the process ends', async () => {
     const { key } = await openAccounts(database).create()
     const send = (index: number) =>
       ask(team, key, question(`Question ${index % 12}?`, { stream: index % 3 === 0 }), { connection: 'close' })

@@ -66,7 +66,7 @@ describeFaults('a primary that was left behind', () => {
     return statuses
   }
 
-  test('while both take writes, all proxies go over to the promoted one, those with open connections too', async () => {
+  test('while both accept writes, all proxies change to the promoted one, those with open connections too', async () => {
     expect(psql(promoted, 'select pg_promote()')).toBe('t')
     const promotedAtMs = performance.now()
     database = openServerDatabase({ url: promoted.url, maxConnections: 1 })
@@ -85,7 +85,7 @@ describeFaults('a primary that was left behind', () => {
     expect(await statusesOf(proxy, kept)).toEqual(new Set([200]))
   })
 
-  test('a proxy that starts takes the promoted one, whatever the order of the hosts', async () => {
+  test('a starting proxy uses the promoted one, whatever the order of the hosts', async () => {
     for (const hosts of [both, `postgres://postgres@${hostOf(promoted)},${hostOf(old)}/model_proxy`]) {
       const started = await startProxyProcess({ DATABASE_URL: hosts, REDIS_URL: redis.url })
       expect(await statusesOf(started, deactivated)).toEqual(new Set([403]))
@@ -94,7 +94,7 @@ describeFaults('a primary that was left behind', () => {
     }
   })
 
-  test('where only the old one is reached, none uses it, and none starts with it', async () => {
+  test('if only the old one is reachable, none uses it, and none starts with it', async () => {
     await promoted.kill()
     expect(await statusesOf(alone, kept)).toEqual(new Set([503]))
     await waitUntil('health is down', async () => (await healthOf(proxy))[0] === 'down')
@@ -105,7 +105,7 @@ describeFaults('a primary that was left behind', () => {
     expect(refused.output()).toContain('the server is an old primary: it is on timeline 1, but timeline 2 is in use')
   })
 
-  test('all is well again where the promoted one is back and the old one is gone', async () => {
+  test('service is normal again when the promoted one is back and the old one is gone', async () => {
     await Promise.all([promoted.start(), old.kill()])
     await waitUntil('health is ok', async () => (await healthOf(proxy))[0] === 'ok')
     expect(await statusesOf(proxy, kept)).toEqual(new Set([200]))

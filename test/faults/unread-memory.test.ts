@@ -31,7 +31,7 @@ interface Health {
   streams: { heldBytes: number; isFull: boolean }
 }
 
-describeReal('clients that read nothing of large responses', backend => {
+describeReal('memory of clients that read nothing of large responses', backend => {
   let stores: Stores
   let upstream: LargeUpstream
   let proxy: ProxyProcess
@@ -157,7 +157,7 @@ describeReal('clients that read nothing of large responses', backend => {
     return socket
   }
 
-  test('of the largest embeddings that a test key may ask for, and no larger ones are made', async () => {
+  test('of the largest embeddings that a test key may request; no larger ones are created', async () => {
     const embed = (inputs: number, fields: object) => ({
       model: 'text-embedding-3-large',
       input: Array.from({ length: inputs }, (_, n) => `input ${n}`),
@@ -174,7 +174,7 @@ describeReal('clients that read nothing of large responses', backend => {
     await watch('all is given back', ({ status, streams }) => status === 'ok' && streams.heldBytes === 0)
   }, 300_000)
 
-  test('nothing of a slow but steady reader’s', async () => {
+  test('none for a slow but steady reader', async () => {
     const response = await post(proxy, key, '/images/generations', { model: 'openai/gpt-image-1', prompt: 'Slowly' })
     let isFull = false
     async function readSlowly(): Promise<number> {

@@ -85,7 +85,7 @@ describeFaults('an upgrade of a filled database', () => {
     return join(folder, 'src/process/server.ts')
   }
 
-  test('refuses no request, counts none twice, and two that start at once share the work', {
+  test('rejects no request, counts none twice, and is shared by two simultaneous starts', {
     timeout: 1_500_000,
   }, async () => {
     const [postgres, redis] = await Promise.all([startPostgres(), startRedis()])

@@ -52,7 +52,7 @@ describeBackends('usage records', backend => {
     { what: 'a number too large', bad: { prompt_tokens: 2 ** 40, cost_usd: 0.25 }, usd: 0.25 },
     { what: 'a price too large', bad: { cost_usd: 1e12 }, usd: 1e12 },
     { what: 'what is no number', bad: { cost_usd: Number.NaN }, usd: 0 },
-  ])('one that the database will never take does not hold up the others: $what', async ({ bad, usd }) => {
+  ])('one that the database never accepts does not delay the others: $what', async ({ bad, usd }) => {
     const { database, recorder } = await open()
     for (let i = 0; i < 20; i++) recorder.record(makeRecord(`r${String(i).padStart(2, '0')}`, i === 13 ? bad : {}))
     await recorder.drain(60_000)
@@ -73,13 +73,13 @@ describeBackends('usage records', backend => {
     expect(rows).toEqual(names.map(model => ({ model, provider: null })))
   })
 
-  test('more than a batch of them are written soon, and all of them', async () => {
+  test('more records than fit a batch are all written soon', async () => {
     const { database, recorder } = await open()
     for (let i = 0; i < 2_500; i++) recorder.record(makeRecord(`m${i}`))
     await waitUntil('all are written', async () => (await recordedIds(database)).length === 2_500)
   })
 
-  test('those that come during or after a drain are written by themselves', async () => {
+  test('records that arrive during or after a drain are written by themselves', async () => {
     const { database, recorder } = await open()
     recorder.record(makeRecord('a'))
     const drained = recorder.drain(60_000)

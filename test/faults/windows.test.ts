@@ -97,9 +97,9 @@ const FAULTS: Record<string, Fault> = {
   'an eviction': { begin: ({ redis }) => redis.del(KEY) },
 }
 
-describeFaults('rate windows stand when Redis does not', () => {
+describeFaults('rate windows while Redis is down', () => {
   test.concurrent.for(Object.entries(FAULTS))(
-    '%s lets one process through no more than its limit',
+    '%s admits no more than its limit in one process',
     async ([, fault], { expect, onTestFinished }) => {
       const scene = await openScene()
       onTestFinished(scene.close)
@@ -120,7 +120,7 @@ describeFaults('rate windows stand when Redis does not', () => {
   )
 
   test.concurrent.for(Object.entries(FAULTS))(
-    '%s lets four processes through no more than they have seen of each other',
+    '%s admits no more in four processes than they have seen of each other',
     async ([, fault], { expect, onTestFinished }) => {
       const scene = await openScene()
       onTestFinished(scene.close)
@@ -137,7 +137,7 @@ describeFaults('rate windows stand when Redis does not', () => {
     },
   )
 
-  test.concurrent('what one process of four had not seen of a window is bounded by its share', async ({
+  test.concurrent('what one of four processes had not seen of a window is bounded by its share', async ({
     expect,
     onTestFinished,
   }) => {
@@ -153,7 +153,7 @@ describeFaults('rate windows stand when Redis does not', () => {
   })
 
   // Not concurrent, because it blocks this process.
-  test('a process that stalls does not take Redis for lost', async ({ expect, onTestFinished }) => {
+  test('a process that stalls does not treat Redis as lost', async ({ expect, onTestFinished }) => {
     const scene = await openScene()
     onTestFinished(scene.close)
     const [store] = await scene.openGuards(1)

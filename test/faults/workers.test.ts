@@ -56,7 +56,7 @@ describeFaults('WORKERS=2', () => {
     }
   })
 
-  test('one that is killed is replaced, and the other serves meanwhile', async () => {
+  test('a killed worker is replaced, and the other serves meanwhile', async () => {
     const { key } = await accounts.create()
     const [victim, other] = workersOf(team)
     if (victim === undefined || other === undefined) throw new Error('Two workers are needed')
@@ -72,7 +72,7 @@ describeFaults('WORKERS=2', () => {
     expect(now).not.toContain(victim)
   })
 
-  test('one that answers nobody is ended and replaced', async () => {
+  test('a worker that does not respond is ended and replaced', async () => {
     const listened = countLines(team, '"msg":"listening"')
     const [victim] = workersOf(team)
     if (victim === undefined) throw new Error('There is no worker')
@@ -84,7 +84,7 @@ describeFaults('WORKERS=2', () => {
     stray.push(...workersOf(team))
   })
 
-  test('one that cannot start is tried again ever more slowly, until it can', async () => {
+  test('a worker that cannot start is tried ever more slowly, until it can', async () => {
     await postgres.stop()
     const [victim] = workersOf(team)
     if (victim === undefined) throw new Error('There is no worker')

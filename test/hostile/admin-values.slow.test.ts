@@ -69,7 +69,7 @@ const VALUES: unknown[] = [
   JSON.parse('{"__proto__":null}'),
 ]
 
-describeOnce('values of the admin API', backend => {
+describeOnce('hostile values in the admin API', backend => {
   const log = createMemoryLog()
   let proxy: TestProxy
   let key: string

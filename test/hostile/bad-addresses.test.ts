@@ -39,7 +39,7 @@ const BAD_HOSTS = [
 ]
 const HEALTH = 'GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n'
 
-describeEmbedded('addresses', backend => {
+describeEmbedded('malformed addresses', backend => {
   const log = createMemoryLog()
   let proxy: TestProxy
   let key: string
@@ -89,7 +89,7 @@ describeEmbedded('addresses', backend => {
     return counted?.requests
   }
 
-  test('requests that do not wait for the response before them are cut off, and not counted', async () => {
+  test('pipelined requests are cut off, and not counted', async () => {
     const body = JSON.stringify({ model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Twice?' }] })
     const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json`
     const post = `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`

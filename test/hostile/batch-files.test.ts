@@ -100,7 +100,7 @@ describeEmbedded('files of a batch', backend => {
     ['CRLF', `${ONE}\r\n${ONE}\r\n\r\n`, 2],
     ['no end', `${ONE}\n${ONE}\n${ONE}`, 3],
     ['escaped separators', ONE.replace('"1"', '"a\\u2028b\\rc\\u0085"'), 1],
-  ])('what ends in %s is counted line by line', async (_, content, requests) => {
+  ])('counts %s line by line', async (_, content, requests) => {
     const { status, text } = await upload(content)
     expect(status, text).toBe(200)
     const [kept] = await proxy.query<{ requests: number }>(

@@ -196,7 +196,7 @@ function drip(port: number, begins: string, pauseMs: number): Promise<number> {
   return promise
 }
 
-describe('framing', () => {
+describe('malformed framing', () => {
   let dataDir: string
   let proxy: ProxyProcess
 
@@ -239,7 +239,7 @@ describe('framing', () => {
     })
   })
 
-  test('whoever sends byte by byte is hung up on', async () => {
+  test('disconnects a client that sends byte by byte', async () => {
     const cases = (Object.keys(PORTS) as Door[]).flatMap(door =>
       Object.entries(SLOW).flatMap(([what, slow]) => PAUSES_MS.map(pauseMs => ({ door, what, pauseMs, ...slow }))),
     )

@@ -44,7 +44,7 @@ const ANSWERS: Record<string, (text: string, upstreams: Upstreams) => void> = {
   },
 }
 
-describeEmbedded('hostile answers', backend => {
+describeEmbedded('hostile responses', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let key: string

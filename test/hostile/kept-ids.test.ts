@@ -53,7 +53,7 @@ const NAMES: Record<string, (id: string) => object> = {
   'thread of a message': id => ({ thread: { type: 'continue', previous_message_id: id } }),
 }
 
-describeOnce('what providers keep', backend => {
+describeOnce('ids of stored objects', backend => {
   let upstreams: Upstreams
   let stores: Stores
   let proxy: TestProxy
@@ -74,7 +74,7 @@ describeOnce('what providers keep', backend => {
     await upstreams.stop()
   })
 
-  test('a path that asks a provider is among them', () => {
+  test('every path that calls a provider is tested', () => {
     expect(Object.keys(BODIES).toSorted()).toEqual(PATHS.toSorted())
   })
 
@@ -90,20 +90,17 @@ describeOnce('what providers keep', backend => {
     expect(upstreams.openai.requests.length).toBe(before)
   })
 
-  test.each(draw(Object.keys(DOORS)))(
-    '%s refuses an id that nothing can have, by the name of its field',
-    async path => {
-      const before = upstreams.openai.requests.length
-      for (const [name, write] of Object.entries(NAMES)) {
-        for (const id of ['', 'i'.repeat(257)]) {
-          const body = JSON.stringify({ ...DOORS[path], x: write(id) })
-          const { status, text } = await readAnswer(await post(proxy, a, path, body))
-          expect([name, status, text]).toEqual([name, 400, expect.stringMatching(/x\.\w+ must be an ID of 1 to 256/)])
-        }
+  test.each(draw(Object.keys(DOORS)))('%s rejects an impossible id by the name of its field', async path => {
+    const before = upstreams.openai.requests.length
+    for (const [name, write] of Object.entries(NAMES)) {
+      for (const id of ['', 'i'.repeat(257)]) {
+        const body = JSON.stringify({ ...DOORS[path], x: write(id) })
+        const { status, text } = await readAnswer(await post(proxy, a, path, body))
+        expect([name, status, text]).toEqual([name, 400, expect.stringMatching(/x\.\w+ must be an ID of 1 to 256/)])
       }
-      expect(upstreams.openai.requests.length).toBe(before)
-    },
-  )
+    }
+    expect(upstreams.openai.requests.length).toBe(before)
+  })
 
   const call = async (key: string, method: string, path: string) => {
     const response = await fetch(proxy.baseUrl + path, { method, headers: { authorization: `Bearer ${key}` } })
@@ -111,7 +108,7 @@ describeOnce('what providers keep', backend => {
   }
 
   test.each([false, true])(
-    'a response, made with stream: %s, is its project’s before anybody names it',
+    'a response, created with stream: %s, belongs to its project before any request names it',
     async stream => {
       const params = { model, input: `Keep ${stream}.`, stream }
       const made = await readAnswer(await post(proxy, a, '/responses', JSON.stringify(params)))
@@ -146,7 +143,7 @@ describeOnce('what providers keep', backend => {
   const ask = async (key: string, body: object) =>
     readAnswer(await post(proxy, key, '/responses', JSON.stringify(body)))
 
-  test('an answer that repeats another project’s id binds nothing', async () => {
+  test('a response that repeats another project’s id claims nothing', async () => {
     const { id } = JSON.parse((await ask(a, { model, input: 'Mine.' })).text)
     const parameters = { type: 'object', properties: {}, default: { id } }
     const repeated = await ask(b, { model, input: 'Whose?', tools: [{ type: 'function', name: 'f', parameters }] })
@@ -155,7 +152,7 @@ describeOnce('what providers keep', backend => {
     expect((await call(a, 'GET', `/responses/${id}`))[0]).toBe(200)
   })
 
-  test('what comes late in a long answer is bound, too', async () => {
+  test('claims ids late in a long response, too', async () => {
     upstreams.openai.scriptOnce({
       kind: 'answer',
       contentChars: 600_000,
@@ -167,7 +164,7 @@ describeOnce('what providers keep', backend => {
     expect((await ask(b, { model, input: [{ type: 'item_reference', id }] })).status).toBe(404)
   })
 
-  test('what was made in the background or by a fallback is bound', async () => {
+  test('claims ids created in the background or by a fallback', async () => {
     const { id } = JSON.parse((await ask(a, { model, input: 'Later.', background: true })).text)
     upstreams.openai.scriptOnce({
       kind: 'raw',
@@ -185,7 +182,7 @@ describeOnce('what providers keep', backend => {
     expect((await call(b, 'GET', `/responses/${JSON.parse(fallen.text).id}`))[0]).toBe(404)
   })
 
-  test('responses that a batch made are its project’s when their ids are first read', async () => {
+  test('claims responses that a batch created when their ids are first read', async () => {
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: a, maxRetries: 0 })
     const line = (n: number) =>
       JSON.stringify({ custom_id: `${n}`, method: 'POST', url: '/v1/responses', body: { model, input: `Batch ${n}?` } })
@@ -222,7 +219,7 @@ describeOnce('what providers keep', backend => {
 })
 
 describeReal('two projects that name one unknown id at once', backend => {
-  test('one waits for the other, and is refused', async () => {
+  test('one waits for the other, and is rejected', async () => {
     const { database, databaseUrl } = await backend.open()
     const first = postgres(databaseUrl ?? '', { max: 1, onnotice: () => {} })
     for (const name of ['a', 'b']) await callFunction(database, 'create_project', { project: name, plan: 'free' })

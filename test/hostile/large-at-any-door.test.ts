@@ -33,7 +33,7 @@ const DOORS = [
   '/v1/batches',
 ].map(path => path.replace('/v1', ''))
 
-describeEmbedded('large bodies at any door', backend => {
+describeEmbedded('large bodies at any endpoint', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -54,12 +54,12 @@ describeEmbedded('large bodies at any door', backend => {
   const cases = Object.entries(BODIES).flatMap(([name, [body, reason]]) =>
     DOORS.map(path => [path, name, body, reason] as const),
   )
-  test.each(draw(cases))('%s refuses %s before they are parsed', async (path, _, body, reason) => {
+  test.each(draw(cases))('%s rejects %s before they are parsed', async (path, _, body, reason) => {
     const answer = await readAnswer(await post(proxy, key, path, body))
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(reason)])
   })
 
-  test('an answer of many megabytes is passed on, and not kept', async () => {
+  test('a response of many megabytes is forwarded, and not stored', async () => {
     const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Tell me everything.' }] }
     upstream.script({ kind: 'answer', contentChars: 9_000_000 })
     for (let i = 0; i < 2; i++) {

@@ -26,19 +26,19 @@ describeOnce('logins', backend => {
     return statuses
   }
 
-  test('wrong passwords from one address lock out nobody at another', async () => {
+  test('wrong passwords from one address lock out no user at another', async () => {
     expect(await fail(12, '192.0.2.1')).toEqual([...Array(10).fill(401), 429, 429])
     expect(await from('192.0.2.1', 'root@example.org', PASSWORD)).toBe(429)
     expect(await from('192.0.2.2', 'root@example.org', PASSWORD)).toBe(200)
   })
 
-  test('an account that is tried from everywhere is open where its owner has logged in', async () => {
+  test('a user that is attacked from everywhere can log in where it has logged in before', async () => {
     for (let i = 0; i < 11; i++) await fail(10, `198.51.100.${i}`)
     expect(await from('203.0.113.9', 'root@example.org', PASSWORD)).toBe(429)
     expect(await from('192.0.2.2', 'root@example.org', PASSWORD)).toBe(200)
   })
 
-  test('one address may not try many accounts', async () => {
+  test('one address may not try many users', async () => {
     const tried = []
     for (let i = 0; i < 32; i++) tried.push(...(await fail(1, '203.0.113.1', `user${i}@example.org`)))
     expect(tried).toEqual([...Array(30).fill(401), 429, 429])
@@ -59,7 +59,7 @@ describeOnce('logins', backend => {
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
   })
 
-  test('a session that was set before the login is none after it', async () => {
+  test('a session cookie that was set before the login is invalid after it', async () => {
     const fixed = `model_proxy_session=${'A'.repeat(43)}`
     const opened = await send(proxy, 'POST', '/dashboard/api/login', {
       body: { email: 'root@example.org', password: PASSWORD },
@@ -69,14 +69,14 @@ describeOnce('logins', backend => {
     expect((await send(proxy, 'GET', '/dashboard/api/session', { headers: { cookie: fixed } })).status).toBe(401)
   })
 
-  test('forty at once are answered', async () => {
+  test('forty simultaneous logins are served', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 40 }, () => from('192.0.2.2', 'root@example.org', PASSWORD)),
     )
     expect(statuses).toEqual(Array(40).fill(200))
   })
 
-  test('forty wrong ones at once are no more than those one by one', async () => {
+  test('forty simultaneous wrong ones count like those one by one', async () => {
     await addUser(proxy, 'guessed@example.org', 'reader')
     const statuses = await Promise.all(Array.from({ length: 40 }, () => from('192.0.2.7', 'guessed@example.org', 'no')))
     expect(statuses.filter(status => status === 401).length).toBeLessThanOrEqual(11)
@@ -109,7 +109,7 @@ describeOnce('logins', backend => {
     ['demote', demote, demote],
     ['remove', remove, remove],
     ['demote and remove', demote, remove],
-  ])('of two administrators who %s each other at once, one is left', async (_, one, other) => {
+  ])('of two administrators who %s each other at once, one remains', async (_, one, other) => {
     await proxy.query(`delete from users where role = 'owner'`)
     const people = ['first@example.org', 'second@example.org']
     const ids = []

@@ -166,23 +166,26 @@ describeEmbedded('long input', backend => {
     await upstream.stop()
   })
 
-  test.each(Object.entries(INPUTS))('%s is the worker’s', async (_, { path, body, key, scenario, status, jobs }) => {
-    if (scenario) upstream.script({ kind: 'answer', ...scenario })
-    const before = new Map(workerPool.jobCounts)
-    const response = await fetch(proxy.baseUrl + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${keys[key ?? 'project']}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    const responseText = await response.text()
-    expect(response.status, responseText.slice(0, 300)).toBe(status ?? 200)
-    const given = [...workerPool.jobCounts].flatMap(([name, count]) =>
-      Array<string>(count - (before.get(name) ?? 0)).fill(name),
-    )
-    expect(given.toSorted()).toEqual(jobs.toSorted())
-  })
+  test.each(Object.entries(INPUTS))(
+    '%s is processed by the worker',
+    async (_, { path, body, key, scenario, status, jobs }) => {
+      if (scenario) upstream.script({ kind: 'answer', ...scenario })
+      const before = new Map(workerPool.jobCounts)
+      const response = await fetch(proxy.baseUrl + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${keys[key ?? 'project']}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      const responseText = await response.text()
+      expect(response.status, responseText.slice(0, 300)).toBe(status ?? 200)
+      const given = [...workerPool.jobCounts].flatMap(([name, count]) =>
+        Array<string>(count - (before.get(name) ?? 0)).fill(name),
+      )
+      expect(given.toSorted()).toEqual(jobs.toSorted())
+    },
+  )
 
-  test('a long request of a batch is the worker’s', async () => {
+  test('a long request of a batch is processed by the worker', async () => {
     const form = new FormData()
     form.set('purpose', 'batch')
     const body = say(text(LONG), { user: 'file_id' })

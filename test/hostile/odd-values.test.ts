@@ -202,7 +202,7 @@ async function tryFields(
 
 const MAY_STREAM = new Set(['/chat/completions', '/responses', '/messages', '/completions'])
 
-describeOnce('odd values', backend => {
+describeOnce('unusual values', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let targets: OddTargets
@@ -256,7 +256,7 @@ describeOnce('odd values', backend => {
     `{"custom_id":"a","method":"POST","url":"/v1/responses","body":{"model":"gpt-4o-mini","__proto__":"${url}"}}`,
   ])
 
-  test.each(ODD_LINES)('a batch of %s, where a budget looks at its size', async line => {
+  test.each(ODD_LINES)('a batch of %s, if a budget needs its size', async line => {
     await proxy.query(`select set_budget('a', 'usd', 100, 'month')`)
     const form = new FormData()
     form.set('purpose', 'batch')

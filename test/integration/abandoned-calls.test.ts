@@ -39,7 +39,7 @@ const CASES: Record<string, Case> = {
   },
 }
 
-describeBackends('calls whose clients have left', backend => {
+describeBackends('calls whose clients have disconnected', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string
@@ -72,35 +72,32 @@ describeBackends('calls whose clients have left', backend => {
 
   const posted = () => (upstreams.openai.requests as RecordedRequest[]).filter(({ method }) => method === 'POST')
 
-  test.each(Object.keys(CASES))(
-    '%s: the number that is read on is bounded, and the oldest are estimated',
-    async name => {
-      const { path, body, ends } = CASES[name] as Case
-      const release = Promise.withResolvers<Scenario>()
-      upstreams.openai.script(() => release.promise)
-      const leaving = new AbortController()
-      const left = Array.from({ length: LEFT }, () =>
-        post(proxy, key, path, body, { signal: leaving.signal, headers: { 'cache-control': 'no-store' } }).catch(
-          () => {},
-        ),
-      )
-      await waitUntil('all requests reach the provider', () => posted().length === LEFT)
-      leaving.abort()
-      await Promise.all(left)
-      const givenUp = LEFT - MOST_CALLS
-      await waitUntil('the oldest calls are ended early', async () => (await records()).length === givenUp)
-      for (const record of await records()) {
-        expect(record.estimated).toBe('client_left')
-        expect(record.doubtful).toBeGreaterThan(0)
-      }
-      await waitUntil(
-        'the ended calls are aborted',
-        () => posted().filter(({ abortedAtMs }) => abortedAtMs !== null).length === givenUp,
-      )
-      release.resolve(ends)
-      await waitUntil('the other calls are read to their end', async () => (await records()).length === LEFT)
-      const exact = { estimated: null, doubtful: null, tokens: 500 }
-      expect((await records()).slice(givenUp)).toEqual(Array(MOST_CALLS).fill(exact))
-    },
-  )
+  test.each(Object.keys(CASES))('%s: a bounded number is read on, and the oldest are estimated', async name => {
+    const { path, body, ends } = CASES[name] as Case
+    const release = Promise.withResolvers<Scenario>()
+    upstreams.openai.script(() => release.promise)
+    const leaving = new AbortController()
+    const left = Array.from({ length: LEFT }, () =>
+      post(proxy, key, path, body, { signal: leaving.signal, headers: { 'cache-control': 'no-store' } }).catch(
+        () => {},
+      ),
+    )
+    await waitUntil('all requests reach the provider', () => posted().length === LEFT)
+    leaving.abort()
+    await Promise.all(left)
+    const givenUp = LEFT - MOST_CALLS
+    await waitUntil('the oldest calls are ended early', async () => (await records()).length === givenUp)
+    for (const record of await records()) {
+      expect(record.estimated).toBe('client_left')
+      expect(record.doubtful).toBeGreaterThan(0)
+    }
+    await waitUntil(
+      'the ended calls are aborted',
+      () => posted().filter(({ abortedAtMs }) => abortedAtMs !== null).length === givenUp,
+    )
+    release.resolve(ends)
+    await waitUntil('the other calls are read to their end', async () => (await records()).length === LEFT)
+    const exact = { estimated: null, doubtful: null, tokens: 500 }
+    expect((await records()).slice(givenUp)).toEqual(Array(MOST_CALLS).fill(exact))
+  })
 })

@@ -46,7 +46,7 @@ describeBackends('add_prompt_vectors()', backend => {
     }
   }
 
-  test('adds a vector to what is stored, which its name finds before', async () => {
+  test('adds a vector to an entry, which its name finds before', async () => {
     const { database, added, kinds, stored } = await open()
     expect([await kinds(), await kinds({ ...added, vector: null })]).toEqual([[], ['normalized']])
     const before = await stored()
@@ -57,7 +57,7 @@ describeBackends('add_prompt_vectors()', backend => {
     expect(before).toEqual([{ is_of_then: true, bytes: expect.toSatisfy((bytes: number) => bytes > 1024 + 2 * 64) }])
   })
 
-  test('passes over another project’s, context’s and text’s prompt, and what has gone, expired, or has one', async () => {
+  test('skips entries of other projects, contexts and texts, and those that are gone, expired, or have a vector', async () => {
     const { database, late, added, kinds } = await open()
     const elsewhere = { projectId: await makeProject(database, 'elsewhere') }
     for (const wrong of [elsewhere, { contextHash: sha256('x') }, { normalizedHash: sha256('x') }, { entryId: 0 }])
@@ -76,7 +76,7 @@ describeBackends('add_prompt_vectors()', backend => {
     expect(await kinds()).toEqual([])
   })
 
-  test('what is stored again keeps its vector until the next has come, unless its text is another', async () => {
+  test('an entry that is stored again keeps its vector until the next arrives, unless its text differs', async () => {
     const { database, late, added, kinds } = await open()
     await addPromptVectors(database, [added])
     await database.call(`update cache_prompts set in_lists = true`, [])
@@ -92,7 +92,7 @@ describeBackends('add_prompt_vectors()', backend => {
   })
 
   test.each([null, sha256('anchor')])(
-    'what would be compared with a vector is known without, anchor %s',
+    'candidates that need a vector are known without one, anchor %s',
     async anchor => {
       const { database, added, toAsk, isOpen } = await open(anchor)
       const ofAnchor = { anchorHash: anchor }

@@ -79,7 +79,7 @@ async function openAdmission({ database, store }: Stores, plan: keyof typeof PLA
 
 describeBackends('admission', backend => {
   test.each(['narrow_key', 'narrow_address'] as const)(
-    'a request that was counted under limits that changed meanwhile counts once, under the new ones: %s',
+    'a request counted under limits that changed meanwhile counts once, under the new ones: %s',
     async narrow => {
       const { admit, tryToAdmit, run, counted } = await openAdmission(await backend.open(), 'wide')
       const first = await admit()
@@ -98,7 +98,7 @@ describeBackends('admission', backend => {
   )
 
   test.each(['narrow_key', 'narrow_address'] as const)(
-    'a request for which the new limits have no room is refused, though the old ones had: %s',
+    'a request for which the new limits leave nothing is rejected, although the old ones did: %s',
     async narrow => {
       const { admit, tryToAdmit, run, counted } = await openAdmission(await backend.open(), 'wide')
       for (let i = 0; i < 3; i++) await admit()
@@ -108,7 +108,7 @@ describeBackends('admission', backend => {
     },
   )
 
-  test('of many at once exactly those pass for whom there is room', async () => {
+  test('of many simultaneous requests, exactly those within the limit are admitted', async () => {
     const { admit, tryToAdmit, counted } = await openAdmission(await backend.open(), 'narrow_key')
     await admit()
     const codes = await Promise.all(Array.from({ length: 20 }, tryToAdmit))
@@ -117,7 +117,7 @@ describeBackends('admission', backend => {
     expect(await counted()).toBe(3)
   })
 
-  test('a request that the database did not answer takes nothing of the minute', async () => {
+  test('a request without a reply of the database uses nothing of the minute', async () => {
     const { admit, tryToAdmit, fail, counted } = await openAdmission(await backend.open(), 'narrow_key')
     await admit()
     fail(true)
@@ -127,7 +127,7 @@ describeBackends('admission', backend => {
     expect(await counted()).toBe(3)
   })
 
-  test('more requests are counted at once, all or none, and can be given back', async () => {
+  test('more requests are counted at once, all or none, and can be refunded', async () => {
     const { reserveQuota, run, counted } = await openAdmission(await backend.open(), 'wide')
     const giveBack = await reserveQuota(600)
     await expect(reserveQuota(401)).rejects.toMatchObject({ code: 'monthly_quota_exceeded' })
@@ -143,7 +143,7 @@ describeBackends('admission', backend => {
     expect(await counted()).toBe(400)
   })
 
-  test('a request beyond the month takes nothing of the minute', async () => {
+  test('a request beyond the quota uses nothing of the minute', async () => {
     const { admit, tryToAdmit, run, counted } = await openAdmission(await backend.open(), 'small')
     await admit()
     await admit()
@@ -154,7 +154,7 @@ describeBackends('admission', backend => {
     expect(await tryToAdmit()).toBe('rate_limit_exceeded')
   })
 
-  test('a request alone is counted in its month while it is in its windows; refused there, it is given back', async () => {
+  test('a lone request is counted in its month and its windows at once; if the windows reject it, it is refunded', async () => {
     const { admit, admitElsewhere, tryToAdmit, calls, counted } = await openAdmission(
       await backend.open(),
       'narrow_key',
@@ -172,7 +172,7 @@ describeBackends('admission', backend => {
     expect(calls('refund_requests')).toBe(1)
   })
 
-  test('what a request alone will ask next may begin while its month is counted, if it has no entry', async () => {
+  test('the lookup of a lone request may begin while its month is counted, if it has no entry', async () => {
     const stores = await backend.open()
     const { admit } = await openAdmission(stores, 'wide')
     await stores.store.writeEntry('cache:1:0:there', new Uint8Array(1), 60_000)
@@ -187,7 +187,7 @@ describeBackends('admission', backend => {
     expect(called).toEqual(['second'])
   })
 
-  test('a key that was deactivated meanwhile is refused, and nothing is counted', async () => {
+  test('a key that was deactivated meanwhile is rejected, and nothing is counted', async () => {
     const { admit, tryToAdmit, run, counted } = await openAdmission(await backend.open(), 'narrow_key')
     await admit()
     await run(
@@ -197,7 +197,7 @@ describeBackends('admission', backend => {
     expect(await counted()).toBe(1)
   })
 
-  test('a request that was counted before its key was marked is counted in the minute of all processes, too', async () => {
+  test('a request counted before its key was marked is counted in the minute of all processes, too', async () => {
     const { admit, run, calls, counted } = await openAdmission(await backend.open(), 'wide')
     await admit()
     expect(calls('count_minute_requests')).toBe(0)
@@ -209,7 +209,7 @@ describeBackends('admission', backend => {
     expect([calls('count_minute_requests'), await counted()]).toEqual([1, 2])
   })
 
-  test('one that leaves makes room for another, and one that was refused took none', async () => {
+  test('a request that leaves makes room for another, and a rejected one used none', async () => {
     const { admit, tryToAdmit, run } = await openAdmission(await backend.open(), 'small')
     await run(`update plans set concurrent_requests = 2 where name = 'small'`)
     const [one] = [await admit(), await admit()]

@@ -57,7 +57,7 @@ const NULLABLE: ReadonlySet<string> = new Set([
 ])
 
 describeBackends('admit()', backend => {
-  test('validates, reserves, and tells what the project may', async () => {
+  test('validates, reserves, and returns the project’s rights', async () => {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
     const key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
@@ -81,7 +81,7 @@ describeBackends('admit()', backend => {
     expect(await countedRequests(database)).toBe(3)
   })
 
-  test('a batch that is sent again reserves nothing more, and is granted what it was', async () => {
+  test('a batch that is sent again reserves nothing more, and returns the same result', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('five', 1000, 1000, 5)`)
     await callFunction(database, 'create_project', { project: 'acme', plan: 'five' })
@@ -114,7 +114,7 @@ describeBackends('admit()', backend => {
     expect(await countedRequests(database)).toBe(2)
   })
 
-  test('a batch that comes twice at once is counted once', async () => {
+  test('a batch that arrives twice at once is counted once', async () => {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
     const keyHash = hashOf(
@@ -129,7 +129,7 @@ describeBackends('admit()', backend => {
     expect(await countedRequests(database)).toBe(60)
   })
 
-  test('columns of an account that is typed as never null never are', async () => {
+  test('columns of a key record that are typed as never null never are', async () => {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     const keyHash = hashOf(
@@ -139,7 +139,7 @@ describeBackends('admit()', backend => {
     expect(Object.entries(row ?? {}).filter(([name, value]) => value === null && !NULLABLE.has(name))).toEqual([])
   })
 
-  test('whatever changes an account, the next batch has it; what has not changed is not sent again', async () => {
+  test('the next batch has every change of a key record; an unchanged record is not sent again', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('own', 1000, 1000, 1000000), ('other', 1000, 1000, 1000000)`)
     await callFunction(database, 'create_project', { project: 'acme', plan: 'own' })
@@ -194,7 +194,7 @@ describeBackends('admit()', backend => {
     expect(sent).toEqual([{ known: true }])
   })
 
-  test('an account that has not changed is of the new month in the new month', async () => {
+  test('an unchanged key record is of the new month in the new month', async () => {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
     const asks = [
@@ -219,7 +219,7 @@ describeBackends('admit()', backend => {
     expect(second?.resolvedKey).toEqual({ ...first?.resolvedKey, month })
   })
 
-  test('says when the end of a month is near, and commits on disk then if it is asked to', async () => {
+  test('reports when the end of a quota is near, and then commits to disk if requested', async () => {
     const { database } = await backend.open()
     // Each key of the second project may reserve at most 50, as that is its limit a minute.
     await database.runScript(`insert into plans values ('far', 50, 50, 1000), ('near', 50, 50, 60)`)
@@ -254,7 +254,7 @@ describeBackends('admit()', backend => {
     expect(await reserve(true, far, near)).toEqual([true, 'on'])
   })
 
-  test('a key that expires in the meantime is refused by the next batch', async () => {
+  test('a key that expires meanwhile is rejected by the next batch', async () => {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
     const asks = [
@@ -273,7 +273,7 @@ describeBackends('admit()', backend => {
     })
   })
 
-  test('says the same of a key that is asked for alone as of one among others, test keys too', async () => {
+  test('returns the same for a key alone as for one among others, test keys too', async () => {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
     await database.runScript(`update projects set fallbacks = '{a,b}', semantic_threshold = 0.9, cache_generation = 7;
@@ -294,7 +294,7 @@ describeBackends('admit()', backend => {
     }
   })
 
-  test('wanted 0 counts nothing', async () => {
+  test('a request for 0 counts nothing', async () => {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     const key = await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'ci' })
@@ -303,7 +303,7 @@ describeBackends('admit()', backend => {
     expect(await countedRequests(database)).toBe(0)
   })
 
-  test('hands out what is left of a quota, first come first served, also between keys of one project', async () => {
+  test('distributes the rest of a quota in order, also between keys of one project', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('tiny', 1000, 1000, 10)`)
     await callFunction(database, 'create_project', { project: 'acme', plan: 'tiny' })
@@ -321,7 +321,7 @@ describeBackends('admit()', backend => {
     expect(more?.granted).toBe(0)
   })
 
-  test('a quota of 100 admits exactly 100, however many ask at once', async () => {
+  test('a quota of 100 admits exactly 100 of any number of simultaneous requests', async () => {
     const { database } = await backend.open()
     await database.runScript(`insert into plans values ('hundred', 100000, 100000, 100)`)
     await callFunction(database, 'create_project', { project: 'acme', plan: 'hundred' })
@@ -390,7 +390,7 @@ describeBackends('admit()', backend => {
     expect(await countedRequests(database)).toBe(0)
   })
 
-  test('a refund gives back to the month that was counted in, never below zero', async () => {
+  test('a refund applies to the month that was counted, never below zero', async () => {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     const [row] = await admitRows(database, [
@@ -409,7 +409,7 @@ describeBackends('admit()', backend => {
     expect(await countedRequests(database)).toBe(0)
   })
 
-  test('a batch of refunds that is sent again gives nothing back', async () => {
+  test('a batch of refunds that is sent again refunds nothing', async () => {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     const keyHash = hashOf(

@@ -75,7 +75,7 @@ describeOnce('aliases', backend => {
     )
   })
 
-  test('reach the provider as the model, in all that is passed on, long or with numbers that JavaScript rounds', async () => {
+  test('reach the provider as the model, in everything that is forwarded, long or with numbers that JavaScript rounds', async () => {
     await set('aliases', 'gpt-3.5-turbo=gpt-4o-mini')
     const bodies = [
       chat('gpt-3.5-turbo', 'Short'),
@@ -90,7 +90,7 @@ describeOnce('aliases', backend => {
     expect(upstreams.openai.requests.at(-1)?.bodyText).toContain('12345678901234567891')
   })
 
-  test('at every door', async () => {
+  test('at every endpoint', async () => {
     const models: Record<string, string> = Object.fromEntries(
       Object.entries(BODIES).map(([path, { model }]) => [`mine${path.replaceAll('/', '-')}`, String(model)]),
     )
@@ -116,7 +116,7 @@ describeOnce('aliases', backend => {
     for (const { model, asked_model } of rows) if (asked_model !== null) expect(model).toBe(models[asked_model])
   })
 
-  test('in forms, in the path, in counted tokens, in what is explained, and in a conversation that goes on', async () => {
+  test('in forms, in the path, in token counts, in cache explanations, and in a conversation that continues', async () => {
     await set('aliases', 'ears=whisper-1,smart=openai/gpt-4o-mini')
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
     const file = await toFile(Buffer.from('x'), 'x.wav')
@@ -136,7 +136,7 @@ describeOnce('aliases', backend => {
     expect(JSON.stringify(upstreams.aggregator.requests.at(-1)?.body)).toContain('One')
   })
 
-  test('have fallbacks of their own, else the project’s', async () => {
+  test('have their own fallbacks, else the project’s', async () => {
     await set('fallbacks', 'openai/gpt-4o-mini')
     await set('aliases', 'own=gpt-4o|openai/gpt-4o, plain=gpt-4o')
     upstreams.openai.script({ kind: 'error', status: 503 })
@@ -152,7 +152,7 @@ describeOnce('aliases', backend => {
     ])
   })
 
-  test('are what a project allows, not the models that they stand for', async () => {
+  test('are what a project allows, not the models behind them', async () => {
     await set('aliases', 'smart=gpt-4o, hidden=gpt-4o')
     await set('allowed_models', 'smart')
     const statuses = await Promise.all(['smart', 'hidden', 'gpt-4o'].map(name => ask(proxy, key, chat(name))))
@@ -177,13 +177,13 @@ describeOnce('aliases', backend => {
   })
 
   test.each(['smart', 'smart=', '=gpt-4o', 'a=b=c', 'a=b||c', 'a=b,a=c', 'a=b|1|2|3|4|5|6', 'a b=c'])(
-    'of the form %s are refused',
+    'of the form %s are rejected',
     async value => {
       await expect(set('aliases', value)).rejects.toThrow(/is not valid for setting aliases: use up to 100 names/)
     },
   )
 
-  test('a batch that names one is refused by its name and place, and one that names its model is not', async () => {
+  test('a batch that names one is rejected by its name and place, and one that names its model is not', async () => {
     await storeKey(stores, project, 'anthropic', 'sk-own')
     await set('aliases', 'smart=gpt-4o, wise=claude-haiku-4-5')
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })

@@ -38,7 +38,7 @@ describeOnce('allowed models', backend => {
     ask(proxy, key, { model, messages: [{ role: 'user', content: `Hello ${crypto.randomUUID()}` }], ...fields })
   const refused = { error: { code: 'model_not_allowed', param: 'model', type: 'permission_error' } }
 
-  test('from the next request on, by the names that clients write', async () => {
+  test('apply from the next request on, by the names that clients write', async () => {
     expect((await chat('gpt-4o')).status).toBe(200)
     await set('allowed_models', 'gpt-4o-mini*, anthropic/*')
     for (const model of ['gpt-4o-mini', 'gpt-4o-mini-2024-07-18', 'anthropic/claude-haiku-4.5']) {
@@ -68,7 +68,7 @@ describeOnce('allowed models', backend => {
     expect((await chat('gpt-4o')).status).toBe(200)
   })
 
-  test('what was cached before is not served', async () => {
+  test('apply to entries that were cached before', async () => {
     const body = { model: 'gpt-4o', messages: [{ role: 'user', content: project }] }
     expect((await ask(proxy, key, body)).cache).toBe('MISS')
     expect((await ask(proxy, key, body)).cache).toBe('HIT')
@@ -76,7 +76,7 @@ describeOnce('allowed models', backend => {
     expect((await ask(proxy, key, body)).status).toBe(403)
   })
 
-  test('in every operation, test keys’ too', async () => {
+  test('apply to every endpoint, test keys’ too', async () => {
     await set('allowed_models', 'gpt-4o*')
     const tester = new OpenAI({ baseURL: proxy.baseUrl, apiKey: await proxy.createKey({ project }), maxRetries: 0 })
     for (const asking of [client, tester]) {
@@ -100,7 +100,7 @@ describeOnce('allowed models', backend => {
     }
   })
 
-  test('batches ask for no others', async () => {
+  test('apply to batches', async () => {
     const lines = (...models: string[]) =>
       toFile(
         Buffer.from(
@@ -128,7 +128,7 @@ describeOnce('allowed models', backend => {
     await expect(client.files.create({ file: broken, purpose: 'batch' })).rejects.toThrow('400 Line 1 of the file')
   })
 
-  test('fallbacks are the project’s own choice', async () => {
+  test('do not apply to the project’s own fallbacks', async () => {
     await set('allowed_models', 'gpt-4o-mini')
     await set('fallbacks', 'anthropic/claude-haiku-4.5')
     upstreams.openai.script({ kind: 'error', status: 503 })
@@ -136,7 +136,7 @@ describeOnce('allowed models', backend => {
     expect([answer.status, answer.json.model]).toEqual([200, 'anthropic/claude-haiku-4.5'])
   })
 
-  test('bad values are refused, and change nothing', async () => {
+  test('bad values are rejected, and change nothing', async () => {
     await set('allowed_models', 'gpt-4o')
     const tooMany = Array.from({ length: 101 }, (_, i) => `m${i}`).join()
     for (const value of ['a b', 'a,,b', 'a,a', tooMany]) {

@@ -23,8 +23,8 @@ const PATHS = [
 ]
 const METHODS = ['GET', 'POST', 'DELETE', 'PUT']
 
-describeOnce('answers', backend => {
-  test('are counted once, whatever they are', async () => {
+describeOnce('responses', backend => {
+  test('are counted once, whatever their kind', async () => {
     const metrics = createMetrics()
     const proxy = await startProxy({ stores: await backend.open(), metrics })
     const origin = `http://127.0.0.1:${proxy.port}`
@@ -65,7 +65,7 @@ describeOnce('answers', backend => {
     }
   })
 
-  test('what an embedder at an API reads and costs is told apart from the requests', async () => {
+  test('usage and cost of an embedder at an API are reported apart from the requests', async () => {
     const upstream = await startStandin({ flavour: 'aggregator' })
     const metrics = createMetrics()
     const environment = {

@@ -128,7 +128,7 @@ describe('a conversation with an image', () => {
     { role: 'user', content: 'What colour?' },
   ]
 
-  test('is answered', async () => {
+  test('gets a response', async () => {
     const answer = await client.chat.completions.create({ model: 'claude-opus-5-5', messages })
     expect(answer).toMatchObject({ object: 'chat.completion', model: 'claude-opus-5-5' })
     expect(answer.choices[0]).toMatchObject({
@@ -141,7 +141,7 @@ describe('a conversation with an image', () => {
     expect(lastBody().system).toEqual([{ type: 'text', text: 'You see well.' }])
   })
 
-  test('is answered chunk by chunk, with usage at the end', async () => {
+  test('is streamed chunk by chunk, with usage at the end', async () => {
     standin.scriptOnce({ kind: 'answer', pings: true })
     const sent = { model: 'claude-opus-5-5', messages }
     const stream = await client.chat.completions.create({
@@ -160,7 +160,7 @@ describe('a conversation with an image', () => {
 })
 
 describe('headers', () => {
-  test('carry the provider’s key alone, and the version that the request needs', async () => {
+  test('contain only the provider’s key, and the version that the request needs', async () => {
     const { response } = await client.chat.completions
       .create(
         { model: 'claude-haiku-4-5', messages: QUESTION, temperature: 0.2 },
@@ -233,7 +233,7 @@ describe('streamed parallel calls and their results', () => {
     expect(third.choices[0]?.message.content).toContain('Thanks')
   })
 
-  test('thoughts are shown where they were asked for', async () => {
+  test('reasoning is visible if it was requested', async () => {
     const sent = { model: 'claude-opus-5-5', messages: QUESTION, reasoning_effort: 'medium' as const }
     const shown = await client.chat.completions.create(sent)
     expect(shown.choices[0]?.message).toMatchObject({ reasoning_content: expect.stringContaining('Let me think') })
@@ -243,7 +243,7 @@ describe('streamed parallel calls and their results', () => {
     expect(lastBody()).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } })
   })
 
-  test('one at a time, where the client says so', async () => {
+  test('one at a time, if the client says so', async () => {
     const sent = { model: 'claude-opus-5-5', messages: [ask], tools: TOOLS, parallel_tool_calls: false }
     const answer = await client.chat.completions.create(sent)
     expect(answer.choices[0]?.message.tool_calls).toHaveLength(1)
@@ -260,7 +260,7 @@ describe('streamed parallel calls and their results', () => {
     expect(answer.choices[0]?.message.tool_calls).toMatchObject([{ function: { name: 'get_time' } }])
   })
 
-  test('a schema keeps numbers that JavaScript cannot hold', async () => {
+  test('a schema keeps numbers that JavaScript cannot represent', async () => {
     const bound = '"maximum":9223372036854775807'
     const tool = `{"type":"function","function":{"name":"f","parameters":{"properties":{"n":{${bound}}}}}}`
     const answer = await post(
@@ -273,7 +273,7 @@ describe('streamed parallel calls and their results', () => {
     expect(standin.requests[0]?.bodyText).toContain(bound)
   })
 
-  test('legacy functions are called and answered their way', async () => {
+  test('legacy functions are called and return in their form', async () => {
     const functions = [{ name: 'get_weather', parameters: { type: 'object', properties: {} } }]
     const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'get_weather!' }]
     const first = await client.chat.completions.create({ model: 'claude-opus-5-5', messages, functions })
@@ -299,7 +299,7 @@ describe('structured output', () => {
     expect(JSON.parse(answer.choices[0]?.message.content ?? '')).toEqual({ city: 'standin', day: 1 })
   })
 
-  test('is bare JSON, plain and streamed, though the model fenced it', async () => {
+  test('is bare JSON, plain and streamed, although the model fenced it', async () => {
     const content = [{ type: 'text' as const, text: '```json\n{"a": [1, 2]}\n```', citations: null }]
     standin.script({ kind: 'answer', content })
     const sent = { model: 'claude-opus-5-5', messages: QUESTION, response_format: { type: 'json_object' as const } }
@@ -310,7 +310,7 @@ describe('structured output', () => {
   })
 })
 
-describe('an answer that ends otherwise', () => {
+describe('a response that ends otherwise', () => {
   test('a refusal is one to OpenAI’s clients, plain and streamed', async () => {
     const stopDetails = { type: 'refusal' as const, category: 'cyber' as const, explanation: 'That could do harm.' }
     standin.script({ kind: 'answer', content: [], stopReason: 'refusal', stopDetails })
@@ -359,7 +359,7 @@ describe('an error before the first chunk', () => {
     }
   })
 
-  test('overload is tried again by the client itself', async () => {
+  test('the client itself retries overload', async () => {
     const overload = {
       kind: 'error',
       status: 529,
@@ -381,14 +381,14 @@ describe('an error before the first chunk', () => {
     })
   })
 
-  test('what Anthropic cannot do is a 400 that names the field, and never sent', async () => {
+  test('what Anthropic does not support is a 400 that names the field, and never sent', async () => {
     const error = client.chat.completions.create({ ...sent, n: 2 })
     await expect(error).rejects.toBeInstanceOf(OpenAI.BadRequestError)
     await expect(error).rejects.toMatchObject({ param: 'n' })
     expect(standin.counts.total).toBe(0)
   })
 
-  test('what Anthropic itself refuses is its own 400', async () => {
+  test('what Anthropic itself rejects is its own 400', async () => {
     await expect(
       client.chat.completions.create({ ...sent, tools: TOOLS, tool_choice: 'required' }),
     ).rejects.toMatchObject({ status: 400, message: expect.stringContaining('tool_choice "any" is not supported') })
@@ -398,7 +398,7 @@ describe('an error before the first chunk', () => {
     })
   })
 
-  test('other operations are refused, naming the one there is', async () => {
+  test('other endpoints are rejected, with the name of the supported one', async () => {
     const completion = client.completions.create({ model: 'claude-opus-5-5', prompt: 'x' })
     await expect(completion).rejects.toMatchObject({
       status: 404,
@@ -418,12 +418,12 @@ describe('an error before the first chunk', () => {
     [{ kind: 'answer', firstByteDelayMs: 4_000 }, 504],
     [{ kind: 'raw', status: 200, headers: { 'content-type': 'application/json' }, body: '{"type":"mess' }, 502],
     [{ kind: 'raw', status: 503, headers: { 'content-type': 'text/html' }, body: '<html>' }, 503],
-  ] as const)('%j is told with status %i', async (scenario, status) => {
+  ] as const)('%j is reported with status %i', async (scenario, status) => {
     standin.script(scenario)
     await expect(client.chat.completions.create(sent)).rejects.toMatchObject({ status })
   })
 
-  test('a slow first byte is waited for, within the limit', async () => {
+  test('waits for a slow first byte, up to the limit', async () => {
     standin.script({ kind: 'answer', firstByteDelayMs: 150 })
     expect((await client.chat.completions.create(sent)).choices).toHaveLength(1)
   })
@@ -443,7 +443,7 @@ describe('an error after the first chunk', () => {
     }
   }
 
-  test('of Anthropic’s is thrown where the stream is read, in its own words', async () => {
+  test('of Anthropic is thrown where the stream is read, with its message', async () => {
     standin.script({ kind: 'errorInStream', afterEvents: 8, type: 'overloaded_error', message: 'Overloaded' })
     const { said, error } = await readUntilError()
     expect(said).toMatch(/^Answer to/)
@@ -459,14 +459,14 @@ describe('an error after the first chunk', () => {
     [{ kind: 'cut', after: 8 }, 'broke off'],
     [{ kind: 'endEarly', after: 8 }, 'before it was whole'],
     [{ kind: 'hang', after: 8 }, 'timed out'],
-  ] as const)('%j is never taken for the end', async (scenario, message) => {
+  ] as const)('%j is never treated as the end', async (scenario, message) => {
     standin.script(scenario)
     const { said, error } = await readUntilError()
     expect(said).toMatch(/^Answer to/)
     expect(error).toMatchObject({ message: expect.stringContaining(message) })
   })
 
-  test('a client that goes away ends Anthropic’s work', async () => {
+  test('a client that disconnects ends Anthropic’s work', async () => {
     standin.script({ kind: 'answer', eventPauseMs: 50 })
     const stream = await client.chat.completions.create(sent)
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break

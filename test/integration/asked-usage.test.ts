@@ -88,7 +88,7 @@ describeEmbedded('usage in streams', backend => {
       expect(tellsUsage(answer)).toEqual([])
   })
 
-  test('one entry serves those who are told, those who are not, and test keys', async () => {
+  test('one entry serves clients that request usage, those that do not, and test keys', async () => {
     const body = question('Who is told?', { stream: true })
     const withUsage = await stream(body, { base: '/api/v1' })
     const withoutUsage = await stream(body, {})
@@ -100,7 +100,7 @@ describeEmbedded('usage in streams', backend => {
   })
 
   test.each([1, 40_000])(
-    'vendors of their own get it without the wish that they would refuse (%i times)',
+    'direct vendors get requests without the field that they would reject (%i times)',
     async times => {
       const ask = async (fields: object, model: string) => {
         const body = question('Exactly. '.repeat(times) + questions++, { model, seed: 7, ...fields })

@@ -179,11 +179,11 @@ describeBackends('an audit of planted faults', backend => {
     },
   }
 
-  test('knows a fault of each kind', () => {
+  test('covers a fault of each kind', () => {
     expect(Object.keys(FAULTS).sort()).toEqual(AUDIT_KINDS.map(({ kind }) => kind).sort())
   })
 
-  test('finds nothing before one is planted, in psql as by the command', async () => {
+  test('finds nothing before one is planted, in psql and by the command', async () => {
     expect(await audit(database)).toEqual([])
     await query(`update budget_periods set reserved = reserved + 0.001 where spent < 1`)
     const [finding] = await query<Record<string, unknown>>('select * from audit_findings')
@@ -236,7 +236,7 @@ describeBackends('an audit of planted faults', backend => {
     expect(kindsOf(await audit(database))).toContain(kind)
   })
 
-  test('a change of a plan that was noted excuses what was admitted before', async () => {
+  test('a recorded change of a plan explains what was admitted before', async () => {
     await query(`update plans set requests_per_month = 3, requests_per_minute_per_key = 3 where name = 'audited'`)
     expect(await audit(database)).toEqual([])
     await query(`insert into plans values ('small', 1, 1, 1)`)
@@ -272,7 +272,7 @@ describeBackends('an audit of planted faults', backend => {
     expect(kindsOf(await audit(database))).toContain('rate_exceeded')
   })
 
-  test('requests before a key was deactivated, or in flight then, are none of its faults', async () => {
+  test('ignores requests before a key was deactivated, or in flight then', async () => {
     await answer(recordOf({ recorded_at: new Date(Date.now() + 60_000).toISOString(), duration_ms: 90_000 }))
     await query(
       `update api_keys set deactivated_at = now(), expires_at = now() + interval '1 hour' where id = ${keyId}`,
@@ -285,7 +285,7 @@ describeBackends('an audit of planted faults', backend => {
     expect(kindsOf(await audit(database))).toEqual(['inactive_key_used'])
   })
 
-  test('what the judge costs may be spent without a record, and be a hit’s', async () => {
+  test('the judge’s cost may be spent without a record, and belong to a hit', async () => {
     const judged = recordOf({ cache_result: 'HIT-SEMANTIC', prompt_tokens: 0, completion_tokens: 0, cost_usd: 0.01 })
     await answer({ ...judged, spent: [] })
     expect(kindsOf(await audit(database))).toEqual(['hit_with_cost', 'record_not_settled'])
@@ -297,7 +297,7 @@ describeBackends('an audit of planted faults', backend => {
     expect(kindsOf(await audit(database))).toEqual(['spent_without_record'])
   })
 
-  test('an unsettled batch keeps its reservation; what is doubtful belongs to no batch', async () => {
+  test('an unsettled batch keeps its reservation; doubtful amounts belong to no batch', async () => {
     await query(
       `insert into stored_objects (project_id, id, collection, provider) values (${projectId}, 'batch_1', 'batches', 'openai')`,
     )
@@ -322,7 +322,7 @@ describeBackends('an audit of planted faults', backend => {
     expect(kindsOf(await audit(database))).toEqual(['overspent'])
   })
 
-  test('only the project that is named is looked at', async () => {
+  test('checks only the project that is named', async () => {
     await query('update budget_periods set reserved = reserved + 0.001 where spent < 1')
     await callFunction(database, 'create_project', { project: 'other', plan: 'audited' })
     expect(await query(`select from run_audit(now() - interval '1 day', now(), 'other')`)).toEqual([])
@@ -351,7 +351,7 @@ describeBackends('an audit beside requests', backend => {
   }
 
   describe('finds no violation', () => {
-    test('in hits, misses, streams, fallbacks, errors and clients that leave, within budgets of every kind', async () => {
+    test('in hits, misses, streams, fallbacks, errors and clients that disconnect, within budgets of every kind', async () => {
       const project = `a-${crypto.randomUUID()}`
       const key = await proxy.createKey({ project, type: 'project', settings: { fallbacks: 'gpt-4o' } })
       const test = await proxy.createKey({ project, type: 'test' })

@@ -51,7 +51,7 @@ describeOnce('several keys of one provider', backend => {
     return new Map(questions.map((question, at) => [question, keyOf(answers[at] as Answer)]))
   }
 
-  test('share requests, and those that begin alike take the same one', async () => {
+  test('share requests, and requests that begin alike use the same one', async () => {
     const questions = Array.from({ length: 24 }, (_, at) => `Question ${at}`)
     const first = await spread(questions)
     expect(new Set(first.values())).toEqual(new Set(KEYS))
@@ -70,7 +70,7 @@ describeOnce('several keys of one provider', backend => {
     expect(new Set(named.map(keyOf)).size).toBe(1)
   })
 
-  test.each([401, 403, 429])('one that is answered %i rests, and another answers at once', async status => {
+  test.each([401, 403, 429])('a key that gets %i is suspended, and another is used at once', async status => {
     const preferred = keyOf(await ask(proxy, key, chat('Hello', { seed: 1 })))
     upstreams.openai.scriptOnce({ kind: 'error', status })
     const instead = await ask(proxy, key, chat('Hello', { seed: 2 }))
@@ -80,7 +80,7 @@ describeOnce('several keys of one provider', backend => {
     expect(keyOf(await ask(proxy, key, chat('Hello', { seed: 3 })))).toBe(keyOf(instead))
   })
 
-  test('a 403 about the request, or one that each key is answered, is the client’s: no key rests', async () => {
+  test('a 403 about the request, or a status that each key gets, is the client’s: no key is suspended', async () => {
     const preferred = keyOf(await ask(proxy, key, chat('Hello', { seed: 1 })))
     const country = 'Country, region, or territory not supported'
     upstreams.openai.script({ kind: 'error', status: 403, message: country })
@@ -107,7 +107,7 @@ describeOnce('several keys of one provider', backend => {
   }
 
   test.each(Object.keys(BODIES).filter(path => path !== '/rerank'))(
-    'at %s: the record names those that were asked',
+    'at %s: the record names the keys that were used',
     async path => {
       const body = { ...BODIES[path], ...(path === '/messages' && { model: 'gpt-4o-mini' }) }
       upstreams.openai.scriptOnce({ kind: 'error', status: 429 })
@@ -120,7 +120,7 @@ describeOnce('several keys of one provider', backend => {
     },
   )
 
-  test('the record of a failure names those that were asked, too', async () => {
+  test('the record of a failure names the keys that were used, too', async () => {
     upstreams.openai.script({ kind: 'error', status: 401 })
     const { record } = await recordOf('/chat/completions', chat('Hello'))
     expect(record).toEqual({
@@ -136,7 +136,7 @@ describeOnce('several keys of one provider', backend => {
     expect(cut.record?.attempts).toBe(sentKeys().length)
   })
 
-  test('when all are refused, the client gets the last refusal, and further requests ask one of them', async () => {
+  test('if all are rejected, the client gets the last rejection, and later requests use one of them', async () => {
     upstreams.openai.script({ kind: 'error', status: 401 })
     expect((await ask(proxy, key, chat('Hello', { seed: 1 }))).status).toBe(401)
     expect(new Set(sentKeys())).toEqual(new Set(KEYS))
@@ -145,7 +145,7 @@ describeOnce('several keys of one provider', backend => {
     expect(sentKeys()).toHaveLength(1)
   })
 
-  test('what one has made is asked for with it, and with any once it is gone', async () => {
+  test('an object is requested with the key that created it, and with any once that key is gone', async () => {
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
     const made = await Promise.all(
       Array.from({ length: 9 }, (_, at) =>
@@ -183,7 +183,7 @@ describeOnce('several keys of one provider', backend => {
     expect(sentKeys()).not.toContain(owner)
   })
 
-  test('what was made before there were names stays with the key that had none', async () => {
+  test('objects created before keys had names stay with the unnamed key', async () => {
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
     for (const name of KEYS) await remove(name)
     await storeKey(stores, project, 'openai', 'sk-alone')
@@ -197,7 +197,7 @@ describeOnce('several keys of one provider', backend => {
     expect(sentKeys()).toEqual(Array(6).fill('alone'))
   })
 
-  test('a name or weight that does not fit is refused', async () => {
+  test('rejects an invalid name or weight', async () => {
     for (const options of [{ name: 'a b' }, { name: '' }, { name: 'a/b' }, { name: 'x', weight: 0 }]) {
       await expect(storeKey(stores, project, 'openai', 'sk-x', options)).rejects.toThrow(
         /name must be up to 63 letters/,

@@ -93,29 +93,32 @@ describeBackends('a budget that begins', backend => {
   const zone = `<x>+${begins.toISOString().slice(11, 16)}`
   const inHour = new Date(begins.getTime() + MINUTE_MS).toISOString()
 
-  test.each(['pending', 'summed', 'both'])('has the cost of its own requests since its period began: %s', async how => {
-    const records = [
-      recordOf(project, 1, { recorded_at: inHour, tags: { team: 'a' } }),
-      recordOf(project, 2, { model: 'gpt-4o', tags: { team: 'a', of: 'x' } }),
-      recordOf(project, 4, { key_id: 2, tags: { team: 'b' } }),
-      recordOf(other, 8, { tags: { team: 'a' } }),
-      recordOf(project, 16, { recorded_at: new Date(begins.getTime() - 1).toISOString(), tags: { team: 'a' } }),
-      recordOf(project, 32),
-    ]
-    for (const record of records) {
-      await write(record)
-      if (how === 'summed' || (how === 'both' && record.cost_usd < 4)) await rollUpUsage(database)
-    }
-    const day = { of: project, per: 'day', zone }
-    expect(await spent(day)).toBe(39)
-    expect(await spent({ ...day, model: 'openai/gpt-4o-mini' })).toBe(37)
-    expect(await spent({ ...day, tag: '{"team": "a"}' })).toBe(3)
-    expect(await spent({ ...day, tag: '{"team": "a"}', model: 'gpt-4o' })).toBe(2)
-    expect(await spent({ ...day, unit: 'tokens' })).toBe(44)
-    expect(await spent({ ...day, unit: 'tokens', tag: '{"team": "a"}' })).toBe(22)
-    expect(await spent({ ...day, per: 'total' })).toBe(0)
-    expect(await spent({ ...day, of: null })).toBe(47)
-  })
+  test.each(['pending', 'summed', 'both'])(
+    'includes the cost of its own requests since its period began: %s',
+    async how => {
+      const records = [
+        recordOf(project, 1, { recorded_at: inHour, tags: { team: 'a' } }),
+        recordOf(project, 2, { model: 'gpt-4o', tags: { team: 'a', of: 'x' } }),
+        recordOf(project, 4, { key_id: 2, tags: { team: 'b' } }),
+        recordOf(other, 8, { tags: { team: 'a' } }),
+        recordOf(project, 16, { recorded_at: new Date(begins.getTime() - 1).toISOString(), tags: { team: 'a' } }),
+        recordOf(project, 32),
+      ]
+      for (const record of records) {
+        await write(record)
+        if (how === 'summed' || (how === 'both' && record.cost_usd < 4)) await rollUpUsage(database)
+      }
+      const day = { of: project, per: 'day', zone }
+      expect(await spent(day)).toBe(39)
+      expect(await spent({ ...day, model: 'openai/gpt-4o-mini' })).toBe(37)
+      expect(await spent({ ...day, tag: '{"team": "a"}' })).toBe(3)
+      expect(await spent({ ...day, tag: '{"team": "a"}', model: 'gpt-4o' })).toBe(2)
+      expect(await spent({ ...day, unit: 'tokens' })).toBe(44)
+      expect(await spent({ ...day, unit: 'tokens', tag: '{"team": "a"}' })).toBe(22)
+      expect(await spent({ ...day, per: 'total' })).toBe(0)
+      expect(await spent({ ...day, of: null })).toBe(47)
+    },
+  )
 
   async function keyId(): Promise<number> {
     const [row] = await database.call<{ name: string }>(`select name from projects where id = ${project}`, [])
@@ -127,7 +130,7 @@ describeBackends('a budget that begins', backend => {
     return key?.id ?? 0
   }
 
-  test('of a key, has what requests with that key have cost', async () => {
+  test('of a key, includes the cost of requests with that key', async () => {
     const key = await keyId()
     for (const each of [key, key + 1_000]) {
       await write(recordOf(project, each === key ? 1 : 2, { key_id: each, tags: { team: 'a' } }))
@@ -141,7 +144,7 @@ describeBackends('a budget that begins', backend => {
     expect(await spent({ of: project, key, tag: '{"team": "a"}' })).toBe(5)
   })
 
-  test('has what earlier days have cost, from whichever quarter of an hour on', async () => {
+  test('includes the cost of earlier days, from whichever quarter of an hour on', async () => {
     const midnight = Math.floor(Date.now() / DAY_MS) * DAY_MS
     // One pending row every 7 hours. Partitions of usage_records are not needed: some rows belong to another month.
     const times = Array.from({ length: 14 }, (_, n) => midnight - n * 7 * HOUR_MS)
@@ -171,7 +174,7 @@ describeBackends('a budget that begins', backend => {
     }
   })
 
-  test('of a tag, has what requests have cost whose tags the sums left out', async () => {
+  test('of a tag, includes the cost of requests whose tags the sums omitted', async () => {
     const named = (n: number) => recordOf(project, 1, { tags: { request: `r${n}`, team: 'a' } })
     await write(...Array.from({ length: MOST_SETS + 20 }, (_, n) => named(n)))
     await rollUpUsage(database)
@@ -195,7 +198,7 @@ describeBackends('a budget that begins', backend => {
   })
 })
 
-describeBackends('what a budget that begins locks', backend => {
+describeBackends('locks of a budget that begins', backend => {
   const ORGANIZATION = 'model_proxy organization_budget'
   let database: Database
   let project: number
@@ -220,7 +223,7 @@ describeBackends('what a budget that begins locks', backend => {
     return [row?.locks ?? [], JSON.stringify(after) !== JSON.stringify(before)]
   }
 
-  test('is locked by what records usage, too, and by nothing where it was there already', async () => {
+  test('conflict with recording usage, and are not taken if the budget existed', async () => {
     const recorded: unknown[] = []
     const locking = {
       ...database,
@@ -246,7 +249,7 @@ describeBackends('what a budget that begins locks', backend => {
     expect(await locksOf(putting({ of: null }))).toEqual([[`${ORGANIZATION} ExclusiveLock`, sums], false])
   })
 
-  test('is locked by what creates a project, and what removes a budget', async () => {
+  test('conflict with creating a project, and with removing a budget', async () => {
     const shared = [`${ORGANIZATION} ShareLock`]
     expect(await locksOf(`select create_project('p-${crypto.randomUUID()}', 'free')`)).toEqual([shared, false])
     await put(database, { of: project })
@@ -284,7 +287,7 @@ describeReal('a budget that is set while records are written', backend => {
     ['the organization', () => null],
   ] as const
 
-  test.each(scopes)('of %s, has what a batch wrote that began before it', async (_, of) => {
+  test.each(scopes)('of %s, includes what a batch wrote that began before it', async (_, of) => {
     await write(open, project)
     const budget = put(database, { of: of() })
     await isWaitedFor()
@@ -292,7 +295,7 @@ describeReal('a budget that is set while records are written', backend => {
     expect(await spentOf(database, await budget)).toBe(5)
   })
 
-  test.each(scopes)('of %s, has what a batch writes that began after it', async (_, of) => {
+  test.each(scopes)('of %s, includes what a batch writes that began after it', async (_, of) => {
     const budget = await put(open, { of: of() })
     const written = write(database, project)
     await isWaitedFor()
@@ -301,7 +304,7 @@ describeReal('a budget that is set while records are written', backend => {
     expect(await spentOf(database, budget)).toBe(5)
   })
 
-  test('has what a response is found to have used meanwhile', async () => {
+  test('includes usage of a response that is reported meanwhile', async () => {
     const record = { ...recordOf(project, 5), cost_estimated: 'client_left' } as const
     await recordUsage(database, [record], crypto.randomUUID())
     const at = record.recorded_at
@@ -313,7 +316,7 @@ describeReal('a budget that is set while records are written', backend => {
     expect(await spentOf(database, await budget)).toBe(2)
   })
 
-  test('keeps no record of another project waiting', async () => {
+  test('delays no record of another project', async () => {
     await put(open, { of: project })
     await write(database, other)
     // The other project's record stays pending while the transaction is open. Otherwise the budget would be missing its amount.
@@ -332,7 +335,7 @@ describeReal('a budget that is set while records are written', backend => {
     expect(await spentOf(database, budget)).toBe(5)
   })
 
-  test('of the organization, is known to a project that is created meanwhile', async () => {
+  test('of the organization, applies to a project that is created meanwhile', async () => {
     await put(open, { of: null })
     const created = addProject(database)
     await isWaitedFor()
@@ -341,7 +344,7 @@ describeReal('a budget that is set while records are written', backend => {
     expect(rows).toEqual([{ has_budgets: true }])
   })
 
-  test('that is removed meanwhile leaves another that is set reserved for', async () => {
+  test('that is removed meanwhile leaves reservations for another that is set', async () => {
     const [{ name = '' } = {}] = await database.call<{ name: string }>(
       `select name from projects where id = ${project}`,
       [],

@@ -44,7 +44,7 @@ describe('a benchmark', () => {
   const named = (rows: readonly { target: string; connections: number }[]) =>
     rows.map(({ target, connections }) => `${target} ${connections}`)
 
-  test('a target that fails is left out, and what was measured of it and of the others is kept', async () => {
+  test('omits a target that fails, and keeps its results so far and those of the others', async () => {
     let turns = 0
     const scenario = { ...SCENARIO, bodies: () => [`{"turn":${++turns}}`] }
     // The warm-up and two rounds at two connections. Every third turn is the second target's.
@@ -60,7 +60,7 @@ describe('a benchmark', () => {
     expect(rows.every(({ floors }) => floors !== null)).toBe(true)
   })
 
-  test('a target that fails at once leaves the others', async () => {
+  test('continues without a target that fails at once', async () => {
     const { rows, failures } = await measure(
       ['case', SCENARIO],
       [serve('failing', () => 503), serve('steady', () => 200)],
@@ -71,7 +71,7 @@ describe('a benchmark', () => {
     expect(failures.map(({ target }) => target)).toEqual(['failing'])
   })
 
-  test('a scenario that runs out of prompts ends, and what was measured is kept', async () => {
+  test('ends a scenario that runs out of prompts, and keeps its results', async () => {
     let left = 6
     const bodies = () => {
       if (left-- === 0) throw new OutOfPrompts('every prompt has been sent')
@@ -133,20 +133,23 @@ describeReal('a benchmark that is killed', backend => {
       .stdout.toString()
       .startsWith('Z')
 
-  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('%s: ends its children, and keeps its results', async signal => {
-    const { bench, readResults } = await startBench()
-    const family = findFamily(bench.pid)
-    expect(family.length).toBeGreaterThan(3)
-    const [name = ''] = family.flatMap(databaseOf)
-    expect(await isThere(name)).toBe(true)
-    bench.kill(signal)
-    await bench.exited
-    await waitUntil('the child processes have ended', () => areGone(family))
-    // A benchmark that ends by SIGKILL cannot drop its database.
-    expect(await isThere(name)).toBe(signal === 'SIGKILL')
-    await runAsAdmin(adminUrl, `drop database if exists ${name} with (force)`)
-    const { rows, failures } = await readResults()
-    expect(rows.map(({ target }: { target: string }) => target)).toEqual(['echo', 'now'])
-    expect(failures).toEqual([expect.objectContaining({ scenario: 'start', target: 'gone' })])
-  })
+  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+    '%s: ends its child processes, and keeps its results',
+    async signal => {
+      const { bench, readResults } = await startBench()
+      const family = findFamily(bench.pid)
+      expect(family.length).toBeGreaterThan(3)
+      const [name = ''] = family.flatMap(databaseOf)
+      expect(await isThere(name)).toBe(true)
+      bench.kill(signal)
+      await bench.exited
+      await waitUntil('the child processes have ended', () => areGone(family))
+      // A benchmark that ends by SIGKILL cannot drop its database.
+      expect(await isThere(name)).toBe(signal === 'SIGKILL')
+      await runAsAdmin(adminUrl, `drop database if exists ${name} with (force)`)
+      const { rows, failures } = await readResults()
+      expect(rows.map(({ target }: { target: string }) => target)).toEqual(['echo', 'now'])
+      expect(failures).toEqual([expect.objectContaining({ scenario: 'start', target: 'gone' })])
+    },
+  )
 })

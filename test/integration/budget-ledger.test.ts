@@ -90,7 +90,7 @@ describeBackends('the ledger of budgets', backend => {
       `select payload from events where project_id = ${projectId} and kind = 'budget.threshold' order by raised_at`,
     )
 
-  test('an alert is changed and removed by its project alone', async () => {
+  test('an alert is changed and removed only by its project', async () => {
     const other = await addProject()
     const alert = await setAlert(5)
     await setAlert(7, { of: other.project })
@@ -106,7 +106,7 @@ describeBackends('the ledger of budgets', backend => {
     expect(await query(`select from project_spend_alerts where _project_id = ${other.projectId}`)).toHaveLength(1)
   })
 
-  test('a budget is removed by its project alone', async () => {
+  test('a budget is removed only by its project', async () => {
     const other = await addProject()
     const budget = await setBudget(5)
     for (const of of [`'${other.project}'`, 'null'])
@@ -115,7 +115,7 @@ describeBackends('the ledger of budgets', backend => {
     expect(await query(`select from project_budgets where _project_id = ${other.projectId}`)).toEqual([])
   })
 
-  test('a threshold and an alert are told once in each period', async () => {
+  test('a threshold and an alert raise one event in each period', async () => {
     await setBudget(1, { per: 'day' })
     const today = new Date()
     for (const at of [new Date(today.getTime() - DAY_MS), today, today]) await settle([spending(0.45)], at)
@@ -127,7 +127,7 @@ describeBackends('the ledger of budgets', backend => {
     expect((await events()).map(({ payload }) => payload.spend_alert_id !== undefined)).toEqual([false, false, true])
   })
 
-  test('an alert says nothing of a period that was over before it was there', async () => {
+  test('an alert raises none for a period that ended before it existed', async () => {
     await setBudget(1, { per: 'day' })
     await settle([spending(0.5)], new Date(Date.now() - DAY_MS))
     await setBudget(0.3, { per: 'day' })
@@ -171,7 +171,7 @@ describeBackends('the ledger of budgets', backend => {
     expect(await commitOf(0.9, 'other')).not.toBe('off')
   })
 
-  describe('what others have reserved', () => {
+  describe('amounts reserved by others', () => {
     const PATIENCE_MS = 60_000
     const STAYS = new AbortController().signal
     const reserved = { status: 429, code: 'budget_reserved' }
@@ -186,7 +186,7 @@ describeBackends('the ledger of budgets', backend => {
       return key?.id ?? 0
     }
 
-    test('is not spent: what fits beside what is spent may be tried again, and what does not is refused for good', async () => {
+    test('are not spent: a request that fits beside what is spent may be tried again, others are rejected at once', async () => {
       await setBudget(1)
       await settle([spending(0.2)])
       await budgets.reserve(spending(0.5))
@@ -203,7 +203,7 @@ describeBackends('the ledger of budgets', backend => {
       )
     })
 
-    test('is waited for until it is released, by those whose clients stay', async () => {
+    test('are awaited until they are released, while their clients stay', async () => {
       const budget = await setBudget(1)
       const patient = createBudgets(database, undefined, { maxWaitMs: PATIENCE_MS })
       const first = spending(0.6)
@@ -219,7 +219,7 @@ describeBackends('the ledger of budgets', backend => {
       expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0.5, held: 1 })
     })
 
-    test('is waited for until its request fails', async () => {
+    test('are awaited until their request fails', async () => {
       await setBudget(1)
       const patient = createBudgets(database, undefined, { maxWaitMs: PATIENCE_MS })
       const account = {
@@ -238,7 +238,7 @@ describeBackends('the ledger of budgets', backend => {
       expect(await second).toBeCloseTo(0.4, 9)
     })
 
-    test('is waited for until it is settled by a record', async () => {
+    test('are awaited until a record settles them', async () => {
       await setBudget(1)
       const patient = createBudgets(database, undefined, { maxWaitMs: PATIENCE_MS })
       const first = spending(0.6)
@@ -254,7 +254,7 @@ describeBackends('the ledger of budgets', backend => {
       expect(await second).toBeCloseTo(0.3, 9)
     })
 
-    test('is refused when nobody has released it in time', async () => {
+    test('lead to a rejection if nobody has released them in time', async () => {
       vi.useRealTimers()
       await setBudget(1)
       const hasty = createBudgets(database, undefined, { maxWaitMs: 20 })
@@ -266,7 +266,7 @@ describeBackends('the ledger of budgets', backend => {
       ['a batch', `expires_at = 'infinity'`],
       ['a process that has ended', `expires_at = now() - interval '1 second'`],
       ['a request whose cost is in doubt', `doubtful_at = now(), expires_at = now() + interval '1 hour'`],
-    ])('is not waited for where it is of %s', async (_, change) => {
+    ])('are not awaited if they belong to %s', async (_, change) => {
       await setBudget(1)
       const patient = createBudgets(database, undefined, { maxWaitMs: PATIENCE_MS })
       await patient.reserve(spending(0.6))
@@ -276,7 +276,7 @@ describeBackends('the ledger of budgets', backend => {
       await expect(patient.reserve(spending(0.5), STAYS)).rejects.toMatchObject(refused)
     })
 
-    test('by one key is a share of what is not spent, while there are other keys', async () => {
+    test('by one key are limited to a share of the rest, while there are other keys', async () => {
       const other = await addKey('other')
       await query(`select set_setting('${project}', 'budget_key_share', '50')`)
       await setBudget(1)
@@ -292,7 +292,7 @@ describeBackends('the ledger of budgets', backend => {
       await budgets.reserve(spending(0.3, { key_id: other }))
     })
 
-    test('by one key may be all where it is one request, or in the key’s own budget, or there is no other key, or no share', async () => {
+    test('by one key may be all for a single request, in the key’s own budget, without another key, or without a share', async () => {
       // Keys of other projects do not count.
       await addProject()
       const other = await addKey('other')
@@ -328,7 +328,7 @@ describeBackends('the ledger of budgets', backend => {
       await budgets.reserve(third)
     })
 
-    test('by one key in its own budget, or in the organization’s, is not limited by the share', async () => {
+    test('by one key in its own budget, or in the organization’s, are not limited by the share', async () => {
       await addKey('other')
       await query(`select set_setting('${project}', 'budget_key_share', '10')`)
       await setBudget(1, { more: `, of_key => ${keyId}` })
@@ -336,7 +336,7 @@ describeBackends('the ledger of budgets', backend => {
       for (let n = 0; n < 3; n++) await budgets.reserve(spending(0.3))
     })
 
-    describe('by one project of the organization’s budget', () => {
+    describe('amounts reserved by one project in the organization’s budget', () => {
       let other: Awaited<ReturnType<typeof addProject>>
       let ofOther: { project_id: number; key_id: number }
       let budget: number
@@ -347,7 +347,7 @@ describeBackends('the ledger of budgets', backend => {
         budget = row?.id ?? 0
       })
 
-      test('is a share of what is not spent, over all of its keys, whatever its setting says', async () => {
+      test('are limited to a share of the rest, over all of its keys, whatever its setting', async () => {
         const second = await addKey('second')
         await query(`select set_setting('${project}', 'budget_key_share', '100')`)
         await settle([spending(0.2)])
@@ -363,7 +363,7 @@ describeBackends('the ledger of budgets', backend => {
         await budgets.reserve(spending(0.06, ofOther))
       })
 
-      test('limits neither its first request nor what it spends', async () => {
+      test('limit neither its first request nor what it spends', async () => {
         const single = spending(0.95)
         await budgets.reserve(single)
         await releaseSpending(database, [single.id])
@@ -375,7 +375,7 @@ describeBackends('the ledger of budgets', backend => {
         expect(await standOf(budget)).toEqual({ spent: 1, reserved: 0, held: 0 })
       })
 
-      test('counts what is in doubt, so that others go on, until it is settled', async () => {
+      test('include doubtful amounts, so that others continue, until they are settled', async () => {
         const doubtful = Array.from({ length: 4 }, () => spending(0.2))
         for (const ask of doubtful) await budgets.reserve(ask)
         const unknown = doubtful.map(ask => ({ ...ask, usd: 0, tokens: 0, doubtful_usd: 0.2, doubtful_tokens: 0 }))
@@ -387,7 +387,7 @@ describeBackends('the ledger of budgets', backend => {
         await budgets.reserve(spending(0.1))
       })
 
-      test('is not limited while no other project has a key that can spend', async () => {
+      test('are not limited while no other project has a key that can spend', async () => {
         const [first, second] = [spending(0.5), spending(0.4)]
         await budgets.reserve(first)
         const otherKey = `update api_keys set deactivated_at = now() where id = ${other.keyId}`
@@ -401,7 +401,7 @@ describeBackends('the ledger of budgets', backend => {
         }
       })
 
-      test('is not exceeded by requests of several processes at once', async () => {
+      test('are not exceeded by simultaneous requests of several processes', async () => {
         const processes = Array.from({ length: 4 }, () => createBudgets(database))
         const reserving = processes.flatMap(each =>
           [...Array(5).fill({}), ofOther].map(more => each.reserve(spending(0.05, more)).then(() => more)),
@@ -414,7 +414,7 @@ describeBackends('the ledger of budgets', backend => {
       })
     })
 
-    test('by a key’s batches, and by its requests in doubt, counts in its share, and is not waited for', async () => {
+    test('by a key’s batches and doubtful requests count in its share, and are not awaited', async () => {
       await addKey('other')
       await query(`select set_setting('${project}', 'budget_key_share', '50')`)
       await setBudget(1)
@@ -439,7 +439,7 @@ describeBackends('the ledger of budgets', backend => {
     expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
   })
 
-  test('what is reserved is in every budget that applies, or in none', async () => {
+  test('a reservation is in every budget that applies, or in none', async () => {
     const other = await addProject()
     const [wide, narrow, ofModel, ofOther] = [
       await setBudget(1),
@@ -458,7 +458,7 @@ describeBackends('the ledger of budgets', backend => {
     ['all that was reserved', 100, 0.19],
     ['a part of it', 0.05, 0.05],
     ['nothing', 0, 0],
-  ])('what is doubtful stays reserved: %s', async (_, doubtful_usd, reserved) => {
+  ])('doubtful amounts stay reserved: %s', async (_, doubtful_usd, reserved) => {
     const budget = await setBudget(1)
     const ofModel = await setBudget(1, { more: `, of_model => '${MODEL}'` })
     const ask = spending(0.2)
@@ -506,7 +506,7 @@ describeBackends('the ledger of budgets', backend => {
       return row
     }
 
-    test('costs that, in its record, in sums and in budgets, and nothing of it stays reserved', async () => {
+    test('costs that amount, in its record, in sums and in budgets, and nothing of it stays reserved', async () => {
       const budget = await setBudget(1)
       await record()
       expect(await standOf(budget)).toEqual({ spent: 0.01, reserved: 0.19, held: 1 })
@@ -524,7 +524,7 @@ describeBackends('the ledger of budgets', backend => {
       expect(await standOf(budget)).toEqual({ spent: 0.05, reserved: 0, held: 0 })
     })
 
-    test('keeps its tokens where only its cost is given, and another that has its id stays doubtful', async () => {
+    test('keeps its tokens if only its cost is given, and another with its id stays doubtful', async () => {
       const budget = await setBudget(1)
       await record()
       await query(
@@ -541,7 +541,7 @@ describeBackends('the ledger of budgets', backend => {
       expect(await standOf(budget)).toEqual({ spent: 0.02, reserved: 0, held: 0 })
     })
 
-    test('is refused a cost that is negative, and is none of another project or id', async () => {
+    test('rejects a negative cost, and another project or id', async () => {
       const budget = await setBudget(1)
       await record()
       for (const cost of ['-1', 'null', '100001'])
@@ -554,7 +554,7 @@ describeBackends('the ledger of budgets', backend => {
     })
   })
 
-  test('a request that is over on another day is paid from the day that it reserved on', async () => {
+  test('a request that ends on another day is charged to the day on which it reserved', async () => {
     const budget = await setBudget(1, { per: 'day' })
     const ask = spending(0.2)
     await budgets.reserve(ask)
@@ -564,7 +564,7 @@ describeBackends('the ledger of budgets', backend => {
     ).toEqual([{ spent: 0.15, reserved: 0 }])
   })
 
-  test('what reserved on two days is paid from the first', async () => {
+  test('a request that reserved on two days is charged to the first', async () => {
     const budget = await setBudget(1, { per: 'day' })
     const ask = spending(0.2)
     await budgets.reserve(ask)
@@ -583,7 +583,7 @@ describeBackends('the ledger of budgets', backend => {
     ])
   })
 
-  test('an enforced budget stays so when an alert comes and goes, and none is left when both are gone', async () => {
+  test('an enforced budget stays enforced when an alert is added and removed, and none is left when both are gone', async () => {
     await setBudget(1)
     const alert = await setAlert(0.5)
     await expect(budgets.reserve(spending(1.1))).rejects.toMatchObject({ code: 'insufficient_quota' })
@@ -604,7 +604,7 @@ describeBackends('the ledger of budgets', backend => {
     expect((await events()).map(({ payload }) => payload.spend_alert_id)).toEqual([`spend_alert_${alert}`])
   })
 
-  test('a budget of the organization concerns every project, and leaves those that have one of their own', async () => {
+  test('a budget of the organization applies to every project, and leaves their own budgets', async () => {
     const other = await addProject()
     const own = await setBudget(1)
     await query(`select set_budget(null, 'usd', 0.1, 'month')`)
@@ -618,7 +618,7 @@ describeBackends('the ledger of budgets', backend => {
     expect([await hasBudgets(), await hasBudgets(other.projectId)]).toEqual([false, false])
   })
 
-  test('what is set for an alert alone leaves what limits, and its amount', async () => {
+  test('setting an alert leaves the limit, and its amount', async () => {
     const budget = await setBudget(1)
     await query(`select upsert_budget(${projectId}, 'usd', 9, 'month', null, null, null, 'UTC', false)`)
     expect(await query(`select id::integer, amount::float8, enforced from budgets`)).toEqual([
@@ -626,12 +626,12 @@ describeBackends('the ledger of budgets', backend => {
     ])
   })
 
-  test('a budget of a key is of one of the project’s own', async () => {
+  test('a budget of a key belongs to a key of the project', async () => {
     const other = await addProject()
     await expect(setBudget(1, { more: `, of_key => ${other.keyId}` })).rejects.toThrow('has no such key')
   })
 
-  test('the judge is charged in no budget of a key or a tag, in none where one has too little left, and given back', async () => {
+  test('the judge is charged to no budget of a key or a tag, to none with too little left, and refunded', async () => {
     const [all, ofKey, ofTag] = [
       await setBudget(0.5),
       await setBudget(0.5, { more: `, of_key => ${keyId}` }),
@@ -654,7 +654,7 @@ describeBackends('the ledger of budgets', backend => {
     expect([await charge(0.01), await charge(-0.02)]).toEqual([false, true])
   })
 
-  test('what is held for a batch is held until the batch is over', async () => {
+  test('a batch’s reservation is held until the batch has ended', async () => {
     const budget = await setBudget(1)
     const ask = spending(0.2)
     await budgets.reserve(ask)
@@ -674,7 +674,7 @@ describeBackends('the ledger of budgets', backend => {
     expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
   })
 
-  test('what is under way is renewed each minute, and nothing else', async () => {
+  test('renews reservations of requests in flight each minute, and nothing else', async () => {
     const renewed: unknown[] = []
     const renewing: Promise<unknown>[] = []
     const noting: Database = {
@@ -713,7 +713,7 @@ describeBackends('the ledger of budgets', backend => {
     await callFunction(database, 'renew_reservations', { ids: [] })
   })
 
-  test('what could not be released is released when the database is there again', async () => {
+  test('releases what could not be released when the database is available again', async () => {
     const budget = await setBudget(1)
     let failures = 2
     const failing: Database = {
@@ -731,7 +731,7 @@ describeBackends('the ledger of budgets', backend => {
     expect([failures, await standOf(budget)]).toEqual([-1, { spent: 0, reserved: 0, held: 0 }])
   })
 
-  test('only what has expired becomes doubtful, once', async () => {
+  test('only an expired reservation becomes doubtful, once', async () => {
     const budget = await setBudget(1)
     const [gone, lives] = [spending(0.2), spending(0.1)]
     for (const ask of [gone, lives]) await budgets.reserve(ask)
@@ -746,7 +746,7 @@ describeBackends('the ledger of budgets', backend => {
     expect(doubtful).toEqual([{ id: gone.id }])
   })
 
-  describe('of a request', () => {
+  describe('spending of a request', () => {
     const TOKENS = 100
     let tokenWindows: ReturnType<typeof createTokenRateLimiter>
     let account: ResolvedKey
@@ -757,7 +757,7 @@ describeBackends('the ledger of budgets', backend => {
     const open = () => new RequestSpending({ budgets, tokenWindows }, account, 'r')
     const left = () => tokenWindows.remaining({ project_id: projectId, key_id: keyId, tokens_per_minute: TOKENS })
 
-    test('that is over before what it asked for is reserved, neither money nor tokens are kept', async () => {
+    test('that ends before its reservation is granted keeps neither money nor tokens', async () => {
       const budget = await setBudget(1)
       const request = open()
       const reserving = request.reserve(MODEL, { usd: 0.2, tokens: 30 })
@@ -767,7 +767,7 @@ describeBackends('the ledger of budgets', backend => {
       expect([await standOf(budget), await left()]).toEqual([{ spent: 0, reserved: 0, held: 0 }, TOKENS])
     })
 
-    test('that ends twice, tokens are given back once', async () => {
+    test('that ends twice refunds tokens once', async () => {
       await setBudget(1)
       const [one, other] = [open(), open()]
       for (const each of [one, other]) await each.reserve(MODEL, { usd: 0.1, tokens: 30 })
@@ -776,7 +776,7 @@ describeBackends('the ledger of budgets', backend => {
       expect(await left()).toBe(TOKENS - 30)
     })
 
-    test('what was reserved before the cache was asked is not reserved again for the same model, and is for another', async () => {
+    test('reserved before the cache lookup is not reserved again for the same model, but for another', async () => {
       const budget = await setBudget(1)
       const request = open()
       await request.reserveAhead(MODEL, { usd: 0.2, tokens: 30 })
@@ -790,7 +790,7 @@ describeBackends('the ledger of budgets', backend => {
       expect([await standOf(budget), await left()]).toEqual([{ spent: 0, reserved: 0, held: 0 }, TOKENS])
     })
 
-    test('what is left to a later record is not released with its request', async () => {
+    test('left to a later record is not released with its request', async () => {
       const budget = await setBudget(1)
       const closed: string[] = []
       const closing = { ...budgets, stopRenewing: (id: string) => void closed.push(id) }
@@ -805,7 +805,7 @@ describeBackends('the ledger of budgets', backend => {
       expect(later.settle(2)).toBe(id)
     })
 
-    test('a miss keeps the tokens that it used, even more than were taken, and a hit none', async () => {
+    test('a miss keeps the tokens that it used, even more than were reserved, and a hit none', async () => {
       for (const [cacheResult, taken, kept] of [
         ['MISS', 30, 25],
         ['MISS', 10, 25],

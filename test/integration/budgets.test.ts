@@ -87,7 +87,7 @@ describeBackends('budgets', backend => {
     return row?.usd ?? 0
   }
 
-  test('what a request cost is spent, and the rest of what was reserved is free again', async () => {
+  test('a request’s cost is spent, and the rest of its reservation is released', async () => {
     const budget = await setBudget(0.01)
     const { status, headers } = await ask(proxy, key, plain('One?'))
     expect(status).toBe(200)
@@ -100,7 +100,7 @@ describeBackends('budgets', backend => {
     expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
   })
 
-  test('of many at once, only as many are asked as the budget pays for; then hits go on', async () => {
+  test('of many simultaneous requests, sends only as many as the budget covers; then hits continue', async () => {
     const others = await start(proxy.stores, { reservationWaitMs: 250 })
     try {
       await ask(impatient, key, plain('Known?'))
@@ -137,7 +137,7 @@ describeBackends('budgets', backend => {
   })
 
   test.each([false, true])(
-    'a request waits for what another has reserved, and is answered; streamed: %s',
+    'a request waits for what another has reserved, and is served; streamed: %s',
     async stream => {
       const most = mostUsd({ ...plain('Number 1?'), stream })
       const budget = await setBudget(most * 1.5)
@@ -154,7 +154,7 @@ describeBackends('budgets', backend => {
     },
   )
 
-  test('a client that leaves while it waits for what another has reserved is neither answered nor charged', async () => {
+  test('a client that disconnects while it waits for a reservation is neither served nor charged', async () => {
     const budget = await setBudget(mostUsd(plain('Number 1?')) * 1.5)
     const answering = Promise.withResolvers<void>()
     upstreams.openai.script(async () => {
@@ -177,7 +177,7 @@ describeBackends('budgets', backend => {
     expect(await standOf(budget)).toEqual({ spent: await recordedUsd(), reserved: 0, held: 0 })
   })
 
-  test('a batch reserves what its lines may cost at half price until it is over; one that is too dear is not begun', async () => {
+  test('a batch reserves what its lines may cost at half price until it ends; one that is too expensive is not started', async () => {
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
     const bodies = [plain('One?'), plain('Two?')]
     const lines = bodies.map((body, n) =>
@@ -219,7 +219,7 @@ describeBackends('budgets', backend => {
     expect(ofTag[0]?.usd).toBeCloseTo(await recordedUsd(), 9)
   })
 
-  test('that most of it, and all of it, is spent is told once each', async () => {
+  test('a mostly spent and a fully spent budget raise one event each', async () => {
     await ask(proxy, key, plain('One?'))
     const usd = await recordedUsd()
     await proxy.query(`select set_setting('${project}', 'cache_mode', 'off')`)
@@ -236,7 +236,7 @@ describeBackends('budgets', backend => {
     expect(events).toEqual([{ percent: '80' }])
   })
 
-  test('an alert is told once when a month has cost its amount, limits nothing, and is told again for another', async () => {
+  test('an alert raises one event when a month has cost its amount, limits nothing, and raises another for another amount', async () => {
     const alert = async (amount: number, id = 'null') => {
       const [row] = await proxy.query<{ id: string }>(
         `select set_spend_alert('${project}', ${amount}, '{ops@example.org}', 'Money', ${id})::text as id`,
@@ -271,7 +271,7 @@ describeBackends('budgets', backend => {
     expect(await readEvents()).toMatchObject([event, { ...event, limit: 2e-9 }])
   })
 
-  test('a budget of the organization holds for what all projects spend together, and its alert reaches those that listen', async () => {
+  test('a budget of the organization applies to the total of all projects, and its alert reaches their webhooks', async () => {
     const other = `b-${crypto.randomUUID()}`
     const otherKey = await proxy.createKey({ project: other, type: 'project' })
     await storeKey(proxy.stores, other, 'openai', 'sk-own')
@@ -299,7 +299,7 @@ describeBackends('budgets', backend => {
     }
   })
 
-  test('a project may refuse hits, too', async () => {
+  test('a project may reject hits, too', async () => {
     await ask(proxy, key, plain('Known?'))
     await proxy.settle()
     await proxy.query(`select set_setting('${project}', 'when_exhausted', 'refuse')`)
@@ -341,7 +341,7 @@ describeBackends('budgets', backend => {
     ...Object.keys(PASS_THROUGH_OPERATIONS).map(operation => `/${operation}`),
   ].filter(path => !(path in DOORS) && path !== '/moderations')
 
-  test.each(draw(OTHER_DOORS))('nothing passes %s without money, or without a price', async path => {
+  test.each(draw(OTHER_DOORS))('no request passes %s without money, or without a price', async path => {
     await setBudget(0)
     const models = { '/images/edits': 'gpt-image-1', '/images/variations': 'dall-e-2', '/rerank': 'cohere/rerank-v3.5' }
     const model = models[path as keyof typeof models] ?? 'whisper-1'
@@ -352,7 +352,7 @@ describeBackends('budgets', backend => {
     expect(calls).toEqual([])
   })
 
-  test.each(draw(Object.entries(DOORS)))('nothing passes %s without money', async (path, body) => {
+  test.each(draw(Object.entries(DOORS)))('no request passes %s without money', async (path, body) => {
     await setBudget(0)
     const { status, json } = await readAnswer(await post(proxy, key, path, body))
     expect([status, json.error.code ?? json.error.type]).toEqual([
@@ -371,13 +371,13 @@ describeBackends('budgets', backend => {
   test.each([
     ['/chat/completions', { ...question('Once?', { model: MODEL }), max_output_tokens: 1 }],
     ['/responses', { model: MODEL, input: 'Once', max_tokens: 1, max_completion_tokens: 1 }],
-  ])('what limits answers elsewhere limits none at %s', async (path, body) => {
+  ])('a limit of the response in the format of another endpoint is none at %s', async (path, body) => {
     // A thousand tokens cost this much, and the model may write 16,384.
     await setBudget(0.0006)
     expect((await post(proxy, key, path, body)).status).toBe(429)
   })
 
-  test('what is free passes, and what has no price is refused', async () => {
+  test('free requests pass, and those without a price are rejected', async () => {
     const unpriced = { ...question('Once?', { model: 'acme/unheard-of' }), max_tokens: 5 }
     expect((await ask(proxy, key, unpriced)).status).toBe(200)
     await ask(proxy, key, plain('What costs?'))
@@ -392,7 +392,7 @@ describeBackends('budgets', backend => {
     expect((await ask(proxy, testKey, plain('Once?'))).status).toBe(200)
   })
 
-  test('a budget of a key, a model or a tag concerns its requests alone, and is named', async () => {
+  test('a budget of a key, a model or a tag applies to its requests alone, and is named', async () => {
     const other = await proxy.createKey({ project, type: 'project' })
     await setBudget(0, { more: `, of_key => find_key('${key}')`, per: 'day' })
     await setBudget(0, { more: `, of_model => 'gpt-4o'`, per: 'total' })
@@ -419,7 +419,7 @@ describeBackends('budgets', backend => {
       ['anthropic/claude-sonnet-4.5', 'fast'],
     ],
     ['gpt-4o-2024-05-13', ['gpt-4o-2024-05-13'], ['gpt-4o', 'fast']],
-  ])('a budget of %s holds by whatever name the model is asked', async (budgeted, held, free) => {
+  ])('a budget of %s applies whatever name of the model is requested', async (budgeted, held, free) => {
     await proxy.query(`select set_setting('${project}', 'aliases', 'fast=gpt-4o-mini|gpt-4o')`)
     await setBudget(0, { more: `, of_model => '${budgeted}'` })
     for (const model of [...held, ...free]) {
@@ -433,7 +433,7 @@ describeBackends('budgets', backend => {
     })
   })
 
-  test('what a fallback costs is paid from its own model’s budget', async () => {
+  test('a fallback’s cost is charged to its own model’s budget', async () => {
     await proxy.query(`select set_setting('${project}', 'fallbacks', 'gpt-4o')`)
     const [wanted, fallback] = [
       await setBudget(1, { more: `, of_model => '${MODEL}'` }),
@@ -447,7 +447,7 @@ describeBackends('budgets', backend => {
     expect(await standOf(fallback)).toEqual({ spent, reserved: 0, held: 0 })
   })
 
-  test('what no request can have has no budget', async () => {
+  test('a budget for what no request can have is rejected', async () => {
     await proxy.query(`select set_setting('${project}', 'aliases', 'fast=gpt-4o-mini|gpt-4o')`)
     for (const [more, message] of [
       [
@@ -474,7 +474,7 @@ describeBackends('budgets', backend => {
     return mayAnswer
   }
 
-  test('a budget that is set, or set anew, while a request is under way has that request’s cost', async () => {
+  test('a budget that is set, or set again, while a request is in flight includes that request’s cost', async () => {
     const before = await setBudget(5, { per: 'week' })
     await setBudget(5)
     const mayAnswer = answerLater()
@@ -493,7 +493,7 @@ describeBackends('budgets', backend => {
     for (const budget of [before, total, month]) expect(await standOf(budget)).toEqual({ spent, reserved: 0, held: 0 })
   })
 
-  test('the first budget, and the first alert, have the cost of requests that were under way before there was any', async () => {
+  test('the first budget, and the first alert, include the cost of requests that were already in flight', async () => {
     const mayAnswer = answerLater()
     const responding = ask(proxy, key, plain('Under way?'))
     await waitUntil('the request reaches the provider', () => upstreams.openai.requests.length === 1)
@@ -517,7 +517,7 @@ describeBackends('budgets', backend => {
     expect(events).toEqual([{ is_alert: true }])
   })
 
-  test('a request for more tokens than any number holds is refused, and none that is asked with it', async () => {
+  test('a request for more tokens than any number can hold is rejected, and no call is made with it', async () => {
     await setBudget(1)
     const beyond = [1e15, 1e21, 1e300].map(many => ({ ...plain(`For ${many}?`), max_tokens: many }))
     const usual = Array.from({ length: 12 }, (_, n) => plain(`Beside it, number ${n}?`))
@@ -525,7 +525,7 @@ describeBackends('budgets', backend => {
     expect(answers.map(({ status }) => status)).toEqual([...beyond.map(() => 429), ...usual.map(() => 200)])
   })
 
-  test('what a provider says that cannot be is not believed, and the request is recorded', async () => {
+  test('an impossible usage report is not trusted, and the request is recorded', async () => {
     const budget = await setBudget(1)
     const usages = [{ cost: 1e30 }, { cost: -1 }, { cost: 'much' }, { prompt_tokens: -1e30, completion_tokens: 1.5 }]
     for (const [n, usage] of usages.entries()) {
@@ -548,7 +548,7 @@ describeBackends('budgets', backend => {
     expect(refused.error.message).toContain('2000 tokens in total for this project')
   })
 
-  test('a failure releases what was reserved; a stream that breaks off costs what came', async () => {
+  test('a failure releases its reservation; a stream that breaks off costs what arrived', async () => {
     const budget = await setBudget(0.01)
     upstreams.openai.scriptOnce({ kind: 'error', status: 400 })
     expect((await ask(proxy, key, plain('One?'))).status).toBe(400)
@@ -568,7 +568,7 @@ describeBackends('budgets', backend => {
     expect((await standOf(budget))?.spent).toBeCloseTo(await recordedUsd(), 9)
   })
 
-  test('a client that leaves while it is reserved for leaves nothing reserved once its answer is read', async () => {
+  test('a client that disconnects during its reservation leaves nothing reserved once its response is read', async () => {
     const budget = await setBudget(0.01)
     upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 500 })
     const leaving = new AbortController()
@@ -582,7 +582,7 @@ describeBackends('budgets', backend => {
     expect(await standOf(budget)).toMatchObject({ spent: await recordedUsd(), reserved: 0 })
   })
 
-  test('the budget of a period that is under way begins with what the period has cost', async () => {
+  test('a budget of the current period begins with what the period has cost', async () => {
     await ask(proxy, key, plain('Before?'))
     const usd = await recordedUsd()
     expect(await standOf(await setBudget(1))).toMatchObject({ spent: usd })
@@ -590,7 +590,7 @@ describeBackends('budgets', backend => {
     expect(await standOf(await setBudget(1, { per: 'total' }))).toMatchObject({ spent: 0 })
   })
 
-  test('a scrape tells what is left of each budget in dollars, and of all else when the database does not answer', async () => {
+  test('a scrape reports what is left of each budget in dollars, and everything else if the database does not respond', async () => {
     const budget = await setBudget(2, { per: 'day' })
     await setBudget(100, { unit: 'tokens' })
     await ask(proxy, key, plain('One?'))
@@ -616,7 +616,7 @@ describeBackends('budgets', backend => {
       expect([per, (await setBudget(1, { per })) > 0]).toEqual([per, true])
   })
 
-  test('the judge is paid from the budgets of its project', async () => {
+  test('the judge is charged to the budgets of its project', async () => {
     await proxy.query(`update projects set semantic_judge_daily_usd = 1 where name = '${project}'`)
     const budget = await setBudget(0.5)
     const reserve = async () => {
@@ -689,7 +689,7 @@ describeBackends('budgets', backend => {
       expect(await standOf(budget)).toEqual({ spent: 0, reserved: 0, held: 0 })
     })
 
-    test('and its process dies: it stays reserved, a record names it, and its own replaces that if it comes', async () => {
+    test('and its process dies: it stays reserved, a record names it, and its own record replaces that later', async () => {
       const budgets = createBudgets(proxy.stores.database)
       const crashed = await spending()
       expect(await budgets.reserve(crashed)).toBeCloseTo(0.6, 9)
@@ -724,7 +724,7 @@ describeBackends('budgets', backend => {
       expect(await summed()).toBe(1)
     })
 
-    test('and nobody says for hours what it cost: it is released, and a record that comes then is spent', async () => {
+    test('and its cost is unknown for hours: it is released, and a later record is spent', async () => {
       const budgets = createBudgets(proxy.stores.database)
       const crashed = await spending()
       await budgets.reserve(crashed)
@@ -740,7 +740,7 @@ describeBackends('budgets', backend => {
       expect((await standOf(budget))?.spent).toBeCloseTo(0.25, 9)
     })
 
-    test('a batch of a slot that comes again reserves nothing more', async () => {
+    test('a batch of a slot that arrives again reserves nothing more', async () => {
       const reservations = JSON.stringify([await spending()])
       const slot = crypto.randomUUID()
       const send = (batch: number) =>
@@ -795,8 +795,8 @@ async function costing(proxy: TestProxy, project: string, usd: number): Promise<
   }
 }
 
-describeBackends('usage that is told later', backend => {
-  test('what a response has used changes one record, whatever ended in the same millisecond', async () => {
+describeBackends('usage that is reported later', backend => {
+  test('changes one record, whatever ended in the same millisecond', async () => {
     const proxy = await startProxy({ stores: await backend.open() })
     const project = `w-${crypto.randomUUID()}`
     await proxy.createKey({ project, type: 'project' })
@@ -850,7 +850,7 @@ describeOnce('periods of budgets', backend => {
   })
 
   test.each(draw(CHANGED_ZONES))(
-    'every moment of %s lies in one period, and each ends where the next begins',
+    'every moment of %s is in one period, and each ends where the next begins',
     async zone => {
       const { database } = await backend.open()
       const [found] = await database.call<{ tried: number; outside: number; torn: number }>(

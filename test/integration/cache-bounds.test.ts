@@ -43,7 +43,7 @@ async function measureSizes(database: Database) {
 }
 
 describeBackends('store_cached_responses()', backend => {
-  test('stores for a project that exists, and what is stored goes with the project', async () => {
+  test('stores for an existing project, and entries are deleted with the project', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
     expect(
@@ -94,7 +94,7 @@ describeBackends('store_cached_responses()', backend => {
     expect(await searchCache(database, rewordingOf('alone', place))).toHaveLength(0)
   })
 
-  test('replaces: the last of a batch stands, and an answer that may not be found by its prompt any more is not', async () => {
+  test('replaces: the last of a batch remains, and a response that may no longer be found by its prompt is not', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
     const first = answerTo('one', place)
@@ -107,7 +107,7 @@ describeBackends('store_cached_responses()', backend => {
     expect(await searchCache(database, rewordingOf('one', place))).toEqual([])
   })
 
-  test('keeps out what a purge has overtaken, and what is of no project', async () => {
+  test('omits what a purge has overtaken, and what has no project', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
     const answer = answerTo('one', place)
@@ -121,7 +121,7 @@ describeBackends('store_cached_responses()', backend => {
     expect(await storeCachedResponses(database, [{ ...answer, cacheGeneration: 2 }])).toEqual([expect.any(Number)])
   })
 
-  test("lets no answer outlive the plan's maximum, and none of a test key the day", async () => {
+  test('no entry outlives the plan’s maximum, and none of a test key a day', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
     const forever = { ...answerTo('one', place), ttlSeconds: 315_360_000 }
@@ -134,7 +134,7 @@ describeBackends('store_cached_responses()', backend => {
 })
 
 describeReal('invalidate_cache()', backend => {
-  test('forgets an answer that was being stored when it began', async () => {
+  test('includes a response that was being stored when it began', async () => {
     const { database, databaseUrl } = await backend.open()
     const { projectId } = await prepare(database)
     const storing = postgres(databaseUrl ?? '', { max: 1, onnotice: () => {} })
@@ -160,8 +160,8 @@ describeReal('invalidate_cache()', backend => {
   })
 })
 
-describeBackends('what a project keeps', backend => {
-  test('is counted through storing, replacing and deleting', async () => {
+describeBackends('entries of a project', backend => {
+  test('are counted through storing, replacing and deleting', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
     const vector = (name: string, length: number) => ({
@@ -183,7 +183,7 @@ describeBackends('what a project keeps', backend => {
     expect(await readSizes(database)).toEqual([])
   })
 
-  test('stays within cache_bytes: what would expire first goes first', async () => {
+  test('stay within cache_bytes: those that expire first are evicted first', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
     const other = { ...place, projectId: await makeProject(database, 'other') }
@@ -204,7 +204,7 @@ describeBackends('what a project keeps', backend => {
     expect(kept.reduce((sum, size) => sum + size.entries, 0)).toBe(left.length)
   })
 
-  test('holds no more than a thousand entries of test keys', async () => {
+  test('include at most a thousand of test keys', async () => {
     const { database } = await backend.open()
     const place = await prepare(database)
     for (let i = 0; i < 1_100; i += 100) {

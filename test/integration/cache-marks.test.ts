@@ -33,7 +33,7 @@ describeEmbedded('marks for Anthropic’s cache', backend => {
     ['/responses', { model, input: 'Short?', instructions: 'Be brief.' }, 2],
     ['/responses', { model, input: LONG, instructions: 'Be brief.' }, 2],
     ['/messages', { ...chat('Short?'), max_tokens: 9 }, 0],
-  ])('at %s, where the setting says so', async (path, body, marks) => {
+  ])('at %s, if the setting says so', async (path, body, marks) => {
     for (const [value, expected] of [
       ['off', 0],
       ['on', marks],
@@ -46,7 +46,7 @@ describeEmbedded('marks for Anthropic’s cache', backend => {
     }
   })
 
-  test('a long request, too, is refused for tools that its provider cannot run, where the project wants that', async () => {
+  test('a long request, too, is rejected for tools that its provider cannot run, if the project wants that', async () => {
     await set('unsupported_tools', 'refuse')
     for (const input of ['Short?', LONG]) {
       const body = { model, input, tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }

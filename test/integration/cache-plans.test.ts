@@ -123,14 +123,14 @@ const CALLS = {
   storing: (one, place) => storeCachedResponses(one, [answerTo('prompt 590', place), answerTo('prompt 1001', place)]),
 } satisfies Record<string, Call>
 
-describeReal('plans of the cache', backend => {
+describeReal('query plans of the cache', backend => {
   describe.each(WAYS)('planned %s', planned => {
     let scans: Record<keyof typeof CALLS, string[]>
     beforeAll(async () => {
       scans = await scansOf(await backend.open(), planned, CALLS)
     })
 
-    test('a lookup in a large group goes from key to row, and through the lists', () => {
+    test('a lookup in a large group uses the key and the vector index', () => {
       expect(scans.lookup).toEqual([
         'cache_entries_pkey',
         'cache_entries_project_id_request_hash_key',
@@ -145,11 +145,11 @@ describeReal('plans of the cache', backend => {
       ])
     })
 
-    test('vectors are found by their names', () => {
+    test('finds vectors by their names', () => {
       expect(scans.vectors).toEqual(['cached_vectors_pkey'])
     })
 
-    test('storing reads no more than the rows it is about', () => {
+    test('storing reads only the rows concerned', () => {
       const ofCache = scans.storing.filter(name => name.includes('cache_'))
       expect(ofCache).not.toEqual([])
       expect(ofCache.filter(name => name.startsWith('all of'))).toEqual([])

@@ -13,7 +13,7 @@ const CALLERS = ['project', 'test', 'viewer', 'member', 'owner', 'operator']
 const FEEDBACK = ['any', 'members', 'none']
 const REFRESH = ['any', 'none']
 
-describeBackends('who may judge, refresh and purge', backend => {
+describeBackends('rights to judge, refresh and purge', backend => {
   let proxy: TestProxy
   let standin: Standin
   let project: string
@@ -59,7 +59,7 @@ describeBackends('who may judge, refresh and purge', backend => {
   const idOfProject = async () =>
     `proj_${(await proxy.query<{ id: number }>(`select find_project('${project}') as id`))[0]?.id}`
 
-  test('the documented table is the one that is enforced', async () => {
+  test('the documented table is the enforced one', async () => {
     const text = await Bun.file(new URL('../../docs/sharing.md', import.meta.url)).text()
     const [, table = ''] = /\n\| who \| `judge` \| `refresh` \| `purge` \|\n\|[-|]+\n((?:\|.*\n)+)/.exec(text) ?? []
     const rows = table
@@ -126,7 +126,7 @@ describeBackends('who may judge, refresh and purge', backend => {
     120_000,
   )
 
-  test('a key judges hits of its own scope alone', async () => {
+  test('a key judges only hits of its own scope', async () => {
     const other = await proxy.createKey({ project, type: 'project' })
     const elsewhere = await proxy.createKey({ type: 'project', settings: OPEN })
     const revoked = await proxy.createKey({ project, type: 'project' })
@@ -172,7 +172,7 @@ describeBackends('who may judge, refresh and purge', backend => {
     expect(await cacheOf(key, { max_tokens: 7 })).toBe('MISS')
   }, 120_000)
 
-  test('a verdict of its own scope alone is stored, by namespace and kind of key', async () => {
+  test('stores a verdict only of its own scope, by namespace and kind of key', async () => {
     const named = { 'x-proxy-cache-namespace': 'team-a' }
     const inNamespace = idOf(await hit(key, {}, named))
     await hit()

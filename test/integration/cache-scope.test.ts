@@ -56,7 +56,7 @@ const ENDPOINTS: Record<string, { path: string; body: Body; naming(user: string)
   },
 }
 
-describeBackends('who shares answers', backend => {
+describeBackends('sharing of responses', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string
@@ -178,7 +178,7 @@ describeBackends('who shares answers', backend => {
   const WHO = 'Who am I, and what is on my account?'
   const WHO_ELSE = "who am I and what's on my account"
 
-  test('a question about its asker is matched with the same user’s alone, where all share', async () => {
+  test('a question about its end user matches only the same user’s, although all share', async () => {
     // The threshold ignores the words, so only the scope separates the questions.
     await set('semantic_policy', 'threshold')
     expect(await say(WHO, { user: 'alice' })).toBe('MISS')
@@ -215,7 +215,7 @@ describeBackends('who shares answers', backend => {
     return startProxy({ stores: { ...stores, database }, environment })
   }
 
-  test('nor is it given what another’s answer took the place of meanwhile', async () => {
+  test('a replaced response of another end user is not served for it either', async () => {
     await set('semantic_policy', 'threshold')
     expect(await say(WHO, { user: 'bob' })).toBe('MISS')
     await settle()
@@ -228,7 +228,7 @@ describeBackends('who shares answers', backend => {
     await slow.stop()
   })
 
-  test('nor is what one is given in other words given to others who ask it at the same moment', async () => {
+  test('a response matched for one end user is not served to others at the same moment', async () => {
     await set('semantic_policy', 'threshold')
     expect(await say(WHO, { user: 'alice' })).toBe('MISS')
     await settle()
@@ -262,7 +262,7 @@ describeBackends('who shares answers', backend => {
     await slow.stop()
   })
 
-  test('nor is one who is named given what was matched for those who are not', async () => {
+  test('a named end user does not get what was matched for unnamed ones', async () => {
     await set('semantic_policy', 'threshold')
     expect(await say(WHO)).toBe('MISS')
     await settle()
@@ -271,13 +271,13 @@ describeBackends('who shares answers', backend => {
     expect(await say(WHO_ELSE, { user: 'bob' })).toBe('MISS')
   })
 
-  test('and any other question with everybody’s', async () => {
+  test('any other question matches everybody’s', async () => {
     expect(await say(QUESTION, { user: 'alice' })).toBe('MISS')
     await settle()
     expect(await say(OTHER_WORDS, { user: 'bob' })).toBe('HIT-SEMANTIC project')
   })
 
-  test('who may refresh what others get', async () => {
+  test('rights to refresh what others get', async () => {
     const text = async (headers: Record<string, string> = {}, fields: Body = {}) => {
       const answer = await ask(proxy, key, { ...CHAT, messages: messages(QUESTION), ...fields }, headers)
       await settle()

@@ -6,7 +6,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 const A_DAY_MS = 86_400_000
 
-describeBackends('how long answers are kept', backend => {
+describeBackends('lifetime of cached responses', backend => {
   let upstream: Standin
   let proxy: TestProxy
 
@@ -49,7 +49,7 @@ describeBackends('how long answers are kept', backend => {
     return ttl
   }
 
-  test("is at most what the plan allows, in the fast store's copy too", async () => {
+  test('is at most the plan’s, in the fast store’s copy too', async () => {
     const key = await proxy.createKey({ project: newProject(), type: 'project' })
     expect(await ttlOf(key, { 'x-proxy-cache-ttl': '315360000' })).toBeLessThanOrEqual(30 * A_DAY_MS)
     expect(await ttlOf(key, { 'x-proxy-cache-ttl': '60' })).toBeLessThanOrEqual(60_000)
@@ -61,7 +61,7 @@ describeBackends('how long answers are kept', backend => {
     expect(await ttlOf(key, { 'x-proxy-cache-ttl': '315360000' })).toBeLessThanOrEqual(A_DAY_MS)
   })
 
-  test('is nothing from the next request on where the project has turned it off, whatever the request says', async () => {
+  test('is zero from the next request on if the project has disabled the cache, whatever the request says', async () => {
     const project = newProject()
     const key = await proxy.createKey({ project, type: 'project' })
     expect(await ttlOf(key, {})).toBeGreaterThan(0)
@@ -72,7 +72,7 @@ describeBackends('how long answers are kept', backend => {
     expect(await ttlOf(key, {})).toBeGreaterThan(0)
   })
 
-  test('test keys never reach an embedder that costs money; by equal normalized text they find all the same', async () => {
+  test('test keys never use an embedder that costs money; equal normalized text is found all the same', async () => {
     const project = newProject()
     const key = await proxy.createKey({ project, type: 'test' })
     upstream.reset()

@@ -13,7 +13,7 @@ interface Row {
 }
 
 describeBackends('calibration', backend => {
-  test('says how many pairs each threshold serves, and how many rightly', async () => {
+  test('reports how many pairs each threshold serves, and how many rightly', async () => {
     const { database } = await backend.open()
     const [project, other] = [await makeProject(database, 'acme'), await makeProject(database, 'other')]
     const store = (owner: number, pair: number, verdict: string, source: string, similarity: number, kind: string) =>

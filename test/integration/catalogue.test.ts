@@ -75,7 +75,7 @@ describe('model catalogue', () => {
     expect(names(of('groq'))).toContain('groq llama-3.3-70b-versatile')
   })
 
-  test('asks sane prices', () => {
+  test('has plausible prices', () => {
     // OpenAI's moderation is free. whisper-1 is charged by the second, 0.006 a minute.
     expect(rows.find(row => row.model === 'whisper-1')).toMatchObject({ input: 100, output: 0 })
     const paid = rows.filter(row => row.kind !== 'moderation' && row.model !== 'whisper-1')
@@ -91,7 +91,7 @@ describe('model catalogue', () => {
     expect(names(of('anthropic').filter(row => row.cache_write !== row.input * 1.25))).toEqual([])
   })
 
-  test('gives believable limits', () => {
+  test('has plausible limits', () => {
     const limits = rows.filter(row => row.context_tokens !== null && row.max_output_tokens !== null)
     expect(limits.length).toBeGreaterThan(rows.length / 2)
     const contexts = rows.flatMap(row => row.context_tokens ?? [])
@@ -101,13 +101,13 @@ describe('model catalogue', () => {
     expect(names(limits.filter(row => (row.max_output_tokens ?? 0) > (row.context_tokens ?? 0) + 1))).toEqual([])
   })
 
-  test('says of every row where and of when it is', () => {
+  test('has a source and a date for every row', () => {
     expect(names(rows.filter(row => !/^[a-z.]+\.(ai|com)(\/|$)/.test(row.source)))).toEqual([])
     const today = new Date().toISOString().slice(0, 10)
     expect(names(rows.filter(row => row.as_of < '2022-01-01' || row.as_of > today))).toEqual([])
   })
 
-  test('serves every operation', () => {
+  test('covers every endpoint', () => {
     const kinds = (provider: string) => new Set(of(provider).map(row => row.kind))
     expect(kinds('aggregator')).toEqual(new Set(['chat', 'completion', 'embedding']))
     expect(kinds('openai')).toEqual(
@@ -115,7 +115,7 @@ describe('model catalogue', () => {
     )
   })
 
-  test('seeding again leaves an operator’s row alone and restores the others', async () => {
+  test('seeding again leaves an operator’s row unchanged and restores the others', async () => {
     await sql`update models set input_usd_per_million = 1.9, source = 'operator' where provider = 'openai' and model = 'gpt-4.1'`.execute(
       queriesOf(database),
     )

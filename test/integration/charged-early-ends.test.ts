@@ -114,7 +114,7 @@ describeBackends('responses that end early', backend => {
   const ask = async ({ path, body }: Call) => (await post(proxy, key, path, body)).text()
 
   describe.each(Object.entries(CALLS))('%s', (_, call) => {
-    test('an error event of the provider is charged as far as the response came', async () => {
+    test('an error event of the provider is charged as far as the response arrived', async () => {
       upstreams.openai.script({ kind: 'errorInAnswer', afterChunks: EVENTS, shape: 'bare', content })
       upstreams.anthropic.script({
         kind: 'errorInStream',
@@ -126,7 +126,7 @@ describeBackends('responses that end early', backend => {
       await expectFair()
     })
 
-    test('a response that the provider breaks off is charged as far as it came', async () => {
+    test('a response that the provider breaks off is charged as far as it arrived', async () => {
       upstreams.openai.script({ kind: 'cut', after: EVENTS, content })
       upstreams.anthropic.script({ kind: 'cut', after: EVENTS, content: blocks })
       await ask(call).catch(() => {})
@@ -147,7 +147,7 @@ describeBackends('responses that end early', backend => {
     leaving.abort()
   }
 
-  test.each(SEEN)('%s: a client that leaves is charged for what arrived', async (_, call) => {
+  test.each(SEEN)('%s: a client that disconnects is charged for what arrived', async (_, call) => {
     // The provider sends nothing more. Otherwise it would write an unknown amount before it notices the disconnect.
     upstreams.openai.script({ kind: 'hang', after: EVENTS, content })
     upstreams.anthropic.script({ kind: 'hang', after: EVENTS, content: blocks })
@@ -159,7 +159,7 @@ describeBackends('responses that end early', backend => {
     )
   })
 
-  test.each(THINKING)('%s: a client that leaves is charged exactly, without a budget', async (_, call) => {
+  test.each(THINKING)('%s: a client that disconnects is charged exactly, without a budget', async (_, call) => {
     upstreams.openai.script({ kind: 'answer', thinkingTokens: 3_000, chunkPauseMs: 5 })
     await leave(call, 3)
     const { usd, estimated } = await record()
@@ -167,20 +167,23 @@ describeBackends('responses that end early', backend => {
     expect(usd).toBeCloseTo(billedUsd(), 9)
   })
 
-  test.each(['gpt-4o', 'o3'])('%s: a client that leaves before a plain response is charged exactly', async model => {
-    upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 200 })
-    const leaving = new AbortController()
-    const { path, body } = chat(model, { stream: false })
-    const asking = post(proxy, key, path, body, { signal: leaving.signal }).catch(() => {})
-    await waitUntil('the provider is called', () => requests().length === 1)
-    leaving.abort()
-    await asking
-    const { usd, estimated } = await record()
-    expect(estimated).toBeNull()
-    expect(usd).toBeCloseTo(billedUsd(), 9)
-  })
+  test.each(['gpt-4o', 'o3'])(
+    '%s: a client that disconnects before a plain response is charged exactly',
+    async model => {
+      upstreams.openai.script({ kind: 'answer', firstByteDelayMs: 200 })
+      const leaving = new AbortController()
+      const { path, body } = chat(model, { stream: false })
+      const asking = post(proxy, key, path, body, { signal: leaving.signal }).catch(() => {})
+      await waitUntil('the provider is called', () => requests().length === 1)
+      leaving.abort()
+      await asking
+      const { usd, estimated } = await record()
+      expect(estimated).toBeNull()
+      expect(usd).toBeCloseTo(billedUsd(), 9)
+    },
+  )
 
-  test('an aggregator that knows what a cut response cost is asked for it, until it says so', async () => {
+  test('requests the cost of a cut response from an aggregator that knows it, until it is reported', async () => {
     const id = `gen-${crypto.randomUUID()}`
     const chunk = { id, object: 'chat.completion.chunk', created: 1, model: 'google/gemini-2.5-pro' }
     const delta = { choices: [{ index: 0, delta: { role: 'assistant', content: 'Seven' }, finish_reason: null }] }
@@ -213,7 +216,7 @@ describeBackends('responses that end early', backend => {
     ).toEqual([{ spent: 0.0125, reserved: 0 }])
   })
 
-  test('OpenAI is asked for what a chat completion that it stores has used, and for no other', async () => {
+  test('requests from OpenAI the usage of a stored chat completion, and of no other', async () => {
     const id = `chatcmpl-${crypto.randomUUID()}`
     const named = { id, created: 1, model: 'o3-2025-04-16' }
     const delta = { choices: [{ index: 0, delta: { role: 'assistant', content: 'Seven' }, finish_reason: null }] }

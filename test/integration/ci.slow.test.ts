@@ -62,7 +62,7 @@ test('a suite that passes runs once', async () => {
   expect(run).toMatchObject({ exitCode: 0, counts: '2 passed, 0 failed, 1 skipped', flaky: [], failed: [], rerun: [] })
 })
 
-test('a test that passes in its second run is flaky, in either suite, and what fails twice is a failure', async () => {
+test('a test that passes in its second run is flaky, in either suite, and one that fails twice is a failure', async () => {
   const files = {
     'flaky.test.ts': `${PASSES}\ntest('is > flaky', () => expect(isFirst(process.env.KIND ?? 'fast')).toBe(false))`,
     'passes.test.ts': PASSES,

@@ -46,7 +46,7 @@ function recordOf(daysAhead: number): UsageRecord {
 }
 
 describeBackends('a clock of the database that steps', backend => {
-  test('back: what it dated outlives nothing, and waits for nothing', async () => {
+  test('back: rows dated by it outlive nothing, and wait for nothing', async () => {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
     await callFunction(database, 'issue_key', { project: 'acme', key_type: 'project', key_name: 'kept' })
@@ -100,7 +100,7 @@ describeBackends('a clock of the database that steps', backend => {
     expect(await callFunction(database, 'record_database_time', {})).toBe(0)
   })
 
-  test('a column that is named for what is still to come says how far ahead it may lie', async () => {
+  test('columns of future times state how far ahead they may be', async () => {
     const { database } = await backend.open()
     const undeclared = await database.call(
       `select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.atttypid = 'timestamptz'::regtype
@@ -111,7 +111,7 @@ describeBackends('a clock of the database that steps', backend => {
     expect(undeclared).toEqual([])
   })
 
-  test('by a year: records of a time that has no partition are kept, and summed up; what cannot be is of now', async () => {
+  test('by a year: records of a time without a partition are kept, and summed; impossible times become now', async () => {
     const { database } = await backend.open()
     await database.runScript(`do $$ declare each text; begin
       for each in select p.name from list_partitions('usage_records') p loop execute format('drop table %I', each); end loop;
@@ -126,7 +126,7 @@ describeBackends('a clock of the database that steps', backend => {
     expect(await database.call(recorded, [])).toEqual([{ records: 4, are_of_now: true, summed: 4 }])
   })
 
-  test('on by a year: what is kept for long is not deleted at once, as after a month without proxies', async () => {
+  test('on by a year: long-lived rows are not deleted at once, as after a month without proxies', async () => {
     const { database } = await backend.open()
     const past = (name: string) =>
       database.runScript(`create table usage_records_${name} partition of usage_records for values from ('2020-01-01') to ('2020-02-01');

@@ -80,7 +80,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     return records.map(({ status }) => status)
   }
 
-  test('200 at once over 4 proxies, half of them streamed, are one upstream call and 200 whole answers', async () => {
+  test('200 at once over 4 proxies, half of them streamed, are one upstream call and 200 complete responses', async () => {
     upstream.reset()
     respondOnceFollowed(PROCESSES - 1, { kind: 'answer', content: 'one two three four five', chunkPauseMs: 5 })
     const answers = await Promise.all(
@@ -101,7 +101,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     for (const requests of Object.values(followed)) expect(requests).toBeGreaterThan(0)
   })
 
-  test('a follower in another proxy hears the stream live', async () => {
+  test('a follower in another proxy gets the stream live', async () => {
     upstream.reset()
     // The scenario never ends, so the follower reads while the leader's call is in flight.
     upstream.script({ kind: 'hang', after: 3 })
@@ -135,7 +135,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  test('a stream is told whole in another proxy too, also where it is not fit for others, or tells of a failure', async () => {
+  test('a stream is forwarded whole in another proxy too, also if it is not cacheable, or reports a failure', async () => {
     upstream.reset()
     const scenarios: Scenario[] = [
       { kind: 'answer', finishReason: 'content_filter' },
@@ -156,7 +156,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     }
   })
 
-  test("the leader's failure promotes a follower in another proxy", async () => {
+  test('the leader’s failure promotes a follower in another proxy', async () => {
     upstream.reset()
     respondOnceFollowed(1, { kind: 'error', status: 402 }, { kind: 'answer', content: 'at last' })
     const leader = ask(proxyAt(0), key, question('Whose turn?'))
@@ -167,7 +167,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  test('who asks to follow before the leader knows that it leads has followed nothing: one failure is not the last', async () => {
+  test('a request that asked to follow before the leader knew that it leads may retry: one failure is not the last', async () => {
     upstream.reset()
     // The follower is counted at each attempt to join. The second attempt lets the upstream respond.
     respondOnceFollowed(2, { kind: 'error', status: 402 }, { kind: 'answer', content: 'at last' })
@@ -213,7 +213,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     await Promise.all([leading.stop(), following.stop()])
   })
 
-  test('the last to leave, wherever it is, ends the upstream call', async () => {
+  test('the last client to leave, wherever it is, ends the upstream call', async () => {
     upstream.reset()
     followers.clear()
     upstream.script({ kind: 'hang', after: 'nothing' })
@@ -231,7 +231,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('who left a shared call of another proxy finds it again', async () => {
+  test('a client that left a shared call of another proxy finds it again', async () => {
     upstream.reset()
     followers.clear()
     upstream.script({ kind: 'answer', contentChars: 60, firstByteDelayMs: 300, chunkPauseMs: 60 })
@@ -251,7 +251,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('an answer that another proxy stored meanwhile is found, and later ones too', async () => {
+  test('a response that another proxy stored meanwhile is found, and later ones too', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'stored' })
     await ask(proxyAt(0), key, question('Stored elsewhere?'))
@@ -266,7 +266,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     expect(upstream.requests).toHaveLength(3)
   })
 
-  test('what another process stores between the search and the lease is no miss', async () => {
+  test('a response stored between the search and the lease is no miss', async () => {
     upstream.reset()
     upstream.script({ kind: 'answer', content: 'once' })
     const bus = await openBus(proxyAt(0).stores)
@@ -290,7 +290,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     await late.stop()
   })
 
-  test('a process that is alone takes no lease, and asks once all the same', async () => {
+  test('a lone process takes no lease, and calls once all the same', async () => {
     upstream.reset()
     const bus = await openBus(proxyAt(0).stores)
     opened.push(bus)
@@ -315,7 +315,7 @@ describeReal('identical requests in flight over several proxies', backend => {
     await alone.stop()
   })
 
-  test('however clients come and go, those that stay get exactly the answer', async () => {
+  test('however clients come and go, those that stay get exactly the response', async () => {
     for (let round = 0; round < 25; round++) {
       const random = createRandom(round)
       const content = Array.from({ length: 12 }, (_, word) => `r${round}w${word}`).join(' ')

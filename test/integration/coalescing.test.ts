@@ -55,7 +55,7 @@ describeOnce('identical requests in flight', backend => {
     })
   }
 
-  test('200 at once, half of them streamed, are one upstream call and 200 whole answers', async () => {
+  test('200 at once, half of them streamed, are one upstream call and 200 complete responses', async () => {
     respondOnceAdmitted(200, { kind: 'answer', content: 'one two three four five six', ...JOINED, chunkPauseMs: 5 })
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, i) => ask(proxy, key, question('Which?', { stream: i % 2 === 0 }))),
@@ -77,7 +77,7 @@ describeOnce('identical requests in flight', backend => {
     expect(await countedRequests()).toBe(200)
   })
 
-  test('what is counted only when the call that it could have joined is over finds its answer', async () => {
+  test('a request counted only after the call that it could have joined finds its response', async () => {
     const { stores } = proxy
     const later = Promise.withResolvers<void>()
     let counted: Promise<unknown> = Promise.resolve()
@@ -106,7 +106,7 @@ describeOnce('identical requests in flight', backend => {
     await slow.stop()
   })
 
-  test('a streamed follower hears the leader live', async () => {
+  test('a streamed follower gets the leader’s events live', async () => {
     // The scenario never ends, so the follower reads while the leader's call is in flight.
     upstream.script({ kind: 'hang', after: 3 })
     const leaving = new AbortController()
@@ -124,7 +124,7 @@ describeOnce('identical requests in flight', backend => {
     await waitUntil('the upstream call is ended', () => upstream.counts.active === 0)
   })
 
-  test('a stream that tells of a failure in its own words is one for all who heard it', async () => {
+  test('a stream that reports a failure itself is the same for all its followers', async () => {
     respondOnceAdmitted(6, { kind: 'errorInAnswer', afterChunks: 2, shape: 'bare', ...JOINED })
     const body = question('Well?', { stream: true })
     const answers = await Promise.all(Array.from({ length: 6 }, () => ask(proxy, key, body)))
@@ -135,7 +135,7 @@ describeOnce('identical requests in flight', backend => {
     expect(await proxy.query('select distinct status from usage_records')).toEqual([{ status: 502 }])
   })
 
-  test("the leader's failure promotes a follower", async () => {
+  test('the leader’s failure promotes a follower', async () => {
     respondOnceAdmitted(
       20,
       { kind: 'cut', after: 'nothing', ...JOINED },
@@ -156,7 +156,7 @@ describeOnce('identical requests in flight', backend => {
     expect(await countedRequests()).toBe(0)
   })
 
-  test("the leader's departure leaves its followers their answer", async () => {
+  test('followers get their response although the leader’s client leaves', async () => {
     upstream.script({ kind: 'answer', content: 'still here', firstByteDelayMs: 3_000 })
     const before = await countAdmitted()
     const leaving = new AbortController()
@@ -209,7 +209,7 @@ describeOnce('identical requests in flight', backend => {
     expect(upstream.requests).toHaveLength(3)
   })
 
-  test('an incomplete answer is shared with no client that waits for the whole', async () => {
+  test('an incomplete response is shared with no client that waits for the whole', async () => {
     upstream.script({ kind: 'answer', content: 'cut off', finishReason: 'length', firstByteDelayMs: 60 })
     const answers = await Promise.all(Array.from({ length: 4 }, () => ask(proxy, key, question('Long?'))))
     expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([200]))
@@ -217,7 +217,7 @@ describeOnce('identical requests in flight', backend => {
     expect((await ask(proxy, key, question('Long?'))).cache).toBe('MISS')
   })
 
-  test('a refused request leaves no shared call behind: nothing is asked, and the next one leads', async () => {
+  test('a rejected request leaves no shared call behind: nothing is sent, and the next one leads', async () => {
     const project = `spent-${crypto.randomUUID().slice(0, 8)}`
     await proxy.query(`insert into plans values ('two', 1000000, 1000000, 2) on conflict do nothing`)
     const short = await proxy.createKey({ project, plan: 'two', type: 'project' })
@@ -232,7 +232,7 @@ describeOnce('identical requests in flight', backend => {
     expect(upstream.requests).toHaveLength(3)
   })
 
-  test('a request that is refused on its way leaves the flight to those behind it', async () => {
+  test('a request that is rejected on its way leaves the call to those behind it', async () => {
     await proxy.query(`insert into plans values ('three', 1000000, 1000000, 3) on conflict do nothing`)
     const short = await proxy.createKey({ plan: 'three', type: 'project' })
     await ask(proxy, short, question('Warm?'))
@@ -247,7 +247,7 @@ describeOnce('identical requests in flight', backend => {
     expect(await countedRequests()).toBe(3)
   })
 
-  test('projects do not share a flight', async () => {
+  test('projects do not share a call', async () => {
     upstream.script({ kind: 'answer', content: 'x', firstByteDelayMs: 60 })
     const other = await proxy.createKey({ type: 'project' })
     await Promise.all([ask(proxy, key, question('Whose?')), ask(proxy, other, question('Whose?'))])

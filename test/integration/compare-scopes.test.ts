@@ -5,7 +5,7 @@ import { ask } from '../harness/client.ts'
 import { startProxy, type TestProxy } from '../harness/proxy.ts'
 import { type Standin, startStandin } from '../standin/server.ts'
 
-describeBackends('what other scopes would have answered', backend => {
+describeBackends('hits that other scopes would have had', backend => {
   let proxy: TestProxy
   let standin: Standin
 
@@ -23,7 +23,7 @@ describeBackends('what other scopes would have answered', backend => {
     return rows.map(({ scope, requests, named, users, answered }) => ({ scope, requests, named, users, answered }))
   }
 
-  test.each(['project', 'key', 'user'] as const)('is the same whatever the scope was: %s', async cache_scope => {
+  test.each(['project', 'key', 'user'] as const)('are the same whatever the scope was: %s', async cache_scope => {
     const project = `p-${crypto.randomUUID().slice(0, 8)}`
     const key = await proxy.createKey({ project, type: 'project', settings: { cache_scope } })
     const other = await proxy.createKey({ project, type: 'project' })
@@ -48,14 +48,14 @@ describeBackends('what other scopes would have answered', backend => {
     ])
   })
 
-  test('is nothing after what was stored would be gone', async () => {
+  test('are none after the entries would have expired', async () => {
     const project = `p-${crypto.randomUUID().slice(0, 8)}`
     const key = await proxy.createKey({ project, type: 'project', settings: { cache_ttl_seconds: '0' } })
     for (let i = 0; i < 2; i++) await ask(proxy, key, 'What is a widget?')
     expect((await compare(project)).map(({ answered }) => answered)).toEqual([0, 0, 0])
   })
 
-  test('is no row where nothing was asked', async () => {
+  test('have no row without a lookup', async () => {
     await proxy.createKey({ project: 'silent', type: 'project' })
     expect(await compare('silent')).toEqual([])
   })

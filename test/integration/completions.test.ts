@@ -102,7 +102,7 @@ describeOnce('legacy completions', backend => {
   }
 
   describe.each(draw(FORMS))('%s', (_, body) => {
-    test('forwarded as it came, then a hit with the same body', async () => {
+    test('is forwarded unchanged, then a hit with the same body', async () => {
       const cold = await complete(body)
       expect(cold).toMatchObject({ status: 200, cache: 'MISS', json: { object: 'text_completion' } })
       expect(upstreams.aggregator.requests.map(request => request.path)).toEqual(['/v1/completions'])
@@ -113,7 +113,7 @@ describeOnce('legacy completions', backend => {
       expect(upstreams.aggregator.requests).toHaveLength(1)
     })
 
-    test('answered in the sandbox, plain and streamed from one entry', async () => {
+    test('is created in the sandbox, plain and streamed from one entry', async () => {
       const asKey = await proxy.createKey({ project, type: 'test' })
       const plain = await complete(body, { asKey })
       if ('logprobs' in body || 'echo' in body) {
@@ -131,7 +131,7 @@ describeOnce('legacy completions', backend => {
       expect(assemble(streamed.text)).toEqual(plain.json.choices)
     })
 
-    test('a streamed answer answers a plain request', async () => {
+    test('a streamed response serves a plain request', async () => {
       const streamed = await complete({ ...body, stream: true })
       expect(streamed.cache).toBe('MISS')
       const plain = await complete(body)
@@ -157,12 +157,12 @@ describeOnce('legacy completions', backend => {
     ['seed', { seed: 1 }],
     ['model', { model: 'openai/davinci-002' }],
     ['unknown field', { whatever: 1 }],
-  ])('another %s is another answer', async (_, change) => {
+  ])('another %s is another response', async (_, change) => {
     await complete({ prompt: 'Once' })
     expect((await complete({ prompt: 'Once', ...change })).cache).toBe('MISS')
   })
 
-  test('an answer that the default of 16 tokens cut is whole; one that a filter broke off is not', async () => {
+  test('a response truncated by the default of 16 tokens is complete; one cut by a filter is not', async () => {
     upstreams.aggregator.script({ kind: 'answer', content: 'Once upon', finishReason: 'length' })
     await complete({ prompt: 'Once' })
     expect((await complete({ prompt: 'Once' })).cache).toBe('HIT')
@@ -173,7 +173,7 @@ describeOnce('legacy completions', backend => {
     expect((await complete({ prompt: 'Filtered' })).cache).toBe('MISS')
   })
 
-  test('usage comes at the end of a stream only for clients that ask for it', async () => {
+  test('usage is sent at the end of a stream only to clients that request it', async () => {
     const fields = { prompt: 'Once', stream: true, stream_options: { include_usage: true } }
     for (const cache of ['MISS', 'HIT']) {
       const answer = await complete(fields)
@@ -227,7 +227,7 @@ describeOnce('legacy completions', backend => {
     expect(upstreams.aggregator.requests).toHaveLength(1)
   })
 
-  describe('where the vendor has no such operation', () => {
+  describe('a vendor without the endpoint', () => {
     test.each([
       ['anthropic', 'claude-haiku-4-5', 'completions', { prompt: 'Once' }],
       ['anthropic', 'claude-haiku-4-5', 'embeddings', { input: 'Once' }],
@@ -250,7 +250,7 @@ describeOnce('legacy completions', backend => {
     ['no prompt', {}],
     ['a number', { prompt: 1 }],
     ['an object', { prompt: { text: 'x' } }],
-  ])('%s is refused', async (_, body) => {
+  ])('%s is rejected', async (_, body) => {
     const answer = await complete(body)
     expect(answer.status).toBe(400)
     expect(answer.json.error.param).toBe('prompt')

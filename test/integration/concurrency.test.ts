@@ -69,7 +69,7 @@ describeBackends('concurrent requests', backend => {
     )
   const askEach = (key: string) => Promise.all(service.proxies.map(proxy => ask(proxy, key, makePrompts(1)[0] ?? '')))
 
-  test('1,000 at once against 100 left of the month: 100 are answered', async () => {
+  test('1,000 at once with 100 left of the month: 100 are served', async () => {
     const account = await accounts().create({ perMinute: 1_000, perMonth: 1_000 })
     await sql`
       insert into monthly_counters (project_id, key_type, month, requests)
@@ -91,7 +91,7 @@ describeBackends('concurrent requests', backend => {
     expect(more).toEqual({ answered: 50, '429 Rate limit exceeded': 30 })
   })
 
-  test('300 at once against 60 a minute: 60 are answered, and no other is counted', async () => {
+  test('300 at once with 60 per minute: 60 are served, and no other is counted', async () => {
     const account = await accounts().createOn('free', 'project')
     const answers = await burst(account.key, makePrompts(300))
     expect(countByMessage(answers)).toEqual({ answered: 60, '429 Rate limit exceeded': 240 })
@@ -105,7 +105,7 @@ describeBackends('concurrent requests', backend => {
     expect(await accounts().countRequests(account)).toBe(60)
   })
 
-  test('300 at once against the rest of a minute that was nearly empty: the rest are answered, and the month counts them alone', async () => {
+  test('300 at once in the rest of a nearly used minute: the rest is served, and only it counts in the month', async () => {
     const account = await accounts().createOn('free', 'project')
     await stores.database.runScript(`
       drop table if exists counts;
@@ -129,7 +129,7 @@ describeBackends('concurrent requests', backend => {
     await stores.database.runScript('drop trigger note_count on monthly_counters')
   })
 
-  test('the same question 200 times at once is answered 200 times, and counted as often', async () => {
+  test('the same question 200 times at once is served 200 times, and counted as often', async () => {
     const account = await accounts().create()
     const answers = await burst(account.key, new Array(200).fill('What is the same for all?'))
     expect(countByMessage(answers)).toEqual({ answered: 200 })
@@ -137,7 +137,7 @@ describeBackends('concurrent requests', backend => {
     expect(await accounts().countRequests(account)).toBe(200)
   })
 
-  test('a deactivated key is refused from its very next request on', async () => {
+  test('a deactivated key is rejected from the next request on', async () => {
     const account = await accounts().create()
     for (let round = 0; round < 3; round++) {
       for (const { status } of await askEach(account.key)) expect(status).toBe(200)
@@ -148,7 +148,7 @@ describeBackends('concurrent requests', backend => {
     }
   })
 
-  test('a key deactivated under load is not served by any request sent after it', async () => {
+  test('a key deactivated under load serves no request that was sent afterwards', async () => {
     const account = await accounts().create()
     const before = await burst(account.key, makePrompts(20))
     expect(countByMessage(before)).toEqual({ answered: 20 })
@@ -160,7 +160,7 @@ describeBackends('concurrent requests', backend => {
     expect(await accounts().countRequests(account)).toBe(20 + answered)
   })
 
-  test("a plan's changed limits, and another plan, hold from the next request on", async () => {
+  test('a plan’s changed limits, and another plan, apply from the next request on', async () => {
     const account = await accounts().create({ perMinute: 1_000 })
     for (const { status } of await askEach(account.key)) expect(status).toBe(200)
     await accounts().run(`update plans set test_requests_per_minute = 1 where name = '${account.plan}'`)

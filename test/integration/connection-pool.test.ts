@@ -7,7 +7,7 @@ import { describeReal } from '../harness/backends.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 describeReal('connections', backend => {
-  test('what is being opened as the limit falls is not kept', async () => {
+  test('one that is being opened as the limit falls is closed', async () => {
     const { databaseUrl } = await backend.open()
     const address = parseDatabaseUrl(databaseUrl ?? '')
     if (!address) throw new Error('the backend has no address')
@@ -29,7 +29,7 @@ describeReal('connections', backend => {
     await connections.close()
   })
 
-  test('a process that was held does not take that for a silence of the server', async () => {
+  test('a process that was stopped does not treat that time as silence of the server', async () => {
     const { databaseUrl } = await backend.open()
     const address = parseDatabaseUrl(databaseUrl ?? '')
     if (!address) throw new Error('the backend has no address')

@@ -10,7 +10,7 @@ import { describeBackends } from '../harness/backends.ts'
 const LIMIT = 10
 const SECOND = 1_700_000_000
 
-describeBackends("a key's minute while a process is without Redis", backend => {
+describeBackends('a key’s minute while a process is without Redis', backend => {
   async function openKey() {
     const { database } = await backend.open()
     await callFunction(database, 'create_project', { project: 'acme', plan: 'pro' })
@@ -51,7 +51,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(await withoutRedis(9, SECOND + 61)).toBe(8)
   })
 
-  test('is begun anew where the clock of Redis has stepped back, but not where two processes read it differently', async () => {
+  test('starts again if the clock of Redis stepped back, but not if two processes read it differently', async () => {
     const { withoutRedis, withRedis } = await openKey()
     expect(await withoutRedis(6)).toBe(6)
     expect(await withoutRedis(9, SECOND - 5)).toBe(4)
@@ -60,7 +60,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(await withoutRedis(9, SECOND - 3_600)).toBe(1)
   })
 
-  test('keeps the most that any process saw in Redis in a second, in whatever order they tell of it', async () => {
+  test('keeps the highest count that any process saw in Redis in a second, in whatever order they report it', async () => {
     const { withoutRedis, withRedis } = await openKey()
     expect(await withoutRedis(1)).toBe(1)
     expect(await withRedis(2, [2, 4])).toBe(2)
@@ -69,7 +69,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(await withoutRedis(LIMIT)).toBe(3)
   })
 
-  test('is counted by every process for a former value of the key, too', async () => {
+  test('includes counts of every process for a former value of the key', async () => {
     const { database, keyId, withoutRedis } = await openKey()
     await database.call(`select rotate_key(${keyId}, interval '1 hour')`, [])
     await withoutRedis(1)
@@ -80,7 +80,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(row?.marked).toBe(2)
   })
 
-  test('marks the key, and what it counts begins with what is recorded', async () => {
+  test('marks the key, and its counts begin with what is recorded', async () => {
     const { database, projectId, keyId, withoutRedis, withRedis } = await openKey()
     const marked = async () =>
       (
@@ -103,7 +103,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(await withRedis(1, [2, 1], SECOND + 1)).toBe(0)
   })
 
-  test('is asked for by a process while the key is marked, and what it does not let pass is taken out of the windows', async () => {
+  test('is requested by a process while the key is marked, and rejected requests are removed from the windows', async () => {
     const { database, projectId, keyId } = await openKey()
     let isGone = false
     const failing: Database = {
@@ -135,7 +135,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(passed.filter(each => each.isGranted)).toHaveLength(LIMIT - 3)
   })
 
-  test('is asked for by each process that counts without Redis: all of them admit the limit', async () => {
+  test('is requested by each process that counts without Redis: together they admit the limit', async () => {
     const { database, projectId, keyId } = await openKey()
     const away = () => Promise.reject(new Error('away'))
     const processes = Array.from({ length: 2 }, () =>
@@ -159,7 +159,7 @@ describeBackends("a key's minute while a process is without Redis", backend => {
     expect(counted).toEqual({ requests: LIMIT })
   })
 
-  test('takes back what it does not let pass', async () => {
+  test('refunds rejected requests', async () => {
     const { database, projectId, keyId, withoutRedis } = await openKey()
     const store = createInProcessStore()
     /** Reports the counts of each second, as Redis does. */

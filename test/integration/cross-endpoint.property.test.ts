@@ -50,7 +50,7 @@ describeOnce('any chat response', backend => {
 
   const isFailed = ({ first }: SentRow) => first.end === 'error'
 
-  test('has failed or not', () =>
+  test('has failed or not, at every endpoint alike', () =>
     agree(({ first }) => ({ isFailed: first.end === 'error', isEnded: first.end !== 'none' })))
 
   test('is stored or not, unless a part of it is omitted', () => {
@@ -65,7 +65,7 @@ describeOnce('any chat response', backend => {
     return fc.assert(property)
   })
 
-  test('says the same text and makes the same calls', () =>
+  test('has the same text and the same calls', () =>
     agree(row => (isFailed(row) ? null : { text: row.first.text + row.first.refusal, calls: row.first.calls })))
 
   test('is recorded with the same tokens and cost', () =>
@@ -75,7 +75,7 @@ describeOnce('any chat response', backend => {
       return record && isEstimated ? { isFree: record.cost === 0 } : record
     }))
 
-  test('is read by strict clients, and served from the cache as it was first given', () => {
+  test('is read by strict clients, and is the same from the cache', () => {
     const property = fc.asyncProperty(anyResponse, async generated => {
       const rows = await send(generated)
       for (const endpoint of ENDPOINTS) {

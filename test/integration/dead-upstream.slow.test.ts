@@ -75,7 +75,7 @@ describe('requests that wait for a dead upstream', () => {
     expect([status, headers.get('x-proxy-provider')]).toEqual([200, 'openai'])
   }
 
-  test(`${WAITING} of them leave exact hits, and other upstreams, as they were`, async () => {
+  test(`${WAITING} of them do not slow exact hits, or other upstreams`, async () => {
     await ask(proxy, key, hello('gpt-4o-mini', 'What is known?'))
     await processorMsOf(hit)
     const usual = { hit: await processorMsOf(hit), miss: await processorMsOf(missElsewhere) }

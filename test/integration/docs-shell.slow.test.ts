@@ -125,7 +125,7 @@ async function stop(): Promise<void> {
 
 const EXPORTS = adapt(blockWith('docs/operating.md', 'export PGPASSFILE').split('\n').slice(0, 2).join('\n'))
 
-test('every line for operators runs, in one shell, also after a restart', async () => {
+test('every command for operators runs, in one shell, also after a restart', async () => {
   const printed = await start(blockWith('README.md', 'bun run start'), /lgw_test_\w{30,}\W/)
   ;[testKey = ''] = /lgw_test_\w+/.exec(printed) ?? []
   const README = adapt(blockWith('README.md', 'create-project')).replaceAll('acme', 'first')
@@ -193,7 +193,7 @@ test('every line for operators runs, in one shell, also after a restart', async 
 /** Copies from the embedded database too, through the port for psql. */
 const CARRY = blockWith('docs/operating.md', 'carry() {')
 describeReal('projects of an older database', backend => {
-  test('are carried to a new one, keys and all', async () => {
+  test('are moved to a new one, including keys', async () => {
     const { database, databaseUrl } = await backend.open()
     const lines = [EXPORTS, `OLD=$DATABASE_URL NEW=${databaseUrl}`, CARRY]
     await shell(lines.join('\n'))
@@ -215,7 +215,7 @@ describeReal('projects of an older database', backend => {
   }, 120_000)
 })
 
-test('the hook of the docs starts beside a proxy, and refuses a card number', async () => {
+test('the hook of the docs starts beside a proxy, and rejects a card number', async () => {
   await stop()
   const block = blockWith('docs/hooks.md', 'examples/hook.ts').replaceAll('8700', String(findFreePort()))
   await start(`trap 'kill %1' EXIT\n${block}`)
@@ -231,7 +231,7 @@ test('the hook of the docs starts beside a proxy, and refuses a card number', as
   await stop()
 }, 120_000)
 
-test('every shell block of README and docs runs here, or in a test that is named', () => {
+test('every shell block of README and docs runs here, or in a named test', () => {
   const left = PAGES.flatMap(blocksOf).filter(block => !taken.has(block))
   const parts = Object.keys(ELSEWHERE)
   expect(left.filter(block => !parts.some(part => block.includes(part)))).toEqual([])

@@ -4,7 +4,7 @@ import { describeOnce } from '../harness/backends.ts'
 import { SEALED_COLUMNS } from '../harness/sealed-columns.ts'
 
 describeOnce('a dump of the database', backend => {
-  test('the documentation names all that a dump holds of requests', async () => {
+  test('contains only request data that the documentation names', async () => {
     const { database } = await backend.open()
     const [, page = ''] = (await Bun.file('docs/sharing.md').text()).split('## What a dump holds')
     const documented = new Set([...page.matchAll(/`([\w.]+)`/g)].map(([, name]) => name))

@@ -77,7 +77,7 @@ describe.skipIf(!psqlPath)(title, () => {
     })
   }
 
-  test('sessions one after the other, a failing one too, leave everything in order', async () => {
+  test('consecutive sessions, including a failing one, leave everything in order', async () => {
     expect(await psql('select 1')).toEqual({ exitCode: 0, stdout: '1\n', stderr: '' })
     expect(await psql('select nonsense')).toMatchObject({ exitCode: 1 })
     expect(await query('select 2 as two')).toEqual([{ two: 2 }])
@@ -86,7 +86,7 @@ describe.skipIf(!psqlPath)(title, () => {
     expect(await psql('select 4')).toMatchObject({ exitCode: 0, stdout: '4\n' })
   })
 
-  test('sessions at once, each with a transaction, and the server’s own queries between them', async () => {
+  test('simultaneous sessions, each with a transaction, and the server’s own queries between them', async () => {
     const sessions = Array.from({ length: 6 }, (_, n) =>
       psql('begin', `insert into notes values ('at once ${n}')`, 'select count(*) > 0 from notes', 'commit'),
     )
@@ -128,7 +128,7 @@ describe.skipIf(!psqlPath)(title, () => {
     expect(await session.running.exited).not.toBe(0)
   })
 
-  test('settings, roles and temporary tables of a session stay its own', async () => {
+  test('settings, roles and temporary tables stay in their session', async () => {
     const session = openPsql()
     await session.say("set search_path = nowhere; set timezone = 'Asia/Tokyo'; set client_encoding = 'LATIN1';")
     await session.say('create role somebody; set role somebody;')
@@ -146,7 +146,7 @@ describe.skipIf(!psqlPath)(title, () => {
     expect(await psql("select to_regclass('mine') is null")).toMatchObject({ stdout: 't\n' })
   })
 
-  test('COPY brings rows out; in, it is refused with a reason and nothing breaks', async () => {
+  test('COPY exports rows; COPY into a table is rejected with a reason and breaks nothing', async () => {
     const refused = await runPsql(url, [...bareFlags, '-c', 'copy notes from stdin'], 'copied\n')
     expect(refused.exitCode).toBe(1)
     expect(refused.stderr).toContain('not available on the embedded database; use INSERT')
@@ -203,7 +203,7 @@ describe.skipIf(!psqlPath)(title, () => {
     expect(await psql('select 1')).toMatchObject({ exitCode: 0 })
   })
 
-  test('there is no login without the password', async () => {
+  test('rejects a login without the password', async () => {
     const wrong = url.replace(PASSWORD, 'wrong-horse')
     expect(await runPsql(wrong, [...bareFlags, '-c', 'select 1'])).toMatchObject({ exitCode: 2, stdout: '' })
     expect((await runPsql(wrong, [...bareFlags, '-c', 'select 1'])).stderr).toContain('password authentication failed')
@@ -214,7 +214,7 @@ describe.skipIf(!psqlPath)(title, () => {
     expect(await exchange([startup + query])).toContain('expected a password message')
   })
 
-  test('a statement that keeps the server waiting is ended; the server waits for a moment, and loses nothing', async () => {
+  test('ends a statement that blocks the server; the server waits for a moment, and loses nothing', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'model-proxy-embedded-'))
     const other = await open(0, directory)
     const otherUrl = url.replace(`:${database.psqlPort}/`, `:${other.psqlPort}/`)
@@ -246,7 +246,7 @@ describe.skipIf(!psqlPath)(title, () => {
     await rm(directory, { recursive: true })
   })
 
-  test('what psql sets for the role or the database changes nothing for the proxy, neither at the next start nor after a session', async () => {
+  test('settings of the role or the database change nothing for the proxy, neither at the next start nor after a session', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'model-proxy-embedded-'))
     const before = await open(0, directory)
     await before.runScript(`alter role postgres set datestyle = 'German, DMY'; alter role postgres set bytea_output = 'escape';
@@ -270,7 +270,7 @@ describe.skipIf(!psqlPath)(title, () => {
     await rm(directory, { recursive: true })
   })
 
-  test('a driver’s parse, bind and execute are not torn apart by other statements', async () => {
+  test('a driver’s parse, bind and execute are not interleaved with other statements', async () => {
     const driver = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false })
     const answers = Array.from({ length: 40 }, async (_, n) => {
       const [[theirs], [own]] = await Promise.all([
@@ -283,13 +283,13 @@ describe.skipIf(!psqlPath)(title, () => {
     await driver.end()
   })
 
-  test('answers of many megabytes arrive whole', async () => {
+  test('results of many megabytes arrive whole', async () => {
     const { exitCode, stdout } = await psql("select repeat('x', 1000) from generate_series(1, 8000)")
     expect(exitCode).toBe(0)
     expect(stdout).toBe(`${'x'.repeat(1000)}\n`.repeat(8000))
   })
 
-  test('what is not PostgreSQL’s protocol is turned away', async () => {
+  test('rejects other protocols', async () => {
     for (const noise of ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', '\0\0\0\0\0\0\0\0\0', '\0\0\0\x08\0\x02\0\0']) {
       const reply = await exchange([noise])
       expect(reply).toMatch(/^E.*FATAL/s)
@@ -297,7 +297,7 @@ describe.skipIf(!psqlPath)(title, () => {
     expect(await psql('select 1')).toMatchObject({ exitCode: 0 })
   })
 
-  test('one session too many is told so', async () => {
+  test('rejects one session too many with a message', async () => {
     const sessions = Array.from({ length: 10 }, openPsql)
     await Promise.all(sessions.map(session => session.say('select 1;')))
     const refused = await psql('select 1')
@@ -307,7 +307,7 @@ describe.skipIf(!psqlPath)(title, () => {
     await expect.poll(async () => (await psql('select 1')).exitCode).toBe(0)
   })
 
-  test('a port that is taken stops the start', async () => {
+  test('a port in use prevents the start', async () => {
     await expect(open(database.psqlPort ?? 0)).rejects.toThrow(
       `port ${database.psqlPort} for psql is not available; set EMBEDDED_PG_PORT`,
     )

@@ -86,7 +86,7 @@ describeOnce('embeddings', backend => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('only unknown inputs are forwarded, each once, and all come back in order', async () => {
+  test('only unknown inputs are forwarded, each once, and all are returned in order', async () => {
     await embed({ input: ['a', 'b'] })
     const input = ['c', 'a', 'd', 'c', 'b', 'b']
     const mixed = await embed({ input })
@@ -105,7 +105,7 @@ describeOnce('embeddings', backend => {
     expect((await embed({ input: ['alone'] })).cache).toBe('HIT')
   })
 
-  test('token arrays are inputs of their own', async () => {
+  test('token arrays are separate inputs', async () => {
     const input = [
       [1, 2, 3],
       [4, 5],
@@ -133,7 +133,7 @@ describeOnce('embeddings', backend => {
     expect((await embed({ input: '4,5' })).cache).toBe('MISS')
   })
 
-  test.each(['float', 'base64'])('vectors first seen as %s come back in either form', async first => {
+  test.each(['float', 'base64'])('vectors first received as %s are returned in either encoding', async first => {
     const input = ['either', 'form']
     await embed({ input, encoding_format: first })
     for (const encoding_format of ['float', 'base64', undefined]) {
@@ -143,7 +143,7 @@ describeOnce('embeddings', backend => {
     }
   })
 
-  test('what upstream wrote comes back digit for digit, whatever its numbers are', async () => {
+  test('upstream’s numbers are returned digit for digit', async () => {
     const vectors = [
       [0.1, -0.0023064255, 0.009327292, 1e-7],
       [0.1, 1 / 3, -2 / 3, 0.25],
@@ -162,13 +162,13 @@ describeOnce('embeddings', backend => {
     )
   })
 
-  test('an upstream that knows numbers alone still answers in base64', async () => {
+  test('an upstream that supports only numbers is used for base64, too', async () => {
     upstream.script({ kind: 'raw', headers: JSON_TYPE, parts: answerWith([[0.5, -0.25]]) })
     const answer = await embed({ input: 'x', encoding_format: 'base64' })
     expect(vectorsOf(answer)).toEqual([Buffer.from(Float32Array.of(0.5, -0.25).buffer).toString('base64')])
   })
 
-  test('vectors that come in another order are put in the order of the inputs', async () => {
+  test('vectors in another order are put into the order of the inputs', async () => {
     const data = [
       { object: 'embedding', index: 1, embedding: [2, 2] },
       { object: 'embedding', index: 0, embedding: [1, 1] },
@@ -193,7 +193,7 @@ describeOnce('embeddings', backend => {
       undefined,
     ],
     ['a vector that is shorter than a cached one of the same request', [[1, 2]], undefined],
-  ])('%s: the client has them, and nobody else', async (_, vectors, dimensions) => {
+  ])('%s: the client gets them, and no one else', async (_, vectors, dimensions) => {
     const known = ['known']
     upstream.script({ kind: 'raw', headers: JSON_TYPE, parts: answerWith([[1, 2, 3]]) })
     await embed({ input: known, dimensions: undefined })
@@ -208,7 +208,7 @@ describeOnce('embeddings', backend => {
     }
   })
 
-  test('an answer that is not understood is an error and is not kept', async () => {
+  test('an unreadable response is an error and is not stored', async () => {
     upstream.scriptOnce({ kind: 'raw', headers: JSON_TYPE, parts: answerWith([[1, 2]]) })
     const broken = await embed({ input: ['a', 'b'] })
     expect(broken.status).toBe(502)
@@ -246,19 +246,19 @@ describeOnce('embeddings', backend => {
   })
 
   describe('cache control', () => {
-    test('no-cache asks again and keeps the new vector', async () => {
+    test('no-cache calls again and stores the new vector', async () => {
       await embed({ input: 'x' })
       expect((await embed({ input: 'x' }, { 'cache-control': 'no-cache' })).cache).toBe('MISS')
       expect((await embed({ input: 'x' })).cache).toBe('HIT')
       expect(upstream.requests).toHaveLength(2)
     })
 
-    test('no-store leaves nothing behind', async () => {
+    test('no-store stores nothing', async () => {
       await embed({ input: 'x' }, { 'cache-control': 'no-store' })
       expect((await embed({ input: 'x' })).cache).toBe('MISS')
     })
 
-    test('only-if-cached is a 504 where one input is unknown', async () => {
+    test('only-if-cached is a 504 if one input is unknown', async () => {
       await embed({ input: 'x' })
       expect((await embed({ input: 'x' }, { 'cache-control': 'only-if-cached' })).cache).toBe('HIT')
       const partly = await embed({ input: ['x', 'y'] }, { 'cache-control': 'only-if-cached' })
@@ -266,7 +266,7 @@ describeOnce('embeddings', backend => {
       expect(upstream.requests).toHaveLength(1)
     })
 
-    test('max-age takes no older vector, and time to live ends', async () => {
+    test('max-age excludes older vectors, and lifetimes end', async () => {
       await embed({ input: 'x' }, { 'x-proxy-cache-ttl': '1' })
       await embed({ input: 'y' })
       expect((await embed({ input: 'y' }, { 'cache-control': 'max-age=60' })).cache).toBe('HIT')
@@ -278,7 +278,7 @@ describeOnce('embeddings', backend => {
       expect((await embed({ input: 'y' }, { 'cache-control': 'max-age=0' })).cache).toBe('MISS')
     })
 
-    test('a purge forgets vectors', async () => {
+    test('a purge deletes vectors', async () => {
       const project = `purged-${crypto.randomUUID()}`
       key = await proxy.createKey({ type: 'project', project })
       await embed({ input: 'x' })
@@ -288,7 +288,7 @@ describeOnce('embeddings', backend => {
     })
   })
 
-  test('what Redis lost is found in Postgres', async () => {
+  test('vectors that Redis lost are found in PostgreSQL', async () => {
     const input = Array.from({ length: 300 }, (_, at) => `text ${at}`)
     const cold = await embed({ input })
     await proxy.settle()
@@ -323,7 +323,7 @@ describeOnce('embeddings', backend => {
       expect(await proxy.query('select * from monthly_counters where requests > 0')).toEqual([])
     })
 
-    test('an upstream that takes fewer at once is asked in batches', async () => {
+    test('an upstream that accepts fewer inputs gets batches', async () => {
       const input = Array.from({ length: 250 }, (_, at) => `text ${at}`)
       const fields = { model: 'google/gemini-embedding-001', input }
       const answer = await embed(fields)
@@ -333,7 +333,7 @@ describeOnce('embeddings', backend => {
     })
   })
 
-  test('a batch that fails fails all, and what was fetched before is kept', async () => {
+  test('a failed batch fails the request, and vectors fetched before are stored', async () => {
     const input = Array.from({ length: 250 }, (_, at) => `text ${at}`)
     const fields = { model: 'google/gemini-embedding-001', input }
     upstream.script(async request => {
@@ -366,7 +366,7 @@ describeOnce('embeddings', backend => {
     expect(await proxy.query('select * from monthly_counters where requests > 0')).toEqual([])
   })
 
-  test('requests at once that have inputs in common ask for each input once', async () => {
+  test('simultaneous requests with common inputs request each input once', async () => {
     upstream.script({ kind: 'answer', firstByteDelayMs: 1_000 })
     const answers = await Promise.all([
       embed({ input: ['a', 'b', 'c'] }),
@@ -385,7 +385,7 @@ describeOnce('embeddings', backend => {
     ])
   })
 
-  test('who waited for a vector in vain asks for it', async () => {
+  test('a request that waited for a failed vector requests it itself', async () => {
     const failing = Promise.withResolvers<void>()
     upstream.script(async () => {
       if (upstream.requests.length > 1) return { kind: 'answer' }
@@ -404,7 +404,7 @@ describeOnce('embeddings', backend => {
     expect(second.json).toEqual((await direct({ input: ['a', 'b'] })).json)
   })
 
-  test('a client that goes away ends the upstream call', async () => {
+  test('a client that disconnects ends the upstream call', async () => {
     upstream.script({ kind: 'hang', after: 'nothing' })
     const abort = new AbortController()
     const asked = post(proxy, key, '/embeddings', { model, input: 'x' }, { signal: abort.signal })
@@ -415,7 +415,7 @@ describeOnce('embeddings', backend => {
     expect(upstream.counts).toMatchObject({ active: 0, aborted: 1 })
   })
 
-  test('records tell what was forwarded, what was saved, and what it cost', async () => {
+  test('records contain what was forwarded, what was saved, and the cost', async () => {
     await embed({ input: ['one two three'] })
     await embed({ input: ['one two three', 'four five'] })
     await embed({ input: ['one two three', 'four five'] })
@@ -443,7 +443,7 @@ describeOnce('embeddings', backend => {
     expect(upstream.requests[0]?.body).toEqual({ dimensions: 8, ...body })
   })
 
-  test('the request is forwarded as it came where nothing of it is known', async () => {
+  test('a request without a known input is forwarded unchanged', async () => {
     const response = await post(
       proxy,
       key,
@@ -496,13 +496,13 @@ describeOnce('embeddings', backend => {
       expect(embedded.json.data).toEqual((await direct({ input: gist })).json.data)
     })
 
-    test('are taken from what a client had embedded', async () => {
+    test('are reused from a client’s embeddings', async () => {
       await embed({ input: gist })
       await ask(proxy, key, chat)
       expect(await embeddingCalls()).toHaveLength(1)
     })
 
-    test('are theirs who asked, and are not kept in memory beyond a purge', async () => {
+    test('belong to their caller, and are not kept in memory after a purge', async () => {
       const project = `purged-${crypto.randomUUID()}`
       key = await proxy.createKey({ type: 'project', project })
       await ask(proxy, key, { ...chat, user: 'alice' })
@@ -516,7 +516,7 @@ describeOnce('embeddings', backend => {
       expect(await embeddingCalls()).toHaveLength(2)
     })
 
-    test('are others for other dimensions', async () => {
+    test('differ for other dimensions', async () => {
       await embed({ input: gist, dimensions: 16 })
       await ask(proxy, key, chat)
       expect(await embeddingCalls()).toHaveLength(2)

@@ -154,7 +154,7 @@ describeOnce('an upstream’s error', backend => {
   }
 
   test.each(FULL.flatMap(full => SENDS.map(sent => [...sent, ...full] as const)))(
-    'at %s (stream %s) of status %i: %j is a full context',
+    'at %s (stream %s) of status %i: %j is an exceeded context length',
     async (endpoint, stream, status, body, message, begins) => {
       answer(status, body)
       const given = await send(endpoint, stream)
@@ -186,7 +186,7 @@ describeOnce('an upstream’s error', backend => {
   )
 
   test.each(SENDS)(
-    'of Anthropic at %s (stream %s) is a full context under the project’s own key',
+    'of Anthropic at %s (stream %s) is an exceeded context length under the project’s own key',
     async (endpoint, stream) => {
       const body = { type: 'error', error: { type: 'invalid_request_error', message: ANTHROPICS }, request_id: 'req_9' }
       answer(400, body)
@@ -197,7 +197,7 @@ describeOnce('an upstream’s error', backend => {
     },
   )
 
-  test('names the client’s field in its param, and keeps the upstream’s words', async () => {
+  test('names the client’s field in its param, and keeps the upstream’s message', async () => {
     const message = "Invalid 'messages[0].content': set reasoning_effort to 'none'."
     answer(400, {
       error: { message, type: 'invalid_request_error', param: 'messages[0].content', code: 'invalid_value' },
@@ -211,14 +211,14 @@ describeOnce('an upstream’s error', backend => {
     expect((await send('messages', false)).json.error.message).toBe(message)
   })
 
-  test('keeps what else it has where only its code is added', async () => {
+  test('keeps its other fields if only its code is added', async () => {
     const error = { message: OPENAIS, code: 400, metadata: { provider_name: 'P' } }
     answer(400, { error, user_id: 'u' })
     const written = { ...error, type: 'invalid_request_error', param: null, code: 'context_length_exceeded' }
     expect((await send('chat', false)).json).toEqual({ error: written, user_id: 'u' })
   })
 
-  test.each(NAMES.slice(1))('inside a stream at %s is told by its code and words', async endpoint => {
+  test.each(NAMES.slice(1))('inside a stream at %s has its code and message', async endpoint => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { role: 'assistant', content: 'So' }, finish_reason: null }] }
     const parts = [chunk, { error: { message: OPENAIS, code: 400 } }].map(each => `data: ${JSON.stringify(each)}\n\n`)
     upstreams.aggregator.script({ kind: 'raw', headers: { 'content-type': 'text/event-stream' }, parts })

@@ -24,7 +24,7 @@ function counts(printed: string, name: string): number[] {
   return [...line.matchAll(/(\d+) of (\d+)/g)].flatMap(([, served, of]) => [Number(served), Number(of)])
 }
 
-test('prints what labelled pairs are served, and what is wrong with a call', async () => {
+test('prints which labelled pairs are served, and what is wrong with a call', async () => {
   const file = `${temporaryFolder()}/pairs.jsonl`
   const pairs = [
     { a: 'What is the capital of Peru?', b: 'Tell me the capital of Peru', label: 1, similarity: 0.9 },
@@ -42,7 +42,7 @@ test('prints what labelled pairs are served, and what is wrong with a call', asy
   expect((await evaluate(['--embedder', 'none', file])).errors).toContain('--embedder must be one of')
 })
 
-test('shows a board of a folder, for each embedder', async () => {
+test('prints a table for a directory, for each embedder', async () => {
   const folder = temporaryFolder()
   await Bun.write(
     `${folder}/own.csv`,
@@ -72,7 +72,7 @@ describeOnce('evaluate --project', backend => {
     return { database: opened, url: `postgres://postgres:test@127.0.0.1:${opened.psqlPort}/postgres` }
   }
 
-  test('prints what a project’s own verdicts say of each threshold', async () => {
+  test('prints what a project’s own verdicts say about each threshold', async () => {
     const { database, url } = await open()
     const [project, other] = [await makeProject(database, 'acme'), await makeProject(database, 'other')]
     const store = (

@@ -50,7 +50,7 @@ describeOnce('the outbox of events', backend => {
       )
     ).map(({ once }) => once)
 
-  test('an event is told to the addresses of its project that take it and are there', async () => {
+  test('delivers an event to the active webhooks of its project that receive its type', async () => {
     const [all, some, none, gone, other] = [
       await addWebhook('ours'),
       await addWebhook('ours', '{budget.threshold}'),
@@ -69,13 +69,13 @@ describeOnce('the outbox of events', backend => {
     ])
   })
 
-  test('a named event is raised once in its project, whatever another has', async () => {
+  test('raises a named event once in its project, whatever other projects have', async () => {
     const [mine, other] = [await addWebhook('ours'), await addWebhook('theirs')]
     for (const project of [ours, ours, theirs]) await raise(project, 'a name')
     expect([await delivered(mine), await delivered(other)]).toEqual([['budget.threshold'], ['budget.threshold']])
   })
 
-  test('a quota is told of where it is used up this month, by its own limit, and once each', async () => {
+  test('raises an event for an exhausted quota of this month, by its own limit, once each', async () => {
     await query(`insert into plans values ('quotas', 1000, 1000, 100, 1000, 10)`)
     for (const project of ['ours', 'theirs']) await query(`select set_plan('${project}', 'quotas')`)
     const count = (project: number, type: string, month: string, requests: number) =>
@@ -98,7 +98,7 @@ describeOnce('the outbox of events', backend => {
     expect([await due(), await raised(theirs)]).toEqual([['project:now:80', 'test:now:80'], []])
   })
 
-  test('a key is told of a week before it expires, or when a tenth of its life is left', async () => {
+  test('raises an event a week before a key expires, or when a tenth of its life is left', async () => {
     const add = async (name: string, created: string, expires: string) => {
       await callFunction(database, 'issue_key', { project: 'ours', key_type: 'project', key_name: name })
       await query(
@@ -117,7 +117,7 @@ describeOnce('the outbox of events', backend => {
     expect([expiring, expiring.includes(off)]).toEqual([[soon, short].toSorted(), false])
   })
 
-  test('an address is told one event at a time, when it is due, and none once it is gone', async () => {
+  test('delivers to a webhook one event at a time, when it is due, and none once it is removed', async () => {
     const [webhook, gone] = [await addWebhook('ours'), await addWebhook('ours')]
     for (let i = 0; i < 2; i++) await raise(ours)
     await query(`update webhooks set disabled_at = now() where id = ${gone}`)
@@ -150,7 +150,7 @@ describeOnce('the outbox of events', backend => {
     expect(await take()).toEqual([])
   })
 
-  test('what a project’s addresses are told is its own to see and to send again', async () => {
+  test('shows a project its own deliveries only, and repeats only those', async () => {
     const webhook = await addWebhook('ours')
     await raise(ours)
     const [{ id = 0 } = {}] = await query<{ id: number }>('select id::integer from event_deliveries')
@@ -181,7 +181,7 @@ describeOnce('the outbox of events', backend => {
     await addWebhook('theirs')
   })
 
-  test('a page of a project’s deliveries is read by an index, however many there are', async () => {
+  test('reads a page of a project’s deliveries by an index, however many there are', async () => {
     const [one, other] = [await addWebhook('ours'), await addWebhook('theirs')]
     await database.runScript(`
       with happened as (

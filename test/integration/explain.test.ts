@@ -40,7 +40,7 @@ describeBackends('POST /v1/cache/explain', backend => {
     return (await response.json()) as LookupExplanation
   }
 
-  test('says who shares an answer, as a hit does', async () => {
+  test('reports the sharing scope, as a hit does', async () => {
     await proxy.query(`select set_setting('${project}', 'cache_scope', 'user')`)
     expect((await explain(QUESTION)).key.scope).toBe('key')
     const messages = [{ role: 'user', content: QUESTION }]
@@ -48,13 +48,13 @@ describeBackends('POST /v1/cache/explain', backend => {
     expect(((await named.json()) as LookupExplanation).key.scope).toBe('user')
   })
 
-  test('says of the same request that it is an exact hit', async () => {
+  test('reports an exact hit for the same request', async () => {
     const { key: made, decision } = await explain(QUESTION)
     expect(decision).toEqual({ cache: 'HIT', reason: 'exact', id: made.id })
     expect(made).toMatchObject({ endpoint: 'chat', namespace: '', canonical_body: expect.stringContaining(QUESTION) })
   })
 
-  test('shows what is nearest, and lays the two side by side', async () => {
+  test('shows the nearest entry, and both texts side by side', async () => {
     const { nearest, decision, semantic } = await explain(OTHER_WORDS)
     expect(decision).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'verified', id: nearest[0]?.id })
     expect(semantic).toMatchObject({ text: OTHER_WORDS, policy: 'verified', threshold: 0.5 })
@@ -62,13 +62,13 @@ describeBackends('POST /v1/cache/explain', backend => {
     expect(nearest[0]?.differences).toMatchObject([{ kind: 'words', askedText: 'photos', cachedText: 'photographs' }])
   })
 
-  test('names the difference that stands in the way', async () => {
+  test('names the difference that prevents a hit', async () => {
     const { nearest, decision } = await explain(UNPROVED)
     expect(decision).toEqual({ cache: 'MISS', reason: 'unverified:neighbour', asks_judge: false })
     expect(nearest[0]).toMatchObject({ proof: 'neighbour', differences: [{ askedText: 'drawings', kind: 'words' }] })
   })
 
-  test('shows another key’s question only where it was sent, and is, kept as text', async () => {
+  test('shows another key’s question only if its text was and is kept', async () => {
     const own = key
     key = await proxy
       .query<{ value: string }>(`select issue_key('${project}', 'project', 'other') as value`)
@@ -91,7 +91,7 @@ describeBackends('POST /v1/cache/explain', backend => {
     expect(await seen()).toEqual(shown)
   })
 
-  test('says the same as the door', async () => {
+  test('agrees with a real request', async () => {
     for (const words of [OTHER_WORDS, UNPROVED, 'How do I boil an egg?', 'What time is it now?']) {
       for (const headers of [{}, { 'x-proxy-cache-threshold': '0.999' }]) {
         const { decision } = await explain(words, headers)
@@ -103,7 +103,7 @@ describeBackends('POST /v1/cache/explain', backend => {
     }
   })
 
-  test('asks no provider or judge, and counts nothing', async () => {
+  test('calls no provider or judge, and counts nothing', async () => {
     const counted = () =>
       proxy.query(
         `select sum(requests)::integer as requests from monthly_counters where project_id = find_project('${project}')`,
@@ -115,14 +115,14 @@ describeBackends('POST /v1/cache/explain', backend => {
     expect(standin.requests).toEqual([])
   })
 
-  test('refuses what is no request', async () => {
+  test('rejects what is no request', async () => {
     expect((await askWhy({ model: 'openai/gpt-4o-mini' })).status).toBe(400)
     expect((await askWhy({ model: 'openai/gpt-4o-mini', messages: 1 })).status).toBe(400)
     expect((await get(proxy, '/cache/explain')).status).toBe(405)
     expect((await fetch(`${proxy.baseUrl}/cache/explain`, { method: 'POST', body: '{}' })).status).toBe(401)
   })
 
-  test('counts where the embedder costs, and only there', async () => {
+  test('counts only if the embedder costs money', async () => {
     const counted = async (at: TestProxy) => {
       await at.settle()
       const [row] = await at.query<{ used: number }>(`select coalesce(sum(c.requests), 0)::integer as used

@@ -227,7 +227,7 @@ describeOnce('failover before the first part', backend => {
     expectHealthy(await send(endpoint, 'plain', promptFor({ scenario })))
   })
 
-  test.each(each(EARLY_CLAUDE))('%s, a stream of an own Anthropic key: %s', async (endpoint, _, body) => {
+  test.each(each(EARLY_CLAUDE))('%s, a stream with the project’s Anthropic key: %s', async (endpoint, _, body) => {
     const prompt = promptFor({ claude: { kind: 'raw', status: 200, headers: { 'content-type': STREAM }, body } })
     expectHealthy(await send(endpoint, 'streamed', prompt, { model: CLAUDE }))
   })
@@ -247,18 +247,18 @@ describeOnce('failover before the first part', backend => {
   })
 
   describe.each(ENDPOINTS)('%s', endpoint => {
-    test('a stream of an own Anthropic key that is cut after its head', async () => {
+    test('a stream with the project’s Anthropic key that is cut after its headers', async () => {
       const prompt = promptFor({ claude: { kind: 'cut', after: 0 } })
       expectHealthy(await send(endpoint, 'streamed', prompt, { model: CLAUDE }))
     })
 
-    test('a fallback that fails in the same way leaves a failure', async () => {
+    test('a fallback that fails in the same way ends in a failure', async () => {
       const scenario = raw(frame({ error: ERROR }))
       const { end, text, problems } = await send(endpoint, 'streamed', promptFor({ scenario, fallback: scenario }))
       expect({ end, text, problems }).toEqual({ end: 'error', text: '', problems: [] })
     })
 
-    test.concurrent('after a silence, the head and a comment go out, and the provider may still answer', async () => {
+    test.concurrent('after a silence, headers and a comment are sent, and the provider may still respond', async () => {
       const { promise: scenario, resolve: answer } = Promise.withResolvers<Scenario>()
       const stream = await beginStream(endpoint, promptFor({ scenario }))
       await waitUntil('a comment arrives', () => stream.seen() !== '' || stream.isOver())
@@ -268,7 +268,7 @@ describeOnce('failover before the first part', backend => {
       expect(await stream.read()).toMatchObject({ text: 'Late, but well', end: 'stop', problems: [] })
     })
 
-    test.concurrent('after a silence, a fallback may still answer', async () => {
+    test.concurrent('after a silence, a fallback may still respond', async () => {
       const { promise: scenario, resolve: answer } = Promise.withResolvers<Scenario>()
       const stream = await beginStream(endpoint, promptFor({ scenario }))
       await waitUntil('a comment arrives', () => stream.seen() !== '' || stream.isOver())

@@ -107,7 +107,7 @@ describeBackends('failures', backend => {
     await waitUntil('health is ok again', isWell)
   })
 
-  test('dashboard: a right that is missing in the database is a failure, not a rejection of the user', async () => {
+  test('dashboard: a missing right in the database is a failure, not a rejection of the user', async () => {
     expect((await readProjects()).status).toBe(200)
     await proxy.query('revoke select on model_proxy.projects from model_proxy_dashboard')
     try {

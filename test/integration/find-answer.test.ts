@@ -77,7 +77,7 @@ describeBackends('search_cache()', backend => {
     ])
   })
 
-  test('looks for what one asks, whatever is found for the one beside it', async () => {
+  test('searches for each request of a batch by itself', async () => {
     const { database } = await backend.open()
     const ask = await fill(database)
     const similar = ask('context', '[10,9,0]')
@@ -87,7 +87,7 @@ describeBackends('search_cache()', backend => {
     expect(beside?.matches).toMatchObject([{ match: 'similar', prompt: 'near' }])
   })
 
-  test('of no other project and context, and of nothing that has expired or is older than asked for', async () => {
+  test('finds none of other projects and contexts, and none that has expired or is older than allowed', async () => {
     const { database } = await backend.open()
     const spaceId = await makeSpace(database)
     const place = { projectId: await makeProject(database, 'acme'), spaceId, context: 'context' }
@@ -115,7 +115,7 @@ describeBackends('search_cache()', backend => {
     expect(await found()).toEqual(none)
   })
 
-  test('what was deleted while it was stored stays deleted, and the latest of two answers stays', async () => {
+  test('an entry deleted while it was stored stays deleted, and the later of two responses remains', async () => {
     const { database } = await backend.open()
     const place = { projectId: await makeProject(database, 'acme'), spaceId: await makeSpace(database), context: 'c' }
     const answer = answerTo('prompt', place)
@@ -134,7 +134,7 @@ describeBackends('search_cache()', backend => {
     expect(ofTest).toEqual({ days: 1 })
   })
 
-  describe('given an anchor, compares what was stored with the same', () => {
+  describe('with an anchor, compares entries with the same anchor', () => {
     async function open(anchors: readonly (string | null)[]) {
       const { database } = await backend.open()
       const place = {
@@ -172,13 +172,13 @@ describeBackends('search_cache()', backend => {
       expect([await find('prompt 7', 'common'), await find('prompt 70', 'rare')]).toEqual([['prompt 7'], ['prompt 70']])
     })
 
-    test('and what a release without anchors stored', async () => {
+    test('and entries of a release without anchors', async () => {
       const { find } = await open([null, 'b'])
       expect([await find('prompt 0', 'a'), await find('prompt 0', 'b')]).toEqual([['prompt 0'], ['prompt 0']])
     })
   })
 
-  describe('by what a person called the same', () => {
+  describe('finds pairs that a person confirmed', () => {
     type Verdict = { of?: Partial<Place>; source?: string; verdict?: string; given?: string }
 
     /**
@@ -217,7 +217,7 @@ describeBackends('search_cache()', backend => {
       return { database, place, prompts, hashesOf, say, find }
     }
 
-    test('whatever its anchor, in either order, and no other', async () => {
+    test('whatever their anchor, in either order, and no other', async () => {
       const { prompts, hashesOf, say, find } = await open()
       expect(new Set(prompts.map(prompt => hashesOf(prompt)[0] === sha256(prompt))).size).toBe(2)
       for (const prompt of prompts) {
@@ -228,7 +228,7 @@ describeBackends('search_cache()', backend => {
       }
     })
 
-    test('in that context of that project, and by nobody else', async () => {
+    test('in that context of that project, and by no other caller', async () => {
       const { database, prompts, say, find } = await open()
       const elsewhere = await makeProject(database, 'elsewhere')
       for (const prompt of prompts) {
@@ -239,7 +239,7 @@ describeBackends('search_cache()', backend => {
       }
     })
 
-    test('unless a person called it different later, wherever that was in the project', async () => {
+    test('unless a person called them different later, anywhere in the project', async () => {
       const { database, prompts, say, find } = await open()
       const different = { verdict: 'different', given: `now() + interval '1 s'` }
       const elsewhere = await makeProject(database, 'elsewhere')
@@ -254,7 +254,7 @@ describeBackends('search_cache()', backend => {
       }
     })
 
-    test('and what is similar, with the verdict on it: of a judge in its context, of a person who called it different in each', async () => {
+    test('and what is similar, with the verdict on it: a judge’s in its context, a person’s “different” in each', async () => {
       const { database, place, prompts, say } = await open()
       const elsewhere = { projectId: await makeProject(database, 'elsewhere') }
       const another = { context: 'another' }

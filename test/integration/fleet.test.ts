@@ -24,7 +24,7 @@ describeReal('the processes that share a Redis', backend => {
     return { fleet, redis, close: () => [redis, listener].map(each => each.disconnect()) }
   }
 
-  test('one knows that it is alone a beat after it was counted alone, and at once that another has come', async () => {
+  test('a process knows that it is alone a heartbeat after it was counted alone, and at once that another has started', async () => {
     const id = crypto.randomUUID()
     // Heartbeats are sent by the test only, so that all other knowledge comes from messages.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
@@ -48,7 +48,7 @@ describeReal('the processes that share a Redis', backend => {
     second.close()
   })
 
-  test('when Redis loses its data, neither of two takes itself for the only one', async () => {
+  test('when Redis loses its data, neither of two treats itself as the only one', async () => {
     const id = crypto.randomUUID()
     const both = [await meet(id), await meet(id)]
     await waitUntil('both processes count two', () => both.every(({ fleet }) => fleet.processCount() === 2))
@@ -62,7 +62,7 @@ describeReal('the processes that share a Redis', backend => {
     for (const { close } of both) close()
   })
 
-  test('each change is told after the one before, the newest last, and again where it was not taken', async () => {
+  test('reports each change after the one before, the newest last, and again if it was not accepted', async () => {
     const id = crypto.randomUUID()
     const reported: string[] = []
     const refused = Promise.withResolvers<void>()

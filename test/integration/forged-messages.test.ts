@@ -53,7 +53,7 @@ describeReal('messages that another program publishes', backend => {
     await upstream.stop()
   })
 
-  test('are no answers: a follower is told what upstream said', async () => {
+  test('are ignored: a follower gets the upstream’s response', async () => {
     const [leading, following] = proxies as [TestProxy, TestProxy]
     const [leader, follower] = buses.map(bus => `bus:${bus.processId}`) as [string, string]
     // Longer than joining takes on any machine.

@@ -35,7 +35,7 @@ describeEmbedded('forms', backend => {
       body,
     })
 
-  describe('refused', () => {
+  describe('rejected', () => {
     test.each<[string, string[]]>([
       ['two models', [MODEL, part('name="model"', 'openai/other')]],
       ['a model too long to be read, and another', [part('name="model"', `openai/other${LONG}`), MODEL]],
@@ -51,7 +51,7 @@ describeEmbedded('forms', backend => {
     })
   })
 
-  test('passed on: one model, and fields of any length', async () => {
+  test('forwarded: one model, and fields of any length', async () => {
     expect((await post(form(MODEL, part('name="prompt"', `Names.${LONG}`)))).status).toBe(200)
   })
 })

@@ -7,7 +7,7 @@ import { startProxy } from '../harness/proxy.ts'
 import { waitUntil } from '../harness/wait-until.ts'
 
 describeBackends('a database whose disk is full', backend => {
-  test('is told in health, with its cause, until there is room again; requests are answered', async ({
+  test('is reported by health, with its cause, until there is space again; requests are served', async ({
     onTestFinished,
   }) => {
     const proxy = await startProxy({ stores: await backend.open() })

@@ -21,7 +21,7 @@ async function statementOf(name: FunctionName): Promise<string> {
 /** The database's type: without the marks of optional and nullable, and `text` for a union of words. */
 const plain = (type: string) => (type.includes('|') ? 'text' : type.replace(/[?=]$/, ''))
 
-describeReal('functions as they were generated', backend => {
+describeReal('generated functions', backend => {
   test('are those of the server, whatever its search path', async () => {
     const { databaseUrl } = await backend.open()
     // A connection without a search path, as behind a pooler that does not forward it.
@@ -44,7 +44,7 @@ describeReal('functions as they were generated', backend => {
 })
 
 describeBackends('values of calls', backend => {
-  test('come back as their types say', async () => {
+  test('have the stated types', async () => {
     const { database } = await backend.open()
     const [row] = await database.call<Record<string, unknown>>(
       `select 7::bigint as bigint, 7::integer as integer, 7::smallint as smallint, 0.5::double precision as double, 0.5::real as real,
@@ -75,7 +75,7 @@ describeBackends('values of calls', backend => {
     expect(Buffer.from(row?.bytea as Uint8Array).toString('hex')).toBe('00ff')
   })
 
-  test('a single value comes alone, rows as a list, nothing as nothing', async () => {
+  test('a single value is returned alone, rows as a list, nothing as nothing', async () => {
     const { database } = await backend.open()
     const id = await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     expect(id).toBe(await callFunction(database, 'find_project', { project: 'acme' }))
@@ -87,7 +87,7 @@ describeBackends('values of calls', backend => {
     expect(hasSingleResult('create_project') && !hasSingleResult('list_setting_kinds')).toBe(true)
   })
 
-  test('JSON, bytes and half a surrogate pair arrive', async () => {
+  test('JSON, bytes and half a surrogate pair are preserved', async () => {
     const { database } = await backend.open()
     const of_project = await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     const payload = { text: 'half \ud800 of "é\\', numbers: [1, null] }

@@ -30,7 +30,7 @@ const WITHOUT_EFFECT: Headers[] = [
   { 'openai-beta': 'of another vendor' },
 ]
 
-describeOnce('headers that are forwarded', backend => {
+describeOnce('forwarded headers', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let key: string
@@ -58,26 +58,23 @@ describeOnce('headers that are forwarded', backend => {
     return answer.cache
   }
 
-  test.each(COUNTING)(
-    '%s: what was answered with %j is served to requests with the same headers',
-    async (model, headers) => {
-      const others = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}-other`]))
-      expect(await cacheOf(model, QUESTION, headers)).toBe('MISS')
-      expect(await cacheOf(model, QUESTION)).toBe('MISS')
-      expect(await cacheOf(model, QUESTION, others)).toBe('MISS')
-      for (const same of [headers, {}, others]) {
-        expect(await cacheOf(model, QUESTION, same)).toBe('HIT')
-        expect(await cacheOf(model, SAME_WORDS, same)).toBe('HIT-SEMANTIC')
-      }
-    },
-  )
+  test.each(COUNTING)('%s: a response to %j is served to requests with the same headers', async (model, headers) => {
+    const others = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}-other`]))
+    expect(await cacheOf(model, QUESTION, headers)).toBe('MISS')
+    expect(await cacheOf(model, QUESTION)).toBe('MISS')
+    expect(await cacheOf(model, QUESTION, others)).toBe('MISS')
+    for (const same of [headers, {}, others]) {
+      expect(await cacheOf(model, QUESTION, same)).toBe('HIT')
+      expect(await cacheOf(model, SAME_WORDS, same)).toBe('HIT-SEMANTIC')
+    }
+  })
 
-  test('an answer by meaning is not taken from a request with other headers', async () => {
+  test('a semantic hit needs the same headers', async () => {
     expect(await cacheOf('someone/brand-new', QUESTION, { 'x-anthropic-beta': 'context-1m' })).toBe('MISS')
     expect(await cacheOf('someone/brand-new', SAME_WORDS)).toBe('MISS')
   })
 
-  test('vectors are told apart in the same way', async () => {
+  test('vectors are separated in the same way', async () => {
     async function embed(headers: Headers): Promise<string | null> {
       const body = { model: 'text-embedding-3-small', input: 'text' }
       const { status, cache } = await readAnswer(await post(proxy, key, '/embeddings', body, { headers }))
@@ -89,7 +86,7 @@ describeOnce('headers that are forwarded', backend => {
     expect(await embed({ 'openai-beta': 'a', 'idempotency-key': 'one' })).toBe('HIT')
   })
 
-  test('headers that change no answer share an entry', async () => {
+  test('headers that change no response share an entry', async () => {
     expect(await cacheOf('someone/brand-new', QUESTION)).toBe('MISS')
     for (const headers of WITHOUT_EFFECT) expect(await cacheOf('someone/brand-new', QUESTION, headers)).toBe('HIT')
   })

@@ -39,7 +39,7 @@ interface Answered {
 const json = (fields: object): Answered => ({ type: 'application/json', text: JSON.stringify(fields) })
 const text = (body: string): Answered => ({ type: 'text/plain; charset=utf-8', text: body })
 
-describeBackends('sound by the second', backend => {
+describeBackends('audio priced by the second', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string
@@ -109,7 +109,7 @@ describeBackends('sound by the second', backend => {
     expect(await spent()).toEqual({ spent: expect.closeTo(usd, 9), reserved: 0 })
   }
 
-  describe('is asked for as verbose JSON, and given as', () => {
+  describe('is requested as verbose JSON, and returned as', () => {
     const usage = { type: 'duration', seconds: 8 }
     test.each([
       [undefined, JSON.stringify({ text: VERBOSE.text, usage }), 'application/json'],
@@ -137,7 +137,7 @@ describeBackends('sound by the second', backend => {
     })
   })
 
-  test('a model that is paid by the token is asked for what its client wants', async () => {
+  test('a model priced by the token gets the format that its client requested', async () => {
     script(text(SPEECH))
     await send({ path: TRANSCRIBE, file: FILE, format: 'text', model: 'gpt-4o-transcribe' })
     expect(sentForm()).not.toContain('verbose_json')
@@ -148,7 +148,7 @@ describeBackends('sound by the second', backend => {
     ['its duration', json({ task: 'transcribe', duration: 7.25, text: SPEECH, segments: [] }), 7.25],
     ['its duration as text', json({ duration: '7.25', text: SPEECH }), 7.25],
     ['its usage before its duration', json({ duration: 7.25, usage: { type: 'duration', seconds: 8 }, text: '' }), 8],
-  ])('an answer that reports %s is charged so', async (_, answered, seconds) => {
+  ])('a response that reports %s is charged so', async (_, answered, seconds) => {
     for (const path of [TRANSCRIBE, TRANSLATE]) {
       project = `h-${crypto.randomUUID()}`
       key = await proxy.createKey({ project, type: 'project' })
@@ -170,11 +170,11 @@ describeBackends('sound by the second', backend => {
     ['nothing, of an address', null, text(SPEECH), SPEECH.length / 5],
     ['where its segments end', FILE, json({ text: SPEECH, segments: [{ end: 72.5 }, { end: 60 }] }), 72.5],
     ['silence, of an address', null, json({ text: '' }), (25 * 1_024 * 1_024) / 1_000],
-  ])('an answer that reports %s, is charged an estimate', async (_, file, answered, seconds) => {
+  ])('a response that reports %s is charged an estimate', async (_, file, answered, seconds) => {
     await expectSeconds({ path: TRANSCRIBE, file, format: 'verbose_json' }, answered, seconds, true)
   })
 
-  test('a model that is paid by the token is charged by no seconds', async () => {
+  test('a model priced by the token is charged for no seconds', async () => {
     script(json({ text: SPEECH, usage: { type: 'duration', seconds: 7 } }))
     const model = 'gpt-4o-transcribe'
     const answer = await send({ path: TRANSCRIBE, file: FILE, format: undefined, model })
@@ -183,13 +183,13 @@ describeBackends('sound by the second', backend => {
     expect(Number(answer.headers.get('x-proxy-cost-usd'))).toBeCloseTo(usd, 9)
   })
 
-  test('an error in place of an answer costs nothing', async () => {
+  test('an error in place of a response costs nothing', async () => {
     script(json({ error: { message: 'It failed.' } }))
     const answer = await send({ path: TRANSLATE, file: FILE, format: undefined })
     expect([Number(answer.headers.get('x-proxy-cost-usd')), (await recorded()).usd]).toEqual([0, 0])
   })
 
-  test('whoever leaves is charged nothing yet: what the file may cost is doubtful', async () => {
+  test('a disconnected client is charged nothing yet: what the file may cost is doubtful', async () => {
     upstreams.openai.script({ kind: 'answer', content: 'x', firstByteDelayMs: 60_000 })
     const leaving = new AbortController()
     const responding = send({ path: TRANSLATE, file: FILE, format: undefined }, { signal: leaving.signal }).catch(
@@ -201,7 +201,7 @@ describeBackends('sound by the second', backend => {
     expect(await recorded()).toEqual({ usd: 0, estimated: 'client_left' })
   })
 
-  test('what is reserved goes by no head: no budget pays for more than it has', async () => {
+  test('a reservation ignores the file’s header: no budget pays more than it has', async () => {
     // A budget for fewer seconds than the file has bytes, as the upper bound is one second per byte.
     await proxy.query(`select set_budget('${project}', 'usd', 2.9, 'total')`)
     const answer = await send({ path: TRANSLATE, file: FILE, format: undefined })

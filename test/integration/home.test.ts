@@ -6,7 +6,7 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 const CHROME = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8'
 const FIREFOX = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-describeEmbedded('the bare address', backend => {
+describeEmbedded('the root path', backend => {
   let proxy: TestProxy
   let root: string
 
@@ -26,7 +26,7 @@ describeEmbedded('the bare address', backend => {
     ['/', ' Text/HTML ; q=0.5 , */*;q=0.1'],
     ['/?from=mail', FIREFOX],
     ['/', FIREFOX, 'HEAD'],
-  ])('%s leads to the dashboard (%s)', async (path, accept, method = 'GET') => {
+  ])('%s redirects to the dashboard (%s)', async (path, accept, method = 'GET') => {
     const response = await open(path, accept, method)
     expect([response.status, response.headers.get('location')]).toEqual([302, '/dashboard'])
     expect(response.headers.get('vary')).toBe('accept')
@@ -44,7 +44,7 @@ describeEmbedded('the bare address', backend => {
     ['/', FIREFOX, 'POST'],
     ['/v1', FIREFOX],
     ['/v1/nothing', FIREFOX],
-  ])('%s says what it always did (%s)', async (path, accept, method = 'GET') => {
+  ])('%s returns what it always did (%s)', async (path, accept, method = 'GET') => {
     const response = await open(path, accept, method)
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } })

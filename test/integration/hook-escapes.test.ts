@@ -130,11 +130,11 @@ describeBackends('a hook', backend => {
     ],
   }
 
-  test.each(Object.entries(REQUESTS))('sees %s whose every character is escaped', async (_, [path, body]) => {
+  test.each(Object.entries(REQUESTS))('receives %s with every character escaped', async (_, [path, body]) => {
     await expectRefused(post(proxy, keys.key, path, escapeJson(body)))
   })
 
-  test.each(Object.entries(REQUESTS))('lets %s pass that it allows, as it was written', async (_, [path, body]) => {
+  test.each(Object.entries(REQUESTS))('allows %s, which is forwarded as it was written', async (_, [path, body]) => {
     hook.say(() => ({ verdict: 'allow', policy: '1' }))
     const written = escapeJson(body)
     const sent = await post(proxy, keys.key, path, written)
@@ -143,7 +143,7 @@ describeBackends('a hook', backend => {
     expectCanonical()
   })
 
-  test('sees numbers that JavaScript cannot hold, digit by digit', async () => {
+  test('receives numbers that JavaScript cannot represent, digit by digit', async () => {
     const number = '41111111111111111111'
     hook.say(({ type }) => ({
       verdict: type === 'before' && hook.bodies.at(-1)?.includes(number) ? 'refuse' : 'allow',
@@ -159,7 +159,7 @@ describeBackends('a hook', backend => {
     )
   })
 
-  test('sees JSON within a text, whose own escapes a translation or a model reads', async () => {
+  test('receives JSON within a text, whose own escapes a translation or a model reads', async () => {
     const call = (args: string) => ({
       model: 'claude-haiku-4-5',
       messages: [
@@ -182,7 +182,7 @@ describeBackends('a hook', backend => {
     )
   })
 
-  test('is told the text of a message as it is, where that is no JSON', async () => {
+  test('receives the text of a message unchanged if it is not JSON', async () => {
     for (const content of ['{not json \\u0041', 'C:\\users\\u0041', '[1, 2', '"'])
       expect((await ask(proxy, keys.key, { ...question(content), model: MODEL })).status).toBe(200)
     const shown = hook.asked.filter(({ type }) => type === 'before').map(({ request }) => request.messages)
@@ -191,7 +191,7 @@ describeBackends('a hook', backend => {
     )
   })
 
-  describe('shown packed provider extras', () => {
+  describe('packed provider extras', () => {
     const packed = (keysOf: ExtrasKeys) =>
       packExtras({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, keysOf) ?? ''
     const bodies = (text: string): [string, Record<string, unknown>][] => {
@@ -226,7 +226,7 @@ describeBackends('a hook', backend => {
       return [...ofModel('openai/gpt-4o-mini'), ...ofModel(MODEL)]
     }
 
-    test('reads what they hold, however they are written', async () => {
+    test('are unpacked for the hook, however they are written', async () => {
       for (const [path, body] of bodies(packed(['any key']))) {
         const whole = JSON.stringify(body)
         for (const written of [
@@ -241,7 +241,7 @@ describeBackends('a hook', backend => {
       }
     })
 
-    test('no provider gets what a client has packed', async () => {
+    test('of a client are not sent to a provider', async () => {
       hook.say(() => ({ verdict: 'allow', policy: '1' }))
       for (const [path, body] of bodies(packed(['any key']))) {
         for (const written of [JSON.stringify(body), JSON.stringify(body).replaceAll('"mp1.', '"\\u006dp1.')]) {
@@ -258,7 +258,7 @@ describeBackends('a hook', backend => {
     })
   })
 
-  test('is not shown what an MCP server is told, however its tool is written', async () => {
+  test('reveal no MCP credentials to the hook, however their tool is written', async () => {
     const server = {
       type: 'mcp',
       server_label: 'a',
@@ -294,7 +294,7 @@ describeBackends('a hook', backend => {
     for (const { request } of hook.asked) expect(JSON.stringify(request)).toContain('https://a.example')
   })
 
-  describe('of a form', () => {
+  describe('of a form, the hook', () => {
     const send = (path: string, form: FormData) =>
       fetch(`${proxy.baseUrl}${path}`, { method: 'POST', headers: { authorization: `Bearer ${keys.key}` }, body: form })
     const picture = () => new File([new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0xff, 0])], 'a.png')
@@ -308,20 +308,20 @@ describeBackends('a hook', backend => {
     }
 
     test.each(['image', 'mask', 'file', 'image[]', 'mask[0]', 'data', 'anything'])(
-      'sees a text named %s',
+      'receives a text named %s',
       async name => {
         await expectRefused(edit(form => form.append(name, CARD)))
       },
     )
 
     test.each(['image', 'mask', 'file', 'image[]', 'prompt', 'anything'])(
-      'sees a text that is sent as a file named %s',
+      'receives a text that is sent as a file named %s',
       async name => {
         await expectRefused(edit(form => form.append(name, new File([CARD], 'a.txt'))))
       },
     )
 
-    test('sees each of two fields of one name, long ones, and JSON in a field', async () => {
+    test('receives each of two fields of one name, long ones, and JSON in a field', async () => {
       await expectRefused(
         edit(form => {
           for (const text of [CARD, 'harmless']) form.append('x', text)
@@ -332,7 +332,7 @@ describeBackends('a hook', backend => {
       await expectRefused(edit(form => form.append('x', new File([CARD, new Uint8Array([255])], 'a.txt'))))
     })
 
-    test('is not shown pictures', async () => {
+    test('receives no images', async () => {
       expect((await edit(form => form.append('mask', picture()))).status).toBe(200)
       expect(hook.asked[0]?.request).toEqual({ model: 'gpt-image-1', prompt: 'Well?' })
     })
@@ -355,7 +355,7 @@ describeBackends('a hook', backend => {
       '\r\ncontent-transfer-encoding:quoted-printable',
       '\r\nContent-Type: text/plain; charset=utf-7',
       '\r\nContent-Type: text/plain; x=y; CHARSET = "UTF-16"',
-    ])('refuses a text that a provider may decode otherwise:%s', async head => {
+    ])('rejects a text that a provider may decode otherwise:%s', async head => {
       const sent = await raw(head, Buffer.from(CARD).toString('base64'))
       expect([sent.status, await sent.text()]).toEqual([400, expect.stringContaining('UTF-8')])
       expect(askedProviders()).toBe(0)
@@ -366,9 +366,9 @@ describeBackends('a hook', backend => {
       '\r\nContent-Type: text/plain; charset=UTF-8',
       '\r\nContent-Transfer-Encoding: 8bit',
       '\r\nContent-Type: text/plain',
-    ])('takes one that it cannot:%s', async head => expect((await raw(head, 'Well?')).status).toBe(200))
+    ])('accepts one that it cannot:%s', async head => expect((await raw(head, 'Well?')).status).toBe(200))
 
-    test('no provider is told of a charset by which it would read another text', async () => {
+    test('and no provider gets a charset by which it would read another text', async () => {
       expect((await raw('', 'Well?', 'multipart/form-data; charset=utf-7; boundary=b')).status).toBe(200)
       const headers = { 'content-type': 'application/json; charset=utf-7' }
       const sent = await post(
@@ -386,10 +386,10 @@ describeBackends('a hook', backend => {
     })
   })
 
-  describe('of what OpenAI keeps', () => {
+  describe('of OpenAI’s stored objects, the hook', () => {
     const named = { name: escapeJson(CARD).slice(1, -1) }
 
-    test('sees bodies, forms and query strings before they are forwarded', async () => {
+    test('receives bodies, forms and query strings before they are forwarded', async () => {
       const key = keys.keeping
       await expectRefused(post(keeping, key, '/conversations', `{"metadata":{"a":"${named.name}"}}`))
       await expectRefused(post(keeping, key, '/vector_stores', `{"name":"${named.name}"}`))
@@ -410,7 +410,7 @@ describeBackends('a hook', backend => {
       await expectRefused(post(keeping, key, `/conversations/${made.json.id}/items${search}`, { items: [] }))
     })
 
-    test('files go to it with their fields alone', async () => {
+    test('receives only the fields of files', async () => {
       hook.say(() => ({ verdict: 'allow' }))
       const upload = await readAnswer(
         await post(keeping, keys.keeping, '/uploads', { purpose: 'user_data', filename: 'a', bytes: 1 }),
@@ -428,7 +428,7 @@ describeBackends('a hook', backend => {
     })
   })
 
-  describe('of what comes back', () => {
+  describe('of responses, the hook', () => {
     const answered = async (sent: Response | Promise<Response>) => {
       const { status, text } = await readAnswer(await sent)
       expect([status, text]).toEqual([400, expect.stringContaining('No cards.')])
@@ -436,7 +436,7 @@ describeBackends('a hook', backend => {
       for (const body of hook.bodies) expect(body).not.toMatch(/\\u00[2-7]/)
     }
 
-    test('sees an answer whose every character is escaped, plain and streamed', async () => {
+    test('receives a text with every character escaped, plain and streamed', async () => {
       const message = { role: 'assistant', content: CARD }
       const plain = {
         id: 'x',
@@ -458,7 +458,7 @@ describeBackends('a hook', backend => {
       )
     })
 
-    test('sees compacted responses, input items and revised prompts', async () => {
+    test('receives compacted responses, input items and revised prompts', async () => {
       hook.say(() => ({ verdict: 'allow' }))
       await post(proxy, keys.key, '/responses/compact', { model: MODEL, input: 'Well?' }).then(sent => sent.text())
       await get(proxy, '/responses/resp_1/input_items', keys.key).then(sent => sent.text())
@@ -482,7 +482,7 @@ describeBackends('a hook', backend => {
     })
   })
 
-  test('is asked once about an answer that twenty requests get at once after its rules have changed', async () => {
+  test('is called once for a response that twenty requests get at once after its policy changed', async () => {
     const body = { ...question('Twenty?'), model: MODEL }
     const twenty = () => Promise.all(Array.from({ length: 20 }, () => ask(proxy, keys.key, body)))
     hook.say(() => ({ verdict: 'allow', policy: '1' }))
@@ -504,7 +504,7 @@ describeBackends('a hook', backend => {
     expect(upstreams.openai.requests).toHaveLength(1)
   })
 
-  test('is asked again about an answer where it was not heard, or has other rules by now', async () => {
+  test('is called again for a response if it was unreachable, or has another policy by then', async () => {
     const body = { ...question('Again?'), model: MODEL }
     hook.say(() => ({ verdict: 'allow', policy: '1' }))
     await ask(proxy, keys.key, body)

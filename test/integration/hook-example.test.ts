@@ -60,7 +60,7 @@ describeOnce('the hook of examples/', backend => {
     await Promise.all([upstream.stop(), hook.stop(true)])
   })
 
-  test.each(Object.entries(REFUSED))('refuses %s in a request, by its checksum or its pattern', async (what, texts) => {
+  test.each(Object.entries(REFUSED))('rejects %s in a request, by its checksum or its pattern', async (what, texts) => {
     for (const text of texts) {
       const { status, json } = await ask(proxy, key, question(text))
       expect([text, status, json.error?.code]).toEqual([text, 400, 'request_refused'])
@@ -69,13 +69,13 @@ describeOnce('the hook of examples/', backend => {
     expect(upstream.requests).toHaveLength(0)
   })
 
-  test('lets pass what only looks like it', async () => {
+  test('accepts what only looks like it', async () => {
     upstream.script({ kind: 'answer', content: 'All right.' })
     for (const text of ALLOWED)
       expect([text.slice(0, 40), (await ask(proxy, key, question(text))).status]).toEqual([text.slice(0, 40), 200])
   })
 
-  test('refuses them in an answer', async () => {
+  test('rejects them in a response', async () => {
     upstream.script({ kind: 'answer', content: 'Her IBAN is DE89 3704 0044 0532 0130 00.' })
     for (const stream of [false, true]) {
       const { status, text } = await ask(proxy, key, question('What is her IBAN?', { stream }))
@@ -83,7 +83,7 @@ describeOnce('the hook of examples/', backend => {
     }
   })
 
-  test('does not listen to whom it does not know', async () => {
+  test('ignores unknown senders', async () => {
     const { status, json } = await ask(stranger, key, question('Hello?'))
     expect([status, json.error.code]).toEqual([503, 'hook_unavailable'])
   })

@@ -80,10 +80,10 @@ async function counted({ proxy, project }: Setup): Promise<number> {
 }
 
 describeBackends('a hook', backend => {
-  describe('which says what may pass', () => {
+  describe('that decides', () => {
     const setup = setUp(backend)
 
-    test('is asked before and after, and told who asks what; no key', async () => {
+    test('is called before and after, with caller and request, without the key', async () => {
       const { hook, proxy, key } = setup
       const answer = await ask(proxy, key, chat('Hello?', { user: 'alice' }))
       expect(answer.status, answer.text).toBe(200)
@@ -106,7 +106,7 @@ describeBackends('a hook', backend => {
       }
     })
 
-    test('refuses a request before it reaches anybody: it costs nothing, does not count, and no record quotes it', async () => {
+    test('rejects a request before it is forwarded: it costs nothing, does not count, and no record quotes it', async () => {
       const { hook, proxy, key } = setup
       hook.say(refusing('before', `Do not send ${CARD}\u0007.`))
       const refused = await ask(proxy, key, chat(`Pay with ${CARD}`))
@@ -122,7 +122,7 @@ describeBackends('a hook', backend => {
       )
     })
 
-    test('refuses an answer, which has been paid for, and is not stored', async () => {
+    test('rejects a response, which is charged and not stored', async () => {
       const { hook, proxy, key } = setup
       hook.say(refusing('after'))
       const refused = await ask(proxy, key, chat('What is the number?'))
@@ -136,7 +136,7 @@ describeBackends('a hook', backend => {
       expect(countCalls(setup)).toBe(2)
     })
 
-    test('is asked before a hit, too', async () => {
+    test('is called before a hit, too', async () => {
       const { hook, proxy, key } = setup
       await ask(proxy, key, chat('Twice?'))
       expect((await ask(proxy, key, chat('Twice?'))).cache).toBe('HIT')
@@ -146,7 +146,7 @@ describeBackends('a hook', backend => {
       expect(countCalls(setup)).toBe(1)
     })
 
-    test('is asked again about a stored answer once its rules have changed, and not a second time', async () => {
+    test('is called again for a cached response once its policy has changed, and not a second time', async () => {
       const { hook, proxy, key } = setup
       await ask(proxy, key, chat('Again?'))
       hook.say(() => ({ verdict: 'allow', policy: '2' }))
@@ -168,7 +168,7 @@ describeBackends('a hook', backend => {
       expect(countCalls(setup)).toBe(1)
     })
 
-    test('a stored answer that new rules refuse is deleted, and the provider is asked', async () => {
+    test('a cached response that a new policy rejects is deleted, and the provider is called', async () => {
       const { hook, proxy, key } = setup
       setup.upstreams.openai.scriptOnce({ kind: 'answer', content: CARD }, { kind: 'answer', content: 'no number' })
       expect(textOf(await ask(proxy, key, chat('Which number?')))).toBe(CARD)
@@ -187,7 +187,7 @@ describeBackends('a hook', backend => {
       expect(row?.entries).toBe(0)
     })
 
-    test('is shown what is sealed as it is, and what it refuses of that is deleted', async () => {
+    test('receives sealed responses decrypted, and rejected ones are deleted', async () => {
       const { hook, proxy, project, key } = setup
       await proxy.query(`select set_setting('${project}', 'seal_answers', 'on')`)
       setup.upstreams.openai.scriptOnce({ kind: 'answer', content: CARD }, { kind: 'answer', content: 'no number' })
@@ -207,7 +207,7 @@ describeBackends('a hook', backend => {
       expect(stored).toEqual([{ is_sealed: true, policy: '2' }])
     })
 
-    test('a stored answer found in other words, or in PostgreSQL alone, is asked about as well', async () => {
+    test('is called for a cached response found in other words, or only in PostgreSQL, as well', async () => {
       const { hook, proxy, key } = setup
       const words = 'Explain how photosynthesis works in the leaves of green plants'
       await ask(proxy, key, chat(words))
@@ -223,7 +223,7 @@ describeBackends('a hook', backend => {
       expect((await ask(proxy, key, chat(words))).cache).toBe('MISS')
     })
 
-    test('so is one that was in flight, where it passed under other rules than a request that waits for it', async () => {
+    test('is called for a response in flight that passed under another policy than that of a waiting request', async () => {
       const { hook, proxy, key } = setup
       const content = 'In flight?'
       setup.upstreams.openai.scriptOnce({ kind: 'answer', content: CARD, firstByteDelayMs: 500 })
@@ -241,7 +241,7 @@ describeBackends('a hook', backend => {
       expect(countCalls(setup)).toBe(2)
     })
 
-    test('only the very answer that passed is stamped', async () => {
+    test('records the policy only for the very response that passed', async () => {
       const { proxy, key } = setup
       await ask(proxy, key, chat('Stamped?'))
       await proxy.settle()
@@ -262,7 +262,7 @@ describeBackends('a hook', backend => {
       expect(await policies(setup)).toEqual(['7'])
     })
 
-    test('an answer that must not be stored is given once', async () => {
+    test('a response that must not be stored is served once', async () => {
       const { hook, proxy, key } = setup
       for (const when of ['before', 'after']) {
         hook.say(({ type }) => ({ verdict: type === when ? 'no-store' : 'allow', policy: '1' }))
@@ -272,7 +272,7 @@ describeBackends('a hook', backend => {
       expect(countCalls(setup)).toBe(4)
     })
 
-    test('a stream waits until its answer has passed; of one that is refused, nothing is sent', async () => {
+    test('a stream waits until its response has passed; of a rejected one, nothing is sent', async () => {
       const { hook, proxy, key } = setup
       setup.upstreams.openai.script({ kind: 'answer', content: `The number is ${CARD}` })
       const { promise, resolve } = Promise.withResolvers<Response>()
@@ -293,7 +293,7 @@ describeBackends('a hook', backend => {
       expect((await recordOf(setup, refused))?.cost_usd).toBeGreaterThan(0)
     })
 
-    test('a stream that breaks off while it waits is an error, at what it may have cost, and another model may answer', async () => {
+    test('a stream that breaks off while it waits is an error, with its possible cost, and another model may respond', async () => {
       const { hook, proxy, key, upstreams } = setup
       upstreams.openai.scriptOnce({ kind: 'cut', after: 2 })
       const broken = await ask(proxy, key, chat('Cut?', { stream: true }))
@@ -308,7 +308,7 @@ describeBackends('a hook', backend => {
       expect(await recordOf(setup, instead)).toMatchObject({ status: 200 })
     })
 
-    test('those that wait for the same answer get it when it has passed, and nothing of one that is refused', async () => {
+    test('requests that wait for the same response get it when it has passed, and nothing of a rejected one', async () => {
       const { hook, proxy, key } = setup
       const before = hook.asked.length
       setup.upstreams.openai.script(async () => {
@@ -333,7 +333,7 @@ describeBackends('a hook', backend => {
       expect(hook.asked.filter(({ type }) => type === 'after')).toHaveLength(1)
     })
 
-    test('is asked about every kind of request, and about answers that have text', async () => {
+    test('is called for every kind of request, and for responses with text', async () => {
       const { hook, proxy, key } = setup
       const endpoints: [path: string, body: Record<string, unknown>, operation: string, answers: boolean][] = [
         ['/completions', { model: 'gpt-3.5-turbo-instruct', prompt: 'Well?' }, 'completions', true],
@@ -364,7 +364,7 @@ describeBackends('a hook', backend => {
       }
     })
 
-    test('is shown the texts of a form, and a transcript', async () => {
+    test('receives the texts of a form, and a transcript', async () => {
       const { hook, proxy, key } = setup
       const form = new FormData()
       form.set('model', 'whisper-1')
@@ -382,7 +382,7 @@ describeBackends('a hook', backend => {
       )
     })
 
-    test('is asked about each line of a batch’s file, and about a message batch, before a provider gets them', async () => {
+    test('is called for each line of a batch’s file, and for a message batch, before a provider gets them', async () => {
       const { hook, proxy, key, upstreams } = setup
       await storeKey(proxy.stores, setup.project, 'anthropic', 'sk-ant-key')
       const line = (content: string, i: number) =>
@@ -419,7 +419,7 @@ describeBackends('a hook', backend => {
       expect((await start()).status).toBe(200)
     })
 
-    test('is asked about a kept response when it is read: made in the background, nobody has seen it', async () => {
+    test('is called for a stored background response when it is read', async () => {
       const { hook, proxy, key } = setup
       const made = await readAnswer(
         await post(proxy, key, '/responses', { model: MODEL, input: 'Later?', background: true }),
@@ -433,7 +433,7 @@ describeBackends('a hook', backend => {
       expect(codeOf(await read())).toBe('400 answer_refused')
     })
 
-    test('is not shown what an MCP server is told', async () => {
+    test('receives no MCP credentials', async () => {
       const { hook, proxy, key } = setup
       const secret = 'an-mcp-secret'
       const server = { type: 'mcp', server_label: 'a', server_url: 'https://a.example', authorization: secret }
@@ -445,7 +445,7 @@ describeBackends('a hook', backend => {
       expect(hook.asked[0]?.request.tools).toMatchObject([{ server_url: 'https://a.example' }])
     })
 
-    test('is shown what a packed text holds, which a client may have written', async () => {
+    test('receives the content of packed extras, which a client may have written', async () => {
       const { hook, proxy, key } = setup
       hook.say(({ request }) => ({ verdict: JSON.stringify(request).includes(CARD) ? 'refuse' : 'allow', policy: '1' }))
       const text = packExtras({ fields: { reasoning_content: `My card: ${CARD}` }, calls: {} }, ['any key'])
@@ -464,7 +464,7 @@ describeBackends('a hook', backend => {
     })
   })
 
-  describe('without which nothing passes', () => {
+  describe('that fails closed', () => {
     const setup = setUp(backend, { HOOK_TIMEOUT_MS: '600', HOOK_MAX_BYTES: '2048' })
     const says: Record<string, () => Response | Promise<Response>> = {
       'is slow': () => new Promise(() => {}),
@@ -476,7 +476,7 @@ describeBackends('a hook', backend => {
       'leads elsewhere': () => Response.redirect(`${setup.hook.url}/elsewhere`, 307),
     }
 
-    test.each(Object.entries(says))('lets none pass when it %s', async (_, say) => {
+    test.each(Object.entries(says))('rejects requests when it %s', async (_, say) => {
       const { hook, proxy, key } = setup
       await ask(proxy, key, chat('Stored?'))
       const before = countCalls(setup)
@@ -492,7 +492,7 @@ describeBackends('a hook', backend => {
       await closed(setup)
     })
 
-    test('says so of an answer, too, which was paid for and is not stored', async () => {
+    test('rejects responses too, which are charged and not stored', async () => {
       const { hook, proxy, key } = setup
       hook.say(({ type }) => (type === 'before' ? { verdict: 'allow', policy: '1' } : new Response('no')))
       for (const stream of [false, true]) {
@@ -506,7 +506,7 @@ describeBackends('a hook', backend => {
       expect((await ask(proxy, key, chat('Paid?'))).cache).toBe('MISS')
     })
 
-    test('nor what is too long to be checked', async () => {
+    test('rejects what is too long to be checked', async () => {
       const { hook, proxy, key } = setup
       expect(codeOf(await ask(proxy, key, chat('long '.repeat(500))))).toBe('413 too_long_to_check')
       expect(hook.asked).toHaveLength(0)
@@ -515,7 +515,7 @@ describeBackends('a hook', backend => {
         expect(codeOf(await ask(proxy, key, chat('Tell me', { stream })))).toBe('413 too_long_to_check')
     })
 
-    test('is left alone once it keeps failing', async () => {
+    test('is not called for a while once it keeps failing', async () => {
       const { hook, proxy, key } = setup
       hook.say(() => new Response(null, { status: 500 }))
       await waitUntil('the circuit is open', async () => {
@@ -528,10 +528,10 @@ describeBackends('a hook', backend => {
     })
   })
 
-  describe('without which all passes', () => {
+  describe('that fails open', () => {
     const setup = setUp(backend, { HOOK_TIMEOUT_MS: '600', HOOK_ON_FAILURE: 'open', HOOK_STREAMS: 'live' })
 
-    test('lets pass when it is not heard, and is asked about what was stored meanwhile', async () => {
+    test('allows requests when it is unreachable, and is called later for what was stored meanwhile', async () => {
       const { hook, proxy, key } = setup
       hook.say(() => new Promise(() => {}))
       expect((await ask(proxy, key, chat('Unheard?'))).cache).toBe('MISS')
@@ -548,7 +548,7 @@ describeBackends('a hook', backend => {
       ])
     })
 
-    test('does not take its time limit from every request while it is down', async () => {
+    test('does not delay every request by its time limit while it is down', async () => {
       const { hook, proxy, key } = setup
       hook.say(() => new Promise(() => {}))
       await waitUntil('the circuit is open', async () => {
@@ -560,13 +560,13 @@ describeBackends('a hook', backend => {
       await closed(setup)
     })
 
-    test('still refuses what it hears of', async () => {
+    test('still rejects what it receives', async () => {
       const { hook, proxy, key } = setup
       hook.say(refusing('before'))
       expect(codeOf(await ask(proxy, key, chat('Heard?')))).toBe('400 request_refused')
     })
 
-    test('a live stream that is refused ends with an error, and nobody else gets it', async () => {
+    test('a live stream that is rejected ends with an error, and no other client gets it', async () => {
       const { hook, proxy, key } = setup
       hook.say(refusing('after', 'It has a number.'))
       const broken = await ask(proxy, key, chat('Live?', { stream: true }))
@@ -590,7 +590,7 @@ async function closed({ proxy, hook, key }: Setup): Promise<void> {
 }
 
 describeReal('a hook of several processes', backend => {
-  test('what it refused reaches nobody in another process either, and what passed there is known to have', async () => {
+  test('what it rejected reaches no client of another process, and what passed there is known to have', async () => {
     const hook = startHook()
     const upstream = await startStandin()
     const stores = await backend.open()

@@ -33,7 +33,7 @@ const REACHES_STORES = ['extreme values', 'bad keys', 'bad headers']
 const TIME_LIMIT_MS = 30_000
 const INFO = 30
 
-test('the set is as large as it is meant to be, and no two requests share a name', () => {
+test('the set is as large as intended, and no two requests share a name', () => {
   const names = Object.values(GROUPS).flatMap(group => group.map(({ name }) => name))
   expect(names.length).toBeGreaterThan(400)
   expect(new Set(names).size).toBe(names.length)
@@ -92,7 +92,7 @@ describeBackends('hostile requests', backend => {
     checkLog(log.take())
   })
 
-  test('clients that go away in the middle of a body', async () => {
+  test('clients that disconnect in the middle of a body', async () => {
     log.take()
     const [head] = write({ framing: 'Content-Length: 500', body: '' })(keys.test)
     const leaving = Array.from({ length: 20 }, (_, i) =>
@@ -104,7 +104,7 @@ describeBackends('hostile requests', backend => {
     checkLog(log.take())
   })
 
-  test('counted against the month is what was answered, and nothing else', async () => {
+  test('only served requests are counted in the month', async () => {
     await proxy.settle()
     await small.settle()
     const rows = await proxy.query<{ key_type: string; requests: number }>(
@@ -179,7 +179,7 @@ describeBackends('hostile requests', backend => {
     })
   })
 
-  test('no record of usage repeats a prompt or a key', async () => {
+  test('no usage record repeats a prompt or a key', async () => {
     const rows = await proxy.query(`select * from usage_records`)
     expect(rows.length).toBeGreaterThan(100)
     expect(JSON.stringify(rows)).not.toContain(MARKER)

@@ -10,13 +10,13 @@ const AT_ONCE = 5
 const REQUESTS = PROCESSES * ROUNDS * AT_ONCE
 const DISK_MICROSECONDS = 30_000
 
-describeReal('one project, asked for by sixteen processes on a slow disk', backend => {
+describeReal('one project, used by sixteen processes on a slow disk', backend => {
   test.for([
     ['far from the end of its month', 1_000_000_000, REQUESTS],
     ['at the end, where each count is on disk first', REQUESTS, REQUESTS],
     ['beyond the end', REQUESTS / 2, REQUESTS / 2],
   ] as const)(
-    '%s: nobody takes its counter for one that an operator holds',
+    '%s: no process treats its counter as locked by an operator',
     async ([, perMonth, served], { onTestFinished }) => {
       const { database, databaseUrl } = await backend.open()
       await database.runScript(`do $$ begin

@@ -36,7 +36,7 @@ async function openInstallation(backend: Backend): Promise<Installation> {
 }
 
 describeReal('two installations on one Redis', first => {
-  describeReal('each begun anew', second => {
+  describeReal('each newly created', second => {
     let ours: Installation
     let theirs: Installation
 

@@ -154,7 +154,7 @@ describeBackends('the cache', backend => {
     proxy.query(`select set_setting('${project}', '${setting}', '${value}')`)
 
   describe('within a project', () => {
-    test('requests that differ in anything that counts never share', async () => {
+    test('requests that differ in a relevant field never share', async () => {
       const { key } = await openProject()
       const found: Record<string, string | null> = {}
       for (const [name, body] of Object.entries(DIFFERENT)) {
@@ -165,7 +165,7 @@ describeBackends('the cache', backend => {
       expect(standin.counts.total).toBe(Object.keys(DIFFERENT).length)
     })
 
-    test('and each has an entry of its own', async () => {
+    test('and each has its own entry', async () => {
       const { key } = await openProject()
       const ids: Record<string, string> = {}
       for (const [name, body] of Object.entries(DIFFERENT)) ids[name] = (await learn(key, body)).json.id
@@ -175,7 +175,7 @@ describeBackends('the cache', backend => {
       }
     })
 
-    test('requests that differ in what cannot change the answer share', async () => {
+    test('requests that differ in an irrelevant field share', async () => {
       const { key, project } = await openProject()
       await learn(key, chat())
       for (const [name, body] of Object.entries(IRRELEVANT))
@@ -193,7 +193,7 @@ describeBackends('the cache', backend => {
       }
     })
 
-    test('numbers that JavaScript takes for the same never share', async () => {
+    test('numbers that JavaScript rounds to the same never share', async () => {
       const { key } = await openProject()
       for (const number of ['9007199254740992', '9007199254740993', '1e400', '1e401', '-1e400', '1e-400', '2e-400']) {
         const response = await post(
@@ -254,7 +254,7 @@ describeBackends('the cache', backend => {
   })
 
   describe('cache control', () => {
-    test('no-cache asks anew and stores what it got', async () => {
+    test('no-cache calls again and stores the response', async () => {
       const { key } = await openProject()
       const old = await learn(key, QUESTION)
       const anew = await learn(key, QUESTION, { 'cache-control': 'no-cache' })
@@ -264,7 +264,7 @@ describeBackends('the cache', backend => {
       expect(later.json.id).toBe(anew.json.id)
     })
 
-    test('no-store neither looks nor stores', async () => {
+    test('no-store neither looks up nor stores', async () => {
       const { key } = await openProject()
       expect(await cacheOf(key, QUESTION, { 'cache-control': 'no-store' })).toBe('MISS')
       const old = await learn(key, QUESTION)
@@ -274,7 +274,7 @@ describeBackends('the cache', backend => {
       expect(later.json.id).toBe(old.json.id)
     })
 
-    test('max-age and X-Proxy-Cache-TTL: older is as good as gone', async () => {
+    test('max-age and X-Proxy-Cache-TTL: older entries are ignored', async () => {
       const { key } = await openProject()
       const [lasting, brief] = ['Name a river in Peru', 'Describe a castle on the moon']
       await learn(key, lasting)
@@ -292,7 +292,7 @@ describeBackends('the cache', backend => {
       expect(await cacheOf(key, lasting, { 'cache-control': 'max-age=60' })).toBe('HIT')
     })
 
-    test('only-if-cached answers from the cache or not at all, and a refusal does not count', async () => {
+    test('only-if-cached serves from the cache or not at all, and a rejection does not count', async () => {
       const { project, key } = await openProject()
       const onlyIfCached = { 'cache-control': 'only-if-cached' }
       const refused = await ask(proxy, key, QUESTION, onlyIfCached)
@@ -311,7 +311,7 @@ describeBackends('the cache', backend => {
         .toEqual([{ requests: 3 }])
     })
 
-    test('a TTL of nothing stores nothing', async () => {
+    test('a TTL of zero stores nothing', async () => {
       const { key } = await openProject()
       expect(await cacheOf(key, QUESTION, { 'x-proxy-cache-ttl': '0' })).toBe('MISS')
       expect(await cacheOf(key, QUESTION)).toBe('MISS')
@@ -355,7 +355,7 @@ describeBackends('the cache', backend => {
       expect(await cacheOf(one.key, QUESTION)).toBe('HIT')
     })
 
-    test('turns semantic matching off, and on', async () => {
+    test('disables and enables semantic matching', async () => {
       const { project, key } = await openProject()
       await learn(key, QUESTION)
       const onlyIfCached = { 'cache-control': 'only-if-cached' }
@@ -378,7 +378,7 @@ describeBackends('the cache', backend => {
       ).toBe('MISS')
     })
 
-    test('keeps answers for no time at all', async () => {
+    test('sets the lifetime of responses to zero', async () => {
       const { project, key } = await openProject()
       await setSetting(project, 'cache_ttl_seconds', '0')
       for (let i = 0; i < 2; i++) expect(await cacheOf(key, QUESTION)).toBe('MISS')
@@ -401,13 +401,16 @@ describeBackends('the cache', backend => {
       expect(found).toEqual(['MISS', 'HIT-SEMANTIC'])
     })
 
-    test.each(FRESH)('a question about the moment is never matched by similarity: %s / %s', async (known, reworded) => {
-      const { key } = await openProject()
-      await learn(key, known)
-      expect(await cacheOf(key, reworded, { 'cache-control': 'only-if-cached' })).toBe('MISS')
-    })
+    test.each(FRESH)(
+      'a question about the present is never matched by similarity: %s / %s',
+      async (known, reworded) => {
+        const { key } = await openProject()
+        await learn(key, known)
+        expect(await cacheOf(key, reworded, { 'cache-control': 'only-if-cached' })).toBe('MISS')
+      },
+    )
 
-    test('an answer that calls a tool is for the very same question alone', async () => {
+    test('a response that calls a tool serves only the same question', async () => {
       const { key } = await openProject()
       const asking = (content: string) => chat({ messages: [user(content)], tools: [tool('look_up')] })
       standin.script({ kind: 'answer', toolCalls: [{ name: 'look_up', arguments: {} }] })
@@ -419,8 +422,8 @@ describeBackends('the cache', backend => {
     })
   })
 
-  describe('what is stored', () => {
-    test("is no upstream's error", async () => {
+  describe('stored entries', () => {
+    test('contain no upstream’s error', async () => {
       const { key } = await openProject()
       standin.scriptOnce({ kind: 'error', status: 400 })
       const refused = await ask(proxy, key, QUESTION)
@@ -431,7 +434,7 @@ describeBackends('the cache', backend => {
       ])
     })
 
-    test('does not wait for an embedder that hangs', async () => {
+    test('do not wait for an embedder that hangs', async () => {
       const hanging = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Promise<Response>(() => {}) })
       const impatient = await startProxy({
         stores: proxy.stores,
@@ -446,7 +449,7 @@ describeBackends('the cache', backend => {
       await hanging.stop(true)
     })
 
-    test('outlives the fast store, which it refills', async () => {
+    test('outlive the fast store, which they refill', async () => {
       const { project, key } = await openProject()
       const first = await learn(key, QUESTION)
       const [entry] = await proxy.query<{ name: [number, number, string] }>(`

@@ -66,7 +66,7 @@ describeBackends('the judge', backend => {
       `select s.pairs, s.usd::double precision as usd from judge_spending s join projects p on p.id = s.project_id where p.name = '${project}'`,
     )
 
-  test('turns a rewording’s first ask into a hit that costs what the judge does', async () => {
+  test('turns the first request of a rewording into a hit that costs what the judge does', async () => {
     judgedAs(verdict('same'))
     const answer = await ask(proxy, key, UNPROVED)
     expect(decisionOf(answer)).toEqual(['HIT-SEMANTIC', 'judged'])
@@ -89,7 +89,7 @@ describeBackends('the judge', backend => {
     expect(asksOfJudge()).toHaveLength(1)
   })
 
-  test('is given both questions as data, with what they share, and a strict schema', async () => {
+  test('gets both questions as data, with what they share, and a strict schema', async () => {
     judgedAs(verdict('different'))
     expect((await ask(proxy, key, INJECTED)).cache).toBe('MISS')
     const [{ body } = { body: null }] = asksOfJudge()
@@ -102,7 +102,7 @@ describeBackends('the judge', backend => {
     expect(response_format).toMatchObject({ type: 'json_schema', json_schema: { strict: true } })
   })
 
-  test('is asked once about a pair that it called different', async () => {
+  test('is called once for a pair that it called different', async () => {
     judgedAs(verdict('different'))
     for (let i = 0; i < 2; i++) {
       expect((await ask(proxy, key, UNPROVED, { 'cache-control': 'no-store' })).cache).toBe('MISS')
@@ -112,7 +112,7 @@ describeBackends('the judge', backend => {
     expect(asksOfJudge()).toHaveLength(1)
   })
 
-  test('is asked once by many at once', async () => {
+  test('is called once for many simultaneous requests', async () => {
     judgedAs({ ...verdict('same'), firstByteDelayMs: 1_000 } as Scenario)
     const headers = { 'cache-control': 'only-if-cached' }
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(proxy, key, UNPROVED, headers)))
@@ -128,7 +128,7 @@ describeBackends('the judge', backend => {
     expect(decisionOf(await ask(proxy, key, UNPROVED))).toEqual(['MISS', 'unverified:verdict'])
   })
 
-  describe('is as good as none', () => {
+  describe('is ignored', () => {
     test.each<[string, Scenario]>([
       ['fails', { kind: 'error', status: 500 }],
       ['says something else', { kind: 'answer', content: 'They are the same.' }],
@@ -136,13 +136,13 @@ describeBackends('the judge', backend => {
       ['is cut off', { ...verdict('same'), finishReason: 'length' } as Scenario],
       ['is cut', { kind: 'cut', after: 'nothing' }],
       ['gives no JSON', { kind: 'invalidJson' }],
-    ])('where it %s', async (_, scenario) => {
+    ])('if it %s', async (_, scenario) => {
       judgedAs(scenario)
       expect((await ask(proxy, key, UNPROVED)).cache).toBe('MISS')
       expect(asksOfJudge()).toHaveLength(1)
     })
 
-    test('where it is slow; what that may cost is taken for spent', async () => {
+    test('if it is slow; its possible cost counts as spent', async () => {
       await set('semantic_judge_timeout_ms', '200')
       judgedAs({ kind: 'hang', after: 'nothing' })
       // The judge never responds: the request completes only because of its time limit.

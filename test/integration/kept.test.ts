@@ -8,7 +8,7 @@ import { describeOnce } from '../harness/backends.ts'
 
 type Holder = { of_project: number; of_key: number }
 
-describeOnce('what is kept', backend => {
+describeOnce('stored objects in the database', backend => {
   let database: Database
   let ours: number
   let theirs: number
@@ -36,7 +36,7 @@ describeOnce('what is kept', backend => {
       ...asked,
     })
 
-  test('an object is found by its project, as what it is', async () => {
+  test('an object is found by its project, in its collection', async () => {
     await keep(ours, 'batch_1')
     expect(
       await callFunctionForRow(database, 'find_stored_object', {
@@ -109,7 +109,7 @@ describeOnce('what is kept', backend => {
     })
   })
 
-  test('an id is whose it is at each provider; unknown, it is the first’s that names it with a key of its own', async () => {
+  test('an id belongs to one project per provider; an unknown id to the first that names it with its own key', async () => {
     const foreignTo = async (projectId: number, ids: string[], { provider = 'openai', isShared = false } = {}) => {
       const fields = { of_project: projectId, of_provider: provider, under_shared_key: isShared, ids }
       return (await callFunction(database, 'claim_referenced_ids', fields)).map(({ id }) => id)
@@ -126,7 +126,7 @@ describeOnce('what is kept', backend => {
     expect(await foreignTo(theirs, ['file_3'])).toEqual([])
   })
 
-  test('an object is asked for with the key that most of what is named was made with', async () => {
+  test('requests use the key with which most of the named objects were created', async () => {
     await callFunction(database, 'claim_created_ids', {
       of_project: ours,
       of_provider: 'openai/eu',
@@ -141,7 +141,7 @@ describeOnce('what is kept', backend => {
     expect([await keyOf(ours, ['file_4']), await keyOf(theirs, ['file_1'])]).toEqual([null, null])
   })
 
-  test('a response is its key’s for a week, and so is each turn before it', async () => {
+  test('a response belongs to its key for a week, and so does each turn before it', async () => {
     const addKey = async (project: string, name: string) => {
       const secret = await callFunction(database, 'issue_key', { project, key_type: 'project', key_name: name })
       return {

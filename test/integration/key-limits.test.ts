@@ -14,7 +14,7 @@ describeBackends('keys', backend => {
   const limitsOf = ({ headers }: { headers: Headers }) =>
     ['limit', 'remaining', 'reset'].map(what => headers.get(`x-ratelimit-${what}-requests`))
 
-  test('answers and errors say how many requests are left, of the lower of two limits', async () => {
+  test('responses and errors report the remaining requests of the lower of two limits', async () => {
     const key = await proxy.createKey()
     await proxy.query(`select set_key_limits(find_key('${key}'), '{"requests_per_minute": 4}')`)
     const answers = [
@@ -37,7 +37,7 @@ describeBackends('keys', backend => {
     expect((await ask(proxy, key, 'One?')).status).toBe(200)
   })
 
-  test('a rotated key keeps its id, limit and counters, and its former value works for the grace', async () => {
+  test('a rotated key keeps its id, limit and counters, and its former value works during the grace period', async () => {
     const former = await proxy.createKey()
     await proxy.query(`select set_key_limits(find_key('${former}'), '{"requests_per_minute": 5}')`)
     await ask(proxy, former, 'One?')

@@ -86,12 +86,12 @@ describeOnce('restricted keys', backend => {
   }
   const chat = { path: '/v1/chat/completions', method: 'POST' }
 
-  test('every kind of path is a door', () => {
+  test('every kind of path is tested here', () => {
     const kinds = ['cache', 'count', 'endpoint', 'info', 'models', 'operation', 'realtime', 'stored_object']
     expect([...new Set(ROUTES.map(({ target }) => target.kind))].sort()).toEqual(kinds)
   })
 
-  test('at no door from another address, and nothing is asked or counted', async () => {
+  test('have no access from another address to any endpoint, and nothing is called or counted', async () => {
     await send(chat)
     upstreams.reset()
     await limit({ allowed_addresses: ['10.0.0.0/8', '2001:db8:0:1::7'], requests_per_minute: 1_000 })
@@ -120,7 +120,7 @@ describeOnce('restricted keys', backend => {
     expect((await send(chat)).status).toBe(200)
   })
 
-  test('a list that was just changed is the one that counts, in a process that knew another', async () => {
+  test('a list that was just changed applies, in a process with an older record too', async () => {
     const other = await startProxy({ stores, environment: { ...upstreams.environment, TRUST_PROXY: '1' } })
     const sendFrom = async (from: string) =>
       (await ask(other, key, `x ${crypto.randomUUID()}`, { 'x-forwarded-for': from })).status
@@ -138,7 +138,7 @@ describeOnce('restricted keys', backend => {
     }
   })
 
-  test('at no door for another model, whichever of project and key is the narrower', async () => {
+  test('have no access to another model, by the narrower of project and key', async () => {
     for (const [ofProject, ofKey, where] of [
       ['', ['gpt-4o*', 'whisper-1'], 'with this key: its limit allowed_models is gpt-4o*, whisper-1.'],
       ['gpt-5*, gpt-4o-mini', ['gpt-4o*'], 'with this key: its limit allowed_models is gpt-4o*.'],
@@ -165,7 +165,7 @@ describeOnce('restricted keys', backend => {
     expect((await send(chat, undefined, { ...BODY, model: 'gpt-4o-mini' })).status).toBe(200)
   })
 
-  test('another key’s file does not lead beyond the key’s models; a fallback, which the project chose, does', async () => {
+  test('another key’s file does not extend the key’s models; a fallback, which the project chose, does', async () => {
     await proxy.query(`select set_setting('${project}', 'fallbacks', 'anthropic/claude-haiku-4.5')`)
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: key, maxRetries: 0 })
     const line = { custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: { model: 'gpt-5' } }
@@ -185,7 +185,7 @@ describeOnce('restricted keys', backend => {
     expect([answer.status, answer.json.model]).toEqual([200, 'anthropic/claude-haiku-4.5'])
   })
 
-  test('a rotated key’s former value is what the key is, in all that is not its own', async () => {
+  test('a rotated key’s former value has the key’s state and restrictions', async () => {
     await limit({ allowed_models: ['gpt-4o'], allowed_addresses: ['10.0.0.0/8'], requests_per_minute: 7 })
     await proxy.query(`select set_key_log_content('${key}', 'sealed')`)
     await proxy.query(`select rotate_key(find_key('${key}'), '1 hour')`)

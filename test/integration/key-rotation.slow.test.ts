@@ -36,7 +36,7 @@ const QUESTIONS = [
 ]
 const SETTINGS = { seal_answers: 'on', log_content: 'sealed', semantic_threshold: '0.5', semantic_policy: 'threshold' }
 
-test('everything that seal_answers seals is sealed anew', () => {
+test('reseals everything that seal_answers seals', () => {
   const answers = SEALED_CONTENTS.filter(({ type }) => type === 'text')
   const columns = answers.flatMap(({ table, columns }) => columns.map(column => `${table}.${column}`))
   expect(columns.toSorted()).toEqual(SEALED_COLUMNS)

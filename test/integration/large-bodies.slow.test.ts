@@ -53,7 +53,7 @@ const file = (data: string, filename = 'report.pdf'): Part => ({
   file: { filename, file_data: `data:application/pdf;base64,${data}` },
 })
 
-describeOnce('requests that hold more than text', backend => {
+describeOnce('requests with more than text', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -95,14 +95,14 @@ describeOnce('requests that hold more than text', backend => {
     expect(await caches(sent)).toEqual(['HIT'])
   })
 
-  test('the order of parts counts, and so does how often one is shown', async () => {
+  test('the order of parts counts, and so does their repetition', async () => {
     const [a, b] = [image('AAAA'), image('BBBB')]
     const bodies = [[a, b], [b, a], [a], [a, a], [a, b, b]].map(parts => showing('Which comes first?', ...parts))
     for (const body of bodies) expect((await ask(proxy, key, body)).cache).toBe('MISS')
     for (const body of bodies) expect((await ask(proxy, key, body)).cache).toBe('HIT')
   })
 
-  test('a similar question about the same picture is a semantic hit; about another it is none', async () => {
+  test('a similar question about the same image is a semantic hit; about another it is none', async () => {
     const small = base64Of(MAX_MAIN_THREAD_BYTES / 2, 1)
     const [one, another] = [image(small), image(changeOne(small))]
     const question = 'Explain what my kids are doing on this picture'
@@ -118,7 +118,7 @@ describeOnce('requests that hold more than text', backend => {
     expect(sameWords.headers.get('x-proxy-cache-similarity')).toBe('1.0000')
   })
 
-  test('a question about a large picture matches exactly or not at all', async () => {
+  test('a question about a large image matches exactly or not at all', async () => {
     const [question, reworded] = ['What stands on the table?', 'Please, what stands on the table?']
     expect((await ask(proxy, key, showing(question, image(large)))).cache).toBe('MISS')
     expect((await ask(proxy, key, showing(question, image(large)))).cache).toBe('HIT')
@@ -135,7 +135,7 @@ describeOnce('requests that hold more than text', backend => {
     expect(caches).toEqual(['MISS', 'HIT', 'MISS', 'HIT'])
   })
 
-  test('a body larger than allowed is refused, whatever is in it', async () => {
+  test('a body larger than allowed is rejected, whatever is in it', async () => {
     const body = showing('What is this?', image(base64Of(33 * MIB, 2)))
     expect((await ask(proxy, key, body)).status).toBe(413)
   })
@@ -202,7 +202,7 @@ describeOnce('the memory of a proxy', backend => {
     await Promise.all(Array.from({ length: AT_ONCE }, send))
   }
 
-  test.skipIf(isSpared)('holds little of a long answer that its client does not read', async () => {
+  test.skipIf(isSpared)('holds little of a long response that its client does not read', async () => {
     const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(MIB) } }] })}\n\n`
     for (let n = 0; n < 50; n++) await ask({ baseUrl }, key, `Are you warm? (${n})`)
     const levelMib = readRssMib()
@@ -220,7 +220,7 @@ describeOnce('the memory of a proxy', backend => {
     upstream.reset()
   })
 
-  test.skipIf(isSpared)(`is back at its level after ${BODIES} bodies of 8 MiB`, async () => {
+  test.skipIf(isSpared)(`returns to its level after ${BODIES} bodies of 8 MiB`, async () => {
     for (let n = 0; n < 50; n++) await ask({ baseUrl }, key, `Are you still warm? (${n})`)
     const levelMib = readRssMib()
     await sendAll()

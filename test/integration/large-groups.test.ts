@@ -35,7 +35,7 @@ async function findLists(database: Database): Promise<string[]> {
 }
 
 describeBackends('a large group', backend => {
-  test('finds similar prompts, and none for another project or context', async () => {
+  test('finds similar prompts, and none of another project or context', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
     const found = await findAll(database, place, everyTenth)
@@ -49,8 +49,8 @@ describeBackends('a large group', backend => {
   })
 })
 
-describeReal('the lists of a large group', backend => {
-  test('misses one lookup of a hundred at most', async () => {
+describeReal('the vector index of a large group', backend => {
+  test('misses at most one lookup of a hundred', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
     const [lists] = await findLists(database)
@@ -66,7 +66,7 @@ describeReal('the lists of a large group', backend => {
     expect(right.length).toBeGreaterThanOrEqual(0.99 * found.length)
   })
 
-  test('takes over all that was compared before', async () => {
+  test('includes all entries that were compared before', async () => {
     const { database } = await backend.open()
     const place = {
       projectId: await makeProject(database, 'acme'),
@@ -82,7 +82,7 @@ describeReal('the lists of a large group', backend => {
     expect(await findLists(database)).toHaveLength(1)
   })
 
-  test('does not grow by what is stored again', async () => {
+  test('does not grow by entries that are stored again', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
     const size = async () => {
@@ -97,7 +97,7 @@ describeReal('the lists of a large group', backend => {
     expect(await size()).toBe(before)
   })
 
-  test('is rebuilt when most of it has expired, and gives its space back', async () => {
+  test('is rebuilt when most of it has expired, and frees its space', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
     const [lists] = await findLists(database)
@@ -117,7 +117,7 @@ describeReal('the lists of a large group', backend => {
     expect(await findAll(database, place, [691])).toEqual([''])
   })
 
-  test('is rebuilt with more lists when it has outgrown those it has', async () => {
+  test('is rebuilt with more lists when it has outgrown its lists', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
     const [lists] = await findLists(database)
@@ -130,7 +130,7 @@ describeReal('the lists of a large group', backend => {
     expect(await findLists(database)).not.toContain(lists)
   })
 
-  test('goes with a purge', async () => {
+  test('is deleted by a purge', async () => {
     const { database } = await backend.open()
     const place = await fill(database)
     await database.runScript(`select purge_cache('acme'); select rebuild_cache_lists()`)
@@ -140,7 +140,7 @@ describeReal('the lists of a large group', backend => {
     expect(await findAll(database, place, [10])).toEqual(['prompt 10'])
   })
 
-  test('is one, however many begin it at once', async () => {
+  test('is built once, however many start it at the same time', async () => {
     const { database } = await backend.open()
     const projectId = await makeProject(database, 'acme')
     const place = { projectId, spaceId: await makeSpace(database), context: 'none' }

@@ -284,7 +284,7 @@ function inEvents({ usage, ...message }: Body & { usage?: Body }): string {
   return events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 }
 
-describeOnce('the most that a request may cost', backend => {
+describeOnce('the cost bound of a request', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string
@@ -348,19 +348,22 @@ describeOnce('the most that a request may cost', backend => {
     return each.path === '/messages' ? claudesRequests : upstreams.openai.requests
   }
 
-  test.each(draw(Object.entries(CASES)))('%s: what many at once cost is no more than their budget', async (_, each) => {
-    const requests = script(each)
-    const budget = each.usd * 2.5
-    await proxy.query(`select set_budget('${project}', 'usd', ${budget}, 'month')`)
-    const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => send(each)))
-    for (const { status, text } of answers) expect([200, 400, 429], text).toContain(status)
-    expect(requests.length * each.usd).toBeLessThanOrEqual(budget)
-    // Sent requests are charged at the provider's price.
-    expect(await spent()).toBeCloseTo(requests.length * each.usd, 6)
-  })
+  test.each(draw(Object.entries(CASES)))(
+    '%s: many simultaneous requests cost no more than their budget',
+    async (_, each) => {
+      const requests = script(each)
+      const budget = each.usd * 2.5
+      await proxy.query(`select set_budget('${project}', 'usd', ${budget}, 'month')`)
+      const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => send(each)))
+      for (const { status, text } of answers) expect([200, 400, 429], text).toContain(status)
+      expect(requests.length * each.usd).toBeLessThanOrEqual(budget)
+      // Sent requests are charged at the provider's price.
+      expect(await spent()).toBeCloseTo(requests.length * each.usd, 6)
+    },
+  )
 
   test.each(draw(Object.entries(CASES)))(
-    '%s: one is charged as its vendor does, or refused by name',
+    '%s: one is charged as its vendor does, or rejected by name',
     async (name, each) => {
       const requests = script(each)
       await proxy.query(`select set_budget('${project}', 'usd', 1000, 'month')`)
@@ -414,7 +417,7 @@ describeOnce('the most that a request may cost', backend => {
     ],
     ['/messages', claude({ fallbacks: 'default' }), 'a price of default'],
     ['/messages', claude({ inference_geo: 'eu' }), 'the region eu'],
-  ])('at %s, %j is refused where a budget applies, and passes where none does', async (path, body, missing) => {
+  ])('at %s, %j is rejected if a budget applies, and otherwise forwarded', async (path, body, missing) => {
     await proxy.query(`select set_budget('${project}', 'usd', 1000, 'month')`)
     const { status, json } = await readAnswer(await post(proxy, key, path, body))
     expect([status, json.error.message]).toEqual([400, expect.stringContaining(missing)])
@@ -424,14 +427,14 @@ describeOnce('the most that a request may cost', backend => {
     expect(free.json?.error?.code).not.toBe('model_not_priced')
   })
 
-  test('a long request reserves for what it holds, as a short one does', async () => {
+  test('a long request reserves for its content, as a short one does', async () => {
     const long = chat({ messages: [{ role: 'user', content: 'word '.repeat(20_000) }] })
     const most = (JSON.stringify(long).length * 0.15 + 100 * 0.6) / 1e6
     await proxy.query(`select set_budget('${project}', 'usd', ${most * 1.01}, 'month')`)
     expect((await readAnswer(await post(proxy, key, '/chat/completions', long))).status).toBe(200)
   })
 
-  test('a minute of WAV or MP3 is reserved by its samples, or its least rate', async () => {
+  test('a minute of WAV or MP3 is reserved by its samples, or its lowest rate', async () => {
     const wav = new Uint8Array(44 + 60 * 32_000)
     wav.set(Buffer.from('524946460000000057415645666d74201000000001000100803e0000007d00000200100064617461', 'hex'))
     const mp3 = new Uint8Array(60 * 1_000)

@@ -64,13 +64,13 @@ describeBackends('vectors that are late', backend => {
     return rows?.[0]
   }
 
-  test('keep nobody waiting who can be answered without, or has nothing to be compared with', async () => {
+  test('delay no request that needs none, or has no candidate to compare', async () => {
     expect(await find(FIRST)).toBe('MISS no-candidate')
     await expect.poll(count, SOON).toEqual({ rows: 1, vectors: 0 })
     await expect.poll(() => findOnly(EQUAL), SOON).toBe('HIT-SEMANTIC normalized')
   })
 
-  test('are the reason of a miss until they are made, and then added', async () => {
+  test('are the reason of a miss until they are created, and then added', async () => {
     await find(FIRST)
     await expect.poll(() => findOnly(SIMILAR), SOON).toBe('MISS no-vector')
     make()

@@ -89,7 +89,7 @@ describeOnce('a project that learns', backend => {
     await eventually(async () => (await rowsOf('select from judge_queue where project_id = $project')).length === 0)
   }
 
-  test('asks no model during a request, and uses the verdict for the next one', async () => {
+  test('calls no model during a request, and uses the verdict for the next one', async () => {
     judgedAs(() => verdict('same'))
     await store(QUESTION)
     expect(decisionOf(await ask(proxy, key, UNPROVED, UNSTORED))).toEqual(['MISS', 'unverified:neighbour'])
@@ -110,7 +110,7 @@ describeOnce('a project that learns', backend => {
     expect(spent?.usd).toBeGreaterThan(0)
   })
 
-  test('takes a judge that changes its mind with the order for one that says different, and asks once', async () => {
+  test('treats a judge whose verdict changes with the order as “different”, and calls it once', async () => {
     judgedAs(first => verdict(first === UNPROVED ? 'same' : 'different'))
     await store(QUESTION)
     await ask(proxy, key, UNPROVED, UNSTORED)
@@ -125,7 +125,7 @@ describeOnce('a project that learns', backend => {
     expect(asksOfJudge()).toHaveLength(2)
   })
 
-  test('leaves a failing judge alone for a while, and forgets no pair', async () => {
+  test('leaves a failing judge alone for a while, and loses no pair', async () => {
     judgedAs(() => ({ kind: 'error', status: 500 }))
     await store(QUESTION)
     await ask(proxy, key, UNPROVED, UNSTORED)
@@ -144,7 +144,7 @@ describeOnce('a project that learns', backend => {
     expect(await verdicts()).toEqual([{ source: 'judge', verdict: 'same' }])
   })
 
-  test('asks no model without a budget, and waits for one', async () => {
+  test('calls no model without a budget, and waits for one', async () => {
     await set('semantic_judge_daily_usd', '0.0000001')
     await store(QUESTION)
     await ask(proxy, key, { ...question(UNPROVED), user: 'alice' }, UNSTORED)
@@ -164,7 +164,7 @@ describeOnce('a project that learns', backend => {
     ['without a judge', () => set('semantic_judge', 'off'), UNSTORED],
     ['without a model', () => set('semantic_judge_model', ''), UNSTORED],
     ['with no semantic cache', () => set('semantic_mode', 'off'), UNSTORED],
-  ])('nothing %s', async (_, prepare, headers) => {
+  ])('judges nothing %s', async (_, prepare, headers) => {
     await store(QUESTION)
     await prepare()
     await ask(proxy, key, UNPROVED, headers)
@@ -172,7 +172,7 @@ describeOnce('a project that learns', backend => {
     expect(await rowsOf('select from judge_queue where project_id = $project')).toEqual([])
   })
 
-  describe('has what was served looked at', () => {
+  describe('has served hits judged', () => {
     beforeEach(async () => {
       await set('semantic_policy', 'verified')
       await set('semantic_judge', 'off')
@@ -180,7 +180,7 @@ describeOnce('a project that learns', backend => {
       await store(QUESTION)
     })
 
-    test('and serves it no more where it was wrong', async () => {
+    test('and serves them no more if they were wrong', async () => {
       judgedAs(() => verdict('different'))
       for (let i = 0; i < 2; i++) expect((await ask(proxy, key, PROVED)).cache).toBe('HIT-SEMANTIC')
       await judged()
@@ -193,7 +193,7 @@ describeOnce('a project that learns', backend => {
       expect(decisionOf(await ask(proxy, key, PROVED, UNSTORED))[0]).toBe('HIT-SEMANTIC')
     })
 
-    test('once, whether by its wording’s own name or not', async () => {
+    test('once, whether by the wording’s own name or not', async () => {
       judgedAs(() => verdict('same'))
       for (let i = 0; i < 3; i++) {
         expect((await ask(proxy, key, PROVED)).cache).toBe('HIT-SEMANTIC')
@@ -218,7 +218,7 @@ describeOnce('a project that learns', backend => {
       expect(asksOfJudge()).toEqual([])
     })
 
-    test('as often as it wants', async () => {
+    test('as often as it is configured', async () => {
       await set('semantic_verify_ratio', '0')
       expect((await ask(proxy, key, PROVED)).cache).toBe('HIT-SEMANTIC')
       await proxy.settle()
@@ -255,7 +255,7 @@ describeBackends('the queue for the judge', backend => {
     return { database, pairs, queue, waiting }
   }
 
-  test('holds a pair once, and no pair whose entry is gone', async () => {
+  test('contains a pair once, and no pair whose entry is gone', async () => {
     const { database, pairs, queue, waiting } = await fill(3)
     await queue([...pairs, ...pairs])
     await queue(pairs.slice(0, 1).map(pair => ({ ...pair, entry_hash: formatBytea('f'.repeat(64)) })))
@@ -267,7 +267,7 @@ describeBackends('the queue for the judge', backend => {
     expect(await waiting()).toBe(2)
   })
 
-  test('gives each pair to one of many', async () => {
+  test('gives each pair to one worker', async () => {
     const { database } = await fill(20)
     const taken = await Promise.all(
       Array.from({ length: 6 }, () => callFunction(database, 'claim_judgements', { max_rows: 4 })),
@@ -291,7 +291,7 @@ describeBackends('the queue for the judge', backend => {
     expect(await waiting()).toBe(0)
   })
 
-  test('drops pairs that need no judging any more, and keeps those that were not tried', async () => {
+  test('drops pairs that need no verdict any more, and keeps those that were not tried', async () => {
     const { database, waiting } = await fill(3)
     const [one] = await callFunction(database, 'claim_judgements', { max_rows: 1 })
     const put = { of_project: one?.project_id ?? 0, queued_id: one?.id ?? 0, counts_attempt: false, for_seconds: 60 }

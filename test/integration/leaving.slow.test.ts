@@ -54,7 +54,7 @@ const PLAIN: Record<string, Call> = {
   speech: { path: '/audio/speech', body: { model: 'tts-1', input: 'What is it? '.repeat(40), voice: 'alloy' } },
 }
 
-describeBackends('leaving', backend => {
+describeBackends('clients that disconnect', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string
@@ -146,7 +146,7 @@ describeBackends('leaving', backend => {
 
   const MOMENTS = { 'before its head': 0, 'after its first event': 1, 'in the middle': 8 }
 
-  describe.each(Object.entries(THINKING))('a model that thinks: %s', (name, door) => {
+  describe.each(Object.entries(THINKING))('a model that reasons: %s', (name, door) => {
     const moments = Object.entries(MOMENTS).filter(([, pieces]) => pieces === 0 || door.body.stream === true)
 
     const cases = moments.flatMap(([moment, pieces]) => [
@@ -154,24 +154,21 @@ describeBackends('leaving', backend => {
       { moment, pieces, budget: 'under a budget' },
     ])
 
-    test.each(cases)(
-      'left $moment $budget, it is read to its end, and costs what it costs',
-      async ({ pieces, budget }) => {
-        const isBudgeted = budget === 'under a budget'
-        if (isBudgeted) await setBudget(5)
-        script({ thinkingTokens: THOUGHT, firstByteDelayMs: pieces === 0 ? 1_000 : 0 }, 10)
-        await leaveAfter(door, pieces)
-        const { usd, estimated, status } = await recorded()
-        expect({ estimated, status }).toEqual({ estimated: null, status: 499 })
-        expect(usd).toBeCloseTo(billedUsd(), 9)
-        expect(usd).toBeGreaterThan(0.09)
-        expect(await stand()).toEqual({ spent: isBudgeted ? usd : 0, reserved: 0 })
-      },
-    )
+    test.each(cases)('left $moment $budget, it is read to its end, and costs its usage', async ({ pieces, budget }) => {
+      const isBudgeted = budget === 'under a budget'
+      if (isBudgeted) await setBudget(5)
+      script({ thinkingTokens: THOUGHT, firstByteDelayMs: pieces === 0 ? 1_000 : 0 }, 10)
+      await leaveAfter(door, pieces)
+      const { usd, estimated, status } = await recorded()
+      expect({ estimated, status }).toEqual({ estimated: null, status: 499 })
+      expect(usd).toBeCloseTo(billedUsd(), 9)
+      expect(usd).toBeGreaterThan(0.09)
+      expect(await stand()).toEqual({ spent: isBudgeted ? usd : 0, reserved: 0 })
+    })
 
     const after = name === 'chat, plain' ? 'nothing' : 2
 
-    test('silent, it is charged what arrived, and the most that it may have cost stays reserved', async () => {
+    test('silent, it is charged what arrived, and its remaining possible cost stays reserved', async () => {
       upstreams.openai.script({ kind: 'hang', after, thinkingTokens: THOUGHT })
       upstreams.anthropic.script({ kind: 'hang', after: after === 2 ? 4 : after, thinkingTokens: THOUGHT })
       const ask = () =>
@@ -223,7 +220,7 @@ describeBackends('leaving', backend => {
     expect(usd + doubtful).toBeGreaterThanOrEqual(billedUsd())
   })
 
-  describe.each(Object.entries(PLAIN))('what does not think: %s', (name, door) => {
+  describe.each(Object.entries(PLAIN))('a model that does not reason: %s', (name, door) => {
     const isText = name !== 'pictures' && name !== 'speech'
 
     test.each(Object.entries(MOMENTS))(
@@ -247,7 +244,7 @@ describeBackends('leaving', backend => {
       },
     )
 
-    test.skipIf(!isText)('what came of a stream bounds what it cost', async () => {
+    test.skipIf(!isText)('what arrived of a stream bounds its cost', async () => {
       script({}, 20)
       await leaveAfter(door, 5)
       const { usd, estimated, tokens } = await recorded()
@@ -255,7 +252,7 @@ describeBackends('leaving', backend => {
     })
   })
 
-  test('speech that is paid by the character costs its text, and nothing is estimated', async () => {
+  test('speech priced by the character costs its text, and nothing is estimated', async () => {
     script({}, 100)
     await leaveAfter(PLAIN.speech as Call, 1)
     expect(await recorded()).toMatchObject({ estimated: null, usd: (12 * 40 * 15) / 1e6 })
@@ -272,7 +269,7 @@ describeBackends('leaving', backend => {
     expect(await stand()).toEqual({ spent: 0, reserved: 0 })
   })
 
-  test('what a model may have cost counts beside what its fallback cost, each in its own budget', async () => {
+  test('a model’s possible cost counts beside its fallback’s cost, each in its own budget', async () => {
     await proxy.query(`select set_setting('${project}', 'fallbacks', 'gpt-4o-mini')`)
     await setBudget(5)
     for (const model of ['o3', 'gpt-4o-mini'])
@@ -300,7 +297,7 @@ describeBackends('leaving', backend => {
     expect((spent[0]?.spent ?? 0) + (spent[1]?.spent ?? 0)).toBeCloseTo(usd, 9)
   })
 
-  test('a usage that its client kept from being reported is doubtful', async () => {
+  test('usage that was not reported because of its client is doubtful', async () => {
     script({ thinkingTokens: THOUGHT }, 0)
     // The body is forwarded unchanged, because parsing would round the number. So the proxy does not request usage either.
     const body = `{"model":"o3","stream":true,"stream_options":{},"seed":9007199254740993,"messages":${JSON.stringify(messages)}}`
@@ -311,14 +308,14 @@ describeBackends('leaving', backend => {
     expect(usd).toBeLessThan(0.01)
   })
 
-  test('what a response of speech does not report is charged at most', async () => {
+  test('usage that a speech response does not report is charged at most', async () => {
     const body = { model: 'gpt-4o-mini-tts', input: 'What is it?', voice: 'alloy' }
     await (await post(proxy, key, '/audio/speech', body)).arrayBuffer()
     const { usd, estimated, status } = await recorded()
     expect([estimated, status, usd > 0]).toEqual(['not_reported', 200, true])
   })
 
-  test('whoever leaves first, a call that others follow is charged once, and in full', async () => {
+  test('in whatever order clients leave, a shared call is charged once, and in full', async () => {
     script({ thinkingTokens: THOUGHT }, 30)
     const call = THINKING.chat as Call
     const leaving = new AbortController()
@@ -334,7 +331,7 @@ describeBackends('leaving', backend => {
     expect(all.reduce((sum, { usd }) => sum + usd, 0)).toBeCloseTo(billedUsd(), 9)
   })
 
-  describe('a response that its provider keeps', () => {
+  describe('a response that its provider stores', () => {
     const background = { model: 'o3', input: 'What is it?', service_tier: 'default', background: true }
     /** Runs a proxy that requests the usage of unsettled responses from their providers, until this is true. */
     async function follow(what: string, holds: () => Promise<boolean>): Promise<void> {
@@ -354,7 +351,7 @@ describeBackends('leaving', backend => {
     }
 
     test.each([false, true])(
-      'made in the background, it is doubtful until its provider reports its usage, with a budget: %s',
+      'created in the background, is doubtful until its provider reports its usage, with a budget: %s',
       async isBudgeted => {
         if (isBudgeted) await setBudget(5)
         script({ thinkingTokens: THOUGHT }, 0)
@@ -389,7 +386,7 @@ describeBackends('leaving', backend => {
       },
     )
 
-    test('left after its first event, one that is made in the background is read to its end', async () => {
+    test('left after its first event, is read to its end if it is created in the background', async () => {
       script({ thinkingTokens: THOUGHT }, 20)
       await leaveAfter({ path: '/responses', body: { ...background, stream: true } }, 1)
       const { usd, estimated, status } = await recorded()
@@ -397,7 +394,7 @@ describeBackends('leaving', backend => {
       expect(usd).toBeCloseTo(billedUsd(), 9)
     })
 
-    test('one that its provider no longer has stays estimated, and is requested no more', async () => {
+    test('that its provider no longer has stays estimated, and is requested no more', async () => {
       script({ thinkingTokens: THOUGHT }, 0)
       upstreams.openai.script(({ method }) =>
         method === 'GET' ? { kind: 'error', status: 404 } : { kind: 'answer', thinkingTokens: THOUGHT },
@@ -412,7 +409,7 @@ describeBackends('leaving', backend => {
     })
   })
 
-  test('a budget is passed by no more than one request may cost, however many leave', async () => {
+  test('a budget is exceeded by at most the cost of one request, however many clients disconnect', async () => {
     await setBudget(3)
     script({ thinkingTokens: THOUGHT }, 10)
     const call = THINKING.chat as Call

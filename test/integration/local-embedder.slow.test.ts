@@ -40,7 +40,7 @@ describeOnce('a local embedder', backend => {
     expect((await ask(proxy, key, 'How do I choose the height of a wall?')).cache).toBe('MISS')
   })
 
-  test('keeps its vectors in a space of their own, of the folder that is named', async () => {
+  test('has its own vector space, named by its directory', async () => {
     await start({ EMBEDDINGS_PATH: tiny })
     await ask(proxy, key, 'How to refund the order?')
     await proxy.settle()
@@ -50,7 +50,7 @@ describeOnce('a local embedder', backend => {
     expect(spaces).toEqual([{ model: expect.stringMatching(/^local-[0-9a-f]{16}-9-gist-\d+$/), dimensions: 9 }])
   })
 
-  test('answers what it cannot embed', async () => {
+  test('serves requests that it cannot embed', async () => {
     await start({ EMBEDDINGS_PATH: tiny })
     for (const text of ['words unknown to it', 'how '.repeat(300), 'how '.repeat(100_000)]) {
       expect(await ask(proxy, key, text)).toMatchObject({ status: 200, cache: 'MISS' })
@@ -58,7 +58,7 @@ describeOnce('a local embedder', backend => {
     }
   })
 
-  test('remembers a text for those alone who share answers', async () => {
+  test('caches vectors only within the sharing scope', async () => {
     const { database, store } = await backend.open()
     const owners: string[] = []
     const embedFor = async (_: string, owner: string) => {
@@ -97,7 +97,7 @@ describeOnce('a local embedder', backend => {
     expect(new Set(owners).size).toBe(4)
   })
 
-  test('that does not load stops the start, and says which variable to mend', async () => {
+  test('that does not load prevents the start, and the error names the variable', async () => {
     const broken = temporaryFolder()
     await writeTinyModel(broken, { words: [] })
     await Bun.write(`${broken}/model.onnx`, 'no model')

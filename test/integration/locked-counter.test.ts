@@ -10,7 +10,7 @@ const OTHERS = 10
 const ADMISSION_LIMIT_MS = 4_000
 const ROUNDS = 20
 
-describeReal("an operator's transaction holds one project's counter", backend => {
+describeReal('an operator’s transaction locks one project’s counter', backend => {
   let proxy: TestProxy
   let operator: postgres.Sql
   const others: string[] = []
@@ -52,7 +52,7 @@ describeReal("an operator's transaction holds one project's counter", backend =>
     return row?.requests ?? 0
   }
 
-  test('the others do not wait for it; it is refused meanwhile, and served again afterwards', async () => {
+  test('the others do not wait for it; its requests are rejected meanwhile, and served again afterwards', async () => {
     const project = `held-${crypto.randomUUID()}`
     const held = await proxy.createKey({ project })
     expect((await askNew(held)).status).toBe(200)
@@ -78,7 +78,7 @@ describeReal("an operator's transaction holds one project's counter", backend =>
     expect(await countOf(project)).toBe(2)
   })
 
-  test('refunds of others are not held up with its own', async () => {
+  test('refunds of others are not delayed by it', async () => {
     const [held, free] = [`held-${crypto.randomUUID()}`, `free-${crypto.randomUUID()}`]
     const keys = [await proxy.createKey({ project: held }), await proxy.createKey({ project: free })]
     for (const key of keys) expect((await ask(proxy, key, 'One that counts?')).status).toBe(200)

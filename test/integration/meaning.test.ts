@@ -54,7 +54,7 @@ describeBackends('an embedder of meaning', backend => {
     return ask(proxy, key, asked, headers)
   }
 
-  test('a text is embedded anew for each that shares nothing with another', async () => {
+  test('embeds a text again for each caller that shares nothing with another', async () => {
     const settings = { cache_scope: 'user' }
     const apart = await proxy.createKey({ project: 'apart', type: 'project', settings })
     const embeddedFor = async (user: string, question: string) => {
@@ -99,7 +99,7 @@ describeBackends('an embedder of meaning', backend => {
     expect(answer.headers.get('x-proxy-cache-reason')).toBe(reason)
   })
 
-  test('is not asked about what can only be proved, and no vector of it is kept', async () => {
+  test('is not called for questions that only a proof can match, and no vector of them is stored', async () => {
     const questions = [
       'What is the weather in Rome today?',
       'Cancel my order 5512',

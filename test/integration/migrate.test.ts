@@ -27,7 +27,7 @@ function changeView(columns: string): string {
     update schema_migrations set checksum = 'another' where name = 'views/resolved_keys.sql';`
 }
 
-describeBackends('a deploy', backend => {
+describeBackends('a deployment of views', backend => {
   test('replaces a view whatever its columns were, and what depends on it', async () => {
     const { database } = await backend.open()
     const ask = await issueAsk(database)
@@ -42,7 +42,7 @@ describeBackends('a deploy', backend => {
   })
 })
 
-describeReal('a deploy', backend => {
+describeReal('a deployment', backend => {
   const drops: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const drop of drops.splice(0)) await drop()
@@ -62,14 +62,14 @@ describeReal('a deploy', backend => {
     return { database, url: url.href }
   }
 
-  test('of several that start at once on an empty database, each is served, and each step is taken once', async () => {
+  test('of several that start at once on an empty database, each succeeds, and each step runs once', async () => {
     const { database } = await openEmpty()
     const reports = await Promise.all([migrate(database), migrate(database), migrate(database)])
     expect(reports.flatMap(report => report.applied).filter(name => name === 'baseline')).toEqual(['baseline'])
     expect(await admitRequests(database, [await issueAsk(database)])).toMatchObject([{ granted: 1 }])
   })
 
-  test('may be made by a role that is no superuser, where the extension is there', async () => {
+  test('works with a role that is no superuser, if the extension exists', async () => {
     const { database, url } = await openEmpty()
     const role = `mp_plain_${randomBytes(6).toString('hex')}`
     await database.runScript(
@@ -90,14 +90,14 @@ describeReal('a deploy', backend => {
     ])
   })
 
-  test('refuses a database from before the first release, and says what to do', async () => {
+  test('rejects a database from before the first release, and says what to do', async () => {
     const { database } = await openEmpty()
     await migrate(database)
     await database.runScript(`update schema_migrations set checksum = 'another' where name = 'baseline'`)
     await expect(migrate(database)).rejects.toThrow(/before the first release.*empty database.*docs\/operating\.md/)
   })
 
-  test('brings back functions and views that a restored dump has lost, and refuses one that lacks more', async () => {
+  test('restores functions and views that a restored dump has lost, and rejects one that lacks more', async () => {
     const { database } = await openEmpty()
     await migrate(database)
     await database.runScript('drop view usage_hourly cascade; drop function find_in_cache_lists cascade')
@@ -118,7 +118,7 @@ describeReal('a deploy', backend => {
     expect(await migrate(database)).toEqual({ applied: [], isOlderRelease: true, repaired: [] })
   })
 
-  test('waits while another migrates, and tells; not for ever', async () => {
+  test('waits while another migrates, and says so; not for ever', async () => {
     const { database, url } = await openEmpty()
     await migrate(database)
     const other = postgres(url, { max: 1 })
@@ -137,7 +137,7 @@ describeReal('a deploy', backend => {
     await other.end()
   })
 
-  test('is seen in its own database alone', async () => {
+  test('is visible only in its own database', async () => {
     const [one, another] = [await openEmpty(), await openEmpty()]
     for (const { database } of [one, another]) {
       await migrate(database)

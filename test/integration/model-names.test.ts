@@ -104,7 +104,7 @@ describeOnce('names of models', backend => {
       [['acme/a'], 'gpt-5.4-mini', 'openai/gpt-5.4-mini'],
       [['grok-4'], 'openai/gpt-4o-mini', 'openai/gpt-4o-mini'],
     ]
-    test.each(lists)('%j: %s is asked for as %s', async (list, model, sent) => {
+    test.each(lists)('%j: %s is requested as %s', async (list, model, sent) => {
       const { aggregator, key } = await startWith(list)
       expect(statusOf(await ask(proxy, key, hello(model)))).toEqual([200, 'openrouter'])
       expect(aggregator.asked).toEqual([{ model: sent, authorization: 'Bearer k' }])
@@ -112,7 +112,7 @@ describeOnce('names of models', backend => {
       expect([described.status, await described.json()]).toMatchObject([200, { id: model, object: 'model' }])
     })
 
-    test('it is not asked for where it is not needed', async () => {
+    test('does not request the list if it is not needed', async () => {
       const { aggregator, key, testKey } = await startWith(['grok-4'])
       await ask(proxy, testKey, hello('gpt-4o'))
       await get(proxy, '/models/gpt-4o', testKey)
@@ -122,7 +122,7 @@ describeOnce('names of models', backend => {
       expect(aggregator.lists()).toBe(1)
     })
 
-    test('without one, a name is what the catalogue says it is', async () => {
+    test('without a list, uses the catalogue’s name', async () => {
       const { aggregator, key } = await startWith(null)
       expect((await ask(proxy, key, hello('grok-4'))).status).toBe(200)
       expect(aggregator.asked).toMatchObject([{ model: 'x-ai/grok-4' }])
@@ -133,7 +133,7 @@ describeOnce('names of models', backend => {
       }
     })
 
-    test('names without a vendor are listed in place of the catalogue’s; what it lacks is a 404', async () => {
+    test('lists names without a vendor in place of the catalogue’s; an unlisted one is a 404', async () => {
       const { aggregator, key } = await startWith(['llama3.2:latest', 'hf.co/acme/small'])
       const { data } = (await (await get(proxy, '/models', key)).json()) as { data: { id: string; kind: null }[] }
       expect(data.map(({ id, kind }) => [id, kind])).toEqual([
@@ -146,7 +146,7 @@ describeOnce('names of models', backend => {
       expect(aggregator.asked).toMatchObject([{ model: 'llama3.3' }])
     })
 
-    test('a variant of what it has is there, too', async () => {
+    test('accepts a variant of a listed model, too', async () => {
       const { key } = await startWith(['acme/large'])
       for (const [model, status] of [
         ['acme/large:free', 200],
@@ -156,7 +156,7 @@ describeOnce('names of models', backend => {
         expect((await get(proxy, `/models/${model}`, key)).status).toBe(status)
     })
 
-    test('a fallback and an alias are asked for by its name', async () => {
+    test('uses its name for a fallback and an alias', async () => {
       const { aggregator, project, key } = await startWith(['grok-4', 'plain'])
       await proxy.query(`select model_proxy.set_settings('${project}', '{"aliases": "mine=plain"}')`)
       expect((await ask(proxy, key, hello('mine'))).status).toBe(200)
@@ -165,7 +165,7 @@ describeOnce('names of models', backend => {
   })
 
   describe('an aggregator without a key', () => {
-    test('is asked without one, for the names that it has', async () => {
+    test('is called without one, for the names that it has', async () => {
       const { aggregator, key, testKey } = await startWith(['llama3.2:latest'], {})
       expect(statusOf(await ask(proxy, key, hello('llama3.2')))).toEqual([200, 'openrouter'])
       expect(statusOf(await ask(proxy, key, hello('acme/new')))).toEqual([200, 'openrouter'])
@@ -176,13 +176,13 @@ describeOnce('names of models', backend => {
       expect(statusOf(await ask(proxy, testKey, hello('llama3.2')))).toEqual([200, 'sandbox'])
     })
 
-    test('takes any name while its list is not known', async () => {
+    test('gets any name while its list is unknown', async () => {
       const { aggregator, key } = await startWith(null, {})
       expect((await ask(proxy, key, hello('mistral-nemo'))).status).toBe(200)
       expect(aggregator.asked).toMatchObject([{ model: 'mistral-nemo' }])
     })
 
-    test('that wants one after all is a 503 that names the setting', async () => {
+    test('that requires one after all is a 503 that names the setting', async () => {
       const aggregator = startAggregator(['a/b'], 'secret')
       opened.push(aggregator)
       const { key } = await start(aggregator.environment)
@@ -222,7 +222,7 @@ describeOnce('names of models', backend => {
       expect([described.status, await described.json()]).toMatchObject([200, { id: model, owned_by: provider }])
     })
 
-    test('costs what it does under its own name', async () => {
+    test('costs the same as under its own name', async () => {
       const { project, key } = await start(direct())
       await storeKey(stores, project, 'openai', 'sk-own')
       const messages = [{ role: 'user', content: `Hello ${crypto.randomUUID()}` }]
@@ -236,7 +236,7 @@ describeOnce('names of models', backend => {
       expect(costs[1]).toBe(costs[0])
     })
 
-    test('at every door', async () => {
+    test('at every endpoint', async () => {
       const { project, key } = await start(direct())
       await storeKey(stores, project, 'openai', 'sk-own')
       for (const [path, body] of [
@@ -267,7 +267,7 @@ describeOnce('names of models', backend => {
       expect((await get(proxy, `/models/${encodeURIComponent(model)}`, key)).status).toBe(404)
     })
 
-    test('what a key may ask for is the name as it is written', async () => {
+    test('allowed models are compared by the name as it is written', async () => {
       const { project, key } = await start(direct())
       await storeKey(stores, project, 'openai', 'sk-own')
       await proxy.query(`select model_proxy.set_settings('${project}', '{"allowed_models": "gpt-4o-mini"}')`)
@@ -276,7 +276,7 @@ describeOnce('names of models', backend => {
     })
   })
 
-  test('an unlisted name that chat answers is described', async () => {
+  test('an unlisted name that chat serves is described', async () => {
     const { project, key, testKey } = await start(upstreams.environment)
     await storeKey(stores, project, 'openai', 'sk-own')
     for (const asking of [key, testKey]) {

@@ -69,14 +69,14 @@ describeOnce('GET /v1/models', backend => {
     expect(listed.data.find(model => model.id === 'anthropic/claude-haiku-4.5')?.owned_by).toBe('anthropic')
   })
 
-  test('of two of one name, it shows the one that would answer', async () => {
+  test('of two models of one name, lists the one that would be used', async () => {
     const ownerOf = async () => (await list()).data.find(model => model.id === 'openai/gpt-oss-20b')?.owned_by
     expect(await ownerOf()).toBe('openai')
     await storeKey(stores, project, 'groq', 'sk-own')
     expect(await ownerOf()).toBe('groq')
   })
 
-  test('without an aggregator, it lists what the stored keys open', async () => {
+  test('without an aggregator, lists the models of the stored keys', async () => {
     const { AGGREGATOR_API_KEY: _, AGGREGATOR_BASE_URL: _address, ...environment } = upstreams.environment
     const bare = await startProxy({ stores, environment })
     expect(ids(await list(key, bare))).toEqual([])
@@ -86,14 +86,14 @@ describeOnce('GET /v1/models', backend => {
     await bare.stop()
   })
 
-  test('a test key can use all: the sandbox answers', async () => {
+  test('a test key can use all: the sandbox responds', async () => {
     const testKey = await proxy.createKey({ project, type: 'test' })
     expect(ids(await list(testKey))).toEqual(
       expect.arrayContaining(['gpt-4o-mini', 'claude-haiku-4-5', 'llama-3.1-8b-instant', 'openai/gpt-4o-mini']),
     )
   })
 
-  test('a model past its day is not listed, and names its successor', async () => {
+  test('a model past its shutdown date is not listed, and the error names its successor', async () => {
     await storeKey(stores, project, 'anthropic', 'sk-own')
     expect(ids(await list())).not.toContain('claude-opus-4-1')
     const retired = (await (await get('/models/claude-opus-4-1')).json()) as { successor: string }
@@ -137,7 +137,7 @@ describeOnce('GET /v1/models', backend => {
     }
   })
 
-  test('needs a good key, and says so as everywhere', async () => {
+  test('requires a valid key, with the usual error', async () => {
     for (const [unknown, status, message] of [
       [undefined, 401, 'Missing API key'],
       ['lgw_proj_00000000000000000000000000000000', 401, 'Invalid API key'],
@@ -162,7 +162,7 @@ describeOnce('GET /v1/models', backend => {
     expect(await proxy.query('select 1 from usage_records')).toEqual([])
   })
 
-  test('what is not listed any more is not shown', async () => {
+  test('a removed model is no longer shown', async () => {
     await proxy.query(`update models set listed = false where model in ('openai/gpt-4o', 'llama-3.1-8b-instant')`)
     try {
       const later = await startProxy({ stores, environment: upstreams.environment })
@@ -175,7 +175,7 @@ describeOnce('GET /v1/models', backend => {
     }
   })
 
-  test('every direct provider’s chat model says what it can do, by one pattern', async () => {
+  test('states the abilities of every direct provider’s chat model, by one pattern', async () => {
     const bare = await proxy.query(
       `select provider, model from models where provider <> 'aggregator' and kind = 'chat' and capabilities = '{}'`,
     )
@@ -259,7 +259,7 @@ describeReal('bun run catalogue:sync', backend => {
     return { exitCode: await running.exited, stdout, stderr }
   }
 
-  test('a dry run prints the difference and changes nothing; a real one makes it', async () => {
+  test('a dry run prints the difference and changes nothing; a real run applies it', async () => {
     await proxy.query(
       `update models set input_usd_per_million = 1.9, source = 'operator' where model = 'openai/gpt-4.1'`,
     )
@@ -315,7 +315,7 @@ describeReal('bun run catalogue:sync', backend => {
     expect(await rowOf('anthropic/claude-opus-4.5')).toMatchObject({ listed: true })
   }, 60_000)
 
-  test('a list that cannot be read is one clear line, and changes nothing', async () => {
+  test('an unreadable list is one clear line, and changes nothing', async () => {
     const before = await readRows()
     for (const [data, message] of [
       [[[]], /lists no model with a usable name and a fixed price/],

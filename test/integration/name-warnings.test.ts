@@ -11,7 +11,7 @@ import { addUser, issueAdminKey, send } from './admin/people.ts'
 
 const MISSPELT = 'No model is known by the name gpt-4o-mni. Did you mean gpt-4o-mini?'
 
-describeBackends('names that nothing has matched', backend => {
+describeBackends('names that match nothing', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string
@@ -38,7 +38,7 @@ describeBackends('names that nothing has matched', backend => {
     send(proxy, method, `/v1/organization/projects/${id}/${path}`, { body, headers: { authorization } })
   const budget = (more: object) => to('POST', 'budgets', { unit: 'usd', amount: 1, per: 'month', ...more })
 
-  test('a budget of a model that is not known is set, and says so until a request was answered by it', async () => {
+  test('a budget of an unknown model is set, with a warning until a request was served by it', async () => {
     const { status, json } = await budget({ model: 'gpt-4o-mni' })
     expect([status, json.warnings]).toEqual([200, [MISSPELT]])
     const listed = async () =>
@@ -57,7 +57,7 @@ describeBackends('names that nothing has matched', backend => {
     })
   }
 
-  test('a model of the catalogue is known by every name that requests may call it', async () => {
+  test('a model of the catalogue is known by every name that requests may use', async () => {
     const known = ['gpt-4o-mini', 'openai/gpt-4o-mini', 'gpt-4o-mini-2024-07-18', 'openai/gpt-4o-mini:nitro']
     const claude = ['claude-haiku-4-5', 'anthropic/claude-haiku-4.5', 'claude-haiku-4-5-20251001']
     const others = [
@@ -73,7 +73,7 @@ describeBackends('names that nothing has matched', backend => {
     expect(await warningsOf([...known, ...claude, ...others], ['fast'])).toEqual([])
   })
 
-  test('a name, a vendor and a pattern that nothing matches are each named, with the most similar name', async () => {
+  test('warns of each name, vendor and pattern that matches nothing, with the most similar name', async () => {
     expect(
       await warningsOf(['gpt-4o-mni', 'opneai/gpt-4o', 'gtp-4o*', 'gpt_4o*', 'fast', 'ft:gpt-4o-mni:acme::a']),
     ).toEqual([
@@ -89,7 +89,7 @@ describeBackends('names that nothing has matched', backend => {
     ])
   })
 
-  test('a model that requests of the project were answered by is known, and one of another project, or that failed, is not', async () => {
+  test('a model that served requests of the project is known, but not one of another project, or one that failed', async () => {
     const key = await proxy.createKey({ project, type: 'project' })
     const model = 'acme/house-model'
     const refused = 'No model is known by the name acme/house-model.'
@@ -110,7 +110,7 @@ describeBackends('names that nothing has matched', backend => {
     expect((await warningsOf([model]))[0]).toContain(refused)
   })
 
-  test('settings are changed, and say which of their models are not known', async () => {
+  test('settings are changed, with a warning about unknown models', async () => {
     const { status, json } = await to('POST', 'settings', {
       aliases: 'fast=gpt-4o-mni|gpt-4.1,smart=gpt-4.1',
       fallbacks: 'claude-haku-4-5',
@@ -138,7 +138,7 @@ describeBackends('names that nothing has matched', backend => {
     ])
   })
 
-  test('the models that a key may use are checked, too', async () => {
+  test('checks the models that a key may use, too', async () => {
     await to('POST', 'settings', { aliases: 'fast=gpt-4o-mini' })
     const { json: key } = await to('POST', 'api_keys', { name: 'k', type: 'project' })
     expect(key.warnings).toEqual([])
@@ -147,7 +147,7 @@ describeBackends('names that nothing has matched', backend => {
     expect(limited.warnings).toEqual([MISSPELT])
   })
 
-  test('a budget of a tag that no request had says so, and names a similar one', async () => {
+  test('warns of a budget for a tag that no request had, and names a similar one', async () => {
     const unheard = (tag: string, hint = '') => [`No request with the tag ${tag} has been recorded.${hint}`]
     expect((await budget({ tag: 'team=search' })).json.warnings).toEqual(unheard('team=search'))
     const key = await proxy.createKey({ project, type: 'project' })
@@ -166,7 +166,7 @@ describeBackends('names that nothing has matched', backend => {
     )
   })
 
-  test('a budget of a key that is not valid any more says so', async () => {
+  test('warns of a budget for a key that is no longer valid', async () => {
     const { json: key } = await to('POST', 'api_keys', { name: 'k', type: 'project' })
     expect((await budget({ api_key_id: key.id })).json.warnings).toEqual([])
     const state = async (set: string) => {
@@ -179,7 +179,7 @@ describeBackends('names that nothing has matched', backend => {
     expect(await state('deactivated_at = now()')).toEqual(invalid)
   })
 
-  test('under a budget a model without a price is refused by its name', async () => {
+  test('under a budget, rejects a model without a price by its name', async () => {
     const key = await proxy.createKey({ project, type: 'project' })
     await storeKey(proxy.stores, project, 'openai', 'sk-own')
     await budget({})
@@ -229,7 +229,7 @@ describeBackends('names that nothing has matched', backend => {
       'gpt-4.1-nano',
       'mini',
       'abcd',
-    ])('are found in the database as in the program: %s', async name => {
+    ])('are the same in the database and in the program: %s', async name => {
       const found = await callFunction(proxy.stores.database, 'find_similar_name', { given_name: name, names: NAMES })
       expect(found).toBe(findSimilarNames(name, NAMES)[0] ?? null)
     })

@@ -62,13 +62,13 @@ describe('a new vendor', () => {
   }, 120_000)
   afterAll(() => Promise.all([acme?.stop(), bolt?.stop()]))
 
-  test('needs no other change: all that is listed by vendor follows', () => {
+  test('needs no other change: everything listed by vendor follows', () => {
     writeFileSync(join(tree, 'tsconfig.src.json'), '{"extends":"./tsconfig.json","include":["src"]}')
     for (const project of ['tsconfig.src.json', 'src/dashboard/pages'])
       expect(run([join(tree, 'node_modules/.bin/tsc'), '--noEmit', '-p', project])).toBe('')
   }, 300_000)
 
-  test('is reached with a project’s own key, by its models’ native names, in the format of whoever asks', async () => {
+  test('is reached with a project’s own key, by its models’ native names, in the format of any client', async () => {
     const url = await embeddedUrl(settings.DATA_DIR ?? '', settings.EMBEDDED_PG_PORT ?? '')
     const database = openServerDatabase({ url, maxConnections: 1 })
     await callFunction(database, 'create_project', { project: 'ours', plan: 'pro' })

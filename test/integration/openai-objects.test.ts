@@ -64,7 +64,7 @@ describeBackends('objects at OpenAI', backend => {
     )
 
   describe.each(COLLECTIONS)('%s', collection => {
-    test('are made, under the project’s own key, and count', async () => {
+    test('are created under the project’s own key, and count', async () => {
       const id = await make(collection)
       expect(openai.requests.map(({ method, path, key }) => [method, path, key])).toEqual([
         ['POST', `/v1/${collection}`, 'Bearer sk-shared-account'],
@@ -78,7 +78,7 @@ describeBackends('objects at OpenAI', backend => {
       expect(id).toMatch(/^\w+$/)
     })
 
-    test('need the project’s own OpenAI key, and a client of OpenAI’s', async () => {
+    test('need the project’s own OpenAI key, and a client of OpenAI', async () => {
       const missing = await ask('POST', `/${collection}`, keys.keyless, NEW_OBJECTS[collection])
       expect([missing.status, missing.json.error.message]).toEqual([404, expect.stringContaining('has stored none')])
       const tried = await ask('POST', `/${collection}`, keys.tried, NEW_OBJECTS[collection])
@@ -97,7 +97,7 @@ describeBackends('objects at OpenAI', backend => {
       expect(upstreams.aggregator.requests).toEqual([])
     })
 
-    test('what costs is refused where a budget applies, and nothing is made', async () => {
+    test('a request with a cost is rejected if a budget applies, and nothing is created', async () => {
       const [project] = await proxy.query<{ name: string }>(
         `select p.name from api_keys k join projects p on p.id = k.project_id where k.id = find_key('${keys.mine}')`,
       )
@@ -113,24 +113,27 @@ describeBackends('objects at OpenAI', backend => {
     })
   })
 
-  test.each(LISTED)('%s: lists show the project’s own, newest first, as OpenAI has them now', async collection => {
-    const [first, second] = [await make(collection), await make(collection)]
-    await make(collection, keys.theirs)
-    openai.change(second, { status: 'changed' })
-    const { json: listed } = await json(get(proxy, `/${collection}`, keys.mine))
-    expect(listed).toMatchObject({
-      object: 'list',
-      data: [{ id: second, status: 'changed' }, { id: first }],
-      has_more: false,
-    })
-    const { json: page } = await json(get(proxy, `/${collection}?limit=1&after=${second}`, keys.mine))
-    expect(page).toMatchObject({ data: [{ id: first }], first_id: first, has_more: false })
-    expect((await ask('DELETE', `/${collection}/${second}`, keys.theirs)).status).toBe(404)
-    expect((await ask('DELETE', `/${collection}/${second}`, keys.mine)).status).toBe(200)
-    expect((await json(get(proxy, `/${collection}`, keys.mine))).json.data).toHaveLength(1)
-  })
+  test.each(LISTED)(
+    '%s: lists contain the project’s own, newest first, in OpenAI’s current state',
+    async collection => {
+      const [first, second] = [await make(collection), await make(collection)]
+      await make(collection, keys.theirs)
+      openai.change(second, { status: 'changed' })
+      const { json: listed } = await json(get(proxy, `/${collection}`, keys.mine))
+      expect(listed).toMatchObject({
+        object: 'list',
+        data: [{ id: second, status: 'changed' }, { id: first }],
+        has_more: false,
+      })
+      const { json: page } = await json(get(proxy, `/${collection}?limit=1&after=${second}`, keys.mine))
+      expect(page).toMatchObject({ data: [{ id: first }], first_id: first, has_more: false })
+      expect((await ask('DELETE', `/${collection}/${second}`, keys.theirs)).status).toBe(404)
+      expect((await ask('DELETE', `/${collection}/${second}`, keys.mine)).status).toBe(200)
+      expect((await json(get(proxy, `/${collection}`, keys.mine))).json.data).toHaveLength(1)
+    },
+  )
 
-  test('a body names what is the project’s own alone', async () => {
+  test('a body may refer only to the project’s own objects', async () => {
     const theirs = await make('vector_stores', keys.theirs)
     const theirVideo = await make('videos', keys.theirs)
     const mine = await make('vector_stores')
@@ -159,7 +162,7 @@ describeBackends('objects at OpenAI', backend => {
     expect(openai.requests).toEqual([])
   })
 
-  test('the openai package at its defaults: a conversation, a video’s bytes, an upload that becomes a file', async () => {
+  test('the openai package with its defaults: a conversation, a video’s bytes, an upload that becomes a file', async () => {
     const client = new OpenAI({ baseURL: proxy.baseUrl, apiKey: keys.mine, maxRetries: 0 })
     const conversation = await client.conversations.create()
     await client.conversations.items.create(conversation.id, {
@@ -191,7 +194,7 @@ describeBackends('objects at OpenAI', backend => {
     await expect(inParts).rejects.toThrow('send it whole')
   })
 
-  test('paths that OpenAI may have, and this proxy has not, are not passed on', async () => {
+  test('does not forward paths that OpenAI may have and this proxy has not', async () => {
     for (const path of [
       '/videos/characters',
       '/vector_stores/vs_1/secrets',
@@ -202,7 +205,7 @@ describeBackends('objects at OpenAI', backend => {
     expect(openai.requests).toEqual([])
   })
 
-  test('a model that the key may not ask for makes no video', async () => {
+  test('a model that the key may not use creates no video', async () => {
     const project = `b-${crypto.randomUUID()}`
     const narrowed = await proxy.createKey({ project, type: 'project', settings: { allowed_models: 'gpt-4o*' } })
     await storeKey(proxy.stores, project, 'openai', 'sk-shared-account')
@@ -214,14 +217,14 @@ describeBackends('objects at OpenAI', backend => {
   describe('/v1/responses/compact', () => {
     const body = { model: 'gpt-4o-mini', input: [{ role: 'user', content: 'Long ago.' }] }
 
-    test('is passed to OpenAI, and costs what it says', async () => {
+    test('is forwarded to OpenAI, and costs what OpenAI reports', async () => {
       const answer = await ask('POST', '/responses/compact', keys.mine, body)
       expect([answer.status, answer.json.object]).toEqual([200, 'response.compaction'])
       expect(Number(answer.headers.get('x-proxy-cost-usd'))).toBeCloseTo(0.15 + 0.06, 9)
       expect(openai.requests.map(({ path, body: sent }) => [path, sent])).toEqual([['/v1/responses/compact', body]])
     })
 
-    test('is reserved before it is asked', async () => {
+    test('is reserved before it is sent', async () => {
       const [project] = await proxy.query<{ name: string }>(
         `select p.name from api_keys k join projects p on p.id = k.project_id where k.id = find_key('${keys.mine}')`,
       )
@@ -231,7 +234,7 @@ describeBackends('objects at OpenAI', backend => {
       expect(openai.requests).toEqual([])
     })
 
-    test('for other models it is refused, and so is what another project has', async () => {
+    test('is rejected for other models, and with other projects’ objects', async () => {
       for (const [as, model] of [
         [keys.keyless, 'openai/gpt-4o-mini'],
         [keys.mine, 'openai/gpt-4o-mini'],
@@ -249,7 +252,7 @@ describeBackends('objects at OpenAI', backend => {
     })
   })
 
-  test('a WebSocket at /v1/responses is told that there is none, so that its client falls back', async () => {
+  test('rejects a WebSocket at /v1/responses, so that its client falls back', async () => {
     const headers = {
       authorization: `Bearer ${keys.mine}`,
       ...{ connection: 'Upgrade', upgrade: 'websocket' },

@@ -52,7 +52,7 @@ async function acceptInvitation({ baseUrl }: ProxyProcess, invitation: string, p
 function describeCommands(environment: () => Record<string, string>): void {
   const run = (args: string, input?: string) => runLine(`${COMMAND} ${args}`, environment(), input)
 
-  test('a project, its keys and an administrator are printed bare', async () => {
+  test('prints only the id of a project, a key, and an administrator’s token', async () => {
     expect(await run('create-project made --plan pro')).toEqual({
       exitCode: 0,
       stdout: expect.stringMatching(/^proj_\d+\n$/),
@@ -75,7 +75,7 @@ function describeCommands(environment: () => Record<string, string>): void {
     })
   }, 120_000)
 
-  test('an audit ends with 0, with 1 for a violation, and with 2 where it cannot run', async () => {
+  test('an audit ends with 0, with 1 for a violation, and with 2 if it cannot run', async () => {
     await run('migrate')
     await run('create-project audited')
     const none = await run('audit --project audited')
@@ -123,7 +123,7 @@ function describeCommands(environment: () => Record<string, string>): void {
     }
   }, 300_000)
 
-  test('bad input ends non-zero with one line, and a secret is not in it', async () => {
+  test('bad input ends non-zero with one line without secrets', async () => {
     await run('create-project taken')
     await run('create-key taken ci')
     await withOperatorDatabase(readConfig(environment()), database =>
@@ -194,7 +194,7 @@ describe('on an embedded database', () => {
 
   describeCommands(() => environment)
 
-  test('the next start prints the line that makes another key, and passwords reach no log', async () => {
+  test('the next start prints the command that creates another key, and passwords reach no log', async () => {
     const password = `a word and ${crypto.randomUUID()}`
     const made = await runLine(`${COMMAND} create-admin eve@example.org --password-stdin`, environment, `${password}\n`)
     expect(made).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^user_\d+\n$/), stderr: '' })
@@ -212,7 +212,7 @@ describe('on an embedded database', () => {
 })
 
 const real = inject('real')
-describe.skipIf(!real)('on stores that others share, as a plain owner of the database', () => {
+describe.skipIf(!real)('on shared stores, as a plain owner of the database', () => {
   const suffix = crypto.randomUUID().replaceAll('-', '')
   const [name, role] = [`commands_${suffix}`, `mp_owner_${suffix}`]
   let environment: Record<string, string>
@@ -231,7 +231,7 @@ describe.skipIf(!real)('on stores that others share, as a plain owner of the dat
     ['one process', '1'],
     ['workers', '2'],
   ])(
-    'a start of %s without a project prints the lines that make one, and they work',
+    'a start of %s without a project prints working commands that create one',
     async (_, workers) => {
       const start = (more = {}) => startProxyProcess({ ...environment, WORKERS: workers, ...more })
       let proxy = await start({ OPERATOR_COMMAND: COMMAND })
@@ -269,7 +269,7 @@ describe.skipIf(!real)('on stores that others share, as a plain owner of the dat
     240_000,
   )
 
-  test('without a dashboard, and with a provider, they are those that fit; a shell needs the settings', async () => {
+  test('without a dashboard, and with a provider, prints the commands that apply; a shell needs the settings', async () => {
     const proxy = await startProxyProcess({ ...environment, DASHBOARD: 'off', AGGREGATOR_API_KEY: 'sk-none' })
     expect(proxy.output()).toMatch(
       /^There is no project yet\. To create one, with a key, run in a shell that has the settings of this proxy:\n\n(npx )?bun run create-project acme\n(npx )?bun run create-key acme first\n\n/m,

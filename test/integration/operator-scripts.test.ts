@@ -93,7 +93,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(outcome.stderr).toMatch(message)
     }
 
-    test('create-project prints the id of a project that then exists', async () => {
+    test('create-project prints the id of the new project', async () => {
       const project = `p${crypto.randomUUID()}`
       const printed = await succeed('create-project', { project, plan: 'enterprise' })
       expect(printed).toMatch(/^\d+\n$/)
@@ -103,7 +103,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(rows).toEqual([{ id: Number(printed), plan: 'enterprise' }])
     })
 
-    test('create-key prints a key whose hash alone is stored', async () => {
+    test('create-key prints a key of which only the hash is stored', async () => {
       const project = await newProject()
       for (const [type, start] of [
         ['project', 'lgw_proj_'],
@@ -120,7 +120,7 @@ describe.skipIf(!psqlPath)(title, () => {
       }
     })
 
-    test('create-key takes an expiry, UTC unless it says otherwise', async () => {
+    test('create-key accepts an expiry, in UTC by default', async () => {
       const project = await newProject()
       await succeed('create-key', { project, type: 'test', name: 'a date', expires: '2999-01-01' })
       await succeed('create-key', { project, type: 'test', name: 'a time', expires: '2999-01-01T12:00:00+02:00' })
@@ -129,7 +129,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(listed.map(line => line.split('|')[4])).toEqual(['2999-01-01T00:00:00Z', '2999-01-01T10:00:00Z', ''])
     })
 
-    test('list-deliveries shows what a project’s webhooks were told, and resend-delivery tells it again', async () => {
+    test('list-deliveries shows a project’s deliveries, and resend-delivery repeats one', async () => {
       const project = await newProject()
       expect(await succeed('list-deliveries', { project })).toBe('')
       await sql`select send_test_event(${project}::text, add_webhook(${project}::text, 'https://example.com/', '{}', ''))`.execute(
@@ -184,7 +184,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(lines[1]).toMatch(new RegExp(`^${second.slice(0, 17)}\\|test\\|deactivated\\|${time}\\|\\|\\|second$`))
     })
 
-    test('deactivate-key takes a whole key or its prefix, with an ellipsis or without, once or twice', async () => {
+    test('deactivate-key accepts a whole key or its prefix, with an ellipsis or without, repeatedly', async () => {
       const project = await newProject()
       const key = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trimEnd()
       const prefix = key.slice(0, 17)
@@ -200,14 +200,14 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(rows).toEqual([{ verdict: 'disabled' }])
     })
 
-    test('a deactivated key leaves its name to the next', async () => {
+    test('the name of a deactivated key can be used again', async () => {
       const project = await newProject()
       const old = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trimEnd()
       await succeed('deactivate-key', { key: old })
       await succeed('create-key', { project, type: 'project', name: 'ci' })
     })
 
-    test('a prefix that two keys share is refused', async () => {
+    test('rejects a prefix that two keys share', async () => {
       const project = await newProject()
       await sql`
         insert into api_keys (project_id, key_hash, prefix, type, name)
@@ -223,7 +223,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await everything()).toEqual(before)
     })
 
-    test('what has more characters than the prefix, and is no whole key, is told to be so', async () => {
+    test('rejects a text that is longer than the prefix and no whole key, and says so', async () => {
       const project = await newProject()
       const key = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trim()
       const before = await everything()
@@ -253,7 +253,7 @@ describe.skipIf(!psqlPath)(title, () => {
       await succeed('set-key-limits', { key: `${key.slice(0, 17)}…`, requests_per_minute: '10' })
     })
 
-    test('set-key-limits says nothing and sets what is given; rotate-key prints the new value alone', async () => {
+    test('set-key-limits prints nothing and sets the given limits; rotate-key prints only the new key', async () => {
       const project = await newProject()
       const key = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trim()
       const limits = async () =>
@@ -305,7 +305,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await amounts()).toHaveLength(1)
     })
 
-    test('a script that sets names of models warns of those that are not known', async () => {
+    test('a script that sets names of models warns of unknown ones', async () => {
       const project = await newProject()
       const key = (await succeed('create-key', { project, type: 'project', name: 'ci' })).trim()
       const warned = /WARNING: {2}No model is known by the name gpt-4o-mni\. Did you mean gpt-4o-mini\?\n$/
@@ -322,7 +322,7 @@ describe.skipIf(!psqlPath)(title, () => {
       await succeed('set-key-limits', { key, requests_per_minute: '5' })
     })
 
-    test('set-plan and set-setting say nothing and do it', async () => {
+    test('set-plan and set-setting print nothing and apply', async () => {
       const project = await newProject()
       expect(await succeed('set-plan', { project, plan: 'free' })).toBe('')
       for (const [setting, value] of [
@@ -347,7 +347,7 @@ describe.skipIf(!psqlPath)(title, () => {
       ])
     })
 
-    test('feedback says nothing and keeps the verdict; calibration prints what it comes to', async () => {
+    test('feedback prints nothing and stores the verdict; calibration prints the result', async () => {
       const project = await newProject()
       await sql`
         with entry as (
@@ -372,7 +372,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await succeed('calibration', { project })).toContain('0.95|1|')
     })
 
-    test('purge-cache prints how many answers it forgot, of that project alone', async () => {
+    test('purge-cache prints how many entries it deleted, only of that project', async () => {
       const [project, other] = [await newProject(), await newProject()]
       await sql`
         insert into cache_entries (project_id, request_hash, endpoint, model, provider, response, expires_at)
@@ -384,7 +384,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await succeed('purge-cache', { project: other })).toBe('3\n')
     })
 
-    test('purge-cache counts and forgets what one user or one key asked for', async () => {
+    test('purge-cache counts and deletes the entries of one end user or one key', async () => {
       const project = await newProject()
       const long = "o'hara ".repeat(30)
       const keys: string[] = []
@@ -415,7 +415,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expect(await succeed('purge-cache', { project })).toBe('2\n')
     })
 
-    test('forget-user prints what is kept of a user, and forgets it', async () => {
+    test('forget-user prints what is stored about an end user, and deletes it', async () => {
       const project = await newProject()
       const user = "o'hara\n"
       await sql`select maintain_usage_partitions()`.execute(queriesOf(backend.database))
@@ -649,7 +649,7 @@ describe.skipIf(!psqlPath)(title, () => {
       expectOneLine(await run('create-admin', {}), /email is missing/)
     })
 
-    test('an error stops a script also where ON_ERROR_STOP was not given', async () => {
+    test('an error stops a script also without ON_ERROR_STOP', async () => {
       expectOneLine(await run('purge-cache', { project: 'nobody' }, ['-qAt']), /does not exist/)
     })
   })

@@ -33,7 +33,7 @@ async function beginWith(database: Database, rows: number, next = ''): Promise<v
 }
 
 describeBackends('partitions', backend => {
-  test('are a month each, and a day each once there are many records', async () => {
+  test('cover a month each, and a day each once there are many records', async () => {
     const { database } = await backend.open()
     const today = Date.parse(dayOf(Date.now()))
     await beginWith(database, 4_000_000)
@@ -63,7 +63,7 @@ describeBackends('partitions', backend => {
     await callFunction(database, 'maintain_usage_partitions', {})
   })
 
-  test('of sums are a month each, and are dropped after 13 months; what has no partitions is deleted in bites', async () => {
+  test('of sums cover a month each, and are dropped after 13 months; other tables are deleted from in small steps', async () => {
     const { database } = await backend.open()
     await database.runScript(`
       create table usage_by_hour_old (like usage_by_hour including all);
@@ -101,8 +101,8 @@ describeBackends('partitions', backend => {
   })
 })
 
-describeReal('partitions', backend => {
-  test('one that somebody reads for long is dropped later, and nobody waits for it', async () => {
+describeReal('dropping partitions', backend => {
+  test('a partition that is read for long is dropped later, and nobody waits for it', async () => {
     const { database, databaseUrl } = await backend.open()
     await database.runScript(
       `create table usage_records_old partition of usage_records for values from ('2020-01-01') to ('2020-02-01')`,

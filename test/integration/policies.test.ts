@@ -50,14 +50,14 @@ describeBackends('a project', backend => {
     return post(proxy, ownKey, '/cache/feedback', body)
   }
 
-  describe('chooses which wordings are served', () => {
-    test('verified, unless it says otherwise', async () => {
+  describe('decides which wordings are served', () => {
+    test('verified, by default', async () => {
       await learn(QUESTION)
       expect(decisionOf(await ask(proxy, key, UNVERIFIED, STORED_ALONE))).toEqual(['MISS', null])
       expect(decisionOf(await ask(proxy, key, OTHER_WORDS))).toEqual(['HIT-SEMANTIC', 'verified'])
     })
 
-    test('and words that were matched once are answered by their name: PostgreSQL is not asked for them again', async () => {
+    test('matched wordings are served by their name, without another search in PostgreSQL', async () => {
       await learn(QUESTION)
       const [first, reason] = decisionOf(await ask(proxy, key, OTHER_WORDS))
       await proxy.settle()
@@ -67,7 +67,7 @@ describeBackends('a project', backend => {
       expect([decisionOf(again), standin.requests.length]).toEqual([[first, reason], 1])
     })
 
-    test('and says what stood in the way', async () => {
+    test('and reports what prevented a hit', async () => {
       expect(decisionOf(await ask(proxy, key, UNVERIFIED, { 'cache-control': 'no-store' }))).toEqual([
         'MISS',
         'no-store',
@@ -80,7 +80,7 @@ describeBackends('a project', backend => {
       ])
     })
 
-    test('in a busy minute, too, but says less of what stood in the way', async () => {
+    test('in a busy minute, too, with fewer details', async () => {
       const ask60 = Array.from({ length: 60 }, (_, i) => ask(proxy, key, `How do I print the form ${1000 + i}?`))
       for (const answer of await Promise.all(ask60)) expect(answer.cache).toBe('MISS')
       await learn(QUESTION)
@@ -91,7 +91,7 @@ describeBackends('a project', backend => {
       expect(decisionOf(await ask(proxy, key, 'How do I print the form 2042?'))).toEqual(['MISS', 'no-candidate'])
     })
 
-    test('to the letter, where the context has them worked on', async () => {
+    test('exactly, if the context has text to work on', async () => {
       const inContext = (system: string, content: string) => ({
         model: 'openai/gpt-4o-mini',
         messages: [
@@ -120,14 +120,14 @@ describeBackends('a project', backend => {
       expect(decisionOf(await ask(proxy, key, UNVERIFIED))).toEqual(['MISS', 'unverified:neighbour'])
     })
 
-    test('not at all, and what was remembered of a wording is of no use then', async () => {
+    test('not at all, and remembered wordings are then ignored', async () => {
       await learn(QUESTION)
       for (let i = 0; i < 2; i++) expect((await ask(proxy, key, SAME_WORDS)).cache).toBe('HIT-SEMANTIC')
       await set('semantic_mode', 'off')
       expect(decisionOf(await ask(proxy, key, SAME_WORDS))).toEqual(['MISS', 'off'])
     })
 
-    test('by neither name can it be told nonsense', async () => {
+    test('by neither name with invalid values', async () => {
       for (const [setting, takes] of [
         ['semantic_policy', 'verified, proved, judged or threshold'],
         ['semantic_mode', 'on, shadow or off'],
@@ -145,7 +145,7 @@ describeBackends('a project', backend => {
     })
   })
 
-  test('in shadow mode asks upstream, and is told what would have been served and saved', async () => {
+  test('in shadow mode calls the provider, and reports what would have been served and saved', async () => {
     await learn(QUESTION)
     await set('semantic_mode', 'shadow')
     expect(decisionOf(await ask(proxy, key, OTHER_WORDS))).toEqual(['MISS', 'shadow'])
@@ -159,14 +159,14 @@ describeBackends('a project', backend => {
     expect((await ask(proxy, key, OTHER_WORDS)).cache).toBe('HIT')
   })
 
-  describe('chooses what is cached at all', () => {
+  describe('decides what is cached at all', () => {
     const body = (fields = {}) => ({
       model: 'openai/gpt-4o-mini',
       messages: [{ role: 'user', content: QUESTION }],
       ...fields,
     })
 
-    test('only what asks for the same answer each time', async () => {
+    test('only requests for the same response each time', async () => {
       await set('cache_mode', 'deterministic')
       for (const fields of [{ temperature: 0 }, { seed: 7 }]) {
         await learn(body(fields))
@@ -175,7 +175,7 @@ describeBackends('a project', backend => {
       for (let i = 0; i < 2; i++) expect(decisionOf(await ask(proxy, key, body()))).toEqual(['MISS', 'off'])
     })
 
-    test('nothing, not even what is under way', async () => {
+    test('nothing, not even calls in flight', async () => {
       await learn(body({ temperature: 0 }))
       await set('cache_mode', 'off')
       standin.reset()
@@ -187,7 +187,7 @@ describeBackends('a project', backend => {
     })
   })
 
-  describe('is told by people', () => {
+  describe('receives verdicts of people', () => {
     /** Sends a wording twice, so that its hit is remembered. Returns the id of the last request. */
     async function serveTwice(words: string): Promise<string> {
       let id = ''
@@ -202,7 +202,7 @@ describeBackends('a project', backend => {
     test.each([
       ['normalized', SAME_WORDS],
       ['verified', OTHER_WORDS],
-    ])('that a %s hit was wrong: never again, in either direction', async (_, words) => {
+    ])('a wrong %s hit is never served again, in either direction', async (_, words) => {
       await learn(QUESTION)
       const response = await feedback({ request_id: await serveTwice(words), verdict: 'wrong' })
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"wrong"')])
@@ -226,7 +226,7 @@ describeBackends('a project', backend => {
       await expect(proxy.query(`select give_feedback('${project}', '${id}', 'bad')`)).rejects.toThrow(/wrong or right/)
     })
 
-    test('that it was right: served from then on, where similar questions are looked for', async () => {
+    test('a right one is served from then on, if similar questions are looked up', async () => {
       await set('semantic_policy', 'threshold')
       await learn(QUESTION)
       expect((await feedback({ request_id: await serveTwice(UNVERIFIED), verdict: 'right' })).status).toBe(200)
@@ -235,7 +235,7 @@ describeBackends('a project', backend => {
       expect(decisionOf(await ask(proxy, key, UNVERIFIED))).toEqual(['HIT-SEMANTIC', 'judged'])
     })
 
-    test('nothing by another project, about other requests, or in other words', async () => {
+    test('with no effect on another project, other requests, or other words', async () => {
       await learn(QUESTION)
       const id = await serveTwice(OTHER_WORDS)
       const other = await proxy.createKey({ type: 'project', settings: NEAR })
@@ -247,7 +247,7 @@ describeBackends('a project', backend => {
       expect((await ask(proxy, key, OTHER_WORDS)).cache).toBe('HIT-SEMANTIC')
     })
 
-    test('as long as an entry is kept', async () => {
+    test('as long as an entry is stored', async () => {
       await learn(QUESTION)
       await feedback({ request_id: await serveTwice(OTHER_WORDS), verdict: 'wrong' })
       await proxy.query(`update cache_verdicts set expires_at = now()`)

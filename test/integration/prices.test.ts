@@ -106,7 +106,7 @@ describeEmbedded('prices', backend => {
     },
   )
 
-  test('what is counted apart from text, as the vendors have it', () => {
+  test('are the vendors’ for units other than text tokens', () => {
     const image = {
       input_tokens: 300,
       output_tokens: 4_160,
@@ -159,12 +159,12 @@ describeEmbedded('prices', backend => {
     )
   })
 
-  test('a model past its day is priced and not listed', () => {
+  test('a model past its shutdown date has a price and is not listed', () => {
     expect(catalogue.find('anthropic', 'claude-opus-4-1')).toBeDefined()
     expect(catalogue.modelsOf('anthropic').map(({ model }) => model)).not.toContain('claude-opus-4-1')
   })
 
-  test('a tier without a price of its own costs as the usual one', () => {
+  test('a tier without its own price costs as the standard one', () => {
     const usage = { prompt_tokens: MILLION, completion_tokens: 0 }
     expect(cost('chat', 'openai', 'gpt-4o', { usage, service_tier: 'scale' })).toBeCloseTo(2.5, 9)
   })

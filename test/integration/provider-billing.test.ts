@@ -162,18 +162,21 @@ describeOnce('what an aggregator can bill', backend => {
   }
   const AT_ONCE = 30
 
-  test.each(draw(Object.entries(CASES)))('%s: many at once are billed no more than their budget', async (_, fields) => {
-    // Far less than all requests cost at another host.
-    const usd = 'provider' in fields ? 0.005 : 1
-    for (const proxy of [openRouter, other]) {
-      bodies = []
-      billedUsd = 0
-      await budget((await spent()) + usd)
-      const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => send(proxy, fields)))
-      for (const { status, text } of answers) expect([200, 400, 404, 429], text).toContain(status)
-      expect(billedUsd).toBeLessThanOrEqual(usd)
-    }
-  })
+  test.each(draw(Object.entries(CASES)))(
+    '%s: many simultaneous requests are billed no more than their budget',
+    async (_, fields) => {
+      // Far less than all requests cost at another host.
+      const usd = 'provider' in fields ? 0.005 : 1
+      for (const proxy of [openRouter, other]) {
+        bodies = []
+        billedUsd = 0
+        await budget((await spent()) + usd)
+        const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => send(proxy, fields)))
+        for (const { status, text } of answers) expect([200, 400, 404, 429], text).toContain(status)
+        expect(billedUsd).toBeLessThanOrEqual(usd)
+      }
+    },
+  )
 
   test('text is bounded by its bytes and its limit', async () => {
     const most = (JSON.stringify(chat()).length * PROMPT_USD + 100 * COMPLETION_USD) * 1.01
@@ -183,7 +186,7 @@ describeOnce('what an aggregator can bill', backend => {
     }
   })
 
-  test('a PDF for a free engine is bounded by the context, and one that may be paid by the page is rejected', async () => {
+  test('a PDF for a free engine is bounded by the context, and one that may cost by the page is rejected', async () => {
     await budget(1)
     expect((await send(openRouter, { ...PDF, ...parser({ engine: 'pdf-text' }) })).status).toBe(200)
     for (const fields of [
@@ -199,7 +202,7 @@ describeOnce('what an aggregator can bill', backend => {
 
   const limits = () => objectOf(objectOf(bodies.at(-1)?.provider).max_price)
 
-  test('where a budget applies, OpenRouter is told the highest prices, and the client’s own hold where they are lower', async () => {
+  test('if a budget applies, OpenRouter gets the highest prices, and the client’s own apply if they are lower', async () => {
     await budget(1)
     await send(openRouter)
     expect(bodies).toEqual([{ ...chat(), provider: { max_price: { prompt: 0.15, completion: 0.6, request: 0 } } }])
@@ -213,7 +216,7 @@ describeOnce('what an aggregator can bill', backend => {
     expect(limits()).toEqual({ prompt: 1, completion: 1, request: 0.005 })
   })
 
-  test('a model whose requests have a fee reserves it', async () => {
+  test('a model with a fee per request reserves it', async () => {
     await budget(0.0049)
     expect((await send(openRouter, { model: 'perplexity/sonar' })).status).toBe(429)
     await budget(0.0056)
@@ -227,7 +230,7 @@ describeOnce('what an aggregator can bill', backend => {
     expect(limits()).toEqual({ prompt: 0.15, completion: 0.6, request: 0 })
   })
 
-  test('so have embeddings', async () => {
+  test('embeddings have the limits, too', async () => {
     await budget(1)
     await post(openRouter, key, '/embeddings', { model: 'openai/text-embedding-3-small', input: 'Hello?' })
     expect(limits()).toEqual({ prompt: 0.02, completion: 0, request: 0 })
@@ -243,7 +246,7 @@ describeOnce('what an aggregator can bill', backend => {
     expect((await ask()).headers.get('x-proxy-cache')).toBe('HIT')
   })
 
-  test('another aggregator is told no prices, and may choose no host where a budget applies', async () => {
+  test('another aggregator gets no prices, and may choose no host if a budget applies', async () => {
     await budget(1)
     const { status, json } = await send(other, { provider: { only: ['dear'] } })
     expect([status, json.error.message]).toEqual([400, expect.stringContaining('provider')])
@@ -258,7 +261,7 @@ describeOnce('what an aggregator can bill', backend => {
   test.each([
     ['max_tokens', { max_tokens: 100 }],
     ['max_completion_tokens', LIMITED],
-  ])('%s alone is sent under both names where it is not known which one counts', async (_, fields) => {
+  ])('%s alone is sent under both names if it is unknown which one counts', async (_, fields) => {
     await send(other, fields)
     expect(bodies).toMatchObject([{ max_tokens: 100, max_completion_tokens: 100 }])
     await send(openRouter, fields)
@@ -269,7 +272,7 @@ describeOnce('what an aggregator can bill', backend => {
     expect(bodies[3]).toMatchObject({ max_tokens: 7, max_completion_tokens: 9 })
   })
 
-  test('a limit under the name that a vendor ignores is honoured', async () => {
+  test('a limit under the name that a vendor ignores applies', async () => {
     mode = 'ignores'
     await budget(1)
     await Promise.all(Array.from({ length: AT_ONCE }, () => send(other, LIMITED)))
@@ -289,7 +292,7 @@ describeOnce('what an aggregator can bill', backend => {
     expect(bodies.at(-1)).not.toHaveProperty('max_completion_tokens')
   })
 
-  test('a model that exceeds its limit is known to do so, in all processes, and reserves its longest response', async () => {
+  test('a model that exceeds its limit is marked so in all processes, and reserves its longest response', async () => {
     mode = 'ignoresBoth'
     await budget(1)
     expect((await send(other)).status).toBe(200)
@@ -482,7 +485,7 @@ describeOnce('what OpenAI can bill', backend => {
   const AT_ONCE = 30
 
   test.each(draw(Object.keys(CASES)))(
-    '%s: many at once are billed no more than their budget, and some are answered',
+    '%s: many simultaneous requests are billed no more than their budget, and some are served',
     async name => {
       const [path, body] = CASES[name] ?? ['', {}]
       const answers = await Promise.all(

@@ -73,7 +73,7 @@ describeReal('operators’ commands for provider keys', backend => {
   })
   afterAll(() => proxy.stop())
 
-  test('set-provider-key.sh prints the last four, and the next request uses the key', async () => {
+  test('set-provider-key.sh prints the last four characters, and the next request uses the key', async () => {
     const set = await setKey(environment, [project, 'openai'], 'sk-from-the-script-1234\n')
     expect(set).toEqual({ exitCode: 0, stdout: '1234\n', stderr: '' })
     expect((await ask(proxy, key, hello())).status).toBe(200)
@@ -113,7 +113,7 @@ describeReal('operators’ commands for provider keys', backend => {
     })
   })
 
-  test.skipIf(!psqlPath)('list and remove show the last four alone', async () => {
+  test.skipIf(!psqlPath)('list and remove show only the last four characters', async () => {
     await setKey(environment, [project, 'openai'], 'sk-from-the-script-1234')
     await setKey(environment, [project, 'groq'], 'short')
     const psql = (script: string, variables: string[]) =>
@@ -150,7 +150,7 @@ describeReal('operators’ commands for provider keys', backend => {
     }
   })
 
-  test('rotation: both keys open, reseal moves all to the new one, the old one goes', async () => {
+  test('rotation: both keys decrypt, reseal moves everything to the new one, the old one is removed', async () => {
     await stores.database.runScript('delete from provider_keys')
     await storeKey(stores, project, 'openai', 'sk-kept-all-along')
     const [before, now] = [TEST_ENCRYPTION_KEY, randomBytes(32).toString('base64')]
@@ -185,8 +185,8 @@ describeReal('operators’ commands for provider keys', backend => {
   })
 })
 
-describe('provider keys with nothing configured (embedded)', () => {
-  test('stored while the proxy runs and while it does not, with a key file of the proxy’s own', async () => {
+describe('provider keys without configuration (embedded)', () => {
+  test('are stored while the proxy runs and while it does not, with its own key file', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'model-proxy-byok-'))
     await fillDataDir(dataDir)
     const port = String(findFreePort())

@@ -49,7 +49,7 @@ describeBackends('provider keys', backend => {
     )
   })
 
-  test('replacing one key leaves another provider’s at work', async () => {
+  test('replacing one key does not affect another provider’s', async () => {
     await storeKey(stores, project, 'groq', 'sk-groq')
     await storeKey(stores, project, 'openai', 'sk-old')
     await ask(proxy, key, hello('llama-3.1-8b-instant'))
@@ -73,7 +73,7 @@ describeBackends('provider keys', backend => {
     expect(sentKeys().slice(sentBefore)).toContain('Bearer sk-new')
   })
 
-  test('a removed key is not used any more', async () => {
+  test('a removed key is no longer used', async () => {
     await storeKey(stores, project, 'openai', 'sk-gone')
     expect((await ask(proxy, key, hello())).status).toBe(200)
     const [removed] = await proxy.query<{ last_four: string }>(
@@ -96,7 +96,7 @@ describeBackends('provider keys', backend => {
     expect(sentKeys()).toEqual(['Bearer sk-one', 'Bearer sk-two'])
   })
 
-  test('a sealed key that is moved to another project does not open', async () => {
+  test('a sealed key that is moved to another project cannot be decrypted', async () => {
     const other = `p-${crypto.randomUUID()}`
     const otherKey = await proxy.createKey({ project: other, type: 'project' })
     await storeKey(stores, project, 'openai', 'sk-one')
@@ -110,7 +110,7 @@ describeBackends('provider keys', backend => {
     expect(sentKeys()).toEqual([])
   })
 
-  test('a secret is in no log line, no record and no table, whatever the provider says', async () => {
+  test('a secret is in no log line, no record and no table, whatever the provider returns', async () => {
     const log = createMemoryLog()
     const loud = await startProxy({ stores, environment: { ...upstreams.environment, LOG_LEVEL: 'debug' }, log })
     const secret = `sk-${crypto.randomUUID()}`
@@ -143,7 +143,7 @@ describeBackends('provider keys', backend => {
     for (const text of [...lines, ...responses]) expect(text).not.toContain(secret.slice(3))
   })
 
-  test('without ENCRYPTION_KEY on a real database, the proxy runs, and says what is missing where a key is needed', async () => {
+  test('without ENCRYPTION_KEY on a real database, the proxy runs, and reports what is missing when a key is needed', async () => {
     const { ENCRYPTION_KEY: _, ...environment } = upstreams.environment
     const keyless = await startProxy({
       stores,

@@ -130,7 +130,7 @@ describeBackends('a purge by user and key', backend => {
     expect(await all()).toEqual(['HIT', 'HIT', 'HIT', 'HIT'])
   })
 
-  test('finds a long name, and nobody who begins alike', async () => {
+  test('matches a long name, and none that begins alike', async () => {
     expect(await say('Where is Berlin?', { user: LONG.one })).toBe('MISS')
     expect(await say('Where is Lisbon?', { user: LONG.other })).toBe('MISS')
     expect(await purge({ user: LONG.one.slice(0, 128) })).toEqual({ entries: 0, vectors: 0 })
@@ -139,7 +139,7 @@ describeBackends('a purge by user and key', backend => {
     expect(await say('Where is Berlin?')).toBe('MISS')
   })
 
-  test('an answer that is asked for anew is the latter’s', async () => {
+  test('a response that is requested again belongs to the later caller', async () => {
     expect(await say(QUESTION, { user: 'alice' })).toBe('MISS')
     expect(await say(QUESTION, { user: 'bob' }, colleague, { 'cache-control': 'no-cache' })).toBe('MISS')
     expect(await purge({ user: 'alice' })).toEqual({ entries: 0, vectors: 0 })
@@ -147,7 +147,7 @@ describeBackends('a purge by user and key', backend => {
     expect(await purge({ user: 'bob', key: colleague })).toEqual({ entries: 1, vectors: 0 })
   })
 
-  test('and so are vectors', async () => {
+  test('includes vectors', async () => {
     const embed = async (user: string, headers: Record<string, string> = {}) =>
       readCache(
         await post(proxy, key, '/embeddings', { model: 'text-embedding-3-small', input: 'Berlin', user }, { headers }),
@@ -158,7 +158,7 @@ describeBackends('a purge by user and key', backend => {
     expect(await purge({ user: 'bob' })).toEqual({ entries: 0, vectors: 1 })
   })
 
-  test('brings nothing back by other words', async () => {
+  test('restores nothing through other words', async () => {
     expect(await say(QUESTION, { user: 'alice' })).toBe('MISS')
     expect(await say(OTHER_WORDS, { user: 'bob' })).toBe('HIT-SEMANTIC')
     await waitUntil('the wording has a copy', async () => (await say(OTHER_WORDS)) === 'HIT-SEMANTIC')
@@ -167,7 +167,7 @@ describeBackends('a purge by user and key', backend => {
     expect(await say(QUESTION, { user: 'bob' })).toBe('MISS')
   })
 
-  test('keeps out what is under way', async () => {
+  test('includes responses in flight', async () => {
     upstreams.openai.reset()
     const mayAnswer = Promise.withResolvers<void>()
     upstreams.openai.script(async () => {
@@ -184,7 +184,7 @@ describeBackends('a purge by user and key', backend => {
     upstreams.openai.reset()
   })
 
-  test('takes the user’s questions out of the judge’s queue', async () => {
+  test('removes the user’s questions from the judge’s queue', async () => {
     await say(QUESTION, { user: 'alice' })
     await proxy.query(`
       insert into judge_queue (project_id, context_hash, one_hash, other_hash, asked_hash, entry_hash, is_review, context, asked, similarity, end_user, not_before)
@@ -196,7 +196,7 @@ describeBackends('a purge by user and key', backend => {
     expect(left).toEqual([{ end_user: 'bob' }])
   })
 
-  test('is of its project alone', async () => {
+  test('affects only its project', async () => {
     const other = `p-${crypto.randomUUID().slice(0, 8)}`
     const stranger = await proxy.createKey({ project: other, type: 'project' })
     await storeKey(proxy.stores, other, 'openai', 'sk-openai')

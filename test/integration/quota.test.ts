@@ -69,7 +69,7 @@ const LOCKED_MS = 40
 const UNAVAILABLE = { code: 'service_unavailable' }
 
 describeBackends('quota', backend => {
-  test('reserves all the requests that are asked for, or none', async () => {
+  test('reserves all of several requests, or none', async () => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 11)
     const { quota } = openQuota(database)
@@ -88,7 +88,7 @@ describeBackends('quota', backend => {
     expect(await counted()).toBe(1)
   })
 
-  test('what is too little for one that asks for several does not stay counted', async () => {
+  test('a failed reservation of several requests does not stay counted', async () => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 10)
     const { quota } = openQuota(database)
@@ -113,7 +113,7 @@ describeBackends('quota', backend => {
     expect([await good.counted(), await bad.counted()]).toEqual([1, 0])
   })
 
-  test.each(['late', 'lost'] as const)('a reply that is %s is a 503, and what it granted is given back', async fate => {
+  test.each(['late', 'lost'] as const)('a reply that is %s is a 503, and what it granted is refunded', async fate => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 10_000)
     // The time limit of a server, on either backend.
@@ -147,7 +147,7 @@ describeBackends('quota', backend => {
     expect(await counted()).toBe(30)
   })
 
-  test('near the end of a month nobody is admitted before the count is on disk, and what is not comes back', async () => {
+  test('near the end of a month nobody is admitted before the count is on disk, and lost counts are refunded', async () => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 10)
     const { quota, become, release, heldReplies } = openQuota(database, database.backend, /pg_logical_emit_message/)
@@ -194,7 +194,7 @@ describeBackends('quota', backend => {
     expect(await quota.reserve(keyHash, 10)).toMatchObject({ reserved: true })
   })
 
-  test('a slot that is free again takes the next batch as a new one', async () => {
+  test('a slot that is free again accepts the next batch as a new one', async () => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 100)
     const { quota } = openQuota(database)
@@ -235,7 +235,7 @@ describeBackends('quota', backend => {
     expect(outcome).toMatchObject(expected)
   })
 
-  test('a locked counter fails nobody but its own keys, which wait for it', async () => {
+  test('a locked counter affects only its own keys, which wait for it', async () => {
     const { database } = await backend.open()
     const [free, held] = [await createAccount(database, 10), await createAccount(database, 10)]
     let isLocked = true
@@ -258,7 +258,7 @@ describeBackends('quota', backend => {
     expect([await free.counted(), await held.counted()]).toEqual([1, 1])
   })
 
-  test('while a deploy locks the tables, a request waits; without one it fails', async () => {
+  test('while a deployment locks the tables, a request waits; without one it fails', async () => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 10)
     let failures = 2
@@ -278,7 +278,7 @@ describeBackends('quota', backend => {
     expect(await counted()).toBe(1)
   })
 
-  test('a database that refuses counts nothing, and is asked again under the same slot', async () => {
+  test('a database that rejects counts nothing, and is called again under the same slot', async () => {
     const { database } = await backend.open()
     const { keyHash, counted } = await createAccount(database, 10)
     let isRefusing = true

@@ -310,7 +310,7 @@ describeOnce('a credential that a provider quotes', backend => {
   const answers = ENDPOINTS.flatMap(([path, provider, body, forms]) =>
     Object.entries(forms).map(([name, form]) => [path, provider, name, body, form] as const),
   )
-  test.each(draw(answers))('%s by %s in %s, however it is spelled', async (path, provider, _, body, answer) => {
+  test.each(draw(answers))('%s by %s in %s, however it is encoded', async (path, provider, _, body, answer) => {
     if (provider !== 'aggregator') await storeKeys()
     form = answer
     const streamed = form.type === STREAM && !path.startsWith('/embeddings') ? { stream: true } : {}
@@ -326,7 +326,7 @@ describeOnce('a credential that a provider quotes', backend => {
     }
   })
 
-  test('no more does what was stored, recorded or logged', async () => {
+  test('is in nothing that was stored, recorded or logged', async () => {
     await proxy.settle()
     const tables = await proxy.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
@@ -351,7 +351,7 @@ describeOnce('a credential that a provider quotes', backend => {
     ['/messages', 'an answer'],
     ['/messages', 'an event of a stream'],
   ])(
-    'a key of several that was refused before is not shown by the answer to another, at %s in %s',
+    'a key of several that was rejected before is redacted in the response to another, at %s in %s',
     async (path, name) => {
       const keys = ['first', 'second'].map(name => ({ name, secret: `sk-${name}-${crypto.randomUUID()}` }))
       for (const { name, secret } of keys) await storeKey(proxy.stores, project, 'openai', secret, { name, weight: 1 })
@@ -369,44 +369,41 @@ describeOnce('a credential that a provider quotes', backend => {
     },
   )
 
-  test.each(['aggregator', 'anthropic'] as const)(
-    'one that comes in parts is redacted, and not stored, by %s',
-    async provider => {
-      await storeKeys()
-      const parts = [secrets[provider].slice(0, 20), secrets[provider].slice(20)]
-      const chunks = parts.map(content => chunk({ index: 0, delta: { content } }))
-      const deltas = parts.map(text => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }))
-      const start = { ...anthropicMessage(''), content: [], stop_reason: null }
-      const streams = {
-        aggregator: `${data(...chunks, chunk({ index: 0, delta: {}, finish_reason: 'stop' }))}data: [DONE]\n\n`,
-        anthropic: typed(
-          ...([
-            { type: 'message_start', message: start },
-            { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-            ...deltas,
-            { type: 'content_block_stop', index: 0 },
-            { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
-            { type: 'message_stop' },
-          ] as { type: string }[]),
-        ),
-      }
-      spelling = 'plain'
-      form = { type: STREAM, body: () => streams[provider] }
-      const request = { ...ask(provider === 'anthropic' ? 'claude-haiku-4-5' : 'openai/gpt-4o-mini'), stream: true }
-      const callsBefore = calls
-      for (let repeat = 0; repeat < 2; repeat++) {
-        const text = await readAll('/chat/completions', request)
-        expect(text).toContain('"finish_reason":"stop"')
-        expect(text).toContain('"content":"[redacted]"')
-        expect(text).not.toContain(parts[0])
-        expect(text).not.toContain(parts[1])
-        await proxy.settle()
-      }
-      expect(calls).toBe(callsBefore + 2)
-    },
-  )
+  test.each(['aggregator', 'anthropic'] as const)('in parts is redacted, and not stored, by %s', async provider => {
+    await storeKeys()
+    const parts = [secrets[provider].slice(0, 20), secrets[provider].slice(20)]
+    const chunks = parts.map(content => chunk({ index: 0, delta: { content } }))
+    const deltas = parts.map(text => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }))
+    const start = { ...anthropicMessage(''), content: [], stop_reason: null }
+    const streams = {
+      aggregator: `${data(...chunks, chunk({ index: 0, delta: {}, finish_reason: 'stop' }))}data: [DONE]\n\n`,
+      anthropic: typed(
+        ...([
+          { type: 'message_start', message: start },
+          { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+          ...deltas,
+          { type: 'content_block_stop', index: 0 },
+          { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+          { type: 'message_stop' },
+        ] as { type: string }[]),
+      ),
+    }
+    spelling = 'plain'
+    form = { type: STREAM, body: () => streams[provider] }
+    const request = { ...ask(provider === 'anthropic' ? 'claude-haiku-4-5' : 'openai/gpt-4o-mini'), stream: true }
+    const callsBefore = calls
+    for (let repeat = 0; repeat < 2; repeat++) {
+      const text = await readAll('/chat/completions', request)
+      expect(text).toContain('"finish_reason":"stop"')
+      expect(text).toContain('"content":"[redacted]"')
+      expect(text).not.toContain(parts[0])
+      expect(text).not.toContain(parts[1])
+      await proxy.settle()
+    }
+    expect(calls).toBe(callsBefore + 2)
+  })
 
-  test('a realtime session’s events, and the reason of its end', async () => {
+  test('in a realtime session’s events, and in the reason of its end', async () => {
     const realtime = startRealtime()
     const environment = { OPENAI_BASE_URL: realtime.baseUrl, ENCRYPTION_KEY: TEST_ENCRYPTION_KEY }
     const sessions = await startProxy({ stores: proxy.stores, environment })
@@ -436,7 +433,7 @@ describeOnce('a credential that a provider quotes', backend => {
     await realtime.stop()
   })
 
-  test('a file, and its content', async () => {
+  test('in a file, and its content', async () => {
     await storeKeys()
     for (spelling of draw(Object.keys(SPELLINGS))) {
       const id = `file-${crypto.randomUUID()}`

@@ -20,13 +20,13 @@ describeBackends('rate windows', backend => {
     return { store, project, windows, pass: (requests: number) => store.count({ requests, windows, entries: [] }) }
   }
 
-  test('lets exactly the limit pass, however many ask at once', async () => {
+  test('admit exactly the limit, whatever the number of simultaneous requests', async () => {
     const { pass } = await openWindows(60, 120)
     const verdicts = await Promise.all(Array.from({ length: 300 }, () => pass(1)))
     expect(verdicts.reduce((sum, verdict) => sum + verdict.granted, 0)).toBe(60)
   })
 
-  test('says when to come back, within the minute and a second', async () => {
+  test('report when to retry, within a minute and a second', async () => {
     const { pass } = await openWindows(5, 120)
     const startedAtMs = performance.now()
     const { granted, waitMs } = await pass(9)
@@ -35,7 +35,7 @@ describeBackends('rate windows', backend => {
     expect(waitMs).toBeLessThanOrEqual(61_000)
   })
 
-  test('counts in both windows or in neither', async () => {
+  test('count in both windows or in neither', async () => {
     const { store, project, windows, pass } = await openWindows(100, 10)
     expect((await pass(10)).granted).toBe(10)
     expect((await pass(1)).granted).toBe(0)
@@ -45,7 +45,7 @@ describeBackends('rate windows', backend => {
     expect(project).toBeGreaterThan(0)
   })
 
-  test('a batch that passes as a whole or not at all takes no room from others while it does not fit, and is told when it does', async () => {
+  test('a batch that is admitted whole or not at all uses nothing while it does not fit, and is told when it does', async () => {
     const { store, windows, pass } = await openWindows(1_000, 2_000)
     const startedAtMs = performance.now()
     await pass(500)
@@ -57,7 +57,7 @@ describeBackends('rate windows', backend => {
     expect((await large()).totals).toEqual([1_000, 1_000])
   })
 
-  test('takes back what was counted and refused later', async () => {
+  test('refund what was counted and rejected later', async () => {
     const { store, windows, pass } = await openWindows(10, 10)
     const { receipt } = await pass(10)
     await store.uncount(
@@ -68,7 +68,7 @@ describeBackends('rate windows', backend => {
     expect((await pass(9)).granted).toBe(4)
   })
 
-  test('reads entries on the way, but none for who may not pass', async () => {
+  test('read entries in the same call, but none for rejected requests', async () => {
     const { store, project, windows } = await openWindows(1, 10)
     const name = entryName(project, 1, 'ab')
     await store.writeEntry(name, new Uint8Array([1, 2, 0, 255]), 60_000)
@@ -138,7 +138,7 @@ describeReal('windows in a Redis whose clock steps', backend => {
   }
   const seen = ({ windows }: CountResult) => readWindowCounts(windows?.[0] as Uint8Array)
 
-  test('back by seconds, what was counted is as old as it was', async () => {
+  test('back by seconds: counts keep their age', async () => {
     const { second, write, ask } = await openWindow()
     await write([3, 0, 4], second + 20)
     const counted = await ask()
@@ -147,7 +147,7 @@ describeReal('windows in a Redis whose clock steps', backend => {
     expect(seen(counted).slice(-3)).toEqual([3, 0, 7])
   })
 
-  test('back by an hour, a window is begun anew, with what its callers remember', async () => {
+  test('back by an hour: a window starts again, with what its callers remember', async () => {
     const { second, write, ask } = await openWindow()
     await write([10], second + 3_600)
     expect(await ask()).toMatchObject({ granted: 9, totals: [9] })
@@ -162,7 +162,7 @@ describeReal('windows in a Redis whose clock steps', backend => {
     expect(ages[0]).toBeLessThan(40)
   })
 
-  test('on by an hour, it is restored, too: Redis has let it expire', async () => {
+  test('on by an hour: it is restored, too, because Redis has expired it', async () => {
     const stepped = await openWindow()
     const remembered = writeWindow(stepped.second - 3_600, [10])
     expect((await stepped.ask(remembered, stepped.second - 3_600)).granted).toBe(0)
@@ -172,7 +172,7 @@ describeReal('windows in a Redis whose clock steps', backend => {
   })
 })
 
-test('in no interval of 60 seconds does more than the limit pass, whatever the pace', async () => {
+test('in no interval of 60 seconds is more than the limit admitted, whatever the pace', async () => {
   let nowMs = 1_700_000_000_000
   const store = createInProcessStore({ now: () => nowMs })
   const passedAtMs: number[] = []

@@ -131,7 +131,7 @@ describeOnce('realtime sessions', backend => {
       ])
     })
 
-    test('an event of a kind that is not known yet', async () => {
+    test('an event of an unknown kind', async () => {
       const session = await open()
       await session.has('session.created')
       upstream.send({ type: 'conversation.item.summed_up', usage: { input_tokens: 100, output_tokens: 10 } })
@@ -160,7 +160,7 @@ describeOnce('realtime sessions', backend => {
       expect((await records()).map(({ tokens }) => tokens)).toEqual([0, 110])
     })
 
-    test('a response whose end nobody saw is an estimate of what crossed, far from the most', async () => {
+    test('a response without a received end is estimated by what was transferred, far below the bound', async () => {
       const session = await open()
       session.send({ type: 'input_audio_buffer.append', audio: 'A'.repeat(106_667) })
       session.send(respond(ENDLESS))
@@ -176,7 +176,7 @@ describeOnce('realtime sessions', backend => {
   })
 
   describe('under a budget', () => {
-    test('a session opens where its next response fits, and costs what it used', async () => {
+    test('a session opens if its next response fits, and costs what it used', async () => {
       await setBudget(LARGEST_USD)
       const session = await open()
       expect(await budget()).toEqual({ spent: 0, reserved: expect.closeTo(LARGEST_USD, 9) })
@@ -187,7 +187,7 @@ describeOnce('realtime sessions', backend => {
       expect(upstream.opened.length).toBe(1)
     })
 
-    test('one that is asked for its responses needs no reservation beside theirs', async () => {
+    test('a session that is asked for responses needs no reservation beside theirs', async () => {
       await setBudget(LARGEST_USD + 1)
       const session = await open()
       session.send(MANUAL)
@@ -202,7 +202,7 @@ describeOnce('realtime sessions', backend => {
       await expectSpent(3 * RESPONSE_USD)
     })
 
-    test('a response that does not fit is not asked for, and the session ends', async () => {
+    test('a response that does not fit is not requested, and the session ends', async () => {
       await setBudget(LARGEST_USD + 1)
       const session = await open()
       await session.has('session.created')
@@ -214,7 +214,7 @@ describeOnce('realtime sessions', backend => {
       await expectSpent(0)
     })
 
-    test('one that the provider begins by itself is reserved before, and without room for the next the session ends after it', async () => {
+    test('a response that the provider starts by itself is reserved before; if the next does not fit, the session ends after it', async () => {
       await setBudget(LARGEST_USD + 1)
       const session = await open()
       await session.has('session.created')
@@ -229,7 +229,7 @@ describeOnce('realtime sessions', backend => {
       await expectSpent((1_000 * 4) / 1e6)
     })
 
-    test('many sessions at once do not exceed it', async () => {
+    test('many simultaneous sessions do not exceed it', async () => {
       await setBudget(3 * LARGEST_USD + 1)
       const sessions: Awaited<ReturnType<typeof open>>[] = []
       for (let n = 0; n < 8; n++) {
@@ -248,7 +248,7 @@ describeOnce('realtime sessions', backend => {
       expect(received('response.create').length).toBe(3)
     })
 
-    test('an error in place of a response releases what was reserved for it, and names the client’s event', async () => {
+    test('an error in place of a response releases its reservation, and names the client’s event', async () => {
       await setBudget(LARGEST_USD + 1)
       const session = await open()
       session.send(MANUAL)
@@ -266,7 +266,7 @@ describeOnce('realtime sessions', backend => {
       await expectSpent(RESPONSE_USD)
     })
 
-    test('a transcription is reserved before its audio is sent, and one without a price is not begun', async () => {
+    test('a transcription is reserved before its audio is sent, and one without a price is not started', async () => {
       await setBudget(LARGEST_USD + 1)
       const session = await open()
       session.send(transcribeBy('whisper-of-tomorrow'))
@@ -317,7 +317,7 @@ describeOnce('realtime sessions', backend => {
       await expectSpent(RESPONSE_USD)
     })
 
-    test('a client that leaves has its response cancelled, and pays what that reports', async () => {
+    test('a client that disconnects has its response cancelled, and pays what that reports', async () => {
       await setBudget(10)
       const session = await open()
       session.send(MANUAL)
@@ -331,7 +331,7 @@ describeOnce('realtime sessions', backend => {
   })
 
   describe('a session that would not be admitted again', () => {
-    test('goes on where nothing has changed', async () => {
+    test('continues if nothing has changed', async () => {
       const session = await open()
       for (let n = 0; n < 5; n++) await proxy.readmitSessions()
       session.send(respond())
@@ -347,7 +347,7 @@ describeOnce('realtime sessions', backend => {
         () => `update api_keys set expires_at = now() - interval '1 second' where id = find_key('${key}')`,
         'invalid_api_key',
       ],
-    ])('ends at once when its key is %s, and what its response used is charged', async (_, change, code) => {
+    ])('ends at once when its key is %s, and its response’s usage is charged', async (_, change, code) => {
       const session = await open()
       session.send(respond(ENDLESS))
       await session.has('response.output_text.delta', 3)
@@ -376,16 +376,16 @@ describeOnce('realtime sessions', backend => {
       expect(received('response.create').length).toBe(1)
     }
 
-    test('ends after its response when its model is not allowed any more', async () => {
+    test('ends after its response when its model is no longer allowed', async () => {
       await expectEndAfterResponse(() => setLimits({ allowed_models: ['gpt-4o-mini'] }), 'model_not_allowed')
     })
 
-    test('ends after its response when its project’s setting allows the model no more', async () => {
+    test('ends after its response when its project’s setting no longer allows the model', async () => {
       const change = () => proxy.query(`select set_settings('${project}', '{"allowed_models": "gpt-4o-mini"}')`)
       await expectEndAfterResponse(change, 'model_not_allowed')
     })
 
-    test('ends after its response when a lower plan’s month is over', async () => {
+    test('ends after its response when a lower plan’s month is used up', async () => {
       await proxy.query(`insert into plans values ('two-a-month', 1000, 1000, 2) on conflict do nothing`)
       await expectEndAfterResponse(
         () => proxy.query(`select set_plan('${project}', 'two-a-month')`),
@@ -393,11 +393,11 @@ describeOnce('realtime sessions', backend => {
       )
     })
 
-    test('ends after its response when a budget was set that has no room', async () => {
+    test('ends after its response when a budget was set that leaves nothing', async () => {
       await expectEndAfterResponse(() => setBudget(0.01), 'insufficient_quota')
     })
 
-    test('holds a reservation once a budget with room was set', async () => {
+    test('holds a reservation once a budget that leaves something was set', async () => {
       const session = await open()
       await session.has('session.created')
       await setBudget(20)
@@ -409,7 +409,7 @@ describeOnce('realtime sessions', backend => {
       await expectSpent(RESPONSE_USD)
     })
 
-    test('a response begins under a budget that no check has seen yet', async () => {
+    test('a response starts under a budget that no check has seen yet', async () => {
       const session = await open()
       await session.has('session.created')
       await setBudget(0.01)
@@ -420,7 +420,7 @@ describeOnce('realtime sessions', backend => {
       await expectSpent(RESPONSE_USD)
     })
 
-    test('as many end as are too many for a lower plan', async () => {
+    test('as many sessions end as exceed a lower plan', async () => {
       const sessions = [await open(), await open(), await open()]
       await proxy.query(
         `insert into plans values ('two-at-once', 1000, 1000, 1000, 20, 1000, 1000, 2) on conflict do nothing`,
@@ -432,7 +432,7 @@ describeOnce('realtime sessions', backend => {
       for (const session of sessions) session.socket.close(1000)
     })
 
-    test('ends when its transcription model is not allowed any more', async () => {
+    test('ends when its transcription model is no longer allowed', async () => {
       const session = await open()
       session.send(transcribeBy('whisper-1'))
       await session.has('session.updated')
@@ -442,7 +442,7 @@ describeOnce('realtime sessions', backend => {
       expect(session.errorCode()).toBe('model_not_allowed')
     })
 
-    test('goes on while the database does not answer, for four checks', async () => {
+    test('continues while the database does not respond, for four checks', async () => {
       const session = await open()
       await session.has('session.created')
       for (const count of [1, 2]) {
@@ -461,7 +461,7 @@ describeOnce('realtime sessions', backend => {
     })
   })
 
-  test('a session keeps its model, and takes no transcription model that is not allowed', async () => {
+  test('a session keeps its model, and accepts no transcription model that is not allowed', async () => {
     await setLimits({ allowed_models: [MODEL] })
     const session = await open()
     session.send({ type: 'session.update', session: { type: 'realtime', model: 'gpt-realtime-1.5' } })

@@ -42,7 +42,7 @@ describeOnce('a 403 of the aggregator', backend => {
     warned.length = 0
   })
 
-  test.each(DOORS)('at %s (%j) about the request is passed on, and is asked once', async (path, fields) => {
+  test.each(DOORS)('at %s (%j) about the request is forwarded, and sent once', async (path, fields) => {
     upstreams.aggregator.script({ kind: 'error', status: 403, message: FLAGGED })
     const answer = await readAnswer(await post(proxy, key, path, { model, ...fields }))
     // Anthropic's clients treat a 403 as a rejected key.
@@ -51,7 +51,7 @@ describeOnce('a 403 of the aggregator', backend => {
     expect(warned).toEqual([])
   })
 
-  test.each(DOORS)('at %s (%j) about the key tells the client nothing of it', async (path, fields) => {
+  test.each(DOORS)('at %s (%j) about the key reveals nothing of it to the client', async (path, fields) => {
     upstreams.aggregator.script({ kind: 'error', status: 403, message: 'Key limit exceeded (total limit). See org 7.' })
     const answer = await readAnswer(await post(proxy, key, path, { model, ...fields }))
     expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])

@@ -68,7 +68,7 @@ describeBackends('a month’s report', backend => {
   const report = async (asked: { project?: string; month?: string }) =>
     (await callFunction(stores.database, 'monthly_report', { project: '', month: '', ...asked })) as MonthlyReport
 
-  test('of one project: its money, its teams, its misses by reason, and what was called wrong', async () => {
+  test('of one project: its cost, its teams, its misses by reason, and its wrong hits', async () => {
     const acmes = await report({ project: 'acme' })
     expect(acmes).toMatchObject({ month: MONTH, projects: ['acme'], wrong_hits: 1 })
     expect(acmes.days).toMatchObject([
@@ -98,7 +98,7 @@ describeBackends('a month’s report', backend => {
     expect(html).not.toMatch(/<script|https?:\/\/|<b>bold/)
   })
 
-  test('of all projects, of a month without requests, and of none that there is', async () => {
+  test('of all projects, of a month without requests, and of an unknown project', async () => {
     const all = await report({ month: MONTH })
     expect([all.projects, all.days[0]?.cost_usd]).toEqual([['acme', 'other'], 42])
     const empty = await report({ month: '2020-01' })

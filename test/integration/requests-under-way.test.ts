@@ -10,7 +10,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 
 const AT_ONCE = 5
 
-describeOnce("a key's requests under way", backend => {
+describeOnce('a key’s requests in flight', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -36,7 +36,7 @@ describeOnce("a key's requests under way", backend => {
 
   const askNew = (stream: boolean) => ask(proxy, key, question(`What is ${crypto.randomUUID()}?`, { stream }))
 
-  test.each([false, true])('are bounded, and one more is told to come back (stream: %s)', async stream => {
+  test.each([false, true])('are bounded, and one more is told when to retry (stream: %s)', async stream => {
     const slow = { kind: 'answer', content: 'slow and steady', chunkPauseMs: 20 } as const
     const answers = await askAtOnce(upstream, 3 * AT_ONCE, () => askNew(stream), slow)
     const refused = answers.filter(answer => answer.status !== 200)
@@ -56,7 +56,7 @@ describeOnce("a key's requests under way", backend => {
     expect(counter?.requests).toBe(2 * AT_ONCE)
   })
 
-  test('are over also where they failed, and where their clients left', async () => {
+  test('end also if they failed, and if their clients disconnected', async () => {
     for (let round = 0; round < 3; round++) {
       upstream.script({ kind: 'error', status: 400 })
       const failed = await Promise.all(Array.from({ length: AT_ONCE }, () => askNew(false)))

@@ -76,7 +76,7 @@ describeOnce('routing', backend => {
     expect(JSON.stringify(request)).not.toContain(key)
   })
 
-  test('claude-… goes to Anthropic, in its own form', async () => {
+  test('claude-… goes to Anthropic, in its own format', async () => {
     await storeKey(stores, project, 'anthropic', 'sk-ant-own')
     const answer = await ask(proxy, key, hello('claude-haiku-4-5'))
     expect(answer.json).toMatchObject({ object: 'chat.completion', model: 'claude-haiku-4-5' })
@@ -90,7 +90,7 @@ describeOnce('routing', backend => {
     expect(counts()).toEqual({ ...none, anthropic: 1 })
   })
 
-  test('every chat model that OpenAI’s package names goes to OpenAI, unlisted ones and a customer’s own too', async () => {
+  test('every chat model that OpenAI’s package names goes to OpenAI, unlisted and fine-tuned ones too', async () => {
     await storeKey(stores, project, 'openai', 'sk-own')
     const models = [...CHAT_MODELS, 'ft:gpt-4o-mini-2024-07-18:acme::abc', 'gpt-9-of-tomorrow', 'o9']
     const answers = await askEach(models)
@@ -102,7 +102,7 @@ describeOnce('routing', backend => {
     )
   })
 
-  test('each goes to the aggregator, under its name there, where no key is stored', async () => {
+  test('each goes to the aggregator, under its name there, if no key is stored', async () => {
     const answers = await askEach(CHAT_MODELS)
     expect(answers.map(({ status, json }) => [status, json.model])).toEqual(
       CHAT_MODELS.map(model => [200, `openai/${model}`]),
@@ -127,7 +127,7 @@ describeOnce('routing', backend => {
     expect(Number(answer.headers.get('x-proxy-cost-usd'))).toBeGreaterThan(0)
   })
 
-  test('a model without a price says so', async () => {
+  test('a model without a price is recorded as unpriced', async () => {
     await storeKey(stores, project, 'openai', 'sk-own')
     for (const stream of [false, true]) {
       const { headers } = await ask(proxy, key, hello('gpt-9-of-tomorrow', { stream }))
@@ -140,7 +140,7 @@ describeOnce('routing', backend => {
     expect(reported.headers.get('x-proxy-cost-unknown')).toBeNull()
   })
 
-  test('a snapshot costs what its family does', async () => {
+  test('a snapshot costs the same as its family', async () => {
     await storeKey(stores, project, 'openai', 'sk-own')
     const text = `Hello ${crypto.randomUUID()}`
     const costs = ['gpt-5-mini', 'gpt-5-mini-2025-08-07'].map(async model => {
@@ -152,7 +152,7 @@ describeOnce('routing', backend => {
     expect(snapshot).toBe(family)
   })
 
-  test('completions and embeddings go there too', async () => {
+  test('completions and embeddings are routed the same way', async () => {
     await storeKey(stores, project, 'openai', 'sk-own')
     for (const [path, body] of [
       ['completions', { model: 'gpt-3.5-turbo-instruct', prompt: 'Once' }],
@@ -167,7 +167,7 @@ describeOnce('routing', backend => {
   })
 
   test.each(['openai/gpt-4o-mini', 'openai/gpt-oss-120b', 'someone/brand-new'])(
-    '%s goes to the aggregator where no stored key claims it',
+    '%s goes to the aggregator if no stored key covers it',
     async model => {
       await storeKey(stores, project, 'openai', 'sk-own')
       const answer = await ask(proxy, key, hello(model))
@@ -178,7 +178,7 @@ describeOnce('routing', backend => {
     },
   )
 
-  test('a model costs what its own provider asks', async () => {
+  test('a model costs its own provider’s price', async () => {
     for (const provider of ['groq', 'openai'] as const) await storeKey(stores, project, provider, 'sk-own')
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000 }
     upstreams.groq.script({ kind: 'answer', usage })
@@ -188,7 +188,7 @@ describeOnce('routing', backend => {
     expect(await costOf('gpt-4o-mini')).toBe('0.75')
   })
 
-  test('a test key stays in the sandbox, whatever the project has stored', async () => {
+  test('a test key stays in the sandbox, whatever keys the project has stored', async () => {
     await storeKey(stores, project, 'openai', 'sk-own')
     const testKey = await proxy.createKey({ project, type: 'test' })
     for (const model of ['gpt-4o-mini', 'openai/gpt-4o-mini', 'claude-haiku-4-5']) {
@@ -198,7 +198,7 @@ describeOnce('routing', backend => {
     expect(counts()).toEqual(none)
   })
 
-  test('what one route has answered is no hit on another', async () => {
+  test('a response of one route is no hit on another', async () => {
     const body = hello('openai/gpt-oss-120b')
     expect((await ask(proxy, key, body)).headers.get('x-proxy-provider')).toBe('openrouter')
     await storeKey(stores, project, 'groq', 'sk-own')
@@ -208,7 +208,7 @@ describeOnce('routing', backend => {
     expect([again.cache, again.headers.get('x-proxy-provider')]).toEqual(['HIT', 'groq'])
   })
 
-  test('an aggregator that is called as a direct provider is keeps its own answers', async () => {
+  test('an aggregator with a direct provider’s name keeps its own responses', async () => {
     const environment = { ...upstreams.environment, AGGREGATOR_NAME: 'groq' }
     const renamed = await startProxy({ stores, environment })
     const body = hello('openai/gpt-oss-20b')
@@ -219,7 +219,7 @@ describeOnce('routing', backend => {
     await renamed.stop()
   })
 
-  describe('where no way leads', () => {
+  describe('a model without a route', () => {
     async function refused(model: string, asking = proxy, status = 404): Promise<string> {
       const answer = await ask(asking, key, hello(model))
       expect(answer.status).toBe(status)
@@ -230,7 +230,7 @@ describeOnce('routing', backend => {
       return answer.json.error.message
     }
 
-    test('a native name without the key says where to store one, and the other way', async () => {
+    test('a native name without the key says where to store one, and the alternative', async () => {
       const { AGGREGATOR_API_KEY: _, AGGREGATOR_BASE_URL: _address, ...environment } = upstreams.environment
       const bare = await startProxy({ stores, environment })
       expect(await refused('gpt-4o-mini', bare)).toBe(
@@ -241,19 +241,19 @@ describeOnce('routing', backend => {
       expect(await refused('ft:gpt-4o:acme::a')).toContain('native name of openai')
     })
 
-    test('an unknown name is answered with how names are written', async () => {
+    test('an error for an unknown name explains how names are written', async () => {
       const message = await refused('no-such-model')
       expect(message).toMatch(/^Model "no-such-model" is not known\. GET \/v1\/models lists/)
       expect(message).toContain('<vendor>/<model>')
     })
 
-    test('a misspelt name lists near ones that the key can use', async () => {
+    test('an error for a misspelled name lists near ones that the key can use', async () => {
       expect(await refused('gtp-4.1-mini')).toContain('Similar names: openai/gpt-4.1-mini, ')
       await storeKey(stores, project, 'openai', 'sk-own')
       expect(await refused('gtp-4.1-mini')).toContain('Similar names: gpt-4.1-mini, openai/gpt-4.1-mini')
     })
 
-    test('without an aggregator, a vendor’s name says who must set what', async () => {
+    test('without an aggregator, an error for a vendor’s name says which setting is missing', async () => {
       const { AGGREGATOR_API_KEY: _, AGGREGATOR_BASE_URL: _address, ...environment } = upstreams.environment
       const bare = await startProxy({ stores, environment })
       expect(await refused('openai/gpt-4o-mini', bare, 503)).toContain('AGGREGATOR_API_KEY')
@@ -263,7 +263,7 @@ describeOnce('routing', backend => {
       await bare.stop()
     })
 
-    test('a refusal counts nothing', async () => {
+    test('a rejection counts nothing', async () => {
       await refused('no-such-model')
       await proxy.settle()
       const rows = await proxy.query<{ requests: number }>('select requests from monthly_counters')

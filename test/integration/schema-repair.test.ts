@@ -172,7 +172,7 @@ describeBackends('a start', backend => {
     expect(await migrate(database)).toEqual({ applied: [], isOlderRelease: false, repaired: [] })
   })
 
-  test.each(draw(Object.entries(REFUSED)))('refuses to go on without %s', async (_, { fault, undo, message }) => {
+  test.each(draw(Object.entries(REFUSED)))('rejects a database without %s', async (_, { fault, undo, message }) => {
     const database = await open()
     await migrate(database)
     const before = await describeSchema(database)
@@ -209,7 +209,7 @@ describeBackends('a start', backend => {
     expect(await count()).toEqual([{ rows: { count: 0 } }])
   })
 
-  test('compares no more than a fingerprint when nothing has changed', async () => {
+  test('compares only a fingerprint when nothing has changed', async () => {
     const database = await open()
     await migrate(database)
     const texts: string[] = []

@@ -65,7 +65,7 @@ describeReal('the schema', () => {
       [schema],
     )
 
-  test('is made beside the tables of another application, whatever those are called', async () => {
+  test('is created beside the tables of another application, whatever their names', async () => {
     const { database } = await openEmpty()
     const theirs = ['plans', 'users', 'events', 'projects', 'schema_migrations', 'sessions', 'models']
     await database.runScript(theirs.map(name => `create table ${name} (version int);`).join('\n'))
@@ -76,7 +76,7 @@ describeReal('the schema', () => {
     expect(await database.call('select * from users', [])).toEqual([])
   })
 
-  test('says of each table, view and column what it is', async () => {
+  test('describes each table, view and column', async () => {
     const { database } = await openEmpty()
     await migrate(database)
     const undeclared = await database.call(
@@ -93,7 +93,7 @@ describeReal('the schema', () => {
     expect(undeclared).toEqual([])
   })
 
-  test('names every advisory lock, and no two have one number', async () => {
+  test('names every advisory lock with a distinct number', async () => {
     const { database } = await openEmpty()
     await migrate(database)
     const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -151,7 +151,7 @@ describeReal('the schema', () => {
     await isServed(theirs)
   })
 
-  test('is not made where a checkout from before the first release is', async () => {
+  test('is not created where a checkout from before the first release is', async () => {
     const { database } = await openEmpty()
     await database.runScript(`create table schema_migrations (name text primary key, checksum text);
       comment on table schema_migrations is 'Ledger of what of sql/ this database has seen.'`)

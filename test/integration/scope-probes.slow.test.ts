@@ -33,7 +33,7 @@ const QUESTIONS = [
 ]
 
 /** Each proxy has its own bus, as each process has. The last one has lost its Redis. */
-describeReal('answers over four processes', backend => {
+describeReal('responses over four processes', backend => {
   const random = createRandom(11)
   const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T
   const proxies: TestProxy[] = []
@@ -116,7 +116,7 @@ describeReal('answers over four processes', backend => {
     scope === 'project' ? '' : scope === 'user' && user !== null ? `user ${user}` : `key ${key}`
 
   test.each(['user', 'key', 'project', 'user'] as const)(
-    'within the scope %s are given to nobody else',
+    'within the scope %s are served to no other caller',
     { timeout: 300_000 },
     async scope => {
       await query(`select set_setting('probed', 'cache_scope', '${scope}')`)

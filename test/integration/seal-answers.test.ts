@@ -110,7 +110,7 @@ describeBackends('seal_answers', backend => {
     return values.filter(value => SAID.test(value?.toString('latin1') ?? '')).length
   }
 
-  test('leaves nothing of questions and answers in plain, where there is much without it', async () => {
+  test('leaves no question or response in plain text, where there is much without it', async () => {
     await useAll()
     expect([await plainColumns(), await plainInRedis()]).toEqual([[], 0])
     await open('off')
@@ -119,7 +119,7 @@ describeBackends('seal_answers', backend => {
     expect((await plainInRedis()) > 0).toBe(stores.redisUrl !== null)
   })
 
-  test('the judge that learns is asked in plain words', async () => {
+  test('the judge in the background gets plain text', async () => {
     await useAll()
     await proxy.query(`select set_setting('${name}', 'semantic_judge_daily_usd', '1')`)
     await proxy.query(`update judge_queue set not_before = now(), attempts = 0`)
@@ -128,7 +128,7 @@ describeBackends('seal_answers', backend => {
     await waitUntil('the judge is called', async () => isJudgeCalled())
   })
 
-  test('what is sealed is served: exactly, in other words, from PostgreSQL alone, and streamed', async () => {
+  test('sealed responses are served: exactly, in other words, from PostgreSQL alone, and streamed', async () => {
     const first = await ask(proxy, key, QUESTION)
     await proxy.settle()
     for (const [words, cache] of [
@@ -156,7 +156,7 @@ describeBackends('seal_answers', backend => {
     await other.stop()
   })
 
-  test('members read and find it as any', async () => {
+  test('members read and find them as any others', async () => {
     await useAll()
     const id = await projectId()
     const headers = { authorization: `Bearer ${await issueAdminKey(proxy, 'root@example.org')}` }
@@ -192,7 +192,7 @@ describeBackends('seal_answers', backend => {
     expect((await again()).headers.get('x-proxy-cache')).toBe('MISS')
   })
 
-  test('after a new key, what the previous one opens is served; what no key opens is asked for anew', async () => {
+  test('after a key change, entries of the previous key are served; undecryptable ones are misses', async () => {
     const first = await ask(proxy, key, QUESTION)
     await proxy.settle()
     const asked = async (changed: Record<string, string>, words: string) => {
@@ -209,7 +209,7 @@ describeBackends('seal_answers', backend => {
     expect(await asked(rotated, OTHER_WORDS)).toEqual(['HIT-SEMANTIC', true])
   })
 
-  test('without a key, nothing is stored rather than in plain', async () => {
+  test('without a key, nothing is stored rather than in plain text', async () => {
     const { ENCRYPTION_KEY: _, ...keyless } = environment
     const other = await startProxy({
       stores,
@@ -224,7 +224,7 @@ describeBackends('seal_answers', backend => {
     expect([await plainColumns(), await plainInRedis()]).toEqual([[], 0])
   })
 
-  test('what was stored before it was turned on is served, and what is stored since is sealed', async () => {
+  test('entries stored before it was enabled are served, and later ones are sealed', async () => {
     await open('off')
     const first = await ask(proxy, key, QUESTION)
     await proxy.settle()

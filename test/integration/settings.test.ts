@@ -12,7 +12,7 @@ const ROWS = `insert into setting_kinds (name, type, preset, least, most, words,
   ('greeted_by', 'models', '{a,b}', 0, 3, '{"up to 3 models"}', 'By whom', 'Who greets.')`
 
 describeBackends('a setting', backend => {
-  test('is a row: with the next deploy, projects have it, also those that were there', async () => {
+  test('is a row: from the next deployment on all projects have it', async () => {
     const { database } = await backend.open()
     const read = async () => {
       const [reply] = await admitRequests({ ...database }, [{ keyHash, requests: 0 }])

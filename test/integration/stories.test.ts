@@ -18,7 +18,7 @@ const PASSED = ['/moderations', '/images/generations', '/audio/speech', '/rerank
 /** Embeddings are stored input by input, images and rankings not at all. */
 const NOT_KEPT_WHOLE = ['/embeddings', '/images/generations', '/rerank']
 
-describeBackends('the story of a request', backend => {
+describeBackends('the log of a request', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let sandboxKey: string
@@ -62,7 +62,7 @@ describeBackends('the story of a request', backend => {
     expect(rows).toEqual([{ status: 400, model: 'a b' }])
   })
 
-  test.each(Object.keys(BODIES))('at %s: a miss, its repeat, and a request that makes no sense', async path => {
+  test.each(Object.keys(BODIES))('at %s: a miss, its repetition, and an invalid request', async path => {
     const body = {
       ...BODIES[path],
       user: 'some\u202ebody\n',
@@ -110,7 +110,7 @@ describeBackends('the story of a request', backend => {
     expect(refused.row?.cost_usd).toBe(refused.row?.saved_usd)
   })
 
-  test('an upstream that refuses is told by its own status and words, without the prompt', async () => {
+  test('an upstream’s error is recorded with its status and message, without the prompt', async () => {
     const prompt = 'my rather secret question about the merger'
     upstream.scriptOnce({ kind: 'error', status: 422, message: `Cannot take '${prompt}' today`, code: 'too_secret' })
     const { answer, row } = await send(paidKey, '/chat/completions', question(prompt))
@@ -125,7 +125,7 @@ describeBackends('the story of a request', backend => {
     })
   })
 
-  test('retries are counted, and so is a fallback, beside what the wanted model said', async () => {
+  test('retries are counted, and so is a fallback, beside the requested model’s failure', async () => {
     await proxy.query(`select set_setting('paid', 'fallbacks', 'openai/gpt-4o')`)
     upstream.scriptOnce({ kind: 'error', status: 503, message: 'Overloaded' })
     upstream.scriptOnce({ kind: 'error', status: 503, message: 'Overloaded still' })
@@ -144,7 +144,7 @@ describeBackends('the story of a request', backend => {
     })
   })
 
-  test('an upstream that cannot be reached is told in our words', async () => {
+  test('an unreachable upstream is recorded in the proxy’s own words', async () => {
     upstream.scriptOnce({ kind: 'cut', after: 'nothing' })
     upstream.scriptOnce({ kind: 'cut', after: 'nothing' })
     const { answer, row } = await send(paidKey, '/chat/completions', question('Who is there?'))
@@ -157,7 +157,7 @@ describeBackends('the story of a request', backend => {
     })
   })
 
-  test('a stream tells when its first chunk came, and a semantic hit its similarity and entry', async () => {
+  test('a stream has the time of its first chunk, and a semantic hit its similarity and entry', async () => {
     const { row } = await send(paidKey, '/chat/completions', {
       ...question('What is the capital of Peru?'),
       stream: true,
@@ -174,7 +174,7 @@ describeBackends('the story of a request', backend => {
     expect(hit.row?.similarity.toFixed(4)).toBe(hit.answer.headers.get('x-proxy-cache-similarity'))
   })
 
-  test('who is over a limit is in the list, thirty times a minute at most', async () => {
+  test('rate-limited requests are recorded at most thirty times a minute', async () => {
     await proxy.query(`insert into plans values ('tight', 1000, 5, 1000, 1000, 1000) on conflict do nothing`)
     const key = await proxy.createKey({ project: 'tight', plan: 'tight', type: 'project' })
     const [account] = await proxy.query<{ id: number }>(`select id from projects where name = 'tight'`)
@@ -194,7 +194,7 @@ describeBackends('the story of a request', backend => {
     ])
   })
 
-  test('content is kept only where the project or the key wants it, sealed, until that is turned off', async () => {
+  test('content is stored only if the project or the key allows it, sealed, until that is disabled', async () => {
     const key = await proxy.createKey({ project: 'sealed', type: 'project' })
     const [project] = await proxy.query<{ id: number }>(`select id from projects where name = 'sealed'`)
     const contents = () =>
@@ -240,7 +240,7 @@ describeBackends('the story of a request', backend => {
     expect(await contents()).toEqual([])
   })
 
-  test('content that is old goes with its day', async () => {
+  test('old content is deleted with its day', async () => {
     await proxy.query(
       `create table request_contents_2020_01_01 partition of request_contents for values from ('2020-01-01') to ('2020-01-02')`,
     )

@@ -50,7 +50,7 @@ async function readAccounts(proxy: TestProxy): Promise<{ records: Accounted[]; c
   return { records, counted: row?.counted ?? 0 }
 }
 
-describeOnce('answers as the stand-in upstream streams them', backend => {
+describeOnce('responses as the fake provider streams them', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let key: string
@@ -72,7 +72,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     return readAnswer(await post(proxy, key, path, { ...(endpoint === 'chat' ? question(content) : body), ...fields }))
   }
 
-  describe('only whole answers are stored', () => {
+  describe('only complete responses are stored', () => {
     test.each(REASONS)('%s', async reason => {
       const { stream, plain, endpoint = 'chat', asked: fields, isFailure, isEmpty = false } = INCOMPLETE_CASES[reason]
       const forms = [
@@ -99,7 +99,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
       expect(counted).toBe(isFailure ? 0 : count)
     })
 
-    test('cut where the client wanted it, an answer is whole', async () => {
+    test('a response truncated by the client’s limit is complete', async () => {
       upstream.script({ kind: 'answer', content: 'One two', finishReason: 'length' })
       for (const stream of [true, false]) {
         const body = question('How far?', { max_tokens: 2, stream })
@@ -116,7 +116,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     return { status: response.status, text: Buffer.from(await response.arrayBuffer()).toString() }
   }
 
-  test('forwards the bytes of a response unchanged up to [DONE], which it adds where there is none', async () => {
+  test('forwards the bytes of a response unchanged up to [DONE], which it adds if there is none', async () => {
     for (const entry of STREAMS.filter(({ name, isFailure }) => !isFailure && !RENUMBERED.has(name))) {
       const { stream = '' } = entry
       const untilDone = /^[\s\S]*?data: ?\[DONE\][ \t]*(?:(?:\r\n|\n|\r){2}|$)/.exec(stream)?.[0]
@@ -124,7 +124,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     }
   })
 
-  test('numbers the calls of a response that its client would mix up, and changes nothing else', async () => {
+  test('numbers the calls of a response that its client would confuse, and changes nothing else', async () => {
     const entries = STREAMS.filter(({ name }) => RENUMBERED.has(name))
     expect(entries).toHaveLength(RENUMBERED.size)
     for (const entry of entries) {
@@ -140,7 +140,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     }
   })
 
-  test('ends a failed stream with an error and without [DONE], or answers with an error before its first part', async () => {
+  test('ends a failed stream with an error and without [DONE], or returns an error before its first part', async () => {
     const failed = STREAMS.filter(({ isFailure }) => isFailure)
     expect(failed.length).toBeGreaterThan(10)
     for (const entry of failed) {
@@ -166,7 +166,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     expect(await readAccounts(proxy)).toMatchObject({ counted: 0, records: [{ status: 502 }] })
   })
 
-  test('charges a Responses stream that is cut behind the beginning of a call', async () => {
+  test('charges a Responses stream that is cut after the beginning of a call', async () => {
     const item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look_up', arguments: '' }
     const begun = [
       { type: 'response.created', response: { id: 'resp_1', object: 'response', status: 'in_progress', output: [] } },
@@ -182,7 +182,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
   })
 
   describe('a stream that breaks off', () => {
-    test('is the official clients’ error too', async () => {
+    test('is an error of the official clients, too', async () => {
       upstream.script({ kind: 'cut', after: 4 })
       const { clientOf } = await import('../clients/streams/openai-reader.ts')
       const client = clientOf({ baseURL: proxy.baseUrl, apiKey: key, fetch })
@@ -194,7 +194,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
     })
   })
 
-  test('a client that leaves in mid-stream is accounted for with what had come, and counts', async () => {
+  test('a client that disconnects in mid-stream is charged for what had arrived, and counts', async () => {
     upstream.script({ kind: 'answer', contentChars: 9_000, chunkPauseMs: 5 })
     const leaving = new AbortController()
     const response = await post(proxy, key, '/chat/completions', question('Who stays?', { stream: true }), {
@@ -214,7 +214,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
   })
 
   const BATCHES = propertyRuns / 10
-  test(`${BATCHES * 50} streams that are broken off leave no connection, no call and no rejection behind`, async () => {
+  test(`${BATCHES * 50} broken streams leave no connection, no call and no rejection behind`, async () => {
     const unpriced = { model: 'unknown/unpriced' }
     const rejections: unknown[] = []
     const note = (reason: unknown) => rejections.push(reason)
@@ -253,7 +253,7 @@ describeOnce('answers as the stand-in upstream streams them', backend => {
   })
 })
 
-describeOnce('streams whose upstream the test drives by hand', backend => {
+describeOnce('streams whose upstream the test controls', backend => {
   let upstream: DrivenUpstream
   let proxy: TestProxy
   let key: string
@@ -292,7 +292,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
   }
 
   test.each([{}, { stream_options: { include_usage: true } }])(
-    'each event is there before upstream sends the next (%o)',
+    'each event arrives before the upstream sends the next (%o)',
     async options => {
       const { call, read } = await open('One by one?', { seed: Object.keys(options).length, ...options })
       for (let n = 0; n < 20; n++) {
@@ -306,7 +306,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
     },
   )
 
-  test('an event that arrives in parts passes when it is complete', async () => {
+  test('an event that arrives in parts is forwarded when it is complete', async () => {
     const { call, read } = await open('In parts?')
     const event = Buffer.from(eventOf('é漢👩‍👩‍👧'))
     await call.send(event.subarray(0, 90).toString('latin1'))
@@ -321,7 +321,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
   })
 
   test.each([{}, { stream_options: { include_usage: true } }])(
-    'one cut in the middle of an event ends with an error that can be read (%o)',
+    'one cut in the middle of an event ends with a readable error (%o)',
     async options => {
       const { call, read } = await open('Cut inside?', { seed: Object.keys(options).length, ...options })
       await call.say('Half')
@@ -335,7 +335,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
   )
 
   test.each([true, false])(
-    'one that breaks off ends with an error event, and costs no request (usage asked for: %s)',
+    'one that breaks off ends with an error event, and does not count (usage requested: %s)',
     async asksUsage => {
       const before = (await readAccounts(proxy)).counted
       const options = asksUsage ? { stream_options: { include_usage: true } } : {}
@@ -364,7 +364,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
     },
   )
 
-  test('one that falls silent ends with an error, and costs no request', async () => {
+  test('one that becomes silent ends with an error, and does not count', async () => {
     const before = (await readAccounts(proxy)).counted
     const { call, read } = await open('Still there?')
     await call.say('Wait')
@@ -402,7 +402,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
       }
     }
 
-    test('stops upstream, and gets everything once it reads', async () => {
+    test('stops the upstream, and gets everything once it reads', async () => {
       const client = await askUnread(proxy.port, key, question('Everything?', { stream: true }))
       const call = await upstream.nextCall()
       const poured = pour(call, TOTAL)
@@ -418,7 +418,7 @@ describeOnce('streams whose upstream the test drives by hand', backend => {
       client.leave()
     })
 
-    test('ends the upstream call when it leaves', async () => {
+    test('ends the upstream call when it disconnects', async () => {
       const client = await askUnread(proxy.port, key, question('Who waits?', { stream: true }))
       const call = await upstream.nextCall()
       const poured = pour(call, TOTAL)

@@ -44,7 +44,7 @@ describeBackends('prices from a published table', backend => {
       where model in ('gpt-5.4', 'gpt-4.1-mini') and tier = 'flex' order by 1, 2`,
     )
 
-  test('are told as differences, and changed only when that is asked for', async () => {
+  test('are printed as differences, and changed only if requested', async () => {
     const before = await pricesNow()
     const changes = await sync(true)
     expect(changes.map(({ change, model: name }) => `${change}: ${name}`)).toEqual([

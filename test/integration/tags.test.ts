@@ -27,7 +27,7 @@ describeBackends('tags', backend => {
     for (const { tags } of rows) expect(tags).toEqual({ team: 'search', env: 'prod' })
   })
 
-  test('are each request’s own, among many that are written at once', async () => {
+  test('belong to their request, among many that are written at once', async () => {
     const sent = ['a=1', '', 'a=2', 'a=1', '', 'b=1'].map((tags, at) => ({ tags, id: `many-${at}` }))
     await Promise.all(
       sent.map(({ tags, id }) =>
@@ -45,7 +45,7 @@ describeBackends('tags', backend => {
     expect(written).toEqual(sent.map(({ id, tags }) => ({ id, tags })))
   })
 
-  test('are none of the cache key, be they in the header or in metadata', async () => {
+  test('are not part of the cache key, in the header or in metadata', async () => {
     const bodyWith = (metadata: Record<string, string>) => ({ ...BODIES['/chat/completions'], seed: 5, metadata })
     expect((await ask(proxy, key, bodyWith({ team: 'ads' }))).cache).toBe('MISS')
     expect((await ask(proxy, key, bodyWith({ team: 'search' }))).cache).toBe('HIT')

@@ -40,7 +40,7 @@ describeReal('entries that another program has written into Redis', backend => {
     return first
   }
 
-  test('a changed answer is not served: the right one comes from PostgreSQL, and takes its place', async () => {
+  test('a changed response is not served: the right one comes from PostgreSQL, and replaces it', async () => {
     const { key, names } = await openProject()
     const first = await learn(key)
     const [name = ''] = await names()
@@ -58,7 +58,7 @@ describeReal('entries that another program has written into Redis', backend => {
     await waitUntil('the response is a hit', async () => (await ask(proxy, key, QUESTION)).cache === 'HIT')
   })
 
-  test('an answer under another question’s name is not served', async () => {
+  test('a response under another question’s name is not served', async () => {
     const { key, names } = await openProject()
     await learn(key)
     const [name = ''] = await names()
@@ -69,7 +69,7 @@ describeReal('entries that another program has written into Redis', backend => {
     expect([again.cache, textOf(again)]).toEqual(['HIT', textOf(other)])
   })
 
-  test('a wording keeps its own entry: one that names another is not followed', async () => {
+  test('a wording keeps its own entry: an alias of another is not followed', async () => {
     const { key, names } = await openProject()
     await learn(key)
     const other = await ask(proxy, key, 'Who wrote Faust?')

@@ -25,7 +25,7 @@ const mostOf = (body: { max_tokens: number }) => JSON.stringify(body).length + b
 const tokensOf = ({ headers }: Pick<Answer, 'headers'>) =>
   ['limit', 'remaining', 'reset'].map(what => headers.get(`x-ratelimit-${what}-tokens`))
 
-describeBackends('tokens a minute', backend => {
+describeBackends('tokens per minute', backend => {
   let proxy: TestProxy
   let key: string
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describeBackends('tokens a minute', backend => {
   }
   const usedBy = ({ json }: Answer) => json.usage.total_tokens as number
 
-  test('a request counts as many as it may take, then as many as it took; a hit counts none', async () => {
+  test('a request counts its upper bound, then its usage; a hit counts none', async () => {
     const known = await ask(proxy, key, plain('What is known?'))
     expect(tokensOf(known)).toEqual([null, null, null])
     await limitTo(10_000)
@@ -72,7 +72,7 @@ describeBackends('tokens a minute', backend => {
     expect(tokensOf(await ask(proxy, key, plain('What is known?')))).toEqual([null, null, null])
   })
 
-  test('of many at once, only as many are asked as have room, and the others are told when to come back', async () => {
+  test('of many simultaneous requests, only those within the limit are sent, and the others are told when to retry', async () => {
     const body = (n: number) => plain(`What is number ${100 + n}?`)
     await limitTo(Math.floor(mostOf(body(0)) * 3.5))
     const answers = await askAtOnce(upstreams.openai, 10, n => ask(proxy, key, body(n)))
@@ -87,7 +87,7 @@ describeBackends('tokens a minute', backend => {
     }
   })
 
-  test('one that would never fit is told so', async () => {
+  test('a request that would never fit gets an error that says so', async () => {
     await limitTo(500)
     const answer = await ask(proxy, key, plain('What is much?', 500))
     expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([429, 'false'])
@@ -117,7 +117,7 @@ describeBackends('tokens a minute', backend => {
     expect(Number(answer.headers.get('x-ratelimit-remaining-tokens'))).toBeLessThan(1_000_000)
   })
 
-  test('the plan’s limit holds for a key without one, and the lower of two', async () => {
+  test('the plan’s limit applies to a key without one, and else the lower of two', async () => {
     const plan = `plan-${crypto.randomUUID()}`
     await proxy.query(`insert into plans (name, requests_per_minute_per_key, requests_per_minute_per_address, requests_per_month, tokens_per_minute_per_key)
       values ('${plan}', 1000, 1000, 1000, 700)`)
@@ -133,7 +133,7 @@ describeBackends('tokens a minute', backend => {
   })
 })
 
-test('a window keeps what was used, even if that is more than was taken', async () => {
+test('a window keeps the usage, even if that is more than was reserved', async () => {
   const windows = createTokenRateLimiter(createInProcessStore())
   const account = { project_id: 1, key_id: 1, tokens_per_minute: 100 }
   const [one, two] = [await windows.reserve(account, 30), await windows.reserve(account, 20)]

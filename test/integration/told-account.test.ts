@@ -8,7 +8,7 @@ import { startProxy, type TestProxy } from '../harness/proxy.ts'
 
 const PAGES = ['/key', '/auth/key', '/credits', '/model/info']
 
-describeBackends('what is told of a key', backend => {
+describeBackends('the information about a key', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string
@@ -39,7 +39,7 @@ describeBackends('what is told of a key', backend => {
     return usd
   }
 
-  test('spends as its records say, apart from other keys, projects and test keys', async () => {
+  test('has its recorded spending, apart from other keys, projects and test keys', async () => {
     const other = await proxy.createKey({ project, type: 'project' })
     const stranger = await proxy.createKey({ project: `${project}-2`, type: 'project' })
     const tried = await proxy.createKey({ project, type: 'test' })
@@ -68,11 +68,11 @@ describeBackends('what is told of a key', backend => {
     expect(await read('/key', tried)).toMatchObject({ usage: 0, is_free_tier: true })
   })
 
-  describe('what it may still spend', () => {
+  describe('the remaining amount', () => {
     const setBudget = (amount: number, per: string, more = '') =>
       proxy.query(`select set_budget('${project}', 'usd', ${amount}, '${per}'${more})`)
 
-    test('the narrowest budget that all its requests count against', async () => {
+    test('of the narrowest budget that all its requests count against', async () => {
       const other = await proxy.createKey({ project, type: 'project' })
       await setBudget(5, 'month')
       await setBudget(0.5, 'week', `, of_key => ${await idOf(key)}`)
@@ -101,7 +101,7 @@ describeBackends('what is told of a key', backend => {
       expect(await read('/credits')).toEqual({ total_credits: 0, total_usage: 0 })
     })
 
-    test('the organization’s counts, but how much it is, is not told', async () => {
+    test('the organization’s budget counts, but its amount is not shown', async () => {
       await proxy.query(`insert into budgets (unit, amount, per) values ('usd', 3, 'month')`)
       await proxy.query(`update projects set has_budgets = true`)
       try {
@@ -114,7 +114,7 @@ describeBackends('what is told of a key', backend => {
     })
   })
 
-  test('a rotated key’s former value tells what its key does', async () => {
+  test('a rotated key’s former value has the information of its key', async () => {
     await spend()
     const [rotated] = await proxy.query<{ key: string }>(
       `select rotate_key(${await idOf(key)}, interval '1 hour') as key`,
@@ -126,7 +126,7 @@ describeBackends('what is told of a key', backend => {
     expect(former.usage).toBeGreaterThan(0)
   })
 
-  test.each(PAGES)('%s takes a good key, is free, and is read alone', async path => {
+  test.each(PAGES)('%s requires a valid key, is free, and is read alone', async path => {
     const root = new URL(proxy.baseUrl).origin
     expect((await get(proxy, path, 'lgw_proj_nobody')).status).toBe(401)
     expect((await get(proxy, path)).status).toBe(401)
@@ -145,7 +145,7 @@ describeBackends('what is told of a key', backend => {
     expect(counted).toEqual([])
   })
 
-  describe('models in LiteLLM’s form', () => {
+  describe('models in LiteLLM’s format', () => {
     interface Info {
       model_name: string
       litellm_params: { model: string }
@@ -175,7 +175,7 @@ describeBackends('what is told of a key', backend => {
       expect(byName.get('text-embedding-3-small')).toMatchObject({ mode: 'embedding', output_cost_per_token: 0 })
     })
 
-    test('no more than the key may ask for, aliases among them, or one alone', async () => {
+    test('are only those that the key may use, including aliases, or a single one', async () => {
       const narrowed = await proxy.createKey({
         project: `${project}-n`,
         type: 'project',

@@ -64,7 +64,7 @@ describeOnce('OpenTelemetry', backend => {
   }
   const spansOf = (kind: number) => collector.spans.filter(span => span.kind === kind)
 
-  test('what the hook is asked is told below its request, and what it is asked knows its place', async () => {
+  test('a call of the hook is a span below its request, and receives its trace context', async () => {
     const hook = startHook()
     const environment = {
       AGGREGATOR_BASE_URL: upstream.baseUrl,
@@ -85,7 +85,7 @@ describeOnce('OpenTelemetry', backend => {
     await hook.stop()
   })
 
-  test('a miss is a request and the call of its model, a hit a request alone', async () => {
+  test('a miss is a request and a model call, a hit only a request', async () => {
     const usage = { prompt_tokens: 50, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 30 } }
     upstream.script({ kind: 'answer', content: SECRET_WORD, usage })
     expect((await ask(proxy, key, `What is a ${SECRET_WORD}?`)).cache).toBe('MISS')
@@ -125,7 +125,7 @@ describeOnce('OpenTelemetry', backend => {
     expect(collector.deliveries.at(-1)?.get('x-team')).toBe('a b')
   })
 
-  test('the client’s trace goes on here, and on to the provider', async () => {
+  test('the client’s trace continues here, and at the provider', async () => {
     await ask(proxy, key, 'Where am I?', { traceparent: PARENT, tracestate: 'vendor=one' })
     const { servers, clients } = await collected(2)
     expect(servers[0]).toMatchObject({ traceId: TRACE_ID, parentSpanId: 'b7ad6b7169203331', traceState: 'vendor=one' })
@@ -136,13 +136,13 @@ describeOnce('OpenTelemetry', backend => {
     })
   })
 
-  test('a trace that the client does not sample is passed on, and not told', async () => {
+  test('a trace that the client does not sample is forwarded, and not exported', async () => {
     await ask(proxy, key, 'Quiet?', { traceparent: PARENT.replace(/1$/, '0') })
     await collected(0)
     expect(upstream.requests[0]?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-00$`))
   })
 
-  test('a stream’s spans last as long as it does, and followers have no call of their own', async () => {
+  test('a stream’s spans last as long as it does, and followers have no call', async () => {
     upstream.script({ kind: 'answer', content: 'one two three four five', firstByteDelayMs: 1_000, chunkPauseMs: 20 })
     const body = question('Streamed?', { stream: true })
     await Promise.all(Array.from({ length: 3 }, () => ask(proxy, key, body)))
@@ -155,7 +155,7 @@ describeOnce('OpenTelemetry', backend => {
     expect(reasons.filter(reason => reason === 'coalesced')).toHaveLength(2)
   })
 
-  test('a call that is repeated is one span, and its failure a kind without a message', async () => {
+  test('a retried call is one span, and its failure a kind without a message', async () => {
     upstream.script({ kind: 'error', status: 500, message: SECRET_WORD })
     expect((await ask(proxy, key, 'Fails?')).status).toBe(500)
     expect(upstream.requests).toHaveLength(2)
@@ -167,7 +167,7 @@ describeOnce('OpenTelemetry', backend => {
     expect(collector.text()).not.toContain(SECRET_WORD)
   })
 
-  test('a fallback is a call of its own after the one that failed', async () => {
+  test('a fallback is a separate call after the one that failed', async () => {
     const project = `p-${crypto.randomUUID()}`
     key = await proxy.createKey({ project, type: 'project' })
     await proxy.query(`select set_setting('${project}', 'fallbacks', 'someone/other')`)
@@ -199,7 +199,7 @@ describeOnce('OpenTelemetry', backend => {
     return asking
   }
 
-  test('a judge that learns in the background has a trace of its own', async () => {
+  test('a judge in the background has its own trace', async () => {
     const project = `p-${crypto.randomUUID()}`
     const asking = await judgedProject(project, 'learn')
     await ask(proxy, asking, 'Explain how photosynthesis works in leaves, with photographs')
@@ -248,7 +248,7 @@ describeOnce('OpenTelemetry', backend => {
     ])
   })
 
-  test('a request that is refused is a span too', async () => {
+  test('a rejected request is a span too', async () => {
     expect((await ask(proxy, 'lgw_proj_wrong', 'Who?')).status).toBe(401)
     expect((await post(proxy, key, '/chat/completions', '{')).status).toBe(400)
     expect((await get(proxy, '/files/file-abc', key)).status).toBe(404)
@@ -262,7 +262,7 @@ describeOnce('OpenTelemetry', backend => {
     ])
   })
 
-  test('a collector that is away costs requests nothing', async () => {
+  test('an unreachable collector costs requests nothing', async () => {
     collector.answerWith(400)
     expect((await ask(proxy, key, 'Lost?')).status).toBe(200)
     await proxy.settle()

@@ -9,7 +9,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 const LEAVING = 50
 const SLOW_MS = 400
 
-describeOnce('calls under way', backend => {
+describeOnce('calls in flight', backend => {
   let upstream: Standin
   let proxy: TestProxy
   let project: string
@@ -54,7 +54,7 @@ describeOnce('calls under way', backend => {
   }
 
   describe('when their project is purged', () => {
-    test('leave no answer behind, and are not joined', async () => {
+    test('leave no entry behind, and are not joined', async () => {
       upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: SLOW_MS })
       const before = ask(proxy, key, 'What is slow?')
       await waitUntilCalled(1)
@@ -67,7 +67,7 @@ describeOnce('calls under way', backend => {
       expect((await ask(proxy, key, 'What is slow?')).cache).toBe('HIT')
     })
 
-    test('leave nothing behind when no further request comes', async () => {
+    test('leave nothing behind when no later request arrives', async () => {
       upstream.script({ kind: 'answer', content: 'slow', firstByteDelayMs: SLOW_MS })
       const before = ask(proxy, key, 'What is slow?')
       await waitUntilCalled(1)
@@ -88,7 +88,7 @@ describeOnce('calls under way', backend => {
     })
   })
 
-  test('whose clients leave are counted and recorded once upstream was asked', async () => {
+  test('whose clients disconnect are counted and recorded once the upstream was called', async () => {
     const left = Promise.withResolvers<void>()
     upstream.script(async () => {
       await left.promise

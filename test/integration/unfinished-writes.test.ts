@@ -10,7 +10,7 @@ import { type Standin, startStandin } from '../standin/server.ts'
 const SLOW_MS = 60
 
 /** On the embedded backend a process is alone. On the real one, without a bus, it cannot know whether it is. */
-describeBackends('answers that PostgreSQL is still writing', backend => {
+describeBackends('responses that PostgreSQL is still writing', backend => {
   const isOnlyProcess = backend.name === 'embedded'
   let upstream: Standin
   let proxy: TestProxy | null = null
@@ -53,7 +53,7 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
     isHere.resolve()
   }
 
-  test('have left already if the process is alone, and whoever asks for the same waits for them', async () => {
+  test('are sent before if the process is alone, and equal requests wait for the write', async () => {
     const { proxy, key } = await start()
     await learn(proxy, key, question('How do I change the oil of a mower?'))
     expect((await ask(proxy, key, question('how do I change the oil of a mower'))).cache).toBe('HIT-SEMANTIC')
@@ -61,14 +61,14 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('are found by a repeat whose copy was lost', async () => {
+  test('are found by a repeated request whose copy was lost', async () => {
     const { proxy, key } = await start({ losesCopies: true })
     await learn(proxy, key, question('Lost?'))
     expect((await ask(proxy, key, question('Lost?'))).cache).toBe('HIT')
     expect(upstream.requests).toHaveLength(1)
   })
 
-  test('are waited for no longer than a lookup may take, which then finds what was stored before', async () => {
+  test('are awaited no longer than a lookup may take, which then finds earlier entries', async () => {
     const { proxy, key } = await start()
     const body = question('How do I change the oil of a mower?')
     expect((await ask(proxy, key, body)).cache).toBe('MISS')
@@ -84,7 +84,7 @@ describeBackends('answers that PostgreSQL is still writing', backend => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  test('are among what an explanation compares with', async () => {
+  test('are included in the comparison of an explanation', async () => {
     const { proxy, key } = await start()
     await ask(proxy, key, question('How do I change the oil of a mower?'))
     const explained = await post(proxy, key, '/cache/explain', question('how do I change the oil of a mower'))

@@ -57,7 +57,7 @@ describeOnce('streams that their clients do not read', backend => {
 
   const isFull = async () => (await readStreams()).isFull
 
-  test('a full room refuses new streams before they are asked for, cuts the slowest reader off, and takes new ones again', async () => {
+  test('a full memory budget rejects new streams before they are requested, disconnects the slowest reader, and accepts new ones again', async () => {
     expect(await readStreams()).toEqual({ heldBytes: 0, mostBytes: MIB, isFull: false })
     const client = await askUnread(proxy.port, key, question('Everything?', { stream: true }))
     const call = await upstream.nextCall()
@@ -83,7 +83,7 @@ describeOnce('streams that their clients do not read', backend => {
     expect((await readStreams()).heldBytes).toBe(0)
   })
 
-  test('one that is read steadily, though slowly, gets all of it from a full room', async () => {
+  test('one that is read steadily, though slowly, is delivered whole in a full budget', async () => {
     const call = await askSlowly('Slowly?')
     const pieces = 40
     for (let n = 0; n < pieces; n++) await call.upstream.send(PIECE)
@@ -125,7 +125,7 @@ describeOnce('equal streams that their clients do not read', backend => {
   })
   afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
-  test('share one call and one buffer, also those that come when much has been sent', async () => {
+  test('share one call and one buffer, also those that arrive late', async () => {
     const body = question('The same?', { stream: true })
     const first = await askUnread(proxy.port, key, body)
     const call = await upstream.nextCall()

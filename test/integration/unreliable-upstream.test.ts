@@ -119,7 +119,7 @@ describeOnce('an upstream that fails 30 % of calls at connect and 10 % in mid-st
     return ended
   }
 
-  test(`${REQUESTS} requests: each ends rightly or honestly, nothing wrong is kept, and the accounts agree with upstream’s`, async () => {
+  test(`${REQUESTS} requests: each succeeds or fails correctly, nothing wrong is stored, and the records agree with the upstream’s`, async () => {
     const ended = await askAll()
     const whole = ended.filter(({ ending }) => ending === 'whole')
     const misses = whole.filter(({ cache }) => cache === 'MISS')

@@ -70,7 +70,7 @@ describeOnce('the upstream layer', backend => {
     beforeEach(() => start())
 
     test.each([false, true])(
-      'what failed before its answer began is asked again, and counts once (stream: %s)',
+      'a call that failed before its response began is retried, and counts once (stream: %s)',
       async stream => {
         upstreams.aggregator.scriptOnce({ kind: 'error', status: 503 }, { kind: 'cut', after: 'nothing' })
         const answer = await ask(proxy, key, hello({ stream }))
@@ -85,7 +85,7 @@ describeOnce('the upstream layer', backend => {
       },
     )
 
-    test('after the last one, upstream’s own error is told, with its Retry-After', async () => {
+    test('after the last one, the upstream’s own error is returned, with its Retry-After', async () => {
       upstreams.aggregator.script({
         kind: 'error',
         status: 429,
@@ -99,7 +99,7 @@ describeOnce('the upstream layer', backend => {
       expect(await readAccounts()).toMatchObject({ counted: 0, records: [{ status: 429, cost: 0 }] })
     })
 
-    test('nothing is repeated once an answer has begun', async () => {
+    test('nothing is repeated once a response has begun', async () => {
       upstreams.aggregator.script({ kind: 'cut', after: 4 })
       const streamed = await ask(proxy, key, hello({ stream: true }))
       expect(streamed.status).toBe(200)
@@ -111,7 +111,7 @@ describeOnce('the upstream layer', backend => {
       expect(await readAccounts()).toMatchObject({ counted: 0, records: [{ status: 502 }, { status: 502 }] })
     })
 
-    test('a client that leaves ends the waiting', async () => {
+    test('a client that disconnects ends the waiting', async () => {
       upstreams.aggregator.script({ kind: 'error', status: 503, retryAfterSeconds: 1 })
       const leaving = new AbortController()
       const asked = post(proxy, key, '/chat/completions', hello(), { signal: leaving.signal }).catch(() => 'left')
@@ -124,10 +124,10 @@ describeOnce('the upstream layer', backend => {
     })
   })
 
-  describe('what crosses', () => {
+  describe('forwarding', () => {
     beforeEach(() => start())
 
-    test('a provider’s rate-limit headers do, on misses', async () => {
+    test('a provider’s rate limit headers are returned on misses', async () => {
       const headers = { 'x-ratelimit-remaining-requests': '7', 'x-ratelimit-reset-tokens': '6ms', 'set-cookie': 'a=b' }
       upstreams.aggregator.script({ kind: 'answer', headers })
       const body = hello()
@@ -140,13 +140,13 @@ describeOnce('the upstream layer', backend => {
       expect([hit.cache, hit.headers.get('x-ratelimit-reset-tokens')]).toEqual(['HIT', null])
     })
 
-    test('connections are kept and used again', async () => {
+    test('connections are kept and reused', async () => {
       const before = upstreams.aggregator.openConnections
       for (let i = 0; i < 20; i++) expect((await ask(proxy, key, hello({ stream: i % 2 === 0 }))).status).toBe(200)
       expect(upstreams.aggregator.openConnections - before).toBeLessThanOrEqual(2)
     })
 
-    test('a redirect is not followed, nor is it tried again', async () => {
+    test('a redirect is neither followed nor retried', async () => {
       const location = `${upstreams.openai.baseUrl}/chat/completions`
       upstreams.aggregator.script({ kind: 'raw', status: 307, headers: { location }, parts: [''] })
       const answer = await ask(proxy, key, hello())
@@ -179,7 +179,7 @@ describeOnce('the upstream layer', backend => {
       await fail(1)
     }
 
-    test('open after failures in a row, say how long, and close again', async () => {
+    test('open after consecutive failures, report how long, and close again', async () => {
       await openCircuit()
       const refused = await ask(proxy, key, hello())
       expect(refused.status).toBe(503)
@@ -197,7 +197,7 @@ describeOnce('the upstream layer', backend => {
       expect((await readHealth()).upstreams).toEqual({ openrouter: { status: 'up', openCircuits: 0 } })
     })
 
-    test('show in health, which stays well, and hold nothing of a key', async () => {
+    test('are shown in health, which stays ok, and reveal nothing of a key', async () => {
       expect(await readHealth()).toMatchObject({ status: 'ok', upstreams: {} })
       await openCircuit()
       const health = await readHealth()
@@ -208,7 +208,7 @@ describeOnce('the upstream layer', backend => {
       expect(health.upstreams).toEqual({ openrouter: { status: 'down', openCircuits: 1 } })
     })
 
-    test('are one for each provider and project', async () => {
+    test('are separate for each provider and project', async () => {
       await storeKey(stores, project, 'openai', 'sk-own')
       const other = await proxy.createKey({ type: 'project' })
       await openCircuit()
@@ -221,7 +221,7 @@ describeOnce('the upstream layer', backend => {
       })
     })
 
-    test('a new key begins with a closed one', async () => {
+    test('a new key starts with a closed one', async () => {
       await storeKey(stores, project, 'openai', 'sk-old')
       upstreams.openai.script({ kind: 'error', status: 500 })
       for (let i = 0; i < 4; i++) {
@@ -253,7 +253,7 @@ describeOnce('the upstream layer', backend => {
     const wanted = (fields: Record<string, unknown> = {}) => hello({ model: 'gpt-4o-mini', ...fields })
     const whoAnswered = ({ headers, json, cache }: Answer) => [cache, headers.get('x-proxy-provider'), json?.model]
 
-    test('answer a body that a worker has to read', async () => {
+    test('serve a body that a worker has to read', async () => {
       await fallBackTo('llama-3.1-8b-instant')
       upstreams.openai.script({ kind: 'error', status: 503 })
       const messages = [{ role: 'user', content: 'all work and no play. '.repeat(15_000) }]
@@ -269,7 +269,7 @@ describeOnce('the upstream layer', backend => {
       ['a rate limit', { kind: 'error', status: 429 }, false],
       ['a cut connection', { kind: 'cut', after: 'nothing' }, true],
       ['a response that breaks off before anything is forwarded', { kind: 'cut', after: 2 }, true],
-    ] as const)('answer in place of a model that cannot be had: %s', async (_, scenario, mayHaveCost) => {
+    ] as const)('replace a model that is unavailable: %s', async (_, scenario, mayHaveCost) => {
       await fallBackTo('llama-3.1-8b-instant')
       upstreams.openai.script(scenario)
       upstreams.groq.script({ kind: 'answer', usage: { prompt_tokens: 1_000_000, completion_tokens: 1 } })
@@ -286,7 +286,7 @@ describeOnce('the upstream layer', backend => {
       expect([cost >= 0.05, cost < 0.0501, doubtful > 0.005]).toEqual([true, true, mayHaveCost])
     })
 
-    test('are kept as what they are, never as the wanted model’s answer', async () => {
+    test('are stored as what they are, never as the requested model’s response', async () => {
       await fallBackTo('llama-3.1-8b-instant')
       upstreams.openai.script({ kind: 'error', status: 503 })
       const body = wanted()
@@ -319,7 +319,7 @@ describeOnce('the upstream layer', backend => {
       expect(upstreams.groq.requests).toHaveLength(0)
     })
 
-    test('are tried in order; one that leads nowhere, fails or refuses is passed over', async () => {
+    test('are tried in order; one without a route, or that fails or rejects, is skipped', async () => {
       await fallBackTo('no-such-model, llama-3.1-8b-instant, openai/gpt-oss-20b, openai/gpt-4o-mini')
       upstreams.openai.script({ kind: 'error', status: 500 })
       upstreams.groq.script({ kind: 'error', status: 400 })
@@ -331,7 +331,7 @@ describeOnce('the upstream layer', backend => {
       ])
     })
 
-    test('where all fail, the wanted model’s own failure is told, and counts once', async () => {
+    test('if all fail, the requested model’s own failure is returned, and counts once', async () => {
       await fallBackTo('llama-3.1-8b-instant,openai/gpt-4o-mini')
       upstreams.openai.script({ kind: 'error', status: 503, retryAfterSeconds: 9, message: 'OpenAI is overloaded.' })
       upstreams.groq.script({ kind: 'error', status: 500 })
@@ -347,7 +347,7 @@ describeOnce('the upstream layer', backend => {
       })
     })
 
-    test('a refusal of the request itself is no reason for one', async () => {
+    test('a rejection of the request itself is no reason for one', async () => {
       await fallBackTo('llama-3.1-8b-instant')
       for (const status of [400, 401, 404, 422]) {
         upstreams.openai.script({ kind: 'error', status })
@@ -386,7 +386,7 @@ describeOnce('the upstream layer', backend => {
       expect(await readAccounts()).toMatchObject({ counted: 40 })
     })
 
-    test('vectors have none: another model’s would be of no use', async () => {
+    test('do not exist for vectors, because another model’s would be useless', async () => {
       await fallBackTo('openai/text-embedding-3-small')
       upstreams.openai.script({ kind: 'error', status: 500 })
       const response = await post(proxy, key, '/embeddings', { model: 'text-embedding-3-small', input: 'a text' })
@@ -396,7 +396,7 @@ describeOnce('the upstream layer', backend => {
     })
 
     test.each(['a,,b', 'a,a', 'a,b,c,d,e,f', 'two words', 'a\tb', ','])(
-      'a list that is none is refused: %j',
+      'an invalid list is rejected: %j',
       async value => {
         const refused = proxy.query(`select set_setting('${project}', 'fallbacks', E'${value.replace('\t', '\\t')}')`)
         await expect(refused).rejects.toThrow(

@@ -89,7 +89,7 @@ const NO_RESPONSES: [title: string, headers: Record<string, string>, body: strin
   ['an end alone', STREAM_TYPE, 'data: [DONE]\n\n'],
 ]
 
-describeEmbedded('what is charged', backend => {
+describeEmbedded('charged usage', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string
@@ -138,7 +138,7 @@ describeEmbedded('what is charged', backend => {
       },
     )
 
-    test.each(STREAMS)('a usage in a stream, %s', async (_, last) => {
+    test.each(STREAMS)('usage in a stream, %s', async (_, last) => {
       script(STREAM_TYPE, streamed(...last))
       expect(await charged(endpoint, true)).toMatchObject(WHOLE)
     })
@@ -160,7 +160,7 @@ describeEmbedded('what is charged', backend => {
       },
     )
 
-    test('a stream of Claude’s that ends early costs no less than its start says', async () => {
+    test('a stream of Claude’s that ends early costs no less than its start reports', async () => {
       await storeKey(proxy.stores, project, 'anthropic', 'sk-own')
       const usage = { input_tokens: 1, cache_creation_input_tokens: 100_000, output_tokens: 1 }
       const message = { id: 'msg_1', type: 'message', role: 'assistant', model: MODELS.anthropic, content: [], usage }
@@ -178,13 +178,13 @@ describeEmbedded('what is charged', backend => {
     })
   })
 
-  test('a cost is not believed of a vendor that reports none', async () => {
+  test('does not trust a cost of a vendor that reports none', async () => {
     await storeKey(proxy.stores, project, 'openai', 'sk-own')
     upstreams.openai.script({ kind: 'raw', headers: JSON_TYPE, parts: [plain({ ...CHAT, cost: 5 })] })
     expect(await charged('chat', false, 'openai')).toMatchObject(WHOLE)
   })
 
-  test('what OpenRouter charged counts beside what its customer’s key was charged', async () => {
+  test('adds OpenRouter’s charge to what its customer’s key was charged', async () => {
     const details = { upstream_inference_cost: 0.03 }
     script(JSON_TYPE, plain({ ...CHAT, cost: 0.0015, is_byok: true, cost_details: details }))
     expect((await charged('chat', false)).usd).toBeCloseTo(0.0315, 12)

@@ -16,7 +16,7 @@ const NEAR = { semantic_threshold: '0.5', cache_feedback: 'any' }
 /** The response is not stored, so that the question can be sent for the first time again. */
 const UNSTORED = { 'x-proxy-cache-ttl': '0' }
 
-describeBackends('what a person says of two questions', backend => {
+describeBackends('a person’s verdict on two questions', backend => {
   let proxy: TestProxy
   let standin: Standin
   let project: string
@@ -72,8 +72,8 @@ describeBackends('what a person says of two questions', backend => {
   const REFUSED = ['MISS', 'unverified:verdict']
   const UNDECIDED = ['MISS', 'unverified:neighbour']
 
-  describe('if it was wrong', () => {
-    test('holds under every system prompt and for every model, also where the match is remembered', async () => {
+  describe('if the hit was wrong', () => {
+    test('applies under every system prompt and for every model, also if the match is remembered', async () => {
       const elsewhere = await proxy.createKey({ type: 'project', settings: NEAR })
       const places = [on('Monday', ''), on('Tuesday', ''), on('Monday', '', { model: 'openai/gpt-4o' })]
       const asked = (place: Asked, content: string) => ({
@@ -92,14 +92,14 @@ describeBackends('what a person says of two questions', backend => {
       expect(decisionOf(await lookUp(on('Monday', OTHER_WORDS), { by: elsewhere }))).toEqual(MATCHED)
     })
 
-    test('and of two wordings with one normal form', async () => {
+    test('applies to two wordings with one normalized form', async () => {
       const polite = `Could you please ${QUESTION.toLowerCase()}?`
       for (const day of ['Monday', 'Tuesday']) await store(on(day, QUESTION))
       expect(await giveFeedback(await lookUp(on('Monday', polite)), 'wrong')).toBe(200)
       expect(decisionOf(await lookUp(on('Tuesday', polite)))).toEqual(REFUSED)
     })
 
-    test('is kept for a year after the answers are gone, unless the cache is purged', async () => {
+    test('is kept for a year after the responses are gone, unless the cache is purged', async () => {
       await store(on('Monday', QUESTION))
       expect(await giveFeedback(await lookUp(on('Monday', OTHER_WORDS)), 'wrong')).toBe(200)
       await proxy.query(`delete from cache_entries where project_id = find_project('${project}')`)
@@ -120,7 +120,7 @@ describeBackends('what a person says of two questions', backend => {
       expect(await later('0 days')).toBe(0)
     })
 
-    test('outweighs an earlier right anywhere, and a later one outweighs it in its own context', async () => {
+    test('outweighs an earlier “right” anywhere, and a later one outweighs it in its own context', async () => {
       for (const day of ['Monday', 'Tuesday']) await store(on(day, QUESTION))
       const [monday, tuesday] = [await lookUp(on('Monday', UNVERIFIED)), await lookUp(on('Tuesday', UNVERIFIED))]
       expect([await giveFeedback(monday, 'right'), await giveFeedback(tuesday, 'wrong')]).toEqual([200, 200])
@@ -137,8 +137,8 @@ describeBackends('what a person says of two questions', backend => {
     })
   })
 
-  describe('if it would have been right', () => {
-    test('has later such questions answered in that context, however similar they are', async () => {
+  describe('if the hit would have been right', () => {
+    test('serves later such questions in that context, however similar they are', async () => {
       for (const day of ['Monday', 'Tuesday']) await store(on(day, QUESTION))
       const missed = await lookUp(on('Monday', UNVERIFIED))
       expect(decisionOf(missed)).toEqual(UNDECIDED)
@@ -163,7 +163,7 @@ describeBackends('what a person says of two questions', backend => {
       expect((await lookUp(on('Monday', UNVERIFIED))).cache).toBe('MISS')
     })
 
-    test('has nothing to name where nothing was near', async () => {
+    test('rejects a verdict if nothing was near', async () => {
       const missed = await lookUp(on('Monday', UNVERIFIED))
       expect([decisionOf(missed), missed.headers.get('x-proxy-cache-near-miss')]).toEqual([
         ['MISS', 'no-candidate'],
@@ -172,7 +172,7 @@ describeBackends('what a person says of two questions', backend => {
       expect(await giveFeedback(missed, 'right')).toBe(404)
     })
 
-    test('is for those to say who share the answer', async () => {
+    test('is open to callers who share the response', async () => {
       const other = await proxy.createKey({ project, type: 'project' })
       const missedBy = async (user: string) => {
         await store(on('Monday', QUESTION, { user }))
@@ -197,7 +197,7 @@ describeBackends('what a person says of two questions', backend => {
   test.each([
     ['user', QUESTION, OTHER_WORDS],
     ['project', OWN, OWN_WORDS],
-  ])('tells nobody who shares no answer with them: %s', async (scope, question, words) => {
+  ])('reveals nothing to callers who do not share a response: %s', async (scope, question, words) => {
     await set('cache_scope', scope)
     // Requests of each user differ in a field, because identical requests share a response.
     const asked = (day: string, content: string, user: string) => on(day, content, { user, max_tokens: user.length })
@@ -215,7 +215,7 @@ describeBackends('what a person says of two questions', backend => {
     }
   })
 
-  test('goes with either of those who asked, of its project alone', async () => {
+  test('applies to either of the two questions, only in its project', async () => {
     const elsewhere = `${project}-other`
     const other = await proxy.createKey({ project: elsewhere, type: 'project', settings: NEAR })
     const keptOf = async (name: string) =>

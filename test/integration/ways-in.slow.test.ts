@@ -129,7 +129,7 @@ const schema = {
   additionalProperties: false,
 }
 
-test('npx, with Node alone: an answer within ten seconds, and everything else that a checkout does', async () => {
+test('npx, with Node alone: a response within ten seconds, and everything else that a checkout does', async () => {
   const { child, key, folder, baseUrl, tookMs } = await firstAnswer()
   // The limit is for an idle machine.
   expect(tookMs).toBeLessThan(ANSWERS_WITHIN_MS * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()))
@@ -164,7 +164,7 @@ function mebibytesOf(folder: string): number {
   return files.reduce((sum, file) => sum + lstatSync(join(folder, file)).size, 0) / MIB
 }
 
-test('what it runs with is small: the package alone, and a checkout without what only development needs', () => {
+test('its installation is small: the package alone, and a checkout without development dependencies', () => {
   expect(mebibytesOf(join(root, 'dist/npm', target))).toBeLessThan(150)
   const checkout = join(machine, 'checkout')
   mkdirSync(checkout)
@@ -189,7 +189,7 @@ describe('the program as one file', () => {
     return folder
   }
 
-  test('says its version, its commands and its settings', () => {
+  test('prints its version, its commands and its settings', () => {
     expect(run(['--version'])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
     const { stdout } = run(['--help'])
     expect(stdout).toContain('model-proxy migrate')
@@ -206,7 +206,7 @@ describe('the program as one file', () => {
     expect(run(['catalogue:sync', '--wet'])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("'--wet'") })
   })
 
-  test('says what a sentence model lacks, and runs one whose runtime is in its folder', async () => {
+  test('reports what a sentence model lacks, and runs one whose runtime is in its directory', async () => {
     expect(run([], { EMBEDDER: 'local' }).stderr).toContain(`\`${program} embedder:install\` installs it`)
     const model = temporaryFolderIn('model')
     cpSync(join(root, 'vendor/all-minilm-l6-v2'), model, { recursive: true })
@@ -221,7 +221,7 @@ describe('the program as one file', () => {
     expect(await proxy.ended()).toBe(0)
   })
 
-  test.skipIf(!psqlPath)('opens psql’s door', async () => {
+  test.skipIf(!psqlPath)('opens the port for psql', async () => {
     const port = String(findFreePort())
     const dataDir = temporaryFolderIn('data')
     const proxy = await startProxyProcess({ ...bare(), DATA_DIR: dataDir, EMBEDDED_PG_PORT: port }, { server: program })

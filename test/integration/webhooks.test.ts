@@ -106,7 +106,7 @@ describeOnce('webhooks', backend => {
   /** Ends the wait for the next attempt. */
   const hurry = () => query('update event_deliveries set not_before = now() where not_before is not null')
 
-  test('a key that is created and one that is deactivated are told, signed, once each', async () => {
+  test('a created and a deactivated key are delivered, signed, once each', async () => {
     await addWebhook()
     const secret = await createKey()
     await query(`select deactivate_key('${secret}')`)
@@ -123,7 +123,7 @@ describeOnce('webhooks', backend => {
     )
   })
 
-  test('an event that is rolled back is told to nobody, one with a name once', async () => {
+  test('an event that is rolled back is not delivered, a named one is delivered once', async () => {
     await addWebhook()
     await query(
       `do $$ begin perform raise_event(find_project('${project}'), 'budget.threshold', '{"undone":1}'); raise exception 'no'; end $$`,
@@ -135,7 +135,7 @@ describeOnce('webhooks', backend => {
     expect(receiver.messages.map(({ body }) => JSON.parse(body).data)).toEqual([{ percent: 80 }])
   })
 
-  test('what fails is tried again, under the same id, over ten hours, and then no more', async () => {
+  test('a failed delivery is retried, under the same id, over ten hours, and then no more', async () => {
     await addWebhook()
     receiver.answerWith(500)
     await raise()
@@ -160,7 +160,7 @@ describeOnce('webhooks', backend => {
     await waitUntil('the event is delivered again', async () => (await deliveries())[0]?.state === 'delivered')
   })
 
-  test('after a 410 an address is told nothing more, until somebody sends again', async () => {
+  test('after a 410 a webhook gets nothing more, until a delivery is repeated by hand', async () => {
     await addWebhook()
     receiver.answerWith(410)
     await raise()
@@ -174,7 +174,7 @@ describeOnce('webhooks', backend => {
     await received(3)
   })
 
-  test('one that hangs keeps no other waiting', async () => {
+  test('one that hangs delays no other', async () => {
     await addWebhook('/hang')
     await addWebhook('/other')
     for (let i = 0; i < 20; i++) await raise({ i })
@@ -185,7 +185,7 @@ describeOnce('webhooks', backend => {
     expect(receiver.messages.filter(({ path }) => path === '/hang')).toHaveLength(1)
   })
 
-  test('a process tells sixteen addresses at once, and no more', async () => {
+  test('a process delivers to sixteen webhooks at once, and no more', async () => {
     await Promise.all(running.splice(0).map(each => each.stop()))
     const own = deliver()
     for (let n = 0; n < 10; n++) await addWebhook('/hang')
@@ -204,7 +204,7 @@ describeOnce('webhooks', backend => {
     deliver()
   })
 
-  test('an address may be removed while it is told', async () => {
+  test('a webhook may be removed during a delivery', async () => {
     const webhook = await addWebhook('/hang')
     await raise()
     await received(1)
@@ -219,7 +219,7 @@ describeOnce('webhooks', backend => {
     expect(await deliveries()).toEqual([])
   })
 
-  test('an address takes the kinds that it asked for', async () => {
+  test('a webhook gets the event types that it selected', async () => {
     await addWebhook('/', ['api_key.created'])
     await raise()
     await createKey()
@@ -228,7 +228,7 @@ describeOnce('webhooks', backend => {
     await expect(addWebhook('/', ['everything'])).rejects.toThrow(/there is no event/)
   })
 
-  test('a quota that is nearly used up, and a key that soon expires, are told a single time', async () => {
+  test('a nearly exhausted quota, and a key that soon expires, are delivered once', async () => {
     await addWebhook()
     await query(`insert into plans values ('p-${project}', 1000, 1000, 10, 1000, 10)`)
     await query(`select set_plan('${project}', 'p-${project}')`)
@@ -266,7 +266,7 @@ describeOnce('webhooks', backend => {
     expect(ids).toHaveLength(60)
   })
 
-  test('a private address is not told where none is allowed, and the list says why', async () => {
+  test('nothing is delivered to a private address where none is allowed, and the list says why', async () => {
     await Promise.all(running.splice(0).map(each => each.stop()))
     deliver(false)
     await addWebhook()

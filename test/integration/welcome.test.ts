@@ -25,8 +25,8 @@ function failOnce(database: Database): { database: Database; failed: Set<string>
   }
 }
 
-describeEmbedded('the welcome of a proxy', backend => {
-  test('waits for its database, and shows its key and its login once they are made', async () => {
+describeEmbedded('the start message of a proxy', backend => {
+  test('waits for its database, and shows its key and its login once they are created', async () => {
     const stores = await backend.open()
     const { database, failed } = failOnce(stores.database)
     const print = vi.spyOn(process.stdout, 'write').mockReturnValue(true)

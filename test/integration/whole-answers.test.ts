@@ -212,7 +212,7 @@ const DOORS: [path: string, at: At, asks: (text: string) => Fields][] = [
   ['/audio/speech', 'openai', text => ({ model: 'tts-1', voice: 'alloy', input: text })],
 ]
 
-describeOnce('whole answers', backend => {
+describeOnce('complete responses', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let front: Bun.Server<undefined>
@@ -268,7 +268,7 @@ describeOnce('whole answers', backend => {
     return response
   }
 
-  describe('what was asked for', () => {
+  describe('with the requested output', () => {
     test.each(CASES.map(each => [each.path, each.title, each] as const))('%s: %s', async (path, _, each) => {
       answers = each.answers
       const body = each.asks(`x ${crypto.randomUUID()}`)
@@ -297,7 +297,7 @@ describeOnce('whole answers', backend => {
     })
   })
 
-  test('what may not be stored is not shared: who asked at the same time asks for himself', async () => {
+  test('a response that may not be stored is not shared: each simultaneous request makes its own call', async () => {
     control = 'no-store'
     const text = crypto.randomUUID()
     const body = { model: 'text-embedding-3-small', input: text }

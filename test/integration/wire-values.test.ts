@@ -3,7 +3,7 @@ import { describeBackends } from '../harness/backends.ts'
 
 const TEXTS = ['', 'plain', 'NULL', 'null', 'a"b', 'c\\d\\"', '{e,f}', ' g ', "it's", 'é👩‍👩‍👧', 'x\ny', 'a,b']
 
-describeBackends('values on their way', backend => {
+describeBackends('values on the wire', backend => {
   async function echo(type: string, value: unknown): Promise<unknown> {
     const { database } = await backend.open()
     const [row] = await database.call<{ value: unknown }>(`select $1::${type} as value`, [value])
@@ -24,11 +24,11 @@ describeBackends('values on their way', backend => {
     ['bigint[]', [1, 9_007_199_254_740_991]],
     ['boolean', null],
     ['text[]', null],
-  ])('%s %j comes back as it went', async (type, value) => {
+  ])('%s %j is returned unchanged', async (type, value) => {
     expect(await echo(type, value)).toEqual(value)
   })
 
-  test('bytes, times, lists with nulls, JSON and vectors do too', async () => {
+  test('bytes, times, lists with nulls, JSON and vectors are returned unchanged, too', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
     expect(Uint8Array.from((await echo('bytea', bytes)) as Uint8Array)).toEqual(bytes)
     expect(Uint8Array.from((await echo('bytea', Buffer.concat([bytes, bytes]).subarray(1, 3))) as Uint8Array)).toEqual(
@@ -54,7 +54,7 @@ describeBackends('values on their way', backend => {
     expect(row?.there).toBe(false)
   })
 
-  test('what a script sets for its session goes with it, where others share connections', async () => {
+  test('a script’s session settings end with it where others share connections', async () => {
     const { database } = await backend.open()
     if (database.backend === 'embedded') return
     await database.runScript(`set statement_timeout = '77s'`)

@@ -37,8 +37,8 @@ const weather = {
   },
 }
 
-describe('answers', () => {
-  test('depend on the question alone, under an id of their own, and are recorded', async () => {
+describe('responses', () => {
+  test('depend only on the question, have their own ids, and are recorded', async () => {
     const standin = await start()
     const bodies = await Promise.all(
       ['a', 'a', 'b'].map(async question => (await (await post(standin, ask(question))).json()) as JsonObject),
@@ -52,7 +52,7 @@ describe('answers', () => {
     await waitUntil('all are answered', () => standin.counts.answered === 3)
   })
 
-  test('streamed, come to the plain one, with usage where it is asked for', async () => {
+  test('streamed, equal the plain one, with usage if it is requested', async () => {
     const standin = await start()
     const client = clientOf(standin)
     const plain = await client.chat.completions.create(ask())
@@ -63,7 +63,7 @@ describe('answers', () => {
     expect(await (await post(standin, { ...ask(), stream: true })).text()).not.toContain('usage')
   })
 
-  test('call every tool the user names, at once and in fragments', async () => {
+  test('call every tool that the user names, at once and in fragments', async () => {
     const standin = await start()
     const time = { ...weather, function: { ...weather.function, name: 'get_time' } }
     const request = { ...ask('Use get_weather and get_time.'), tools: [weather, time] }
@@ -77,7 +77,7 @@ describe('answers', () => {
     expect(streamed.choices[0]?.message.tool_calls).toMatchObject(plain.choices[0]?.message.tool_calls ?? [])
   })
 
-  test('follow a schema, a number of choices, a limit, and a wish for log probabilities', async () => {
+  test('follow a schema, a number of choices, a limit, and a request for log probabilities', async () => {
     const client = clientOf(await start())
     const schema = { type: 'object', properties: { ok: { type: 'boolean' } } }
     const response_format = { type: 'json_schema' as const, json_schema: { name: 's', schema } }
@@ -96,7 +96,7 @@ describe('answers', () => {
     )
   })
 
-  test('are what a scenario says', async () => {
+  test('follow a scenario', async () => {
     const standin = await start()
     const client = clientOf(standin)
     standin.script({ kind: 'answer', refusal: 'No.', finishReason: 'content_filter', fields: { odd: 1 }, usage: null })
@@ -121,7 +121,7 @@ describe('answers', () => {
     expect(standin.requests).toEqual([])
   })
 
-  test('speak the aggregator’s and Groq’s accents', async () => {
+  test('have the extensions of the aggregator and of Groq', async () => {
     const aggregator = await start({ flavour: 'aggregator' })
     const groq = await start({ flavour: 'groq' })
     const events = await (await post(aggregator, { ...ask(), stream: true })).text()
@@ -141,7 +141,7 @@ describe('answers', () => {
     )
   })
 
-  test('come gzipped, and in any size a slow reader likes', async () => {
+  test('are sent gzipped, and in any size that a slow reader needs', async () => {
     const standin = await start()
     standin.scriptOnce({ kind: 'answer', gzip: true }, { kind: 'answer', contentChars: 400_000 })
     const zipped = await post(standin, ask(), { decompress: false } as RequestInit)
@@ -156,7 +156,7 @@ describe('answers', () => {
 })
 
 describe('other endpoints', () => {
-  test('embed texts, closer where they share words, in both encodings', async () => {
+  test('embed texts, closer if they share words, in both encodings', async () => {
     const client = clientOf(await start())
     const input = ['how tall is the tower', 'how tall is that tower', 'bake some bread']
     const floats = await client.embeddings.create({ model: 'e', input, dimensions: 64, encoding_format: 'float' })
@@ -169,7 +169,7 @@ describe('other endpoints', () => {
     expect(decoded.data[0]?.embedding.map(value => value.toFixed(5))).toEqual(first.map(value => value.toFixed(5)))
   })
 
-  test('complete the legacy way, plain and streamed', async () => {
+  test('complete in the legacy way, plain and streamed', async () => {
     const client = clientOf(await start())
     const request = { model: 'standin/small', prompt: 'Once', logprobs: 1 }
     const plain = await client.completions.create(request)
@@ -181,7 +181,7 @@ describe('other endpoints', () => {
     expect(plain.choices[0]?.logprobs?.tokens?.join('')).toBe(text)
   })
 
-  test('list models, with prices where the aggregator has them', async () => {
+  test('list models, with prices if the aggregator has them', async () => {
     const client = clientOf(await start())
     expect((await client.models.list()).data.map(model => model.id)).toContain('standin/small')
     expect((await client.models.retrieve('standin/large')).id).toBe('standin/large')
@@ -192,7 +192,7 @@ describe('other endpoints', () => {
 })
 
 describe('failures', () => {
-  test('come in the vendor’s envelope, with Retry-After', async () => {
+  test('have the vendor’s envelope, with Retry-After', async () => {
     const standin = await start({ apiKey: 'the-key' })
     await expect(clientOf(standin).chat.completions.create(ask())).rejects.toBeInstanceOf(AuthenticationError)
     const client = new OpenAI({ baseURL: standin.baseUrl, apiKey: 'the-key', maxRetries: 0 })
@@ -206,7 +206,7 @@ describe('failures', () => {
     }
   })
 
-  test.each(['bare', 'choice', 'event'] as const)('come inside a 200: %s', async shape => {
+  test.each(['bare', 'choice', 'event'] as const)('are inside a 200: %s', async shape => {
     const standin = await start({ flavour: 'aggregator' })
     standin.script({ kind: 'errorInAnswer', afterChunks: 3, shape })
     const bytes = await (await post(standin, { ...ask(), stream: true })).bytes()
@@ -243,7 +243,7 @@ describe('failures', () => {
     expect(standin.counts).toMatchObject({ aborted: 0, answered: 0 })
   })
 
-  test('leave out [DONE], and send a body that is not JSON', async () => {
+  test('omit [DONE], and send a body that is not JSON', async () => {
     const standin = await start()
     standin.scriptOnce({ kind: 'answer', withoutDone: true }, { kind: 'invalidJson' })
     const bytes = await (await post(standin, { ...ask(), stream: true })).bytes()
@@ -260,8 +260,8 @@ describe('failures', () => {
   })
 })
 
-describe('clients that go away', () => {
-  test.each(['nothing', 2] as const)('are seen to do so while an upstream hangs after %s', async after => {
+describe('clients that disconnect', () => {
+  test.each(['nothing', 2] as const)('are noticed while an upstream hangs after %s', async after => {
     const standin = await start()
     standin.script({ kind: 'hang', after })
     const controller = new AbortController()
@@ -290,7 +290,7 @@ describe('clients that go away', () => {
   })
 })
 
-test('runs as a process of its own, which counts and takes scenarios', async () => {
+test('runs as its own process, which counts and accepts scenarios', async () => {
   const child = Bun.spawn([process.execPath, `${import.meta.dirname}/main.ts`, '--flavour', 'groq'], { stdout: 'pipe' })
   try {
     const { value } = await child.stdout.getReader().read()

@@ -54,7 +54,7 @@ function listOnlyAddedTo(): string[] {
   })
 }
 
-test('what is only added to has as many values as something that no client makes', () => {
+test('a map that only grows has no more values than there are constants in the code', () => {
   expect([...new Set(listOnlyAddedTo())].toSorted()).toEqual(Object.keys(AS_MANY_AS).toSorted())
 })
 
@@ -63,11 +63,11 @@ const CACHES = FILES.flatMap(file => {
   return [...text.matchAll(/new LRUCache<[^\n]*>\(([^)]*)/g)].map(([, options = '']) => ({ file, text, options }))
 })
 
-test('there are caches to look at', () => {
+test('the code has caches to check', () => {
   expect(CACHES.length).toBeGreaterThan(15)
 })
 
-test.each(CACHES)('the cache of $file has a bound', ({ text, options }) => {
+test.each(CACHES)('the cache of $file is bounded', ({ text, options }) => {
   // Several caches may share one constant for their bound.
   const written = /^\w+$/.test(options) ? (new RegExp(`const ${options} = ([^\n]*)`).exec(text)?.[1] ?? '') : options
   expect(written).toMatch(/\bmax(Size)?: |\.\.\.capacity\b/)
@@ -116,6 +116,6 @@ const BY_BYTES: Record<string, () => unknown> = {
   },
 }
 
-test.each(Object.entries(BY_BYTES))('%s take no more memory than they say', async (_, fill) => {
+test.each(Object.entries(BY_BYTES))('%s use no more memory than their limit', async (_, fill) => {
   expect(await measure(fill)).toBeLessThan(24)
 })

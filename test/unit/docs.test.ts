@@ -13,7 +13,7 @@ import { TRIED_CLIENTS } from '../clients/tried-clients.ts'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 // If a page differs, `bun scripts/write-docs.ts` rewrites it.
-test.each(Object.entries(PAGES))('%s is what the code says', (path, write) => {
+test.each(Object.entries(PAGES))('%s agrees with the code', (path, write) => {
   const page = readFileSync(join(root, path), 'utf8')
   expect(page).toBe(write(page))
 })
@@ -22,7 +22,7 @@ test.each([
   ['chat', FIELD_RULES],
   ['responses', RESPONSE_FIELD_RULES],
   ['messages', MESSAGE_FIELD_RULES],
-])('every field of %s is in one line, under what becomes of it', (_, rules) => {
+])('every field of %s is in one row, under its treatment', (_, rules) => {
   const said = writeFieldLists(rules)
     .split('### ')
     .slice(1)
@@ -37,7 +37,7 @@ test.each([
   expect(said.toSorted()).toEqual(table.toSorted())
 })
 
-test('every event that SQL raises is a row', () => {
+test('every event that SQL emits is a row', () => {
   const raised = [...new Bun.Glob('sql/functions/**/*.sql').scanSync(root)].flatMap(path => {
     const text = readFileSync(join(root, path), 'utf8')
     return [...text.matchAll(/\b(?:perform|select) raise_event\(\s*[^,]+,\s*'([^']+)'/g)].map(([, kind]) => kind)
@@ -47,7 +47,7 @@ test('every event that SQL raises is a row', () => {
   expect(raised.filter(kind => !kinds.has(kind))).toEqual([])
 })
 
-test.each(TRIED_CLIENTS)('$client is tried by $test', ({ client, packages, test: file }) => {
+test.each(TRIED_CLIENTS)('$client is tested by $test', ({ client, packages, test: file }) => {
   const text = readFileSync(join(root, 'test/clients', file), 'utf8')
   // Python tests import a package under another name and are not checked. A command’s test contains the command. Java and Rust tests print
   // the package’s name.
@@ -55,7 +55,7 @@ test.each(TRIED_CLIENTS)('$client is tried by $test', ({ client, packages, test:
   expect(names.filter(name => !new RegExp(`['"]${name}['": ]|${name} at `).test(text))).toEqual([])
 })
 
-test('the page of errors has them all, each under its status', () => {
+test('the page of errors lists them all, each under its status', () => {
   const page = readFileSync(join(root, 'docs/errors.md'), 'utf8')
   const said = [...page.matchAll(/<summary>(\d+)<\/summary>\n\n([\s\S]*?)\n\n<\/details>/g)].flatMap(
     ([, status, list = '']) => list.split('\n').map(line => `${status} ${/^- `(\w+)`: ./.exec(line)?.[1]}`),

@@ -13,16 +13,16 @@ test.each([
   'a look behind: (?<=\\/models\\/[^/]+:)(\\w+Contents?|countTokens)$',
   'an option between two of a kind: \\{(\\d+)(,?)(\\d*)\\}',
   'a list in a list: ^(?:a+)+$',
-])('refused: %s', named => {
+])('rejects %s', named => {
   expect(ask(new RegExp(named.slice(named.indexOf(': ') + 2)))).not.toBeNull()
 })
 
 test.each([/(?<!\/)\/+$/, /^[^@\s]+@[^@\s][^@\s.]*\.[^@\s]+$/, /\{(\d+)(?:(,)(\d*))?\}/, /\s+/, /^Bearer +(\S+) *$/i])(
-  'taken: %s',
+  'accepts %s',
   pattern => expect(ask(pattern)).toBeNull(),
 )
 
-test('looked at are literals, and what modules build', () => {
+test('checks literals, and patterns that modules build', () => {
   // The patterns are collected in a separate process, which has not loaded the modules yet.
   const list = `console.log(JSON.stringify(await (await import('./scripts/check-patterns.ts')).collectPatterns()))`
   const { stdout } = Bun.spawnSync([process.execPath, '-e', list])

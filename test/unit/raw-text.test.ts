@@ -29,6 +29,6 @@ test.each([
   expect(linesOf(source)).toEqual([])
 })
 
-test('an excuse must say why', () => {
+test('an exception must have a reason', () => {
   expect(linesOf(`// raw text:\nbodyText.startsWith('<html')`)).toEqual([2])
 })

@@ -9,7 +9,7 @@ interface Component {
   hashes?: { alg: string; content: string }[]
 }
 
-test('the list of packages has each dependency as it is installed, with its hash, and what it needs', async () => {
+test('lists each dependency as it is installed, with its hash and its own dependencies', async () => {
   const child = Bun.spawnSync(['bun', new URL('../../scripts/write-sbom.ts', import.meta.url).pathname])
   expect(child.stderr.toString()).toBe('')
   const { components, dependencies, ...head } = JSON.parse(child.stdout.toString())

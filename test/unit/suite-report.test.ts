@@ -44,7 +44,7 @@ test.each<[string, Partial<FileReport>]>([
   expect({ failures, flaky, skipped }).toEqual({ failures: ['two'], flaky: [], skipped: 0 })
 })
 
-test('a test that fails in the second run only is a failure', () => {
+test('a test that fails only in the second run is a failure', () => {
   const first = { passed: ['one'], failures: [failed('two')] }
   const second = { passed: ['two'], failures: [failed('one')] }
   expect(combine(first, second)).toEqual({ failures: ['one'], flaky: ['two'], passed: 1, skipped: 0 })

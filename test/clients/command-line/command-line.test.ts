@@ -118,14 +118,14 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       })
     }
 
-    test('Codex: an answer of the sandbox', async () => {
+    test('Codex: a response of the sandbox', async () => {
       expect(await runCodex(keys.sandbox, 'openai/gpt-4o-mini')).toContain('[sandbox]')
     })
 
     test.each([
       ['direct', 'gpt-5-mini', 'openai'],
       ['aggregator', 'openai/gpt-4o-mini', 'aggregator'],
-    ] as const)('Codex: runs a command and tells what came of it, of the %s’s %s', async (target, model, standin) => {
+    ] as const)('Codex: runs a command and reports the result, with the %s’s %s', async (target, model, standin) => {
       upstreams[standin].scriptOnce(
         { kind: 'answer', toolCalls: [{ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }] },
         { kind: 'answer', content: 'It speaks of a heron.' },
@@ -134,19 +134,22 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       expect(upstreams[standin].requests.at(-1)?.bodyText).toContain(NOTE)
     })
 
-    test.each(INSISTING.map(({ name, model }) => [name, model]))('Codex: two commands, of %s', async (_, model) => {
+    test.each(INSISTING.map(({ name, model }) => [name, model]))('Codex: two commands, with %s', async (_, model) => {
       upstreams.aggregator.script(insist({ name: 'exec_command', arguments: { cmd: 'cat note.txt' } }))
       expect(await runCodex(keys.aggregator, model ?? '')).toContain(LAST_WORD)
       expect(upstreams.aggregator.requests).toHaveLength(3)
     })
 
-    test.each(INSISTING.map(({ name, model }) => [name, model]))('Claude Code: two files, of %s', async (_, model) => {
-      upstreams.aggregator.script(insist({ name: 'Read', arguments: { file_path: join(work, 'note.txt') } }))
-      const { result, num_turns } = JSON.parse(await runClaude(keys.aggregator, model ?? ''))
-      expect([num_turns > 2, result]).toEqual([true, LAST_WORD])
-    })
+    test.each(INSISTING.map(({ name, model }) => [name, model]))(
+      'Claude Code: two files, with %s',
+      async (_, model) => {
+        upstreams.aggregator.script(insist({ name: 'Read', arguments: { file_path: join(work, 'note.txt') } }))
+        const { result, num_turns } = JSON.parse(await runClaude(keys.aggregator, model ?? ''))
+        expect([num_turns > 2, result]).toEqual([true, LAST_WORD])
+      },
+    )
 
-    test('opencode: reads a file and tells what it says, of the aggregator’s model', async () => {
+    test('opencode: reads a file and reports its content, with the aggregator’s model', async () => {
       const model = 'openai/gpt-4o-mini'
       const options = { baseURL: proxy.baseUrl, apiKey: keys.aggregator }
       const provider = {
@@ -168,7 +171,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       expect(upstreams.aggregator.requests.some(({ bodyText }) => bodyText.includes(NOTE))).toBe(true)
     })
 
-    test('Cline: reads a file and tells what it says, of the aggregator’s model', async () => {
+    test('Cline: reads a file and reports its content, with the aggregator’s model', async () => {
       const model = 'openai/gpt-4o-mini'
       upstreams.aggregator.scriptOnce(
         {
@@ -194,7 +197,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
             [model, provider, 'streamed'] as const,
           ]),
         ),
-      )('of %s by %s, %s', async (model, provider, how) => {
+      )('with %s by %s, %s', async (model, provider, how) => {
         callWeather(upstreams)
         const { Agent } = (await import(join(modules, '@mastra/core/dist/agent/index.js'))) as Mastra
         const at = { apiKey: keys[model.includes('/') ? 'aggregator' : 'direct'] }
@@ -234,12 +237,12 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       })
     })
 
-    test('Claude Code: an answer of the sandbox', async () => {
+    test('Claude Code: a response of the sandbox', async () => {
       const { result, is_error } = JSON.parse(await runClaude(keys.sandbox, 'openai/gpt-4o-mini'))
       expect([is_error, result]).toEqual([false, expect.stringContaining('[sandbox]')])
     })
 
-    test('Claude Code: reads a file and tells what it says, of the aggregator’s model', async () => {
+    test('Claude Code: reads a file and reports its content, with the aggregator’s model', async () => {
       const path = join(work, 'note.txt')
       upstreams.aggregator.scriptOnce(
         { kind: 'answer', toolCalls: [{ name: 'Read', arguments: { file_path: path } }] },
@@ -250,7 +253,7 @@ describe.skipIf(!isWanted)('command-line clients', () => {
       expect(upstreams.aggregator.requests.at(-1)?.bodyText).toContain(NOTE)
     })
 
-    test('Claude Code: the same, of Anthropic itself', async () => {
+    test('Claude Code: the same, with Anthropic itself', async () => {
       const input = { file_path: join(work, 'note.txt') }
       const use = { type: 'tool_use' as const, id: 'toolu_1', name: 'Read', input, caller: { type: 'direct' as const } }
       upstreams.anthropic.scriptOnce(

@@ -78,7 +78,7 @@ describeOnce('a generated client', backend => {
   })
   afterAll(() => proxy.stop())
 
-  test('has the types of what it asks and is answered, and works', async () => {
+  test('has the types of requests and responses, and works', async () => {
     expect(await checkTypes(PROGRAM)).toMatchObject({ code: 0, out: '' })
     await addUser(proxy, 'root@example.org', 'owner')
     const ADMIN_KEY = await issueAdminKey(proxy, 'root@example.org')
@@ -99,7 +99,7 @@ describeOnce('a generated client', backend => {
     ["type: 'test'", "type: 'other'"],
     ['const rate: number | null', 'const rate: number'],
     ['key.data!.value', 'keys.data!.data[0].value'],
-  ])('refuses what is not described: %s', async (valid, wrong) => {
+  ])('rejects what is not described: %s', async (valid, wrong) => {
     const { code, out } = await checkTypes(PROGRAM.replace(valid, wrong))
     expect([code, out]).toEqual([2, expect.stringContaining('error TS')])
   })

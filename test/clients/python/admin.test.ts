@@ -55,7 +55,7 @@ describe.skipIf('missing' in prepared)(
       })
       afterAll(() => proxy.stop())
 
-      test('is driven by OpenAI’s own package: a project, its usage and costs, the audit log', async () => {
+      test('works with OpenAI’s own package: a project, its usage and costs, the audit log', async () => {
         await addUser(proxy, 'root@example.org', 'owner')
         const ADMIN_KEY = await issueAdminKey(proxy, 'root@example.org')
         const key = await proxy.createKey({ project: 'existing' })

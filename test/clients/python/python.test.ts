@@ -51,7 +51,7 @@ async function runAll(
   return output.split('\n')
 }
 
-describe.skipIf('missing' in prepared)('Python’s clients', () => {
+describe.skipIf('missing' in prepared)('Python clients', () => {
   let upstreams: Upstreams
   let stores: Stores
   let proxy: TestProxy

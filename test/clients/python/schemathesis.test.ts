@@ -89,7 +89,7 @@ describe.skipIf('missing' in prepared)(
       rmSync(folder, { recursive: true })
     })
 
-    test('every operation does as its description says, and is reached', async () => {
+    test('every operation behaves as described, and is reached', async () => {
       const operations = await listOperations()
       const everything = await makeEverything(proxy)
       writeFileSync(join(folder, 'schemathesis.toml'), writeConfig(operations, everything))

@@ -23,7 +23,7 @@ defineFormTests({
     'vLLM: another id with every fragment of a call, stop_reason, empty names': 'The client keeps the first id.',
   },
   define(running) {
-    test('an object is generated alike, live, streamed again and plain', async () => {
+    test('generates the same object live, replayed and plain', async () => {
       const { proxy, upstream } = running()
       upstream.reset()
       const caches: (string | null)[] = []
@@ -42,7 +42,7 @@ defineFormTests({
       expect(caches).toEqual(['MISS', 'HIT', 'HIT'])
     })
 
-    test('a tool loop takes the same steps live, streamed again and plain', async () => {
+    test('a tool loop takes the same steps live, replayed and plain', async () => {
       const { proxy, upstream } = running()
       upstream.reset()
       const caches: (string | null)[] = []
@@ -68,7 +68,7 @@ defineFormTests({
       expect(caches).toEqual(['MISS', 'MISS', 'HIT', 'HIT', 'HIT', 'HIT'])
     })
 
-    test('usage is told to who asks for it alone', async () => {
+    test('usage is sent only if it is requested', async () => {
       const { proxy, upstream } = running()
       upstream.reset()
       const connection = connect(proxy.baseUrl, await proxy.createKey({ type: 'project' }))

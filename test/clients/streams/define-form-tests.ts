@@ -43,7 +43,7 @@ export function defineFormTests({
   const known = (entry: CorpusEntry) => !(entry.name in unknown)
 
   const describeForms = everywhere ? describeBackends : describeOnce
-  describeForms(`one answer in every form, read by ${client}`, backend => {
+  describeForms(`one response in every form, read by ${client}`, backend => {
     let upstream: Standin
     let proxy: TestProxy
 
@@ -54,7 +54,7 @@ export function defineFormTests({
     })
     afterAll(() => Promise.all([proxy.stop(), upstream.stop()]))
 
-    describe('whole answers are the same live, streamed from the cache, and plain from the cache', () => {
+    describe('complete responses are the same live, streamed from the cache, and plain from the cache', () => {
       test.each(draw(WHOLE_CHATS.filter(known)))('$name', async entry => {
         const forms = await readForms(reader, entry, proxy, upstream)
         expect(forms.caches).toEqual(['MISS', 'HIT', 'HIT'])
@@ -67,7 +67,7 @@ export function defineFormTests({
       })
     })
 
-    describe('incomplete responses are as live as their provider sends them, each time anew', () => {
+    describe('incomplete responses are the same as their provider sends them, each time new', () => {
       test.each(draw(INCOMPLETE_CHATS))('$name', async entry => {
         const forms = await readForms(reader, entry, proxy, upstream)
         expect(forms.caches.slice(0, 2)).toEqual(['MISS', 'MISS'])
@@ -76,7 +76,7 @@ export function defineFormTests({
       })
     })
 
-    describe('failures are errors, each time anew', () => {
+    describe('failures are errors, each time new', () => {
       test.each(draw(FAILED_CHATS))('$name', async entry => {
         const { live, streamedAgain, caches } = await readForms(reader, entry, proxy, upstream)
         expect(caches.slice(0, 2)).toEqual(['MISS', 'MISS'])

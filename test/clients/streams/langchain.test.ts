@@ -28,7 +28,7 @@ defineFormTests({
       'The client starts a new call at each new id.',
   },
   define(running) {
-    test('a structured output is parsed alike, live, streamed again and plain', async () => {
+    test('parses the same structured output live, replayed and plain', async () => {
       const { proxy, upstream } = running()
       upstream.reset()
       const caches: (string | null)[] = []
@@ -44,7 +44,7 @@ defineFormTests({
       expect(caches).toEqual(['MISS', 'HIT', 'HIT'])
     })
 
-    test('a tool is called alike, live, streamed again and plain', async () => {
+    test('calls a tool with the same arguments live, replayed and plain', async () => {
       const { proxy, upstream } = running()
       upstream.reset()
       const caches: (string | null)[] = []

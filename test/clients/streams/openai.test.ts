@@ -21,7 +21,7 @@ defineFormTests({
     'Choices without an index, a finish_reason beside the last words': 'The client throws.',
   },
   define(running) {
-    test('a structured output is parsed alike, live, streamed again and plain', async () => {
+    test('parses the same structured output live, replayed and plain', async () => {
       const { proxy, upstream } = running()
       upstream.reset()
       const caches: (string | null)[] = []
@@ -37,7 +37,7 @@ defineFormTests({
       expect(caches).toEqual(['MISS', 'HIT', 'HIT'])
     })
 
-    test('a streamed tool loop runs the tool with the same arguments from the cache', async () => {
+    test('a streamed tool loop calls the tool with the same arguments from the cache', async () => {
       const { proxy, upstream } = running()
       upstream.reset()
       const caches: (string | null)[] = []

@@ -46,7 +46,7 @@ describeOnce('usage follows stream_options', backend => {
     /** The index of a call can differ. */
     const comparable = (chunks: unknown[]) => (entry.name in REPAIRED ? withoutNumbers(chunks) : chunks)
 
-    test('asked for: once, as the last chunk of a hit, without choices', async () => {
+    test('requested: once, as the last chunk of a hit, without choices', async () => {
       upstream.script(playEntry(entry))
       const { live, hit } = await streamTwice(entry.name, { stream_options: { include_usage: true } })
       expect(comparable(live)).toEqual(comparable(readEvents(entry.stream ?? '')))
@@ -56,7 +56,7 @@ describeOnce('usage follows stream_options', backend => {
       for (const chunk of hit.slice(0, -1)) expect(chunk).toMatchObject({ choices: [expect.anything()], usage: null })
     })
 
-    test.each([{}, { stream_options: { include_usage: false } }])('not asked for: nowhere (%o)', async options => {
+    test.each([{}, { stream_options: { include_usage: false } }])('not requested: nowhere (%o)', async options => {
       upstream.script(playEntry(entry))
       const { live, hit } = await streamTwice(entry.name, options)
       for (const chunk of [...live, ...hit]) expect(chunk).not.toHaveProperty('usage')
@@ -65,7 +65,7 @@ describeOnce('usage follows stream_options', backend => {
     })
   })
 
-  test('Groq tells its own field to all, as its clients expect', async () => {
+  test('Groq’s own field is sent to all clients, as they expect', async () => {
     const entry = WHOLE_CHATS.find(({ name }) => name in GROQ_USAGE)
     if (!entry) throw new Error('There is no such entry')
     upstream.script(playEntry(entry))
@@ -73,7 +73,7 @@ describeOnce('usage follows stream_options', backend => {
     for (const chunks of [live, hit]) expect(chunks.at(-1)).toMatchObject({ x_groq: { usage: entry.body.usage } })
   })
 
-  test('x_groq.usage reaches a client that did not ask for usage, byte for byte, in a last chunk with usage or without choices', async () => {
+  test('x_groq.usage reaches a client that did not request usage, byte for byte, in a last chunk with usage or without choices', async () => {
     const chunk = (choices: string, rest: string) =>
       `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":${choices}${rest}}\n\n`
     const begins = chunk('[{"index":0,"delta":{"role":"assistant","content":"Hi"},"finish_reason":null}]', '')

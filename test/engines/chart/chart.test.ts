@@ -64,7 +64,7 @@ describe.skipIf(!go)('the Helm chart', () => {
     affinity: { podAntiAffinity: {} },
   }
 
-  test('renders what Kubernetes takes, at its defaults and with all of it', async () => {
+  test('renders valid manifests, with its defaults and with all values', async () => {
     expect(kinds(await render())).toEqual(['Deployment', 'Job', 'PodDisruptionBudget', 'Service', 'Service'])
     expect(kinds(await render(EVERYTHING))).toEqual([
       'Deployment',
@@ -79,7 +79,7 @@ describe.skipIf(!go)('the Helm chart', () => {
     expect(kinds(await render({ migration: { enabled: false } }))).not.toContain('Job')
   })
 
-  test('starts the program with settings that it takes, secrets from files', async () => {
+  test('starts the program with valid settings, secrets from files', async () => {
     const { containers, volumes } = pod(await render())
     const [{ env, ports, volumeMounts }] = containers
     const names = volumes[0].projected.sources.map(({ secret }) => secret.items[0].path)
@@ -95,7 +95,7 @@ describe.skipIf(!go)('the Helm chart', () => {
     expect(open).toEqual({ http: config.port, metrics: config.metrics.port })
   })
 
-  test('gives a shutdown its time, whatever its settings', async () => {
+  test('allows a shutdown its time, whatever its settings', async () => {
     const settings = { SHUTDOWN_DELAY_MS: '9500', SHUTDOWN_TIMEOUT_MS: '120000' }
     expect(pod(await render({ settings })).terminationGracePeriodSeconds).toBeGreaterThanOrEqual(139)
   })
@@ -132,11 +132,11 @@ describe.skipIf(!go)('the Helm chart', () => {
     await expect(render(values)).rejects.toThrow(path.split(' ')[0])
   })
 
-  test.each(CAN_WORK)('takes values that work: %j', async values => {
+  test.each(CAN_WORK)('accepts values that work: %j', async values => {
     expect(kinds(await render(values))).toContain('Deployment')
   })
 
-  test('a file from a Secret is where its setting says', async () => {
+  test('a file from a Secret is at the path of its setting', async () => {
     const [{ env }] = pod(await render({ secrets: { REDIS_CA: { name: 'redis-tls', key: 'ca.crt' } } })).containers
     expect(env).toContainEqual({ name: 'REDIS_CA_FILE', value: '/run/secrets/model-proxy/REDIS_CA' })
   })
@@ -153,7 +153,7 @@ describe.skipIf(!go)('the Helm chart', () => {
     return service?.metadata.labels[jobLabel]
   }
 
-  test.skipIf(findEngine('promtool') === null)('alerts fire with the names that its monitor gives', async () => {
+  test.skipIf(findEngine('promtool') === null)('alerts fire with the names of its own monitor', async () => {
     const job = await jobName({ serviceMonitor: { enabled: true } })
     /** The series of the alert that fire at a time, by these labels. */
     const firing = (alertname: string, at: string, labels: Record<string, string>[]) => ({
@@ -214,7 +214,7 @@ describe.skipIf(!go)('the Helm chart', () => {
     expect(run.stdout.toString() + run.stderr.toString()).toContain('SUCCESS')
   })
 
-  test('the monitor shows the token that the metrics ask for', async () => {
+  test('the monitor sends the token that the metrics require', async () => {
     const METRICS_TOKEN = { name: 'model-proxy', key: 'metrics-token' }
     const manifests = await render({ serviceMonitor: { enabled: true }, secrets: { METRICS_TOKEN } })
     expect(find(manifests, 'ServiceMonitor').spec.endpoints).toMatchObject([
@@ -222,7 +222,7 @@ describe.skipIf(!go)('the Helm chart', () => {
     ])
   })
 
-  test('refuses a field that Kubernetes does not know', async () => {
+  test('rejects a field that Kubernetes does not know', async () => {
     const values = { affinity: { podAntiAfinity: {} } }
     await expect(render(values)).rejects.toThrow('podAntiAfinity')
   })

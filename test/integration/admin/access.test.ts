@@ -206,7 +206,7 @@ const LISTS = [
   `/v1/usage?start_time=${now - 7200}&end_time=${now + 60}`,
 ]
 
-describeOnce('who may do what', backend => {
+describeOnce('access rights', backend => {
   let stores: Stores
   let proxy: TestProxy
   let world: World
@@ -327,7 +327,7 @@ describeOnce('who may do what', backend => {
     expect(await snapshot()).toBe(before)
   }, 120_000)
 
-  test('no route is left out here', async () => {
+  test('every route is tested here', async () => {
     const tried = [
       ...routesOf(world).map(({ method, path }) => `${method} ${path}`),
       ...LISTS.map(path => `GET ${path}`),
@@ -376,7 +376,7 @@ describeOnce('who may do what', backend => {
     }
   }, 120_000)
 
-  test('lists hold what the caller sees, and nothing else', async () => {
+  test('lists contain what the caller may see, and nothing else', async () => {
     const stranger = await logIn(proxy, 'stranger@example.org')
     const viewer = await logIn(proxy, 'viewer@example.org')
     for (const path of LISTS) {
@@ -398,7 +398,7 @@ describeOnce('who may do what', backend => {
     expect(filtered.json.totals.requests).toBe(0)
   })
 
-  test('the audit log can be searched for whatever is recorded in it', async () => {
+  test('the audit log can be searched for every recorded value', async () => {
     const known = new Set<string>(AUDIT_ACTIONS.map(({ action }) => action))
     const recorded = await proxy.query<{ action: string }>('select distinct action from audit_log')
     expect(recorded.length).toBeGreaterThan(5)
@@ -427,7 +427,7 @@ describeOnce('who may do what', backend => {
   }
   const NOWHERE = { viewer: [], member: [], owner: [], root: [] }
 
-  test('what requests say and get shows to members alone, at the doors that are for it', async () => {
+  test('texts of requests and responses are visible only to members, at the routes for them', async () => {
     const routes = [
       'GET /v1/cache/entries',
       `GET /v1/cache/entries/${world.entry}/content`,
@@ -440,7 +440,7 @@ describeOnce('who may do what', backend => {
     expect(await findRoutesByRole()).toEqual({ viewer: [], member: routes, owner: routes, root: routes })
   }, 120_000)
 
-  test('what was sent while it was not kept shows nowhere, once it is kept again', async () => {
+  test('texts sent while texts were not kept are never visible, even once they are kept again', async () => {
     await open('off')
     await proxy.query(`select set_setting('acme', 'log_content', 'sealed')`)
     expect(await findRoutesByRole()).toEqual(NOWHERE)
@@ -453,7 +453,7 @@ describeOnce('who may do what', backend => {
       `select set_key_log_content(k.prefix, 'off') from api_keys k where k.project_id = find_project('acme')`,
     ],
   ])(
-    'what was kept shows nowhere, once %s keeps nothing',
+    'kept texts are no longer visible once %s keeps none',
     async (_, turnOff) => {
       await proxy.query(turnOff)
       expect(await findRoutesByRole()).toEqual(NOWHERE)
@@ -461,7 +461,7 @@ describeOnce('who may do what', backend => {
     120_000,
   )
 
-  test('no query of the dashboard reads such texts but through functions that ask the one rule', async () => {
+  test('dashboard queries read such texts only through functions that check the one rule', async () => {
     const readable = await proxy.query(`
       select c.relname, a.attname
       from pg_attribute a
@@ -484,7 +484,7 @@ describeOnce('who may do what', backend => {
     expect(unchecked).toEqual([])
   })
 
-  test('the dashboard’s role may not select hashes of keys and passwords, nor sealed secrets', async () => {
+  test('the dashboard’s role may not select hashes of keys and passwords, or sealed secrets', async () => {
     const secret = `a.attname ~ '^(key_hash|token_hash|password_hash|sealed.*)$'`
     const readable = await proxy.query(`
       select c.relname, a.attname
@@ -502,7 +502,7 @@ describeOnce('who may do what', backend => {
     await select('count(*)')
   })
 
-  test('whatever of a project or a user may be read, is under row security', async () => {
+  test('every readable table about a project or a user has row security', async () => {
     const open = await proxy.query(`
       select c.relname
       from pg_class c
@@ -520,7 +520,7 @@ describeOnce('who may do what', backend => {
     expect(readable).toBeGreaterThan(15)
   })
 
-  test('a statement that forgets its where clause shows nothing of others', async () => {
+  test('a statement without its where clause shows nothing of others', async () => {
     const [user] = await proxy.query<{ id: number }>(`select id from users where email = 'stranger@example.org'`)
     const actor = JSON.stringify({ user_id: user?.id, name: 'stranger@example.org' })
     const tables = [
@@ -611,7 +611,7 @@ describeOnce('who may do what', backend => {
     }
   })
 
-  test('what the cache stores is read where texts are kept, by members', async () => {
+  test('members read cached texts where texts are kept', async () => {
     const member = await logIn(proxy, 'member@example.org')
     const find = (question: string) =>
       member.send('GET', `/v1/cache/entries?project_id=${world.project}&question=${encodeURIComponent(question)}`)
@@ -633,7 +633,7 @@ describeOnce('who may do what', backend => {
     expect((await find('capital')).json.data).toHaveLength(1)
   })
 
-  test('the cookie is out of reach of scripts and other sites, and is refused where it could be stolen', async () => {
+  test('the cookie is out of reach of scripts and other sites, and is rejected where it could be stolen', async () => {
     const body = { email: 'viewer@example.org', password: PASSWORD }
     const plain = await send(proxy, 'POST', '/dashboard/api/login', { body })
     expect(plain.headers.get('set-cookie')).toMatch(
@@ -702,7 +702,7 @@ describeOnce('who may do what', backend => {
     expect((await browser.send('GET', '/dashboard/api/session')).status).toBe(200)
   })
 
-  test('an admin key acts for its administrator alone', async () => {
+  test('an admin key acts only for its administrator', async () => {
     const key = await issueAdminKey(proxy, 'root@example.org')
     await expect(issueAdminKey(proxy, 'member@example.org')).rejects.toThrow('there is no administrator')
     await proxy.query(`select set_user_role(u.id, 'owner') from users u where u.email = 'member@example.org'`)

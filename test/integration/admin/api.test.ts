@@ -55,7 +55,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect([another.status, another.json.error.message]).toEqual([400, 'Project "acme-2" is archived.'])
   })
 
-  test('a spend limit is the budget of US dollars a month, and other budgets stand beside it', async () => {
+  test('a spend limit is the budget of US dollars a month, and other budgets exist beside it', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const limits = organization.projects.spendLimit
     await expect(limits.retrieve(id)).rejects.toMatchObject({ status: 404 })
@@ -83,7 +83,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect((await get(path)).json.data).toEqual([])
   })
 
-  test('the organization’s spend limit is the budget of all projects together, those made later among them', async () => {
+  test('the organization’s spend limit is the budget of all projects together, including later ones', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     await expect(organization.spendLimit.retrieve()).rejects.toMatchObject({ status: 404 })
     const requested = { currency: 'USD', interval: 'month', threshold_amount: 0 } as const
@@ -112,7 +112,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect([bound, newer.status]).toEqual([[], 'active'])
   })
 
-  test('spend alerts of a project and of the organization are made, changed, listed page by page and removed', async () => {
+  test('spend alerts of a project and of the organization are created, changed, listed page by page and removed', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const channel = { type: 'email' as const, recipients: ['ops@example.org'], subject_prefix: 'Money' }
     const amount = { currency: 'USD', interval: 'month', threshold_amount: 500 } as const
@@ -178,7 +178,7 @@ describeOnce('the admin API through the openai package', backend => {
     await expect(spendAlerts.create(id, requested)).rejects.toThrow(/20 spend alerts already/)
   })
 
-  test('a path that is not there is the admin API’s to refuse, whoever asks', async () => {
+  test('an unknown path is rejected by the admin API, whoever calls', async () => {
     for (const path of ['/v1/organization/nothing', '/v1/organization/projects/proj_1/nothing/at/all']) {
       for (const method of ['GET', 'POST', 'DELETE']) {
         const { status, json } = await send(proxy, method, path)
@@ -193,7 +193,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect((await send(proxy, 'PUT', '/v1/organization/projects')).status).toBe(405)
   })
 
-  test('what OpenAI’s client has and this does not says what to use instead', async () => {
+  test('what OpenAI’s client has and this API lacks is an error that names the alternative', async () => {
     const named = (resources: object) =>
       Object.entries(resources)
         .filter(([, each]) => typeof each === 'object' && each !== null && '_client' in each)
@@ -213,7 +213,7 @@ describeOnce('the admin API through the openai package', backend => {
     }
   })
 
-  test('a bad name, a taken one and an unknown project say what is wrong', async () => {
+  test('a bad name, a used one and an unknown project are errors that say what is wrong', async () => {
     await organization.projects.create({ name: 'acme' })
     await expect(organization.projects.create({ name: 'acme' })).rejects.toMatchObject({
       status: 409,
@@ -229,7 +229,7 @@ describeOnce('the admin API through the openai package', backend => {
     await expect(usage).rejects.toMatchObject({ status: 400 })
   })
 
-  test('keys are made once in plain sight, listed without it, and deactivated', async () => {
+  test('keys are shown once when created, listed without their value, and deactivated', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const made = await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })
     expect(made.json).toMatchObject({ name: 'ci', type: 'test', state: 'active', owner_project_access: 'active' })
@@ -247,7 +247,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect((await get(`/v1/organization/projects/${id}/api_keys?include_inactive=true`)).json.data).toHaveLength(2)
   })
 
-  test('a service account is made with its key, which ends with it', async () => {
+  test('a service account is created with its key, which ends with it', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const { serviceAccounts } = organization.projects
     const made = await serviceAccounts.create(id, { name: 'terraform', expires_in_seconds: 3600 })
@@ -267,7 +267,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect((await ask(proxy, value, 'hello')).status).toBe(403)
   })
 
-  test('model permissions are the setting allowed_models, and hold from the next request on', async () => {
+  test('model permissions are the setting allowed_models, and apply from the next request on', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const { modelPermissions } = organization.projects
     const { value } = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json
@@ -289,7 +289,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect([await modelPermissions.retrieve(id), (await ask(proxy, value, 'hello')).status]).toEqual([none, 200])
   })
 
-  test('who is invited becomes a member at once, and the invite is pending until it is taken up', async () => {
+  test('an invited user becomes a member at once, and the invite is pending until it is accepted', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const { invites } = organization
     const requested = { email: 'New@Example.org', role: 'reader', projects: [{ id, role: 'owner' }] } as const
@@ -314,7 +314,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect((await toArray(organization.users.list())).map(({ email }) => email)).not.toContain('second@example.org')
   })
 
-  test('a key is limited and rotated, and stays the same one', async () => {
+  test('a key is limited and rotated, and keeps its id', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const keys = `/v1/organization/projects/${id}/api_keys`
     const made = (await post(keys, { name: 'ci', type: 'test' })).json
@@ -389,7 +389,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(3)
   })
 
-  test('buckets follow one another without a gap, and pages without losing one', async () => {
+  test('buckets follow one another without a gap, and pages lose none', async () => {
     const start = 1_700_006_400
     await organization.projects.create({ name: 'acme' })
     const seen: number[] = []
@@ -413,7 +413,7 @@ describeOnce('the admin API through the openai package', backend => {
     ).rejects.toMatchObject({ status: 400, param: 'group_by' })
   })
 
-  test('members come and go, by e-mail address or id', async () => {
+  test('members are added and removed, by e-mail address or id', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const ada = await addUser(proxy, 'ada@example.org', 'reader')
     const added = await organization.projects.users.create(id, { role: 'viewer', email: 'Ada@Example.org' })
@@ -437,13 +437,13 @@ describeOnce('the admin API through the openai package', backend => {
     await expect(organization.users.update('user_1', { role: 'king' })).rejects.toMatchObject({ status: 400 })
   })
 
-  test('the last administrator stays', async () => {
+  test('the last administrator cannot be removed', async () => {
     const [root] = await toArray(organization.users.list())
     await expect(organization.users.delete(root?.id ?? '')).rejects.toMatchObject({ status: 400, code: 'not_possible' })
     await expect(organization.users.update(root?.id ?? '', { role: 'reader' })).rejects.toMatchObject({ status: 400 })
   })
 
-  test('admin keys act until they are deleted or expire', async () => {
+  test('admin keys work until they are deleted or expire', async () => {
     const made = await organization.adminAPIKeys.create({ name: 'deploys', expires_in_seconds: 3600 })
     expect(made.value).toMatch(/^lgw_admin_[0-9A-Za-z]{32}$/)
     const second = adminClient(proxy, made.value)
@@ -565,7 +565,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect((await get(path)).json.data).toEqual([])
   })
 
-  test('the cache is counted, listed, and forgets what fits a selector', async () => {
+  test('cache entries are counted, listed, and purged by a selector', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const key = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json.value
     const question = (content: string, model: string) => ({ model, messages: [{ role: 'user', content }] })
@@ -593,7 +593,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect((await ask(proxy, key, question('hello there', 'openai/gpt-4o-mini'))).cache).toBe('MISS')
   })
 
-  test('the cache is listed and forgotten by end user and key', async () => {
+  test('cache entries are listed and purged by end user and key', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const other = await organization.projects.create({ name: 'other' })
     const make = async (name: string, of = id) =>
@@ -634,7 +634,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect(JSON.stringify(data)).toContain('"of_an_end_user":true')
   })
 
-  test('the cache forgets what is still being written, too', async () => {
+  test('a purge includes entries that are still being written', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const key = (await post(`/v1/organization/projects/${id}/api_keys`, { name: 'ci', type: 'test' })).json.value
     await post(`/v1/organization/projects/${id}/settings`, { semantic_enabled: false })
@@ -674,7 +674,7 @@ describeOnce('the admin API through the openai package', backend => {
     expect(overview.latency.map((row: { cache_result: string }) => row.cache_result)).toEqual(['HIT', 'MISS'])
   })
 
-  test('wrong input is told in OpenAI’s envelope, and never repeated', async () => {
+  test('invalid input is reported in OpenAI’s envelope, and never repeated', async () => {
     const { id } = await organization.projects.create({ name: 'acme' })
     const cases: [path: string, body: unknown, param: string | null][] = [
       ['/v1/organization/projects', { name: 5, secret: 'zebra' }, null],

@@ -124,7 +124,7 @@ describeBackends('an end user', backend => {
     return send(proxy, 'GET', at(`export?${query}`), { headers: headers() })
   }
 
-  test('is counted, written to a file and forgotten, with all that is kept of them', async () => {
+  test('is counted, exported and deleted, with all stored data', async () => {
     const stranger = await open(`${name}-other`)
     await use('alice', stranger, `${name}-other`)
     await use('alice2')
@@ -176,7 +176,7 @@ describeBackends('an end user', backend => {
     expect(await say('', { messages: helping('alice', QUESTION) })).toBe('MISS')
   })
 
-  test('is written to a file opened, where what is stored is sealed', async () => {
+  test('is exported decrypted if responses are stored sealed', async () => {
     await proxy.query(`select set_setting('${name}', 'seal_answers', 'on')`)
     await use('alice')
     const [stored] = await proxy.query<{ response: string }>(
@@ -192,7 +192,7 @@ describeBackends('an end user', backend => {
     )
   })
 
-  test('is found by a long name, and nobody who begins alike', async () => {
+  test('is found by a long name, without others that begin alike', async () => {
     await use(LONG.one)
     await use(LONG.other)
     await rollUp()
@@ -203,7 +203,7 @@ describeBackends('an end user', backend => {
     expect([await counted(LONG.one), await counted(LONG.other)]).toEqual([{}, other])
   })
 
-  test('has left no name behind', async () => {
+  test('leaves no name behind', async () => {
     const user = `kim-${crypto.randomUUID()}`
     await use(user)
     await proxy.query(`update usage_records set error_message = 'said to ${user}', upstream_message = 'as did ${user}'
@@ -239,7 +239,7 @@ describeBackends('an end user', backend => {
     expect(await findTables()).toEqual([])
   })
 
-  test('takes nothing of what was spent along', async () => {
+  test('deletion keeps recorded costs', async () => {
     await use('alice')
     await use('bob')
     await use('alice')
@@ -273,7 +273,7 @@ describeBackends('an end user', backend => {
     expect(await spentBy('day')).toEqual(await spentBy('month'))
   })
 
-  test('leaves the tag of others, and theirs that say something else', async () => {
+  test('deletion keeps tags of others, and other tags of the end user’s requests', async () => {
     await say('one', { user: 'search', metadata: { team: 'search' } })
     await say('two', { user: 'alice', metadata: { team: 'search', user_id: 'somebody' } })
     await say('three', { user: 'bob', metadata: { team: 'search', user_id: 'carol' } })
@@ -322,7 +322,7 @@ describeBackends('an end user', backend => {
     )
   })
 
-  test('is not brought back by what is under way', async () => {
+  test('is not restored by requests in flight', async () => {
     upstreams.openai.reset()
     upstreams.openai.script({ kind: 'answer', content: 'later', firstByteDelayMs: 500 })
     const slow = post(proxy, key, '/chat/completions', { ...CHAT, messages: messages(QUESTION), user: 'alice' })
@@ -335,7 +335,7 @@ describeBackends('an end user', backend => {
     upstreams.openai.reset()
   })
 
-  test('nor by what was copied while they are being forgotten', async () => {
+  test('is not restored by writes during the deletion', async () => {
     const embed = () => ask('/embeddings', { model: 'text-embedding-3-small', input: 'Berlin', user: 'alice' })
     await say(QUESTION, { user: 'alice' })
     await embed()
@@ -346,7 +346,7 @@ describeBackends('an end user', backend => {
     expect([await say(QUESTION, {}), await embed()]).toEqual(['MISS', 'MISS'])
   })
 
-  test('is forgotten part by part', async () => {
+  test('is deleted part by part', async () => {
     for (let n = 0; n < 5; n++) await say(`number ${n}`, { user: 'alice' })
     await ask('/embeddings', { model: 'text-embedding-3-small', input: ['a', 'b', 'c', 'd', 'e'], user: 'alice' })
     await proxy.query(`insert into stored_responses (project_id, key_id, id, response, expires_at, end_user)
@@ -397,8 +397,8 @@ describeOnce('the list of tables with data of end users', backend => {
   })
 })
 
-describeReal('forgetting an end user', backend => {
-  test('keeps no recorder waiting', async () => {
+describeReal('deleting an end user', backend => {
+  test('delays no recorder', async () => {
     const stores = await backend.open()
     const proxy = await startProxy({ stores })
     const key = await proxy.createKey({ project: 'acme', type: 'test' })

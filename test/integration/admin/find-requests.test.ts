@@ -121,7 +121,7 @@ describeBackends('finding requests', backend => {
     return found
   }
 
-  test('by any filters, in any span and order, gives what psql gives, over all pages', async () => {
+  test('by any filters, in any period and order, returns what psql returns, over all pages', async () => {
     const second = fc.integer({ min: 0, max: DAYS * 86_400 })
     const filter = fc
       .constantFrom(...Object.keys(FILTERS))
@@ -152,7 +152,7 @@ describeBackends('finding requests', backend => {
     )
   }, 120_000)
 
-  test('by the tag user_id, only for who may see the project', async () => {
+  test('by the tag user_id, only for callers who may see the project', async () => {
     await proxy.query(`update usage_records set tags = '{"user_id": "u1"}' where request_id in ('r12', 'r13')`)
     const [nobody] = await proxy.query<{ id: string }>(`select create_user('nobody@example.com', 'reader')::text as id`)
     const [owner] = await proxy.query<{ id: string }>(`select id::text from users where email = 'all@example.com'`)
@@ -172,7 +172,7 @@ describeBackends('finding requests', backend => {
     expect(await find(nobody?.id)).toEqual([])
   })
 
-  test.each(['key_type', 'model_name'])('by %s alone, which a number of the overview leads to', async name => {
+  test.each(['key_type', 'model_name'])('by %s alone, to which a number of the overview links', async name => {
     for (const value of FILTERS[name]?.values ?? []) {
       const [row] = await proxy.query<{ n: number }>(
         `select count(*)::integer as n from usage_records where project_id = ${project}
@@ -203,7 +203,7 @@ describeBackends('finding requests', backend => {
     expect(cells.flat().filter(cell => /^"?[=+@-]/.test(cell))).toEqual([])
   })
 
-  test('as a JSON file, they are the list’s items in its order, of no more than the limit', async () => {
+  test('as a JSON file, equals the list’s items in its order, up to the limit', async () => {
     const span = `project_id=proj_${project}&start_time=${now - DAYS * 86_400}&sort=slowest`
     const { json: list } = await get(`/v1/requests?${span}&limit=100`)
     for (const limit of [1, 100, 1_234]) {
@@ -223,7 +223,7 @@ describeBackends('finding requests', backend => {
     'format=xml',
     'limit=0',
     'nonsense=1',
-  ])('is refused with %s', async query => {
+  ])('with %s is rejected', async query => {
     const path = query.startsWith('format') ? '/v1/requests/export' : '/v1/requests'
     const { status, json } = await get(`${path}?project_id=proj_${project}&${query}`)
     expect([status, json.error.code]).toEqual([400, 'invalid_request_error'])

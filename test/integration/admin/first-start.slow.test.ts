@@ -64,7 +64,7 @@ function logIn(root: string, password: string): Promise<Response> {
   })
 }
 
-test('whoever finds a first start healthy finds its test key printed, and a start that cannot listen prints it, too', async () => {
+test('a healthy first start has printed its test key, and a start that cannot listen prints it, too', async () => {
   const port = await findFreePort()
   const written = join(dataDir, 'printed')
   const start = () =>
@@ -88,7 +88,7 @@ test('whoever finds a first start healthy finds its test key printed, and a star
   }
 })
 
-test('the first start prints a login that works, and no later one prints another', async () => {
+test('the first start prints a working login, and no later one prints another', async () => {
   let password = ''
   await whileRunning({}, async ({ root, printed }) => {
     const welcome = await printed('admin@localhost')
@@ -102,7 +102,7 @@ test('the first start prints a login that works, and no later one prints another
   expect(later).not.toContain('admin@localhost')
 }, 120_000)
 
-test('off, there is neither page nor API; with a port of its own, both are there alone', async () => {
+test('off, there is neither page nor API; with its own port, both are only there', async () => {
   await fillDataDir(dataDir)
   const off = await whileRunning({ DASHBOARD: 'off' }, async ({ root }) => {
     expect((await openPage(root)).status).toBe(404)

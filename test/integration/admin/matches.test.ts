@@ -69,7 +69,7 @@ describeBackends('matches and near misses', backend => {
     }
   }
 
-  test('a hit shows both wordings side by side, and marked wrong is never served again', async () => {
+  test('a hit shows both wordings side by side, and is never served again once marked wrong', async () => {
     const hit = await served(OTHER_WORDS)
     expect(hit.cache).toBe('HIT-SEMANTIC')
     const { data } = await list('matches')
@@ -98,7 +98,7 @@ describeBackends('matches and near misses', backend => {
     expect(event).toEqual({ action: 'cache.verdict', target: hit.id, verdict: 'wrong' })
   })
 
-  test('what was said is listed, and taken back it holds no more', async () => {
+  test('verdicts are listed, and a withdrawn one has no effect', async () => {
     const hit = await served(OTHER_WORDS)
     await say(hit.id, 'wrong')
     const verdicts = async (query = '') => (await call('GET', `verdicts?project_id=${project}${query}`)).json
@@ -123,7 +123,7 @@ describeBackends('matches and near misses', backend => {
     expect((await verdicts()).data).toEqual([])
   })
 
-  test.each(['verified', 'judged'])('a near miss names what stopped it, and confirmed it hits (%s)', async policy => {
+  test.each(['verified', 'judged'])('a near miss names its reason, and is a hit once confirmed (%s)', async policy => {
     await set('semantic_policy', policy)
     await set('semantic_judge_floor', '0.5')
     const missed = await served(UNPROVED, PASSING)
@@ -143,7 +143,7 @@ describeBackends('matches and near misses', backend => {
     expect(await served(UNPROVED, PASSING)).toMatchObject({ cache: 'HIT-SEMANTIC', reason: 'judged' })
   })
 
-  test('no wording is kept unless the project says so, and none is left when it says no more', async () => {
+  test('wordings are stored only if the project allows it, and deleted when it no longer does', async () => {
     await set('log_content', 'off')
     await served(OTHER_WORDS)
     expect((await list('matches')).data).toMatchObject([{ reason: 'verified', wordings: null }])
@@ -160,7 +160,7 @@ describeBackends('matches and near misses', backend => {
     expect(JSON.stringify([await list('matches'), await list('near_misses')])).not.toContain('photosynthesis')
   })
 
-  test('a question that was stored while no text was kept stays hidden, until it is stored anew', async () => {
+  test('a question that was stored without its text stays hidden, until it is stored again', async () => {
     const refresh = async () => {
       await ask(proxy, key, QUESTION, { 'cache-control': 'no-cache' })
       await proxy.settle()
@@ -181,7 +181,7 @@ describeBackends('matches and near misses', backend => {
     ])
   })
 
-  test('lists come by pages, and take no other cursor', async () => {
+  test('lists are paginated, and accept only their own cursor', async () => {
     for (const words of [OTHER_WORDS, POLITE, `${POLITE}?`]) await served(words)
     const all = (await list('matches')).data.map((match: { id: string }) => match.id)
     expect(all).toHaveLength(3)
@@ -192,7 +192,7 @@ describeBackends('matches and near misses', backend => {
     expect((await call('GET', `matches?project_id=${project}&after=WyIxIiwiYSJd`)).status).toBe(400)
   })
 
-  test('what is asked about must have been served', async () => {
+  test('a verdict needs a match that was served', async () => {
     const unknown = await say('nothing', 'wrong')
     expect([unknown.status, unknown.json.error.message]).toEqual([404, expect.stringContaining('No semantic hit')])
     expect((await say('nothing', 'bad')).status).toBe(400)
@@ -202,7 +202,7 @@ describeBackends('matches and near misses', backend => {
     expect((await list('matches')).data).toMatchObject([{ entry_id: null, model: null, wordings: null }])
   })
 
-  test('calibration counts what came up by similarity, and what was said of it', async () => {
+  test('calibration counts matches by similarity, and the verdicts on them', async () => {
     const hit = await served(POLITE)
     const missed = await served(UNPROVED, PASSING)
     await say(hit.id, 'right')

@@ -171,7 +171,7 @@ describeOnce('a login by OpenID Connect', backend => {
   const sessionOf = async (visit: ReturnType<typeof openJar>) =>
     (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
 
-  test('takes a token that is signed anew with the provider’s key', async () => {
+  test('accepts a token that is signed with the provider’s new key', async () => {
     forge = claiming({ email: 'anew@example.org', email_verified: true })
     const { response } = await logInAs('anew').finally(() => {
       forge = null
@@ -179,7 +179,7 @@ describeOnce('a login by OpenID Connect', backend => {
     expect(response.headers.get('location')).toBe('/dashboard')
   })
 
-  test.each(Object.entries(FORGERIES))('refuses a token %s', async (_, forgery) => {
+  test.each(Object.entries(FORGERIES))('rejects a token %s', async (_, forgery) => {
     forge = forgery
     const { response, visit } = await logInAs('forged').finally(() => {
       forge = null
@@ -191,7 +191,7 @@ describeOnce('a login by OpenID Connect', backend => {
   })
 
   test.each([{ email_verified: 'true' }, { email_verified: 1 }, { email: ['ada@example.org'] }, { email: null }])(
-    'takes no other value for a verified address: %j',
+    'accepts no other value as a verified address: %j',
     async more => {
       forge = claiming({ email: 'forged@example.org', email_verified: true, ...more })
       const { response } = await logInAs('forged').finally(() => {
@@ -201,7 +201,7 @@ describeOnce('a login by OpenID Connect', backend => {
     },
   )
 
-  test('is offered, and asks for proof of possession', async () => {
+  test('is offered, and requires proof of possession', async () => {
     const options = await send(proxy, 'GET', '/dashboard/api/login-options')
     expect(options.json.oidc.issuer).toMatch(/^http:\/\/127/)
     const begun = await openJar()(`${rootOf(proxy)}/dashboard/api/oidc`)
@@ -223,7 +223,7 @@ describeOnce('a login by OpenID Connect', backend => {
     })
   })
 
-  test('ends what was set for a reader’s address before its person first came', async () => {
+  test('ends credentials set for a reader’s address before its owner first logged in', async () => {
     await addUser(proxy, 'heidi@example.org', 'reader')
     const earlier = await logIn(proxy, 'heidi@example.org')
     const { visit } = await logInAs('heidi')
@@ -233,14 +233,14 @@ describeOnce('a login by OpenID Connect', backend => {
     expect((await logInAs('heidi')).response.headers.get('location')).toBe('/dashboard')
   })
 
-  test('makes void an invitation that somebody has for a reader’s address', async () => {
+  test('voids an invitation to a reader’s address that another person holds', async () => {
     const judy = await addUser(proxy, 'judy@example.org', 'reader')
     const [row] = await proxy.query<{ token: string }>(`select create_invitation(${judy}) as token`)
     await logInAs('judy')
     expect(await proxy.query(`select * from find_invitation('${row?.token}')`)).toEqual([])
   })
 
-  test('logs in a new person, who sees nothing until added to a project', async () => {
+  test('logs in a new user, who sees nothing until added to a project', async () => {
     await proxy.query(`select create_project('secret', 'free')`)
     const { visit } = await logInAs('grace')
     expect(await sessionOf(visit)).toMatchObject({ user: { email: 'grace@example.org', role: 'reader' } })
@@ -252,14 +252,14 @@ describeOnce('a login by OpenID Connect', backend => {
     expect(await proxy.query(`select email from users where email like 'grace%'`)).toHaveLength(1)
   })
 
-  test('refuses whom the provider has not verified', async () => {
+  test('rejects an address that the provider has not verified', async () => {
     await addUser(proxy, 'new-root@example.org', 'owner')
     const { response, visit } = await logInAs('new-root')
     expect(response.headers.get('location')).toBe('/dashboard?login=unverified')
     expect(await sessionOf(visit)).toMatchObject({ error: { code: 'invalid_admin_key' } })
   })
 
-  test('asks the provider no more than so often for one address', async () => {
+  test('limits requests to the provider per client address', async () => {
     const { returned } = await logInAs('grace')
     await proxy.query(`update login_attempts set attempts = 30 where subject like 'address:%'`)
     const begun = openJar()
@@ -268,7 +268,7 @@ describeOnce('a login by OpenID Connect', backend => {
     await proxy.query('delete from login_attempts')
   })
 
-  test('knows a person by the provider’s id, whatever address they have', async () => {
+  test('recognizes a user by the provider’s id, whatever the address', async () => {
     delete PEOPLE.mary
     await logInAs('mary')
     PEOPLE.mary = { email: 'mary.new@example.org' }
@@ -279,7 +279,7 @@ describeOnce('a login by OpenID Connect', backend => {
     expect(response.headers.get('location')).toBe('/dashboard?login=outside')
   })
 
-  test('ends where it began: in the same browser, once, with the state it was begun with', async () => {
+  test('must end in the same browser, once, with its own state', async () => {
     const { returned, visit } = await logInAs('linus')
     const elsewhere = await openJar()(returned)
     expect(elsewhere.headers.get('location')).toBe('/dashboard?login=expired')
@@ -331,7 +331,7 @@ describeOnce('a login limited by domain and groups', backend => {
     else expect(session.user.role).toBe(role)
   })
 
-  test('the last administrator who can log in stays one, whatever the groups say', async () => {
+  test('the last administrator who can log in remains one, whatever the groups', async () => {
     await proxy.query(`update users set role = 'reader'`)
     PEOPLE.olive = { groups: ['platform'] }
     await logInAt(proxy, 'olive')
@@ -349,7 +349,7 @@ describeOnce('a login limited by domain and groups', backend => {
     expect(await roleNow()).toBe('reader')
   })
 
-  test('a changed role holds in open sessions at once; who may log in no more loses them, and all end after half a day', async () => {
+  test('a changed role applies to open sessions at once; users without access lose theirs, and all end after half a day', async () => {
     const sessionIn = async (visit: ReturnType<typeof openJar>) =>
       (await visit(`${rootOf(proxy)}/dashboard/api/session`)).json()
     PEOPLE.oscar = { groups: ['platform'] }

@@ -4,7 +4,7 @@ import { ask } from '../../harness/client.ts'
 import { startProxy, type TestProxy } from '../../harness/proxy.ts'
 import { addUser, issueAdminKey, send } from './people.ts'
 
-describeBackends('requests that were refused', backend => {
+describeBackends('rejected requests', backend => {
   let proxy: TestProxy
   beforeAll(async () => {
     proxy = await startProxy({ dashboard: true, stores: await backend.open() })
@@ -37,7 +37,7 @@ describeBackends('requests that were refused', backend => {
     expect([span.status, span.json.data]).toEqual([200, []])
   })
 
-  test('of the admin API too; and guesses at its keys and sessions are bounded, without harm to who has one', async () => {
+  test('of the admin API too; guesses at its keys and sessions are limited, without harm to valid callers', async () => {
     await addUser(proxy, 'other@example.org', 'owner')
     const key = await issueAdminKey(proxy, 'other@example.org')
     const ask = async (headers: Record<string, string>) =>

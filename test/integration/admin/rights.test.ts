@@ -46,7 +46,7 @@ describeOnce('rights in the database', backend => {
     return { id, key, secret, people, stranger: await addUser(`stranger-to-${name}`) }
   }
 
-  test('what concerns everybody takes an administrator', async () => {
+  test('what concerns the installation requires an administrator', async () => {
     const [reader, admin] = [await addUser('reader'), await addUser('admin', 'owner')]
     const { people } = await openProject()
     for (const statement of [
@@ -72,7 +72,7 @@ describeOnce('rights in the database', backend => {
     expect(await read(`(select role from users where id = ${reader})`)).toBe('owner')
   })
 
-  test('create_administrator promotes a known user only where told to, and gives an administrator another token', async () => {
+  test('create_administrator promotes a known user only with an explicit option, and gives an administrator another token', async () => {
     const reader = await addUser('reader')
     const invitations = () => read<number>(`(select count(*)::integer from invitations where user_id = ${reader})`)
     for (const statement of [
@@ -96,7 +96,7 @@ describeOnce('rights in the database', backend => {
     expect(await read(`(select role from users where email = 'new@example.org')`)).toBe('owner')
   })
 
-  test('what concerns a project takes a role there', async () => {
+  test('what concerns a project requires a role in it', async () => {
     const { id, key, secret, people, stranger } = await openProject()
     const { people: elsewhere } = await openProject('elsewhere')
     const needed = {
@@ -141,7 +141,7 @@ describeOnce('rights in the database', backend => {
   })
 
   // The test needs two connections, and the embedded backend has one.
-  test.skipIf(backend.name === 'embedded')('of the last two who go at once, one stays', async () => {
+  test.skipIf(backend.name === 'embedded')('of the last two who leave at once, one remains', async () => {
     const { people } = await openProject()
     await query(`select set_member('acme', ${people.member}, 'owner')`)
     const [one, other] = [people.owner ?? 0, people.member ?? 0]
@@ -168,7 +168,7 @@ describeOnce('rights in the database', backend => {
     }
   })
 
-  test('a person is known by what their own provider calls them', async () => {
+  test('a user is identified by the id of the identity provider', async () => {
     const logIn = async (issuer: string, email: string) => {
       const token = String(++tokens).padStart(64, '0')
       const user = await read<number>(
@@ -186,7 +186,7 @@ describeOnce('rights in the database', backend => {
     expect([await isOpen(one.token), await isOpen(other.token)]).toEqual([true, false])
   })
 
-  test('a session ends by itself, and at the latest when it says so', async () => {
+  test('a session ends by itself, at the latest at its stated time', async () => {
     await addUser('ada')
     const [idle, over, lasting] = [await openSession('ada'), await openSession('ada'), await openSession('ada')]
     const set = (token: string, change: string) =>
@@ -224,7 +224,7 @@ describeOnce('rights in the database', backend => {
     expect(await Promise.all([here, there, others].map(isOpen))).toEqual([true, false, true])
   })
 
-  test('a session’s id ends it for its own user alone, who sees no other', async () => {
+  test('a session’s id ends it only for its own user, who sees no other', async () => {
     const [ada, eve] = [await addUser('ada'), await addUser('eve')]
     const [hers, others] = [await openSession('ada'), await openSession('eve')]
     const id = await read<number>(`(select id::integer from sessions where token_hash = decode('${hers}', 'hex'))`)
@@ -237,7 +237,7 @@ describeOnce('rights in the database', backend => {
     expect([await isOpen(hers), await isOpen(others)]).toEqual([false, true])
   })
 
-  test('the last known login of a member is seen by members of the same project, and nobody else', async () => {
+  test('the last login of a member is visible to members of the same project only', async () => {
     const { people, stranger } = await openProject()
     const seenBy = async (user: number) =>
       (await actAs(user, `(select count(*) from visible_logins where user_id = ${people.member})`))[0]?.row.value
@@ -247,7 +247,7 @@ describeOnce('rights in the database', backend => {
     ])
   })
 
-  test('a key of a session is its user’s, lasts an hour, and ends with what let it be made', async () => {
+  test('a key of a session belongs to its user, lasts an hour, and ends with the right to create it', async () => {
     const { people, stranger } = await openProject()
     const session = await openSession('member-of-acme')
     const issue = `issue_session_key('acme', 'project', '${session}')`
@@ -277,7 +277,7 @@ describeOnce('rights in the database', backend => {
     expect(await query(`select ${made}`)).toEqual([])
   })
 
-  test('a former value of a key is what the key is, ends with it, and no later than it', async () => {
+  test('a former value of a key has the key’s state, and ends with it at the latest', async () => {
     const { key, secret } = await openProject()
     const limits = {
       requests_per_minute: 7,
@@ -305,7 +305,7 @@ describeOnce('rights in the database', backend => {
     await expect(query(`select rotate_key(${key}, interval '0')`)).rejects.toThrow('is not active')
   })
 
-  test('no key is rotated that has expired, and none is made in a project that is archived', async () => {
+  test('rejects rotation of an expired key, and creation in an archived project', async () => {
     const { key } = await openProject()
     await query(`update api_keys set expires_at = now() where id = ${key}`)
     await expect(query(`select rotate_key(${key}, interval '1 day')`)).rejects.toThrow('is not active')
@@ -315,7 +315,7 @@ describeOnce('rights in the database', backend => {
     await expect(query(`select issue_key('acme', 'project', 'new')`)).rejects.toThrow('is archived')
   })
 
-  test('a test key takes tokens and answers as long as its plan lets it, and no longer than a day', async () => {
+  test('a test key accepts tokens and gets responses as long as its plan allows, at most a day', async () => {
     await callFunction(database, 'create_project', { project: 'acme', plan: 'free' })
     for (const type of ['project', 'test'] as const)
       await callFunction(database, 'issue_key', { project: 'acme', key_type: type, key_name: type })
@@ -330,7 +330,7 @@ describeOnce('rights in the database', backend => {
     ])
   })
 
-  test('networks of a key have no host bits, and hold no IPv4 address in the form of an IPv6 one', async () => {
+  test('networks of a key have no host bits, and contain no IPv4 address in IPv6 form', async () => {
     for (const network of ['10.0.0.1/8', '2001:db8::1/32', '::ffff:10.0.0.0/104', '::ffff:10.0.0.1', 'x', ''])
       await expect(query(`select parse_networks('{"${network}"}')`), network).rejects.toThrow('use an address')
     expect(await read(`parse_networks('{" 10.0.0.0/8",192.0.2.7,2001:db8::/32}')::text`)).toBe(

@@ -138,7 +138,7 @@ describeBackends('usage by any length of time', backend => {
     expect(report?.misses).toEqual(recorded)
   }
 
-  test('is known at once, and is the same once it was summed up, by several at a time', async () => {
+  test('is available at once, and is the same after it was summed, by several at a time', async () => {
     const key = await proxy.createKey()
     const expected: unknown[] = []
     for (let round = 1; round <= 3; round++) {
@@ -164,7 +164,7 @@ describeBackends('usage by any length of time', backend => {
     expect(compared).toEqual({ tokens: true, cost: true })
   })
 
-  test('is the same by the hour, day and month of any zone, from whichever sums it is read', async () => {
+  test('is the same by the hour, day and month of any time zone, from whichever sums it is read', async () => {
     await stores.database.runScript(OLDER_PARTITION)
     await proxy.query(`select create_project('long', 'free')`)
     const [project] = await proxy.query<{ id: number }>(`select id from projects where name = 'long'`)
@@ -293,7 +293,7 @@ describeBackends('usage by any length of time', backend => {
     await isRight()
   })
 
-  test('has a bounded number of sets of tags in an hour: the rest is summed without tags', async () => {
+  test('has a bounded number of tag sets per hour: the rest is summed without tags', async () => {
     await proxy.query(`select create_project('tagged', 'free')`)
     const [project] = await proxy.query<{ id: number }>(`select id from projects where name = 'tagged'`)
     const tagged = (n: number) => ({ ...recordOf(Number(project?.id), 0), tags: { job: String(n) } })

@@ -163,7 +163,7 @@ describeOnce('round trips through the admin API', backend => {
     return { all: Object.keys(schema?.properties ?? {}), required: schema?.required ?? [] }
   }
 
-  test('each operation that takes something is of a resource here', () => {
+  test('each operation with input belongs to a resource that is tested here', () => {
     const described = operations
       .filter(
         ({ method, path, operation }) =>

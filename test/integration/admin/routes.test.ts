@@ -25,7 +25,7 @@ const MODELS = [
   'fast',
 ]
 
-describeOnce('which way a model takes', backend => {
+describeOnce('the route of a model', backend => {
   let upstreams: Upstreams
   let proxy: TestProxy
   let project: string
@@ -59,7 +59,7 @@ describeOnce('which way a model takes', backend => {
     ['with one', () => storeKey(proxy.stores, 'acme', 'openai', 'sk-own')],
     ['with an alias', () => proxy.query(`select set_setting('acme', 'aliases', 'fast=gpt-4o-mini')`)],
     ['where few are allowed', () => proxy.query(`select set_setting('acme', 'allowed_models', 'gpt-*, claude-*')`)],
-  ])('is told as it is then taken, %s', async (_, arrange) => {
+  ])('is reported as it is then used, %s', async (_, arrange) => {
     await arrange()
     for (const type of ['project', 'test'] as const) {
       for (const { id, provider, problem } of await routesOf(`${named}&key_type=${type}`)) {
@@ -73,7 +73,7 @@ describeOnce('which way a model takes', backend => {
     }
   })
 
-  test('is told as it would be with other provider keys, for what a provider calls its own', async () => {
+  test('is reported as it would be with other provider keys, for a provider’s own names', async () => {
     await proxy.query(`select set_setting('acme', 'allowed_models', '')`)
     const withKey = await routesOf('native_to=openai&provider_keys[]=openai')
     expect(new Set(withKey.map(({ provider }) => provider))).toEqual(new Set(['openai']))
@@ -84,7 +84,7 @@ describeOnce('which way a model takes', backend => {
     expect(all.length).toBeGreaterThan(withKey.length)
     expect(all.filter(({ problem }) => problem !== null)).toEqual([])
   })
-  test('is told with its price, where that is known', async () => {
+  test('is reported with its price, if that is known', async () => {
     const routes = await routesOf('models[]=gpt-4.1-mini&models[]=other/x')
     const prices = routes.map(({ input_usd_per_million: input, output_usd_per_million: output }) => [input, output])
     expect(prices).toEqual([

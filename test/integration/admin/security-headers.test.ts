@@ -36,7 +36,7 @@ describeBackends('security headers', backend => {
     expect((await headersOf(unproxied, path, HTTPS)).get('strict-transport-security')).toBeNull()
   })
 
-  test('forbid pages what they do not use', async () => {
+  test('forbid pages features that they do not use', async () => {
     const policy = (await headersOf(proxy, '/dashboard')).get('permissions-policy')
     expect(policy).toContain('camera=()')
     expect(policy).toContain('geolocation=()')

@@ -114,7 +114,7 @@ function casesOf(project: string, key: string, user: string): Case[] {
   return cases
 }
 
-describeOnce('values that the tables refuse', backend => {
+describeOnce('values that the tables reject', backend => {
   let proxy: TestProxy
   let headers: Record<string, string>
   let cases: Case[]
@@ -144,7 +144,7 @@ describeOnce('values that the tables refuse', backend => {
   const nameOf = ({ table, columns }: Constraint) => `${table}.${columns}`
   const isReached = ({ table }: Constraint) => !NOT_WRITTEN.includes(table) && !SUMS.test(table)
 
-  test('each constraint of what the admin API writes has a case that breaks it, and none is named in vain', async () => {
+  test('each constraint on what the admin API writes has a case that violates it, and each case has a constraint', async () => {
     const reached = constraints.filter(isReached)
     const names = new Set(reached.map(nameOf))
     expect([...names].toSorted()).toEqual([...new Set(cases.map(([column]) => column)), ...MADE_HERE].toSorted())

@@ -34,7 +34,7 @@ const RECORDS = 400
 const SPANS = propertyRuns / 5
 const HOURS = 30
 
-describeBackends('reports of usage', backend => {
+describeBackends('usage reports', backend => {
   let proxy: TestProxy
   let adminKey: string
   let now: number
@@ -110,7 +110,7 @@ describeBackends('reports of usage', backend => {
     return total
   }
 
-  test('all of them together, the overview and the records count the same, in any span', async () => {
+  test('all of them, the overview and the records have the same counts, in any period', async () => {
     const second = fc.integer({ min: 0, max: HOURS * 3600 })
     await fc.assert(
       fc.asyncProperty(second, second, fc.constantFrom('1m', '1h', '1d'), async (one, other, width) => {
@@ -131,7 +131,7 @@ describeBackends('reports of usage', backend => {
     )
   })
 
-  test('by the values of a tag, in any span, are what the records say', async () => {
+  test('by the values of a tag, in any period, equal the records', async () => {
     const second = fc.integer({ min: 0, max: HOURS * 3600 })
     await fc.assert(
       fc.asyncProperty(second, second, fc.constantFrom('1m', '1h', '1d'), async (one, other, width) => {
@@ -189,14 +189,14 @@ describeBackends('reports of usage', backend => {
   })
 
   test.each(['group_by[]=tag:team&group_by[]=tag:env', 'group_by[]=tag:a%20b', 'tags[]=team', 'tags[]=%3Dsearch'])(
-    'are refused with %s',
+    'with %s are rejected',
     async query => {
       const { status, json } = await get(`/v1/organization/usage/completions?start_time=${now}&${query}`)
       expect([status, json.error.code]).toEqual([400, 'invalid_request_error'])
     },
   )
 
-  test('an hour of a zone apart by half an hour has its own requests', async () => {
+  test('an hour of a time zone with a half-hour offset has its own requests', async () => {
     for (const zone of ['Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns']) {
       const { json } = await get(
         `/v1/usage?start_time=${now - HOURS * 3600}&end_time=${now + 1}&width=hour&time_zone=${zone}`,
@@ -215,7 +215,7 @@ describeBackends('reports of usage', backend => {
 
   const SPAN = () => `start_time=${now - HOURS * 3600}&end_time=${now + 1}`
 
-  test('each declared parameter changes the answer, and another is a 400', async () => {
+  test('each declared parameter changes the response, and any other is a 400', async () => {
     const description = (await get('/openapi.json')).json
     const changes: Record<string, string> = {
       start_time: `${now - 3600}`,
@@ -259,7 +259,7 @@ describeBackends('reports of usage', backend => {
     expect((await get(`/v1/organization/usage/completions?${SPAN()}&line_items=m1`)).status).toBe(400)
   })
 
-  test('every part of the overview is of the key and model that it is asked for', async () => {
+  test('every part of the overview applies the requested key and model', async () => {
     const { json } = await get(`/v1/usage?${SPAN()}&api_key_id=key_${keys[0]}&model=m1`)
     const requests = (rows: { requests: number }[]) => rows.reduce((total, row) => total + row.requests, 0)
     expect(json.totals.requests).toBeGreaterThan(0)
@@ -267,7 +267,7 @@ describeBackends('reports of usage', backend => {
     expect(json.latency).toEqual([])
   })
 
-  test('an answer has at most 5,000 rows, and pages lose none', async () => {
+  test('a response has at most 5,000 rows, and pages lose none', async () => {
     await proxy.query(`select issue_key('one', 'project', 'many')`)
     const [many] = await proxy.query<{ id: string }>(`select id::text as id from api_keys where name = 'many'`)
     await proxy.query(
@@ -294,7 +294,7 @@ describeBackends('reports of usage', backend => {
     await proxy.query(`delete from usage_records where key_id = ${many?.id}`)
   })
 
-  test('the overview tells test keys from project keys', async () => {
+  test('the overview separates test keys from project keys', async () => {
     const [counted] = await proxy.query<{ project: number; test: number }>(`
       select count(*) filter (where k.type = 'project')::integer as project, count(*) filter (where k.type = 'test')::integer as test
       from usage_records r join api_keys k on k.id = r.key_id`)
@@ -352,7 +352,7 @@ describeBackends('reports of usage', backend => {
     expect((await get(`/v1/usage?start_time=0&end_time=${now}`)).json.previous_requests).toBe(0)
   })
 
-  test('estimated costs are summed up by reason, found, and settled', async () => {
+  test('estimated costs are summed by reason, found, and settled', async () => {
     const [first, second] = ['client_left', 'provider_failed'] as const
     const estimated = [
       { ...recordOf(0), cost_estimated: first, cost_usd: 0.1, doubtful_usd: 2 },

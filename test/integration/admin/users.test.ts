@@ -10,7 +10,7 @@ const ENVIRONMENT = {
   OIDC_GROUP_ROLES: 'platform=owner,engineers=reader',
 }
 
-describeBackends('people', backend => {
+describeBackends('users', backend => {
   let proxy: TestProxy
   let project: string
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describeBackends('people', backend => {
     return { name, id, ids, users: `/v1/organization/projects/${id}/users` }
   }
 
-  test('an owner invites whom nobody knows yet; who has not come is seen, and given another link by an administrator', async () => {
+  test('an owner invites an unknown user; who has not accepted is listed, and gets another link from an administrator', async () => {
     const owner = await logIn(proxy, 'owner@example.org')
     const root = await logIn(proxy, 'root@example.org')
     const added = await owner.send('POST', `${project}/users`, { email: 'New@Example.org', role: 'viewer' })
@@ -61,7 +61,7 @@ describeBackends('people', backend => {
     expect((await newcomer.send('GET', '/v1/organization/projects')).json.data).toHaveLength(1)
   })
 
-  test('whoever is a member is not added again, by address or id, and keeps their role', async () => {
+  test('a member is not added again, by address or id, and keeps the role', async () => {
     const owner = await logIn(proxy, 'owner@example.org')
     const { users, ids } = await openProject('twice', ['a', 'b'], 'owner')
     const root = await logIn(proxy, 'root@example.org')
@@ -96,7 +96,7 @@ describeBackends('people', backend => {
     expect((await root.send('GET', users)).json.data).toHaveLength(4)
   })
 
-  test('an invite to a project that is not there, twice the same or with no role adds nobody', async () => {
+  test('an invite to an unknown project, the same one twice or without a role adds nobody', async () => {
     const root = await logIn(proxy, 'root@example.org')
     const { id, users } = await openProject('invited-to', [], 'owner')
     const ways = [
@@ -143,7 +143,7 @@ describeBackends('people', backend => {
     expect((await root.send('DELETE', `/v1/organization/users/${second}`)).status).toBe(200)
   })
 
-  test('where no owner can log in yet, one who is invited is left', async () => {
+  test('if no owner can log in yet, an invited one remains', async () => {
     const root = await logIn(proxy, 'root@example.org')
     const { users } = await openProject('nobody-yet', [], 'owner')
     const add = async (email: string) => (await root.send('POST', users, { email, role: 'owner' })).json.id
@@ -153,7 +153,7 @@ describeBackends('people', backend => {
     expect((await root.send('DELETE', `${users}/${other}`)).status).toBe(400)
   })
 
-  test('of owners who all go at once, one is left', async () => {
+  test('of owners who all leave at once, one remains', async () => {
     const root = await logIn(proxy, 'root@example.org')
     const names = ['a', 'b', 'c', 'd', 'e', 'f']
     for (let round = 0; round < 4; round += 1) {
@@ -170,7 +170,7 @@ describeBackends('people', backend => {
     }
   })
 
-  test('a whole office takes its invitations up from one address, and only wrong ones count', async () => {
+  test('a whole office accepts its invitations from one address, and only wrong ones count', async () => {
     const accept = (invitation: string) =>
       send(proxy, 'POST', '/dashboard/api/invitation', {
         body: { invitation, password: 'a long enough one' },
@@ -198,7 +198,7 @@ describeBackends('people', backend => {
     expect((await accept(await invite('late'))).status).toBe(200)
   })
 
-  test('sessions are listed for whom they are, and each ends by itself', async () => {
+  test('sessions are listed for their user, and each ends by itself', async () => {
     const [here, there] = [await logIn(proxy, 'owner@example.org'), await logIn(proxy, 'owner@example.org')]
     const other = await logIn(proxy, 'root@example.org')
     const { data } = (await here.send('GET', '/dashboard/api/sessions')).json
@@ -214,7 +214,7 @@ describeBackends('people', backend => {
     expect((await here.send('GET', '/dashboard/api/session')).status).toBe(200)
   })
 
-  test('administrators see which group gets which role', async () => {
+  test('administrators see the role of each group', async () => {
     const rules = (await (await logIn(proxy, 'root@example.org')).send('GET', '/dashboard/api/login-rules')).json
     expect(rules.oidc).toMatchObject({
       issuer: ENVIRONMENT.OIDC_ISSUER,

@@ -28,7 +28,7 @@ describeOnce('the admin API’s webhooks', backend => {
   const post = (path: string, body: unknown = {}) => send(proxy, 'POST', `${own}${path}`, { headers, body })
   const get = async (path: string) => (await send(proxy, 'GET', `${own}${path}`, { headers })).json
 
-  test('its secret is seen once, and signs what the address is told', async () => {
+  test('shows the secret once, and signs deliveries with it', async () => {
     const { json: added } = await post('/webhooks', { url: `${receiver.url}/here`, events: ['webhook.test'] })
     expect(added.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(JSON.stringify(await get('/webhooks'))).not.toContain(added.secret.slice(6))
@@ -59,7 +59,7 @@ describeOnce('the admin API’s webhooks', backend => {
     expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining(problem)])
   })
 
-  test('an address is stored as it was parsed', async () => {
+  test('stores an address as it was parsed', async () => {
     const given = [
       ['HTTPS://Example.COM:443/a b?q=ü#x', 'https://example.com/a%20b?q=%C3%BC#x'],
       ['hTTp:example.org', 'http://example.org/'],
@@ -75,7 +75,7 @@ describeOnce('the admin API’s webhooks', backend => {
     }
   })
 
-  test('what another project has is not found', async () => {
+  test('another project’s webhooks are not found', async () => {
     for (const path of ['/webhooks/webhook_999/test', '/deliveries/delivery_999/resend']) {
       expect((await post(path)).status).toBe(404)
     }

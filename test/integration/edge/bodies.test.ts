@@ -27,21 +27,21 @@ describeOnce('request bodies on the wire', backend => {
   const send = (parts: RawPart[], responses: RawOptions['responses'] = 2) =>
     sendRaw({ port: proxy.port, parts, responses, timeLimitMs: 50_000 })
 
-  test('one that is announced as too large is refused before a byte of it was sent, and the connection ends', async () => {
+  test('a body announced as too large is rejected before a byte of it was sent, and the connection ends', async () => {
     const { responses, hungUp } = await send([head([`Content-Length: ${MIB + 1}`])])
     expect(responses.map(({ status, headers }) => [status, headers.get('connection')])).toEqual([[413, 'close']])
     expect(JSON.parse(responses[0]?.body ?? '')).toMatchObject({ error: { code: 'request_too_large' } })
     expect(hungUp).toBe(true)
   })
 
-  test('one in chunks is refused as soon as it has grown too large', async () => {
+  test('a body in chunks is rejected as soon as it is too large', async () => {
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
     const { responses, hungUp } = await send([head(['Transfer-Encoding: chunked']), ...Array(18).fill(chunk)])
     expect(responses.map(({ status, headers }) => [status, headers.get('connection')])).toEqual([[413, 'close']])
     expect(hungUp).toBe(true)
   })
 
-  test('a large one that is refused unread ends its connection and says so', async () => {
+  test('a large body that is rejected unread ends its connection and says so', async () => {
     const { responses, hungUp } = await send([head([`Content-Length: ${MIB}`, 'Content-Type: text/plain'])])
     expect(responses.map(({ status, headers }) => [status, headers.get('connection')])).toEqual([[415, 'close']])
     expect(hungUp).toBe(true)
@@ -56,7 +56,7 @@ describeOnce('request bodies on the wire', backend => {
     ['GET', '/dashboard/nothing.js', 404],
     ['GET', '/v1/organization/projects', 401],
     ['POST', '/dashboard/api/login', 415],
-  ])('a large one where none is read ends its connection: %s %s', async (method, path, status) => {
+  ])('a large body where none is read ends its connection: %s %s', async (method, path, status) => {
     for (const framing of [`Content-Length: ${MIB}`, 'Transfer-Encoding: chunked']) {
       const started = head([framing, 'Content-Type: text/plain']).replace(
         'POST /v1/chat/completions',
@@ -68,13 +68,13 @@ describeOnce('request bodies on the wire', backend => {
     }
   })
 
-  test('a small one that is refused leaves its connection to the next request', async () => {
+  test('a small rejected body leaves its connection to the next request', async () => {
     const request = `${head(['Content-Length: 2'], 'no-key')}{}`
     const { responses } = await send([request, 50, request])
     expect(responses.map(({ status }) => status)).toEqual([401, 401])
   })
 
-  test('those in memory together are bounded; who comes too late is told when to come again', async () => {
+  test('bodies in memory are bounded together; later ones are told when to retry', async () => {
     const started = `${head([`Content-Length: ${MIB}`])}{`
     const { promise: oneTooMany, resolve: goOn } = Promise.withResolvers<void>()
     const body = [started, oneTooMany, ' '.repeat(MIB - 1)]

@@ -151,7 +151,7 @@ describeOnce('compressed bodies', backend => {
   describe.each(CODINGS)('%s has MAX_BODY_BYTES as its limit', codings => {
     const sized = (length: number) => JSON.stringify(CHAT).padEnd(length)
 
-    test.each([false, true])('after it was decoded; in chunks: %s', async isChunked => {
+    test.each([false, true])('after decoding; in chunks: %s', async isChunked => {
       const whole = await send('/chat/completions', sized(MIB), { codings, isChunked })
       expect(whole.status, whole.text).toBe(200)
       const longer = await send('/chat/completions', sized(MIB + 1), { codings, isChunked })
@@ -159,7 +159,7 @@ describeOnce('compressed bodies', backend => {
       expect(longer.headers.get('connection')).toBe('close')
     })
 
-    test('where it would be gigabytes, and one that is refused takes no memory from the next', async () => {
+    test('for a body of gigabytes, and a rejected one holds no memory', async () => {
       const bomb = encodeBody(encodeBody(Buffer.alloc(64 * MIB), codings), 'gzip')
       for (let sent = 0; sent < 15; sent++) {
         const answer = await send('/chat/completions', '', { codings: `${codings}, gzip`, bytes: bomb })
@@ -172,7 +172,7 @@ describeOnce('compressed bodies', backend => {
       ['plain', Buffer.from(JSON.stringify(CHAT))],
       ['cut off', encodeBody(JSON.stringify(CHAT), codings).subarray(0, -2)],
       ['followed by more', Buffer.concat([encodeBody(JSON.stringify(CHAT), codings), Buffer.from('{}')])],
-    ])('and is a 400 where it is %s', async (_, bytes) => {
+    ])('and is a 400 if it is %s', async (_, bytes) => {
       const answer = await send('/chat/completions', '', { codings, bytes: new Uint8Array(bytes) })
       expect([answer.status, answer.json.error]).toMatchObject([400, { param: 'Content-Encoding' }])
       expect(upstreams.aggregator.requests).toEqual([])
@@ -180,7 +180,7 @@ describeOnce('compressed bodies', backend => {
   })
 
   test.each(['compress', 'gzip, lzma', 'br, br, br, br'])(
-    'of another coding are a 415 that names those there are: %s',
+    'in another encoding are a 415 that names the supported ones: %s',
     async codings => {
       const answer = await send('/chat/completions', CHAT, {
         codings,
@@ -198,7 +198,7 @@ describeOnce('compressed bodies', backend => {
     },
   )
 
-  test('are an error of their own format at Messages', async () => {
+  test('are an error in the format of Messages there', async () => {
     const answer = await send('/messages', '', { codings: 'gzip', bytes: encodeBody('{}', 'identity') })
     expect([answer.status, answer.json]).toMatchObject([
       400,
@@ -211,7 +211,7 @@ describeOnce('compressed bodies', backend => {
     expect((await send('/chat/completions', '', { codings: 'gzip', bytes, authorization: 'sk-none' })).status).toBe(401)
   })
 
-  test('in memory together are bounded by what they hold decoded', async () => {
+  test('in memory are bounded together by their decoded size', async () => {
     const random = crypto.getRandomValues(new Uint8Array(49_152))
     const body = encodeBody(Buffer.alloc(MIB - 1024, Buffer.from(random).toString('base64')), 'gzip')
     const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: proxy\r\nAuthorization: Bearer ${key}\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`
@@ -230,7 +230,7 @@ describeOnce('compressed bodies', backend => {
     })
   })
 
-  test('say nothing where there is no body', async () => {
+  test('mean nothing without a body', async () => {
     const answer = await readAnswer(await get(proxy, '/models', key, { headers: { 'content-encoding': 'gzip' } }))
     expect(answer.status).toBe(200)
   })

@@ -8,7 +8,7 @@ const IDLE_TIMEOUT_SECONDS = 8
 /** Slack for a busy machine. */
 const SLACK_MS = 60_000
 
-describeEmbedded('connections that idle after an answer', backend => {
+describeEmbedded('connections that are idle after a response', backend => {
   let proxy: TestProxy
   let key: string
 
@@ -35,7 +35,7 @@ describeEmbedded('connections that idle after an answer', backend => {
   }
 
   test(
-    'are closed after the idle limit, whatever the answer was; until then they serve again',
+    'are closed after the idle limit, whatever the response was; until then they serve again',
     async () => {
       const chat = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'Are connections free?' }] }
       // The seed keeps the stream from joining the plain request's call.

@@ -26,11 +26,11 @@ test.each([
     { PUBLIC_URL: 'https://proxy.example.com', DASHBOARD: '4000' },
     ['http://127.0.0.1:4000', 'https://proxy.example.com/v1'],
   ],
-])('the dashboard’s address and the proxy’s, %s', (_, environment, addresses) => {
+])('the dashboard’s address and the proxy’s address: %s', (_, environment, addresses) => {
   expect(addressesOf(environment)).toEqual(addresses)
 })
 
-test('a reverse proxy that is trusted says whether it was https', () => {
+test('accepts https from a forwarding header only of a trusted proxy', () => {
   const headers = { host: 'proxy.example.com', 'x-forwarded-proto': 'https' }
   expect(addressesOf({ TRUST_PROXY: '1' }, headers)[1]).toBe('https://proxy.example.com/v1')
   expect(addressesOf({}, headers)[1]).toBe('http://proxy.example.com/v1')

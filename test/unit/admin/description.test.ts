@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { PARAMETER_DESCRIPTIONS } from '../../../src/admin/parameters.ts'
 import { findUndescribed, listOperations, readDescription } from '../../harness/description.ts'
 
-test('each operation says what it does, what it takes and what it answers', async () => {
+test('describes each operation, its parameters and its response', async () => {
   const operations = await listOperations()
   expect(operations.length).toBeGreaterThan(80)
   for (const { method, path, operation } of operations) {
@@ -17,7 +17,7 @@ test('each operation says what it does, what it takes and what it answers', asyn
   }
 })
 
-test('each parameter is described, and nothing else is', async () => {
+test('describes each parameter, and nothing that is not one', async () => {
   const { tags } = (await readDescription()) as unknown as { tags: { name: string }[] }
   const operations = await listOperations()
   const parameters = operations.flatMap(({ operation }) => operation.parameters ?? [])
@@ -28,7 +28,7 @@ test('each parameter is described, and nothing else is', async () => {
   expect(tags.map(({ name }) => name).filter(name => !used.has(name))).toEqual([])
 })
 
-test('each whole number that is taken has bounds, which the message about a wrong one tells', async () => {
+test('each integer parameter has bounds, which its error message names', async () => {
   const operations = await listOperations()
   const taken = operations.map(({ operation }) => JSON.stringify([operation.parameters, operation.requestBody]))
   const numbers = taken.flatMap(text => text.match(/\{[^{}]*"type":"integer"[^{}]*\}/g) ?? [])
@@ -36,7 +36,7 @@ test('each whole number that is taken has bounds, which the message about a wron
   expect(numbers.filter(text => !/"minimum":-?\d/.test(text) || !/"maximum":\d/.test(text))).toEqual([])
 })
 
-test('schemas stand once, and all references lead to one', async () => {
+test('each schema is defined once, and all references resolve', async () => {
   const description = await readDescription()
   const text = JSON.stringify(description)
   expect(text).not.toContain('$id')
@@ -44,7 +44,7 @@ test('schemas stand once, and all references lead to one', async () => {
   expect([...referred].sort()).toEqual(Object.keys(description.components.schemas).sort())
 })
 
-test('an answer that is not as described is found', async () => {
+test('detects a response that does not match its description', async () => {
   const plan = {
     name: 'free',
     requests_per_minute_per_key: 1,

@@ -4,7 +4,7 @@ import { readQuery } from '../../../src/admin/query-string.ts'
 const shape = { lists: ['models'], numbers: ['limit', 'effective_at'], flags: ['batch'] }
 const read = (query: string) => readQuery(`http://localhost/path${query}`, shape)
 
-test('lists, objects, numbers and flags as OpenAI’s clients write them', () => {
+test('parses lists, objects, numbers and flags as OpenAI’s clients write them', () => {
   expect(read('?models[]=a&models[]=b&limit=5&batch=true&effective_at[gte]=10&effective_at[lt]=20')).toEqual({
     models: ['a', 'b'],
     limit: 5,
@@ -15,12 +15,12 @@ test('lists, objects, numbers and flags as OpenAI’s clients write them', () =>
   expect(read('?models=only')).toEqual({ models: ['only'] })
 })
 
-test('what is no number or flag stays text, for validation to refuse', () => {
+test('keeps what is neither a number nor a flag as text, for validation to reject', () => {
   expect(read('?limit=five&batch=yes&after=12')).toEqual({ limit: 'five', batch: 'yes', after: '12' })
   expect(read('?limit=99999999999999999999')).toEqual({ limit: '99999999999999999999' })
 })
 
-test('escapes are undone, strange names are kept as they are, and nothing is nothing', () => {
+test('decodes escapes, keeps unusual names, and returns nothing for an empty query', () => {
   expect(read('?model=a%2Fb%20c')).toEqual({ model: 'a/b c' })
   expect(read('?a-b=1&x[y][z]=2')).toEqual({ 'a-b': '1', 'x[y][z]': '2' })
   expect(read('')).toEqual({})
@@ -28,7 +28,7 @@ test('escapes are undone, strange names are kept as they are, and nothing is not
   expect({}).not.toHaveProperty('polluted')
 })
 
-test('the character that no text of PostgreSQL holds is refused by the name of its parameter', () => {
+test('rejects a NUL character by the name of its parameter', () => {
   for (const [query, param] of [
     ['?before=a%00', 'before'],
     ['?models[]=a&models[]=%00', 'models'],

@@ -10,7 +10,7 @@ const request = (url: string, headers: Record<string, string> = {}) =>
   new Request(url, { headers: { host: new URL(url).host, ...headers } })
 const token = createSessionToken()
 
-test('over https the cookie is bound to the host', () => {
+test('over https, binds the cookie to the host', () => {
   expect(formatSessionCookie(request('https://proxy.example.org/'), token, 0)).toMatch(
     /^__Host-model_proxy_session=.+; Secure; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+$/,
   )
@@ -19,7 +19,7 @@ test('over https the cookie is bound to the host', () => {
   expect(() => formatSessionCookie(behind, token, 0)).toThrow('HTTPS')
 })
 
-test('over plain http it is given on loopback alone', () => {
+test('over plain http, sets the cookie on loopback only', () => {
   for (const host of ['localhost:3000', '127.0.0.1', '127.1.2.3:80', '[::1]:3000']) {
     expect(formatSessionCookie(request(`http://${host}/`), token, 0)).toMatch(/^model_proxy_session=/)
   }
@@ -28,7 +28,7 @@ test('over plain http it is given on loopback alone', () => {
   }
 })
 
-test('a token is read from the bound cookie first, and from the plain one on loopback alone', () => {
+test('reads a token from the bound cookie first, and from the plain cookie on loopback only', () => {
   const other = createSessionToken()
   const cookie = `a=b; model_proxy_session=${other}; __Host-model_proxy_session=${token}`
   expect(readSessionToken(request('http://localhost/', { cookie }))).toBe(token)
@@ -39,13 +39,13 @@ test('a token is read from the bound cookie first, and from the plain one on loo
   expect(readSessionToken(request('http://localhost/'))).toBeNull()
 })
 
-test('a logout empties the cookie', () => {
+test('clears the cookie on logout', () => {
   expect(formatSessionCookie(request('http://localhost/'), null, 0)).toContain(
     'model_proxy_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0',
   )
 })
 
-test('the CSRF token is the session’s own, and does not tell it', () => {
+test('derives the CSRF token from the session without revealing the session', () => {
   expect(csrfTokenOf(token)).toBe(csrfTokenOf(token))
   expect(csrfTokenOf(token)).not.toBe(csrfTokenOf(createSessionToken()))
   expect(csrfTokenOf(token)).not.toContain(token)

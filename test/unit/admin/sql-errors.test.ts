@@ -11,11 +11,11 @@ test.each([
   ['23514', 400, 'invalid_request_error'],
   ['23505', 409, 'already_exists'],
   ['55000', 400, 'not_possible'],
-])('%s is a %i', (state, status, code) => {
+])('maps %s to %i', (state, status, code) => {
   expect(toClientError(raised(state, 'it is so'))).toMatchObject({ status, code, message: 'It is so.' })
 })
 
-test('what went wrong on our side is not shown', () => {
+test('hides the cause of an internal error', () => {
   expect(toClientError(raised('42703', 'column "x" does not exist'))).toBeNull()
   expect(toClientError(new Error('anything'))).toBeNull()
 })

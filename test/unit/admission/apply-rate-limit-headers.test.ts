@@ -8,7 +8,7 @@ const REQUESTS = {
   'x-ratelimit-reset-requests': '60s',
 }
 
-test('what is left replaces what a provider said of its own limits, but not a budget that a refusal named', () => {
+test('replaces the provider’s rate limit headers, but not the budget named by a rejection', () => {
   const headers = { 'x-ratelimit-remaining-requests': '9999', 'x-proxy-budget-remaining-usd': '0.1' }
   applyRateLimitHeaders(
     { resolvedKey: account, remaining: 7, spending: { remainingUsd: 2, tokens: { limit: 500, remaining: 80 } } },
@@ -32,7 +32,7 @@ test.each([
     { remainingUsd: 1.5, tokens: null },
     { 'x-proxy-budget-remaining-usd': '1.5' },
   ],
-])('tells %s', (_, remaining, spending, told) => {
+])('reports %s', (_, remaining, spending, told) => {
   const headers = {}
   applyRateLimitHeaders({ resolvedKey: account, remaining, spending }, headers)
   expect(headers).toEqual(told)

@@ -23,7 +23,7 @@ function openValidation() {
   return { keys, validated, codeOf }
 }
 
-test('a key is read from its header, whatever the case of the scheme', () => {
+test('reads a key from its header, whatever the case of the scheme', () => {
   const key = 'lgw_proj_0123456789'
   expect(hashBearerKey(`bearer  ${key} `)).toBe(Bun.SHA256.hash(key, 'hex'))
   for (const missing of [null, '', '  ']) expect(() => hashBearerKey(missing)).toThrow('Missing API key')
@@ -32,7 +32,7 @@ test('a key is read from its header, whatever the case of the scheme', () => {
   }
 })
 
-test('each verdict has its refusal, and only an active key is remembered', async () => {
+test('each verdict has its error, and only an active key is cached', async () => {
   const { keys, codeOf } = openValidation()
   expect(await codeOf('unknown')).toBe('invalid_api_key')
   expect(await codeOf('expired')).toBe('invalid_api_key')
@@ -44,7 +44,7 @@ test('each verdict has its refusal, and only an active key is remembered', async
   expect(keys.findCached('active')).toBeNull()
 })
 
-test('keys that exist are not counted with those that are guessed', async () => {
+test('does not count existing keys as guessed ones', async () => {
   const { codeOf } = openValidation()
   for (let i = 0; i < LIMIT; i++) {
     expect([await codeOf(`active ${i}`), await codeOf(`disabled ${i}`)]).toEqual([null, 'api_key_disabled'])
@@ -56,7 +56,7 @@ test('keys that exist are not counted with those that are guessed', async () => 
   expect(await codeOf('unknown elsewhere', '203.0.113.5')).toBe('invalid_api_key')
 })
 
-test('requests with one key from one address share a call', async () => {
+test('requests with one key from one address share one call', async () => {
   const { validated, codeOf } = openValidation()
   await Promise.all(Array.from({ length: 20 }, () => codeOf('active 1')))
   expect(validated).toEqual(['active 1'])
@@ -65,7 +65,7 @@ test('requests with one key from one address share a call', async () => {
   expect(validated).toEqual(['active 1', 'active 2', 'active 2'])
 })
 
-test('an address is in a network of a key whatever zone it is told with, and each form of address in its own', () => {
+test('matches an address against a key’s networks, whatever its zone and form', () => {
   const mayCome = (address: string, networks: string[]) => isAddressAllowed(address, { allowed_addresses: networks })
   expect([mayCome('fe80::1%eth0', ['fe80::/10']), mayCome('fe80::1', ['fe80::/10'])]).toEqual([true, true])
   expect(mayCome('fe80::1%eth0', ['fec0::/10'])).toBe(false)

@@ -53,7 +53,7 @@ function open(left = 0, more: Partial<ReservationRejection> = {}) {
 
 const settle = () => vi.advanceTimersByTimeAsync(0)
 
-test('a request is tried again when a reservation of its project ends, at once', async () => {
+test('tries a waiting request again as soon as a reservation of its project ends', async () => {
   const { budget, queues, verdicts, wait } = open()
   const ask = request(0.5)
   wait(ask)
@@ -68,7 +68,7 @@ test('a request is tried again when a reservation of its project ends, at once',
   expect(verdicts).toEqual({ [ask.id]: 'granted' })
 })
 
-test('what other processes release is found by a poll that slows down; then the last refusal is the answer', async () => {
+test('polls, less and less often, for what other processes release; then returns the last rejection', async () => {
   const { budget, verdicts, wait } = open()
   const ask = request(0.5)
   wait(ask)
@@ -83,7 +83,7 @@ test('what other processes release is found by a poll that slows down; then the 
   expect(budget.tried).toHaveLength(3)
 })
 
-test('the next that waits is polled for as often as the first', async () => {
+test('polls for the next waiting request as often as for the first', async () => {
   const { budget, wait } = open()
   wait(request(0.5))
   await vi.advanceTimersByTimeAsync(PATIENCE_MS)
@@ -92,7 +92,7 @@ test('the next that waits is polled for as often as the first', async () => {
   expect(budget.tried).toHaveLength(4)
 })
 
-test('however many wait, one is tried where nothing is left, and beside it those that fit', async () => {
+test('tries one waiting request if nothing is left, and those that fit beside it', async () => {
   const { budget, queues, verdicts, wait } = open()
   const asks = Array.from({ length: 100 }, () => request(0.5))
   for (const ask of asks) wait(ask)
@@ -113,7 +113,7 @@ test('however many wait, one is tried where nothing is left, and beside it those
   expect(new Set(budget.tried)).toEqual(new Set([asks[0]?.id, other.id, small.id]))
 })
 
-test('where the share of a key refuses, those of other keys are tried', async () => {
+test('if the limit of one key rejects, tries requests of other keys', async () => {
   const { budget, queues, wait } = open(0, { share_limit: 0.8, reserved: 0.8 })
   const [one, same, other] = [request(0.1), request(0.1), request(0.1, { key_id: 2 })]
   for (const ask of [one, same, other]) wait(ask)
@@ -122,7 +122,7 @@ test('where the share of a key refuses, those of other keys are tried', async ()
   expect(budget.tried).toEqual([one.id, other.id])
 })
 
-test('where the share of a project rejects, those of its other keys are not tried, nor do they overtake', async () => {
+test('if the limit of the project rejects, tries no requests of its other keys, and none overtakes', async () => {
   const { budget, queues, wait } = open(0, { scope: 'organization', share_limit: 0.8, reserved: 0.8 })
   const [one, other] = [request(0.1), request(0.1, { key_id: 2 })]
   for (const ask of [one, other]) wait(ask)
@@ -133,7 +133,7 @@ test('where the share of a project rejects, those of its other keys are not trie
   expect(queues.findOlderRejection(request(0.1, { key_id: 3 }))).not.toBeNull()
 })
 
-test('for the second half of its time a request is not overtaken by younger ones of the same budget', async () => {
+test('for the second half of its time, a request is not overtaken by later ones of the same budget', async () => {
   const { budget, queues, verdicts, wait } = open(0.3)
   const large = request(0.9)
   wait(large)
@@ -154,7 +154,7 @@ test('for the second half of its time a request is not overtaken by younger ones
   expect(verdicts).toEqual({ [large.id]: 'granted' })
 })
 
-test('those that stood behind a request are tried when it gives up or leaves', async () => {
+test('tries the requests behind a request when that one gives up or disconnects', async () => {
   const leaving = new AbortController()
   for (const end of [() => leaving.abort(), () => vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)]) {
     const { queues, verdicts, wait } = open(0.3)
@@ -177,7 +177,7 @@ test.each([
   ['tag', {}, { tags: '{"team":"a"}' }],
   ['project', { share_limit: 0.8 }, { key_id: 2 }],
 ] as const)(
-  'a request that waits for a budget of a %s holds back those alone that it concerns',
+  'a request that waits for a budget of a %s delays only requests of that budget',
   async (scope, more, other) => {
     const { queues, wait } = open(0, { scope, ...more })
     wait(request(0.9))
@@ -187,7 +187,7 @@ test.each([
   },
 )
 
-test('a client that leaves waits no more, and what it is granted in that moment is released', async () => {
+test('a disconnected client stops waiting, and a reservation granted at that moment is released', async () => {
   const { budget, queues, verdicts, wait } = open()
   const leaving = new AbortController()
   const ask = request(0.5)
@@ -203,7 +203,7 @@ test('a client that leaves waits no more, and what it is granted in that moment 
   expect([verdicts[late.id], budget.tried]).toEqual(['gone', [ask.id]])
 })
 
-test('others go on waiting when one leaves', async () => {
+test('other requests keep waiting when one disconnects', async () => {
   const { budget, queues, verdicts, wait } = open()
   const leaving = new AbortController()
   const [one, other] = [request(0.5), request(0.5)]
@@ -217,7 +217,7 @@ test('others go on waiting when one leaves', async () => {
   expect(verdicts).toEqual({ [one.id]: 'gone', [other.id]: 'granted' })
 })
 
-test('one request of a project is tried at a time, and once more for all that ended meanwhile', async () => {
+test('tries one request of a project at a time, and once more for all reservations that ended meanwhile', async () => {
   const replies: ((reply: ReservationReply) => void)[] = []
   const queues = createReservationQueues({
     reserve: () => new Promise(resolve => void replies.push(resolve)),
@@ -235,7 +235,7 @@ test('one request of a project is tried at a time, and once more for all that en
   expect(await waiting).toEqual(GRANTED)
 })
 
-test('what can no longer be hoped for is not waited for', async () => {
+test('does not wait for an amount that can never become available', async () => {
   const { queues, verdicts, wait } = open(0, { may_wait: false })
   const ask = request(0.5)
   wait(ask, STAYS, lacking(0))
@@ -244,7 +244,7 @@ test('what can no longer be hoped for is not waited for', async () => {
   expect(verdicts).toEqual({ [ask.id]: 'reserved' })
 })
 
-test('a budget of the organization is waited for whichever project releases', async () => {
+test('a request waits for an organization budget whichever project releases', async () => {
   const { budget, queues, verdicts, wait } = open(0, { scope: 'organization' })
   const ask = request(0.5)
   wait(ask)
@@ -254,7 +254,7 @@ test('a budget of the organization is waited for whichever project releases', as
   expect(verdicts).toEqual({ [ask.id]: 'granted' })
 })
 
-test('two hundred wait in a project, and one more is told at once', async () => {
+test('two hundred requests wait in a project, and the next is rejected at once', async () => {
   const { queues, verdicts, wait } = open()
   for (let n = 0; n < 200; n++) wait(request(0.5))
   await vi.advanceTimersByTimeAsync(PATIENCE_MS / 2)
@@ -266,7 +266,7 @@ test('two hundred wait in a project, and one more is told at once', async () => 
   expect(verdicts).toEqual({ [late.id]: 'reserved' })
 })
 
-test('a database that does not answer fails the one that it was asked for', async () => {
+test('an unavailable database fails only the request that was tried', async () => {
   const queues = createReservationQueues({
     reserve: () => Promise.reject(new Error('gone')),
     release: () => {},

@@ -3,7 +3,7 @@ import { readCacheControl } from '../../../src/cache/cache-control.ts'
 
 const read = (headers: Record<string, string>) => readCacheControl(new Headers(headers))
 
-test('without headers everything is as the project has it', () => {
+test('without headers, the project’s settings apply', () => {
   expect(read({})).toEqual({
     lookup: true,
     store: true,
@@ -26,7 +26,7 @@ test.each([
   expect(read({ 'cache-control': value })).toMatchObject(expected)
 })
 
-test('our own headers', () => {
+test('reads the proxy’s own cache headers', () => {
   const headers = { 'x-proxy-cache-ttl': '60', 'x-proxy-cache-threshold': '0.8', 'x-proxy-cache-namespace': ' team a ' }
   expect(read(headers)).toMatchObject({ ttlSeconds: 60, threshold: 0.8, namespace: 'team a' })
 })
@@ -42,6 +42,6 @@ test.each([
   ['X-Proxy-Cache-Threshold', '1e-3'],
   ['X-Proxy-Cache-Namespace', 'x'.repeat(257)],
   ['X-Proxy-Cache-Namespace', 'é'],
-])('a bad %s is a 400 that names it: %s', (header, value) => {
+])('rejects a bad %s with a 400 that names it: %s', (header, value) => {
   expect(() => read({ [header]: value })).toThrow(expect.objectContaining({ status: 400, param: header }))
 })

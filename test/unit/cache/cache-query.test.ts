@@ -17,7 +17,7 @@ function namesOf(headers: Record<string, string>, resolvedKey: Partial<ResolvedK
   return { sharedCallName, exactKey }
 }
 
-test('requests that would accept other stored responses share no call, though they share an entry', () => {
+test('requests that would accept different cached responses share an entry but no call', () => {
   const asking = [
     {},
     { 'x-proxy-cache-threshold': '0.96' },
@@ -30,11 +30,11 @@ test('requests that would accept other stored responses share no call, though th
   expect(new Set(asking.map(({ exactKey }) => exactKey)).size).toBe(1)
 })
 
-test('what decides nothing about a stored response is in no name', () => {
+test('names contain nothing that does not affect the cached response', () => {
   expect(namesOf({ 'x-proxy-cache-ttl': '60' })).toEqual(namesOf({}))
 })
 
-test('neither another project nor another generation shares a name', () => {
+test('names differ between projects and between cache generations', () => {
   const names = [{}, { project_id: 2 }, { cache_generation: 2 }].map(account => namesOf({}, account))
   expect(new Set(names.map(({ sharedCallName }) => sharedCallName)).size).toBe(3)
   expect(new Set(names.map(({ exactKey }) => exactKey)).size).toBe(3)

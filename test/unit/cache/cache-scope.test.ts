@@ -20,7 +20,7 @@ const ALICE = { user: 'alice' }
 describe('sharingScope', () => {
   const inUserScope = (body: object, key_id = 7) => sharingScope(accountOf('user', key_id), { ...body })
 
-  test('is one for all of a project', () => {
+  test('is one for all requests of a project', () => {
     expect([ALICE, {}].map(body => sharingScope(accountOf('project'), body))).toEqual(['', ''])
   })
 
@@ -29,12 +29,12 @@ describe('sharingScope', () => {
     expect(new Set(ofKeys).size).toBe(2)
   })
 
-  test('is one for each user, whatever the key', () => {
+  test('is one for each end user, whatever the key', () => {
     expect(inUserScope(ALICE)).toBe(inUserScope(ALICE, 8))
     expect(inUserScope(ALICE)).not.toBe(inUserScope({ user: 'Alice' }))
   })
 
-  test('is the key’s where no user is named, and no user can name it', () => {
+  test('is the key’s if no end user is named, and no end user can name it', () => {
     const unnamed = [
       {},
       { user: '' },
@@ -50,14 +50,14 @@ describe('sharingScope', () => {
     expect(sharingScope(accountOf('key'), {})).not.toBe(inUserScope({}))
   })
 
-  test('goes by safety_identifier, else user, else metadata.user_id', () => {
+  test('reads the end user from safety_identifier, else user, else metadata.user_id', () => {
     const [a, b, c] = [{ safety_identifier: 'x' }, { user: 'x' }, { metadata: { user_id: 'x' } }]
     expect(new Set([a, b, c].map(body => inUserScope(body))).size).toBe(1)
     expect(inUserScope({ ...a, user: 'y', metadata: { user_id: 'z' } })).toBe(inUserScope(a))
     expect(inUserScope({ safety_identifier: '', ...b, metadata: { user_id: 'z' } })).toBe(inUserScope(b))
   })
 
-  test('keeps apart who is named by something else than text', () => {
+  test('separates end users whose names are not text', () => {
     const odd = [{ toString: 1 }, [1], ['1', 2], true, 1, 2, '\ud800', '\ud801', 'a\nb', 'a', 'b']
     expect(new Set(odd.map(user => inUserScope({ user }))).size).toBe(odd.length)
   })
@@ -82,7 +82,7 @@ describe('wordingScope', () => {
     '¿Cuánto debo?',
     '私は誰ですか？',
     'Balance:\nlast month',
-  ])('keeps “%s” with its asker', text => {
+  ])('keeps “%s” to its end user', text => {
     expect(asker(text)).toBe('["asker","alice"]')
   })
 
@@ -96,14 +96,14 @@ describe('wordingScope', () => {
     expect(asker(text)).toBe('')
   })
 
-  test('is everybody’s where nobody is named, and any question’s in another scope', () => {
+  test('is shared if no end user is named, and covers any question in another scope', () => {
     expect(asker('Who am I?', 'project', {})).toBe('')
     expect(asker('Who am I?', 'user')).toBe(sharingScope(accountOf('user'), ALICE))
     expect(asker('Who am I?', 'key')).toBe(sharingScope(accountOf('key'), ALICE))
   })
 })
 
-test('scopedHash makes another name in each scope, and none but the same hash’s', () => {
+test('scopedHash returns another name in each scope, and the same name for the same hash', () => {
   const [one, other] = ['ab'.repeat(32), 'cd'.repeat(32)]
   const names = ['', 'a', 'b'].flatMap(scope => [one, other].map(hash => scopedHash(scope, hash)))
   expect(new Set(names).size).toBe(6)
@@ -112,7 +112,7 @@ test('scopedHash makes another name in each scope, and none but the same hash’
 
 const SCOPES = ['project', 'key', 'user'] as const
 
-test('test keys share with test keys alone', () => {
+test('test keys share only with test keys', () => {
   for (const scope of SCOPES) {
     for (const body of [ALICE, {}]) {
       const [project, sandbox] = (['project', 'test'] as const).map(type => accountOf(scope, 7, type))
@@ -132,7 +132,7 @@ describe('judgeableScopes', () => {
   const mayJudge = (judge: ResolvedKey, said: object, hit: string, namespace = '') =>
     feedbackScopes(judge, { ...said }, namespace).includes(hit)
 
-  test.each(SCOPES)('has the scope of each hit of the same sender: %s', scope => {
+  test.each(SCOPES)('contains the scope of each hit of the same caller: %s', scope => {
     for (const type of ['project', 'test'] as const) {
       for (const body of [ALICE, {}]) {
         for (const namespace of ['', 'a']) {
@@ -145,7 +145,7 @@ describe('judgeableScopes', () => {
     }
   })
 
-  test('lacks those of others', () => {
+  test('does not contain scopes of other callers', () => {
     const [project, key, user] = SCOPES.map(scope => accountOf(scope))
     const [otherKey, otherUser] = [accountOf('key', 8), accountOf('user', 8)]
     if (!project || !key || !user) throw new Error('There must be three accounts')

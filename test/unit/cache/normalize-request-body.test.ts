@@ -17,7 +17,7 @@ const chat = (...messages: unknown[]) => normalizeRequestBody('chat', { model: '
 const messages = (...said: unknown[]) => normalizeRequestBody('messages', { model: 'm', messages: said })
 const responses = (said: unknown) => normalizeRequestBody('responses', { model: 'm', input: said })
 
-describe('one spelling is written for', () => {
+describe('normalizes equal requests to one text', () => {
   test.each([
     ['a text and a list with the same text', chat(user('a')), chat(user([text('a')]))],
     ['a cache mark of the vendor', chat(user('a')), chat(user([text('a', MARK)]))],
@@ -56,7 +56,7 @@ describe('one spelling is written for', () => {
     expect(other).toEqual(one)
   })
 
-  test('a system prompt of Messages, and the mark of a whole request', () => {
+  test('a system prompt of Messages, and the cache mark of a whole request', () => {
     const said = [user('a')]
     const plain = normalizeRequestBody('messages', { model: 'm', system: 'b', messages: said })
     expect(
@@ -66,7 +66,7 @@ describe('one spelling is written for', () => {
   })
 })
 
-describe('another is written for', () => {
+describe('keeps different requests apart', () => {
   test.each([
     ['two texts, joined without a separator', chat(user('ab')), chat(user([text('a'), text('b')]))],
     ['two texts, joined by a line break', chat(user('a\nb')), chat(user([text('a'), text('b')]))],
@@ -96,13 +96,13 @@ describe('another is written for', () => {
   })
 })
 
-test('what is no conversation stays as it is, and a body of another operation is none', () => {
+test('leaves bodies of other operations, and what is no conversation, unchanged', () => {
   for (const odd of [null, 1, 'a', {}, [null, 1, []]]) expect(chat(odd)).toEqual({ model: 'm', messages: [odd] })
   expect(normalizeRequestBody('chat', { messages: 'a' })).toEqual({ messages: 'a' })
   expect(normalizeRequestBody('completions', { prompt: 'a' })).toBeNull()
 })
 
-test('a body is never changed, nor read for what it has inherited', () => {
+test('never changes a body, and ignores inherited properties', () => {
   const body = { model: 'm', messages: [Object.freeze(user(Object.freeze([Object.freeze(text('a', MARK))])))] }
   expect(normalizeRequestBody('chat', body)).toEqual(chat(user('a')))
   const named = JSON.parse('{"role":"user","content":"a","constructor":[],"__proto__":{"name":"b"}}')

@@ -17,7 +17,7 @@ const never = new Promise<void>(() => {})
 const whole = (stored: Promise<void>) => ({ stored, vectorStored: stored })
 useTestClock()
 
-test.each(['first', 'last'] as const)('every write of a group is waited for, whichever ends %s', async ends => {
+test.each(['first', 'last'] as const)('waits for every write of a group, whichever ends %s', async ends => {
   const writes = new PendingWrites()
   const [first, last] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   writes.add(one.asked, whole(first.promise))
@@ -35,7 +35,7 @@ test.each(['first', 'last'] as const)('every write of a group is waited for, whi
   expect(writes.waitFor(one.asked, one.semantic, 'vector')).toBeNull()
 })
 
-test('what began later is not waited for', async () => {
+test('does not wait for writes that began later', async () => {
   const writes = new PendingWrites()
   const first = Promise.withResolvers<void>()
   writes.add(one.asked, whole(first.promise))
@@ -45,7 +45,7 @@ test('what began later is not waited for', async () => {
   expect(await hasSettled(waiting)).toBe(true)
 })
 
-test('one that takes long is waited for no longer than a lookup may take', async () => {
+test('waits for a slow write no longer than a lookup may take', async () => {
   const writes = new PendingWrites()
   writes.add(one.asked, whole(never))
   const waiting = [writes.waitFor(other.asked, other.semantic, 'vector'), writes.waitFor(one.asked, null, 'name')]
@@ -54,7 +54,7 @@ test('one that takes long is waited for no longer than a lookup may take', async
   expect(await Promise.all(waiting.map(hasSettled))).toEqual([true, true])
 })
 
-test('nothing is waited for that could not be found: another project’s, another anchor’s, another request’s', () => {
+test('does not wait for writes of other projects, anchors or requests', () => {
   const writes = new PendingWrites()
   writes.add(one.asked, whole(never))
   for (const { asked, semantic } of [query('other', 'anchor', 2), query('other', 'another')]) {
@@ -68,7 +68,7 @@ test('nothing is waited for that could not be found: another project’s, anothe
   expect(writes.waitFor(query('other', 'another').asked, query('other', 'another').anyAnchor, 'vector')).not.toBeNull()
 })
 
-test('a vector that is late is waited for by those alone who compare vectors', async () => {
+test('only lookups that compare vectors wait for a late vector', async () => {
   const writes = new PendingWrites()
   const [stored, comparable] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   writes.add(one.asked, { stored: stored.promise, vectorStored: comparable.promise })

@@ -134,16 +134,16 @@ describe('one candidate', () => {
   })
 })
 
-test('a less similar candidate that may be served goes before a more similar one that may not', () => {
+test('prefers a less similar candidate that may be served to a more similar one that may not', () => {
   const picked = selectCandidate(query(), [candidate(VERIFIED, 0.96), candidate(UNVERIFIED, 0.99)], 'judged')
   expect(picked).toMatchObject({ reason: 'verified', similarity: 0.96 })
 })
 
-test('the judge is offered the most similar first', () => {
+test('offers the judge the most similar candidate first', () => {
   const picked = selectCandidate(query(), [candidate('Boil an egg, how?', 0.81), candidate(UNVERIFIED, 0.9)], 'judged')
   expect(picked).toMatchObject({ undecided: [{ similarity: 0.9 }, { similarity: 0.81 }] })
 })
 
-test('without candidates there is nothing to decide', () => {
+test('decides nothing without candidates', () => {
   expect(selectCandidate(query(), [], 'judged')).toEqual({ missReason: 'no-candidate', undecided: [] })
 })

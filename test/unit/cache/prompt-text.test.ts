@@ -3,7 +3,7 @@ import { extractPromptText, normalizePromptText } from '../../../src/cache/promp
 
 const chat = (...messages: unknown[]) => extractPromptText('chat', { model: 'm', messages })
 
-test("the last user message's text is what is asked; the rest is context", () => {
+test('the last user message’s text is the question; everything else is context', () => {
   const system = { role: 'system', content: 'Be brief.' }
   const one = chat(system, { role: 'user', content: 'What is it?' })
   const other = chat(system, { role: 'user', content: 'What was it?' })
@@ -12,14 +12,14 @@ test("the last user message's text is what is asked; the rest is context", () =>
   expect(JSON.stringify(one?.contextBody)).not.toContain('What is it')
 })
 
-test('images stay in the context, texts beside them are asked', () => {
+test('images stay in the context, texts beside them are the question', () => {
   const image = (url: string) => ({ type: 'image_url', image_url: { url } })
   const asked = (url: string) => chat({ role: 'user', content: [{ type: 'text', text: 'What is this?' }, image(url)] })
   expect(asked('a')?.text).toBe('What is this?')
   expect(asked('a')?.contextBody).not.toEqual(asked('b')?.contextBody)
 })
 
-test('texts are not joined: what comes before the last one is context, and may say what to do with it', () => {
+test('does not join texts: earlier ones are context, and may contain instructions for the last', () => {
   const texts = (...all: string[]) => chat({ role: 'user', content: all.map(text => ({ type: 'text', text })) })
   const [one, other] = [texts('Count words.', 'One\nTwo'), texts('Count words.\nOne', 'Two')]
   expect([one?.text, other?.text, one?.message]).toEqual(['One\nTwo', 'Two', other?.message])
@@ -54,12 +54,12 @@ test.each([
     ],
   ],
   ['the text contains half a surrogate pair', [{ role: 'user', content: 'a\ud800b' }]],
-])('nothing is matched by similarity where %s', (_, messages) => {
+])('matches nothing by similarity if %s', (_, messages) => {
   expect(chat(...messages)).toBeNull()
 })
 
 describe('of a Responses request', () => {
-  test('takes an input that is one text, and the last text of a last user message', () => {
+  test('reads an input that is one text, and the last text of a last user message', () => {
     expect(extractPromptText('responses', { model: 'm', input: 'x' })).toEqual({
       text: 'x',
       message: 'x',

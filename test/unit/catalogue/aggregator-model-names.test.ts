@@ -20,7 +20,7 @@ describe('a list of names', () => {
     expect(indexModelNames(names).has(name)).toBe(expected)
   })
 
-  test('knows whose names end in this one, and whether it has any without a vendor', () => {
+  test('knows whose names end in this one, and whether one has no vendor', () => {
     const list = indexModelNames(['x-ai/grok-4', 'other/grok-4', 'a/b/grok-4'])
     expect(list.findWithVendor('grok-4')).toEqual(['x-ai/grok-4', 'other/grok-4'])
     expect(list.hasUnprefixedNames).toBe(false)
@@ -29,7 +29,7 @@ describe('a list of names', () => {
   })
 })
 
-test('it is read once for all that wait, and known afterwards', async () => {
+test('is read once for all waiting requests, and then cached', async () => {
   const fetchNames = vi.fn(async () => ['grok-4'])
   const offered = createAggregatorModelNames({ forwardsUnlistedNames: false, fetchNames, onFailed() {} })
   expect(offered.list).toBeNull()
@@ -39,7 +39,7 @@ test('it is read once for all that wait, and known afterwards', async () => {
   expect(fetchNames).toHaveBeenCalledOnce()
 })
 
-test('what cannot be read is tried again a little later', async () => {
+test('a failed read is repeated a little later', async () => {
   const fetchNames = vi.fn(async (): Promise<string[]> => [])
   const onFailed = vi.fn()
   const offered = createAggregatorModelNames({ forwardsUnlistedNames: false, fetchNames, onFailed })
@@ -49,7 +49,7 @@ test('what cannot be read is tried again a little later', async () => {
   expect(fetchNames).toHaveBeenCalledOnce()
 })
 
-test('nobody waits long for one that does not come, nor twice', async () => {
+test('a slow read delays nobody for long, nor twice', async () => {
   const offered = createAggregatorModelNames({
     forwardsUnlistedNames: false,
     fetchNames: () => new Promise(() => {}),

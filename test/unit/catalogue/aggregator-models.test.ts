@@ -14,7 +14,7 @@ const item = (fields: Record<string, unknown> = {}) => ({
 const readOne = (fields: Record<string, unknown>) => parseModelPage({ data: [item(fields)] })
 
 describe('the aggregator’s list', () => {
-  test('becomes rows, with prices for a million tokens', () => {
+  test('becomes rows with prices per million tokens', () => {
     expect(parseModelPage({ data: [item()] })).toEqual({
       models: [
         {
@@ -34,7 +34,7 @@ describe('the aggregator’s list', () => {
     })
   })
 
-  test('reads the fee for each request', () => {
+  test('includes the fee per request', () => {
     const pricing = { prompt: '0.000001', completion: '0.000001' }
     expect(readOne({ pricing: { ...pricing, request: '0.005' } }).models).toMatchObject([{ request_usd: 0.005 }])
     expect(readOne({ pricing }).models).toMatchObject([{ request_usd: 0 }])
@@ -45,7 +45,7 @@ describe('the aggregator’s list', () => {
     for (const request of ['-1', 'much', '5000']) expect(readOne({ pricing: { ...pricing, request } }).skipped).toBe(1)
   })
 
-  test('knows embedding models by what comes out', () => {
+  test('recognizes embedding models by their output', () => {
     expect(readOne({ architecture: { output_modalities: ['embeddings'] } }).models[0]?.kind).toBe('embedding')
   })
 
@@ -60,7 +60,7 @@ describe('the aggregator’s list', () => {
     expect(readOne(fields)).toMatchObject({ models: [], skipped: 1 })
   })
 
-  test('takes what is free, and what leaves things open', () => {
+  test('includes free models, and models that leave fields open', () => {
     const [free] = readOne({
       pricing: { prompt: '0', completion: '0' },
       context_length: null,
@@ -69,16 +69,16 @@ describe('the aggregator’s list', () => {
     expect(free).toMatchObject({ input_usd_per_million: 0, output_usd_per_million: 0, context_tokens: null })
   })
 
-  test('takes a name without a vendor', () => {
+  test('includes a name without a vendor', () => {
     expect(readOne({ id: 'grok-4' }).models[0]?.model).toBe('grok-4')
   })
 
-  test('rounds nothing that a price has', () => {
+  test('does not round prices', () => {
     const [model] = readOne({ pricing: { prompt: '0.0000000375', completion: '0.00000000000125' } }).models
     expect(model).toMatchObject({ input_usd_per_million: 0.0375, output_usd_per_million: 0.000001 })
   })
 
-  test.each([[null], [[]], [{ models: [] }], [{ data: 'none' }], ['text']])('is refused when it is %j', body => {
+  test.each([[null], [[]], [{ models: [] }], [{ data: 'none' }], ['text']])('is rejected when it is %j', body => {
     expect(() => parseModelPage(body)).toThrow(/no list of models/)
   })
 })

@@ -16,7 +16,7 @@ const model = {
   outputUsdPerMillion: 8,
 }
 
-test("OpenAI's usage, the aggregator's cost in it", () => {
+test('reads OpenAI’s usage, and the aggregator’s cost in it', () => {
   const usage = {
     prompt_tokens: 100,
     completion_tokens: 20,
@@ -34,7 +34,7 @@ test("OpenAI's usage, the aggregator's cost in it", () => {
   expect(readUsage({ cost: 1e30 })).toBeNull()
 })
 
-test('cached prompt tokens cost what the provider asks for them', () => {
+test('cached prompt tokens cost the provider’s price for them', () => {
   const usage = {
     promptTokens: 1_000_000,
     cachedPromptTokens: 400_000,
@@ -45,7 +45,7 @@ test('cached prompt tokens cost what the provider asks for them', () => {
   expect(computeCostUsd({ ...model, cachedInputUsdPerMillion: null }, usage)).toBeCloseTo(2 + 0.8, 12)
 })
 
-test('so do those that it wrote to its cache', () => {
+test('tokens written to the provider’s cache cost the price for them', () => {
   const usage = readUsage({
     prompt_tokens: 1_000_000,
     completion_tokens: 0,
@@ -54,7 +54,7 @@ test('so do those that it wrote to its cache', () => {
   expect(computeCostUsd(model, usage ?? NO_USAGE)).toBeCloseTo(0.5 * 2 + 0.5 * 2.5, 12)
 })
 
-test('sound, pictures, searches and requests cost what their units do, or else as text and nothing', () => {
+test('audio, images, searches and requests cost their unit prices, else as text or nothing', () => {
   const usage = readUsage({
     prompt_tokens: 1_000_000,
     completion_tokens: 100_000,
@@ -69,7 +69,7 @@ test('sound, pictures, searches and requests cost what their units do, or else a
   expect(computeCostUsd({ ...model, unitPrices }, usage ?? NO_USAGE)).toBeCloseTo(asText + beyond, 12)
 })
 
-test("the provider's own figure wins; without prices the cost of a model is unknown", () => {
+test('the provider’s own figure has precedence; without prices the cost of a model is unknown', () => {
   expect(computeCostUsd(model, { ...NO_USAGE, promptTokens: 5, reportedCostUsd: 0.25 })).toBe(0.25)
   expect(computeCostUsd(undefined, { ...NO_USAGE, promptTokens: 5 })).toBeNull()
 })
@@ -81,6 +81,6 @@ test.each([
   [1e-10, '0.0000000001'],
   [12.5, '12.5'],
   [100, '100'],
-])('%d is written %s', (usd, text) => {
+])('formats %d as %s', (usd, text) => {
   expect(formatUsd(usd)).toBe(text)
 })

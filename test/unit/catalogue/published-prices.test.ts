@@ -46,7 +46,7 @@ const told = (table: unknown) =>
     price.output_usd_per_million,
   ])
 
-test('LiteLLM’s table: dollars a token become dollars a million, its conditions ours', () => {
+test('converts LiteLLM’s table: prices per million tokens, and conditions', () => {
   expect(told(LITELLM)).toEqual([
     ['openai gpt-5.4 standard 0', 2.5, 0.25, null, null, 15],
     ['openai gpt-5.4 flex 0', 1.25, 0.13, null, null, 7.5],
@@ -57,7 +57,7 @@ test('LiteLLM’s table: dollars a token become dollars a million, its condition
   ])
 })
 
-test('models.dev’s table', () => {
+test('converts models.dev’s table', () => {
   const table = {
     anthropic: {
       id: 'anthropic',
@@ -82,6 +82,6 @@ test('models.dev’s table', () => {
   ])
 })
 
-test.each([[[]], [{}], [{ openai: { models: {} } }], ['text']])('%j is no such table', table => {
+test.each([[[]], [{}], [{ openai: { models: {} } }], ['text']])('rejects %j', table => {
   expect(() => parsePublishedPrices(table, ['openai'])).toThrow(/must be a JSON object|no price of openai/)
 })

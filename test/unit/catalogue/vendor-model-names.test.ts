@@ -40,7 +40,7 @@ describe('providerOfName', () => {
     'constructor',
     '__proto__',
     '',
-  ])('%j is no provider’s name', model => {
+  ])('%j names no provider', model => {
     expect(matchProvider(model)).toBeUndefined()
   })
 })
@@ -86,6 +86,6 @@ test.each([
   ['openai', 'gpt-oss-20b', false],
   ['openai', 'claude-opus-9', false],
   ['groq', 'compound-mini', false],
-])('without %s in front, %s is one of its own: %s', (vendor, name, expected) => {
+])('without %s in front, %s is its own model: %s', (vendor, name, expected) => {
   expect(isVendorModelName(vendor, name)).toBe(expected)
 })

@@ -27,7 +27,7 @@ test('an empty environment gives the documented defaults', () => {
   })
 })
 
-test('a hook has a secret, which is long enough', () => {
+test('requires a hook secret of sufficient length', () => {
   const withSecret = (HOOK_SECRET: string) => readConfig({ HOOK_URL: 'http://127.0.0.1:8700/', HOOK_SECRET })
   for (const bad of ['', 'c2hvcnQ=', 'no base64, for all its length: it has blanks'])
     expect(() => withSecret(bad)).toThrow(/HOOK_SECRET must be 24 bytes or more in base64/)
@@ -80,24 +80,24 @@ test.each([
   ['MAX_BODY_BYTES', '1', '1024'],
   ['CORS_ORIGINS', 'app.example.com', 'list of origins'],
   ['CORS_ORIGINS', 'https://app.example.com/', 'list of origins'],
-])('a bad %s says what it must be (%s)', (name, value, must) => {
+])('rejects a bad %s with what it must be (%s)', (name, value, must) => {
   expect(() => readConfig({ [name]: value })).toThrow(ConfigError)
   expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`${name}.*${must.replace(/[/.]/g, '\\$&')}`))
 })
 
-test('all problems are told at once, and no value is repeated', () => {
+test('reports all problems at once, and repeats no value', () => {
   const read = () => readConfig({ PORT: 'p0rt-secret', EMBEDDER: 'emb-secret' })
   expect(read).toThrow(/PORT.*EMBEDDER/s)
   expect(read).not.toThrow(/secret/)
 })
 
-test('an embeddings key alone switches to the api embedder', () => {
+test('an embeddings key alone selects the api embedder', () => {
   expect(readConfig({ EMBEDDINGS_API_KEY: 'k' }).embedder).toMatchObject({ kind: 'api', dimensions: 512 })
   expect(readConfig({ EMBEDDINGS_API_KEY: 'k', EMBEDDER: 'builtin' }).embedder).toEqual({ kind: 'builtin' })
   expect(() => readConfig({ EMBEDDER: 'api' })).toThrow('EMBEDDINGS_API_KEY')
 })
 
-test('a folder with a model is asked for by EMBEDDER=local, or by its name alone', async () => {
+test('a model directory is used with EMBEDDER=local or by its path alone', async () => {
   const folder = temporaryFolder()
   expect(() => readConfig({ EMBEDDER: 'local', EMBEDDINGS_PATH: folder })).toThrow(
     /EMBEDDINGS_PATH must be .* it holds no \.onnx file\. Example: EMBEDDINGS_PATH=/,
@@ -115,20 +115,20 @@ test('a folder with a model is asked for by EMBEDDER=local, or by its name alone
   })
 })
 
-test('the dashboard is on, off, or on a port of its own', () => {
+test('the dashboard is on, off, or on its own port', () => {
   expect(readConfig({}).dashboard).toBe('on')
   expect(readConfig({ DASHBOARD: 'off' }).dashboard).toBe('off')
   expect(readConfig({ DASHBOARD: '3100' }).dashboard).toBe(3100)
 })
 
-test('several workers need stores that can be shared', () => {
+test('several workers need shared stores', () => {
   const stores = { DATABASE_URL: 'postgres://127.0.0.1/x', REDIS_URL: 'redis://127.0.0.1:7000,redis://127.0.0.1:7001' }
   expect(readConfig({ ...stores, WORKERS: '4' }).workers).toBe(4)
   expect(readConfig({ ...stores, WORKERS: 'auto' }).workers).toBeGreaterThan(0)
   expect(readConfig({ WORKERS: 'auto' }).workers).toBe(1)
 })
 
-test('origins that browsers may call from: all, some, none', () => {
+test('allows all, some or no browser origins', () => {
   expect(readConfig({}).corsOrigins).toBe('*')
   expect(readConfig({ CORS_ORIGINS: 'https://a.example, http://localhost:5173' }).corsOrigins).toEqual([
     'https://a.example',
@@ -137,7 +137,7 @@ test('origins that browsers may call from: all, some, none', () => {
   expect(readConfig({ CORS_ORIGINS: '' }).corsOrigins).toEqual([])
 })
 
-test('each setting may be read from a file, but not from two places', async () => {
+test('reads each setting from a file, but not from two places', async () => {
   const folder = await temporaryFolder()
   const at = (name: string) => join(folder, name)
   const key = Buffer.alloc(32, 7).toString('base64')
@@ -158,7 +158,7 @@ test('each setting may be read from a file, but not from two places', async () =
   expect(() => readConfig({ AGGREGATOR_API_KEY_FILE: at('empty') })).toThrow('AGGREGATOR_API_KEY_FILE must be')
 })
 
-test('files for TLS to Redis belong together, and to an address that asks for TLS', async () => {
+test('TLS files for Redis belong together, and need an address with TLS', async () => {
   const folder = await temporaryFolder()
   const file = join(folder, 'pem')
   await Bun.write(file, 'PEM')
@@ -176,7 +176,7 @@ test.each([
   ['OTEL_RESOURCE_ATTRIBUTES', 'a=%zz', 'name=value pairs'],
   ['OTEL_TRACES_SAMPLER', 'sometimes', 'one of parentbased_always_on'],
   ['OTEL_TRACES_SAMPLER_ARG', '1.5', 'a share from 0 to 1'],
-])('with a collector, a bad %s says what it must be (%s), and not what it was', (name, value, must) => {
+])('with a collector, rejects a bad %s with what it must be (%s), without its value', (name, value, must) => {
   const read = () => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', [name]: value })
   expect(read).toThrow(new RegExp(`${name}.*${must}`))
   expect(read).not.toThrow(value)

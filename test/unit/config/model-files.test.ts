@@ -13,7 +13,7 @@ async function folderWith(name: string, files: readonly string[]): Promise<strin
   return folder
 }
 
-test('a folder says what it lacks', async () => {
+test('names the missing files of a model directory', async () => {
   expect(findModelFolderProblem(join(root, 'nowhere'))).toBe('is not a folder')
   expect(findModelFolderProblem(await folderWith('empty', []))).toBe('holds no .onnx file')
   expect(findModelFolderProblem(await folderWith('weights', ['model.onnx']))).toBe('holds no tokenizer.json')

@@ -18,7 +18,7 @@ function bands(stopped: Record<number, number>): Calibration['histogram'] {
   })
 }
 
-test('the judge is the first chat model that somebody would answer at a known price', () => {
+test('the judge is the first chat model with a known price that a provider serves', () => {
   const unknown = [route({ kind: 'embedding' }), route({ provider: null }), route({ input_usd_per_million: null })]
   expect(chooseJudgeModel([...unknown, route({ output_usd_per_million: null })])).toBeUndefined()
   expect(chooseJudgeModel([...unknown, route({ id: 'a' }), route({ id: 'b' })])?.id).toBe('a')
@@ -37,6 +37,6 @@ test.each([
   ['at and above the floor', { 0.89: 12, 0.9: 12 }, 0.9, DAY, 256],
   ['down to the lowest similarity of a lookup', { 0.79: 12, 0.8: 12 }, 0.5, DAY, 256],
   ['none', {}, 0.8, DAY, 0],
-])('near misses %s, are so many pairs a day', (_, stopped, floor, age, expected) => {
+])('near misses %s are so many pairs a day', (_, stopped, floor, age, expected) => {
   expect(estimateDailyPairs(bands(stopped), { threshold: 0.95, floor }, NOW - age, NOW)).toBeCloseTo(expected, 9)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createError } from '../../../src/errors/errors.ts'
 
-test('what an entry leaves open is filled in, in message, parameter and headers', () => {
+test('fills in the placeholders of message, parameter and headers', () => {
   const error = createError('rateLimited', { limit: 60, seconds: 7 })
   expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'rate_limit_error', param: null })
   expect(error.headers).toEqual({
@@ -19,17 +19,17 @@ test('what an entry leaves open is filled in, in message, parameter and headers'
   })
 })
 
-test('a value that looks like a gap or a replacement pattern stays as it is', () => {
+test('does not expand a value that looks like a placeholder or a replacement pattern', () => {
   const model = '"{model} {count} $& $1"'
   expect(createError('modelNotListed', { model }).message).toContain(`Model ${model} is`)
 })
 
-test('each error has headers of its own: what is added to one is on no other', () => {
+test('each error has its own headers', () => {
   Object.assign(createError('databaseUnavailable').headers, { 'x-proxy-provider': 'sandbox' })
   expect(createError('databaseUnavailable').headers).toEqual({ 'retry-after': '1' })
 })
 
-test('the cause is for the log alone', () => {
+test('logs the cause and does not show it', () => {
   const error = createError('internal', null, new Error('secret detail'))
   expect(error.cause).toEqual(new Error('secret detail'))
   expect(JSON.stringify(error.toBody())).not.toContain('secret')

@@ -7,7 +7,7 @@ import type { ErrorDefinition } from '../../../src/errors/error-definition.ts'
 const entries: [string, ErrorDefinition][] = Object.entries(ERROR_CATALOGUE)
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-test.each(entries)('%s has a status of an error, a code, a message and one sentence of cause', (_, entry) => {
+test.each(entries)('%s has an error status, a code, a message and one sentence about its cause', (_, entry) => {
   expect(entry.status).toBeGreaterThanOrEqual(400)
   expect(entry.status).toBeLessThan(600)
   expect(entry.code).toMatch(/^[a-z_]+$/)
@@ -15,7 +15,7 @@ test.each(entries)('%s has a status of an error, a code, a message and one sente
   expect(entry.description).toMatch(/^[A-Z`].*\.$/)
 })
 
-test('no two errors of one status and code say the same thing but for their headers', () => {
+test('no two errors of one status and code have the same message, except for their headers', () => {
   const told = entries.map(([, { status, code, message, param, headers }]) =>
     JSON.stringify([status, code, message, param, headers]),
   )
@@ -25,7 +25,7 @@ test('no two errors of one status and code say the same thing but for their head
 /** Files that may create an error with the text of a provider. */
 const QUOTING = ['src/formats/errors/client-error.ts']
 
-test('no error is made outside its room, and every entry is used', () => {
+test('creates errors only from the catalogue, and uses every entry', () => {
   const files = [...new Bun.Glob('src/**/*.ts').scanSync(root)].filter(file => !file.startsWith('src/errors/'))
   const sources = files.map(file => [file, readFileSync(`${root}${file}`, 'utf8')] as const)
   const filesWith = (pattern: RegExp) => sources.filter(([, text]) => pattern.test(text)).map(([file]) => file)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { invalidRequestError, ProxyError } from '../../../src/errors/errors.ts'
 
-test('an error becomes the envelope that OpenAI clients read', () => {
+test('writes an error in OpenAI’s envelope', () => {
   const error = new ProxyError({
     status: 401,
     code: 'invalid_api_key',
@@ -13,6 +13,6 @@ test('an error becomes the envelope that OpenAI clients read', () => {
   })
 })
 
-test('a bad request names the field at fault', () => {
+test('names the field at fault', () => {
   expect(invalidRequestError('model must be a string.', 'model').toBody().error.param).toBe('model')
 })

@@ -62,7 +62,7 @@ test.each(Object.keys(formats))('measures the pairs of %s over all thresholds', 
   expect(cells(lines, name, 'plain cosine')).toEqual(['none', 'none', '0.354', '1, 1'])
 })
 
-test('reads texts as they are: quoted, over two lines, or merely beginning with a quotation', async () => {
+test('reads quoted texts, texts over two lines, and texts that only begin with a quotation mark', async () => {
   const folder = temporaryFolder()
   for (const [name, text] of Object.entries(formats)) await Bun.write(`${folder}/${name}`, text)
   const last = pairFiles(folder).map(file => [...readPairs([file])].at(-1)?.a)
@@ -102,7 +102,7 @@ test('looks each question of a stream up among those before it', async () => {
   expect(cells(short, 'stream.jsonl', 'proved').at(-1)).toBe('1 hits, 0 wrong (0)')
 })
 
-test('finds the nearest vector as a comparison with all would', () => {
+test('finds the same nearest vector as an exhaustive comparison', () => {
   let seed = 1
   const random = Float32Array.from({ length: 130 * 200 }, () => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -125,7 +125,7 @@ test('finds the nearest vector as a comparison with all would', () => {
   }
 })
 
-test('counts what a person says of a pair in place of its label, for every method', () => {
+test('for every method, a person’s verdict on a pair replaces its label', () => {
   const questions = createQuestions()
   const pair = (a: string, b: string, label: 0 | 1, hand?: 0 | 1) => ({
     ...{ a, b, label, category: '', set: '' },
@@ -154,7 +154,7 @@ test('counts what a person says of a pair in place of its label, for every metho
   ])
 })
 
-test('takes the most permissive threshold that holds the bound, though a stricter one may not', () => {
+test('chooses the most permissive threshold that satisfies the bound, although a stricter one may not', () => {
   const limits = [0.99, 0.98, 0.97, 0.96, 0.96, -Infinity]
   const levels = levelsOf({ limits, similarities: [0.99, 0.98, 0.97, 0.98, 0.97, 0.95] }, [0, 1, 1, 1, 0, 1])
   expect(widestWithin(levels, 0.35)).toEqual({ limit: 0.97, count: 3, right: 2 })
@@ -172,10 +172,10 @@ test.each([
   ['json.jsonl', '{"a":"x","b":"y","label":1}\n{"a":', ':2: each line must be a JSON object'],
   ['text.jsonl', '{"a":"x","b":3,"label":1}', ':1: a pair needs two texts'],
   ['field.jsonl', '\n{"a":"x","label":1}', ':2: a pair needs two texts'],
-])('says what is wrong in %s', async (name, text, wanted) => {
+])('reports the error in %s', async (name, text, wanted) => {
   await expect(board({ [name]: text }, 'builtin')).rejects.toThrow(`${name}${wanted}`)
 })
 
-test('says that a folder has no pairs', async () => {
+test('reports a directory without pairs', async () => {
   await expect(board({ 'README.md': '' }, 'builtin')).rejects.toThrow('a file must end in .jsonl, .csv, .tsv')
 })

@@ -19,7 +19,7 @@ function open(maxBatches: number | undefined, comesNext?: () => Promise<unknown>
 
 useTestClock()
 
-test('what arrives while a batch is under way travels in the next', async () => {
+test('items that arrive while a batch is in flight go into the next', async () => {
   const { add, batches, items } = open(undefined)
   const results = [1, 2, 3, 4].map(add)
   await turn()
@@ -37,7 +37,7 @@ test('what arrives while a batch is under way travels in the next', async () => 
   expect(await Promise.all(results)).toEqual([2, 4, 6, 8, 10])
 })
 
-test('as many batches go beside each other as may', async () => {
+test('runs at most the given number of batches at once', async () => {
   const { add, batches, items } = open(2)
   const results = [1, 2, 3, 4, 5, 6, 7].map(add)
   await turn()
@@ -53,7 +53,7 @@ test('as many batches go beside each other as may', async () => {
   expect(await Promise.all(results)).toEqual([2, 4, 6, 8, 10, 12, 14])
 })
 
-test('a batch takes along what comes in a moment', async () => {
+test('a batch includes items that arrive within a moment', async () => {
   const coming: (() => void)[] = []
   const { add, batches, items } = open(undefined, () => new Promise<void>(resolve => coming.push(resolve)))
   const results = [add(1)]
@@ -75,7 +75,7 @@ test('a batch takes along what comes in a moment', async () => {
   expect(await Promise.all(results)).toEqual([2, 4, 6])
 })
 
-test('it does not wait for what does not come', async () => {
+test('does not wait for items that do not arrive', async () => {
   const { add, batches, items } = open(undefined, () => new Promise(() => {}))
   const result = add(1)
   await passMs(5)
@@ -84,7 +84,7 @@ test('it does not wait for what does not come', async () => {
   expect(await result).toBe(2)
 })
 
-test('what waited for a busy event loop is asked for all the same', async () => {
+test('items that waited for a busy event loop are sent all the same', async () => {
   const asked: number[] = []
   const add = createBatcher<number, number>({
     run: async items => {
@@ -102,7 +102,7 @@ test('what waited for a busy event loop is asked for all the same', async () => 
   expect(asked).toEqual([1, 2])
 })
 
-test('a limit that ends tells a queue that moves from one that stands', async () => {
+test('an expired limit distinguishes a moving queue from a blocked one', async () => {
   const replies: (() => void)[] = []
   const add = createBatcher<number, number>({
     run: items => new Promise(resolve => void replies.push(() => resolve(items))),
@@ -121,7 +121,7 @@ test('a limit that ends tells a queue that moves from one that stands', async ()
   expect(await Promise.all(moving)).toEqual([2, 'Error: busy'])
 })
 
-test('a limit that ends says busy where others were answered meanwhile', async () => {
+test('an expired limit reports busy if other items were processed meanwhile', async () => {
   let answeredAtMs = performance.now()
   const add = createBatcher<number, number>({
     run: () => new Promise(() => {}),
@@ -140,7 +140,7 @@ test('a limit that ends says busy where others were answered meanwhile', async (
   expect(await waiting).toBe('Error: busy')
 })
 
-test('what answers late is waited for: the limit counts from the last result, and from when the event loop could act', async () => {
+test('waits for a late result: the limit counts from the last result and from when the event loop could act', async () => {
   const replies: (() => void)[] = []
   const add = createBatcher<number, number>({
     run: items => new Promise(resolve => void replies.push(() => resolve(items))),
@@ -164,7 +164,7 @@ test('what answers late is waited for: the limit counts from the last result, an
   expect(await starved).toBe(3)
 })
 
-test('what nobody waits for lingers for more, unless a batch is full', async () => {
+test('background items wait for more items unless a batch is full', async () => {
   let lingering = Promise.withResolvers<void>()
   const batches: (readonly number[])[] = []
   const add = createBatcher<number, number>({

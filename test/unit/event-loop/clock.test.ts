@@ -12,7 +12,7 @@ function aheadMs(): [number, number] {
   return [now - after, now - before]
 }
 
-test('the time is the database’s as soon as it has told it, and what the way takes is left alone', () => {
+test('adopts the database’s time as soon as it is known, without the transit time', () => {
   const [least, most] = aheadMs()
   setDatabaseTime(new Date(Date.now() + 1_500))
   // The two clocks differ by milliseconds at most.
@@ -32,7 +32,7 @@ test('the time is the database’s as soon as it has told it, and what the way t
   expect(clockSkewSeconds()).toBe(0)
 })
 
-test.each([-3_600_000, 3_600_000])('where this machine’s clock steps by %i ms, no time here does', stepMs => {
+test.each([-3_600_000, 3_600_000])('a step of %i ms of the machine’s clock does not change the time', stepMs => {
   setDatabaseTime(new Date())
   const before = [monotonicMs(), nowMs()]
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + stepMs })
@@ -48,7 +48,7 @@ test.each([-3_600_000, 3_600_000])('where this machine’s clock steps by %i ms,
 /** The clock itself, and code that runs in a browser. */
 const MAY_READ = /event-loop\/clock\.ts$|dashboard\/pages\//
 
-test('nothing else reads this machine’s clock', () => {
+test('nothing else reads the machine’s clock', () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(file => /\.tsx?$/.test(file))
   const found = files.filter(file => /Date\.now\(|new Date\(\)/.test(readFileSync(`src/${file}`, 'utf8')))
   expect(found.filter(file => !MAY_READ.test(file))).toEqual([])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { limitConcurrency } from '../../../src/event-loop/limit-concurrency.ts'
 import { turn } from '../../harness/event-loop.ts'
 
-test('no more than so many run at once, and all get their turn, in order', async () => {
+test('runs at most the given number at once, and all in order', async () => {
   const inTurn = limitConcurrency(2, 10)
   let running = 0
   let most = 0
@@ -20,7 +20,7 @@ test('no more than so many run at once, and all get their turn, in order', async
   expect([most, done]).toEqual([2, [0, 1, 2, 3, 4, 5, 6]])
 })
 
-test('one that fails passes its turn on', async () => {
+test('a failure frees its slot', async () => {
   const inTurn = limitConcurrency(1, 10)
   const failing = inTurn(() => Promise.reject(new Error('broken')))
   const next = inTurn(() => Promise.resolve('next'))
@@ -28,7 +28,7 @@ test('one that fails passes its turn on', async () => {
   expect(await next).toBe('next')
 })
 
-test('too many are refused', async () => {
+test('rejects calls beyond the limit of the queue', async () => {
   const inTurn = limitConcurrency(1, 2)
   const held = Promise.withResolvers<void>()
   const three = Array.from({ length: 3 }, () => inTurn(() => held.promise))

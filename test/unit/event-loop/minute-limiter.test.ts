@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createMinuteLimiter } from '../../../src/event-loop/minute-limiter.ts'
 
-test('of one group so many are taken, and each group has its own', () => {
+test('limits each group separately', () => {
   const take = createMinuteLimiter(20)
   const takeMany = (group: string) => Array.from({ length: 30 }, () => take(group))
   expect(takeMany('1 a').filter(Boolean)).toHaveLength(20)

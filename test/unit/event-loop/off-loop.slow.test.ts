@@ -10,7 +10,7 @@ interface Asked {
 const OWN = { owner: 1 }
 const TEST_JOB = new WorkerJob<Asked & { text?: string }, string>(new URL('./echo-job.ts', import.meta.url), 'echo')
 
-test('a job is done by another thread, which answers each with its own', async () => {
+test('runs each job in another thread and returns its result', async () => {
   const loop = new WorkerPool()
   const texts = ['a', 'b', 'c']
   const echoed = await Promise.all(texts.map(text => loop.run(TEST_JOB, { does: 'echo', text }, OWN)))
@@ -18,7 +18,7 @@ test('a job is done by another thread, which answers each with its own', async (
   expect(loop.jobCounts.get('echo')).toBe(3)
 })
 
-test('what a job refuses is refused as if it had been done here, and a failure is told', async () => {
+test('rejects what the job rejects, and reports a failure', async () => {
   const loop = new WorkerPool()
   await expect(loop.run(TEST_JOB, { does: 'refuse' }, OWN)).rejects.toMatchObject({
     name: 'ProxyError',
@@ -36,7 +36,7 @@ test('rejects the job of a worker that exits, and runs the next one in another',
   expect(await loop.run(TEST_JOB, { does: 'echo', text: 'on' }, OWN)).toBe('on from a worker')
 })
 
-test('it is idle once nothing waits, and what followed from a job is done', async () => {
+test('is idle once nothing waits and the effects of the last job are done', async () => {
   const loop = new WorkerPool()
   await loop.whenIdle()
   const results: string[] = []
@@ -51,14 +51,14 @@ test('it is idle once nothing waits, and what followed from a job is done', asyn
 })
 
 test.runIf(process.platform === 'linux')(
-  'the worker stands behind the event loop, but not as it gets ready',
+  'the worker has a lower priority than the event loop, but not while it starts',
   async () => {
     const own = getPriority()
     expect(await new WorkerPool().run(TEST_JOB, { does: 'priority' }, OWN)).toBe(`${own}, then ${Math.max(own, 10)}`)
   },
 )
 
-test('a job that does not end in time, and what waits behind two of them, is refused as busy, and the next is done', async () => {
+test('rejects a job that exceeds its time, and jobs behind two of them, as busy; runs the next', async () => {
   const loop = new WorkerPool({ limitMs: 4_000 })
   await loop.run(TEST_JOB, { does: 'echo', text: 'warm' }, OWN)
   const late = (['hang', 'hang', 'echo'] as const).map(does => loop.run(TEST_JOB, { does }, OWN).catch(String))
@@ -67,7 +67,7 @@ test('a job that does not end in time, and what waits behind two of them, is ref
   expect(await loop.run(TEST_JOB, { does: 'echo', text: 'on' }, OWN)).toBe('on from a worker')
 })
 
-test('an idle worker ends, and the next job has another', async () => {
+test('an idle worker ends, and the next job starts another', async () => {
   const loop = new WorkerPool({ idleMs: 20 })
   const [first, second] = await Promise.all([1, 2].map(() => loop.run(TEST_JOB, { does: 'thread' }, OWN)))
   expect(second).toBe(first)
@@ -77,11 +77,11 @@ test('an idle worker ends, and the next job has another', async () => {
   expect(other).not.toBe(first)
 })
 
-describe('an owner whose job takes long', () => {
+describe('an owner with a long job', () => {
   const hang = (loop: WorkerPool, owner: number) => loop.run(TEST_JOB, { does: 'hang' }, { owner }).catch(String)
   const echo = (loop: WorkerPool, owner: number) => loop.run(TEST_JOB, { does: 'echo', text: `${owner}` }, { owner })
 
-  test('waits behind it alone: others have a second worker', async () => {
+  test('delays only its own jobs: others use a second worker', async () => {
     const loop = new WorkerPool({ limitMs: 5_000, extraWorkerAfterMs: 50 })
     await echo(loop, 1)
     const results: string[] = []
@@ -90,7 +90,7 @@ describe('an owner whose job takes long', () => {
     expect(results.slice(0, 2)).toEqual(['2 from a worker', '3 from a worker'])
   })
 
-  test('has it ended, once there are two such owners and others wait', async () => {
+  test('loses the job once there are two such owners and others wait', async () => {
     const loop = new WorkerPool({ limitMs: 4_000, extraWorkerAfterMs: 50, maxContendedMs: 500 })
     const [first, second] = [hang(loop, 1), hang(loop, 2)]
     expect(await echo(loop, 3)).toBe('3 from a worker')

@@ -3,7 +3,7 @@ import { type MemoryHolder, StreamMemory } from '../../../src/event-loop/stream-
 
 const SIZE = 1_000
 
-test('a room is full when more is held than fits, until an eighth of it is free', () => {
+test('a full memory budget stays full until an eighth of it is free', () => {
   const room = new StreamMemory(SIZE)
   const [one, other] = [room.reserve({}), room.reserve({})]
   one.set(SIZE)
@@ -19,7 +19,7 @@ test('a room is full when more is held than fits, until an eighth of it is free'
   expect(room.heldBytes).toBe(0)
 })
 
-test('what can be spared goes first, then what would have been good to have, the largest first and no more than needed', () => {
+test('first evicts what is dispensable, then what is useful, the largest first and no more than needed', () => {
   const room = new StreamMemory(SIZE)
   const freed: string[] = []
   const open = (name: string, bytes: number, how: 'freeConsumed' | 'freeReusable') => {
@@ -40,7 +40,7 @@ test('what can be spared goes first, then what would have been good to have, the
   expect([room.isFull, room.heldBytes]).toEqual([false, SIZE - 400])
 })
 
-test('then the readers that have taken nothing for longest are cut off, until there is room; what waits goes on', async () => {
+test('then cuts off the readers that have read nothing for longest; waiting readers continue', async () => {
   const room = new StreamMemory(SIZE)
   const cut: string[] = []
   const resumed = vi.fn()
@@ -65,7 +65,7 @@ test('then the readers that have taken nothing for longest are cut off, until th
   expect(room.isFull).toBe(false)
 })
 
-test('a reader that has just taken something is not cut off, however full the room is', async () => {
+test('does not cut off a reader that has just read, however full the budget is', async () => {
   const room = new StreamMemory(SIZE)
   const [spare, cutSlowest] = [vi.fn(), vi.fn()]
   const held = room.reserve({
@@ -79,7 +79,7 @@ test('a reader that has just taken something is not cut off, however full the ro
   held.release()
 })
 
-test('bytes that several holders share count once, until the last of them has closed', () => {
+test('counts bytes that several holders share once, until the last of them has closed', () => {
   const memory = new StreamMemory(SIZE)
   const [one, other] = [memory.reserve({}), memory.reserve({})]
   const bytes = new Uint8Array(600)
@@ -95,7 +95,7 @@ test('bytes that several holders share count once, until the last of them has cl
   expect(memory.heldBytes).toBe(0)
 })
 
-test('in a full budget one reads on at a time, the next when it has closed, all when there is space', async () => {
+test('in a full budget one reader continues at a time, the next when it has closed, all when there is space', async () => {
   const memory = new StreamMemory(SIZE)
   const full = memory.reserve({})
   const [first, second, third, left] = [memory.reserve({}), memory.reserve({}), memory.reserve({}), memory.reserve({})]
@@ -119,7 +119,7 @@ test('in a full budget one reads on at a time, the next when it has closed, all 
   for (const held of [second, third]) held.release()
 })
 
-test('whoever waits for space too long is told so, and is not let go on later', async () => {
+test('a request that waits too long for space is rejected, and not admitted later', async () => {
   const memory = new StreamMemory(SIZE, 20)
   const [full, first, second, third] = [memory.reserve({}), memory.reserve({}), memory.reserve({}), memory.reserve({})]
   full.set(SIZE + 1)

@@ -18,7 +18,7 @@ test('calls that share a limit each have all of it', async () => {
   expect(await Promise.all([first, second])).toEqual([200, 320])
 })
 
-test('a call that ends in time is left alone, and those after it are limited all the same', async () => {
+test('a call that ends in time is unaffected, and later calls are limited all the same', async () => {
   const within = createSharedTimeout(50)
   expect(await outcomeOf(within(Promise.resolve('in time')))).toBe('in time')
   const failure = new Error('its own')

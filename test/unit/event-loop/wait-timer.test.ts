@@ -12,7 +12,7 @@ function open() {
   return { ...limit, calls: () => calls }
 }
 
-test('each wait has all of its limit, though the timer was set for an earlier one', async () => {
+test('each wait has its whole limit, although the timer was set for an earlier one', async () => {
   const limit = open()
   limit.begin(30)
   await passMs(20)
@@ -33,7 +33,7 @@ test('a wait may have a shorter limit than the one before', async () => {
   expect(limit.calls()).toBe(1)
 })
 
-test('between waits, and once it is closed, nothing passes', async () => {
+test('nothing fires between waits or after close', async () => {
   const limit = open()
   limit.begin(5)
   limit.end()

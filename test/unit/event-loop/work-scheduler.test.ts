@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createWorkScheduler } from '../../../src/event-loop/work-scheduler.ts'
 
-test('in one turn of the event loop no more is done than fits, whoever asks', async () => {
+test('does no more than fits in one tick of the event loop, whoever calls', async () => {
   const turns = createWorkScheduler(() => 3)
   const done: number[] = []
   const all = Array.from({ length: 8 }, async (_, at) => {
@@ -18,7 +18,7 @@ test('in one turn of the event loop no more is done than fits, whoever asks', as
   expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
 })
 
-test('what alone is more than fits has a turn of its own', async () => {
+test('work that alone exceeds a tick has its own tick', async () => {
   const turns = createWorkScheduler(() => 3)
   expect(turns.wait(10)).toBeUndefined()
   const next = turns.wait(1)

@@ -27,7 +27,7 @@ describe.each(Object.keys(DOORS) as Door[])('at %s', door => {
     ['text', 'Hello?'],
     ['parts of text', [{ type: door === 'responses' ? 'input_text' : 'text', text: 'Hello?' }]],
     ['a text with a cache mark', [{ type: 'text', text: 'Hello?', cache_control: { type: 'ephemeral', ttl: '1h' } }]],
-  ])('%s is text', (_, content) => {
+  ])('%s counts as text', (_, content) => {
     expect(isText(door, content)).toBe(true)
   })
 
@@ -39,7 +39,7 @@ describe.each(Object.keys(DOORS) as Door[])('at %s', door => {
     ['a text part with an unknown field', [{ type: 'text', text: 'x', hologram: 1 }]],
     ['a part of an unknown type', [{ type: 'hologram', text: 'x' }]],
     ['an image in a tool result', [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', text: 'x' }] }]],
-  ])('%s is not', (_, content) => {
+  ])('%s does not count as text', (_, content) => {
     expect(isText(door, content)).toBe(false)
   })
 
@@ -146,7 +146,7 @@ describe('requests of ordinary clients', () => {
     ['responses', vercel],
     ['completions', { model: 'm', prompt: 'x', suffix: 'y', max_tokens: 9, logprobs: 1, echo: true }],
     ['embeddings', { model: 'm', input: ['a', 'b'], dimensions: 8, encoding_format: 'base64', user: 'u' }],
-  ])('at %s, %j is text', (endpoint, body) => {
+  ])('at %s, %j counts as text', (endpoint, body) => {
     const { isTextOnly, hasUnknownContent, hostedTools, canCompact, unpricedField } = readCostFactors(endpoint, body)
     expect({
       isTextOnly,
@@ -172,7 +172,7 @@ describe('requests of ordinary clients', () => {
     ['responses', { input: [{ type: 'web_search_call', id: 'w', action: { type: 'search', query: 'q' } }] }],
     ['responses', { input: 'x', tools: [{ type: 'web_search', external_web_access: false }] }],
     ['responses', { input: 'x', previous_response_id: 'resp_1' }],
-  ])('at %s, %j may be larger than its text, and its own limit holds', (endpoint, body) => {
+  ])('at %s, %j may cost more than its text, and its own limit applies', (endpoint, body) => {
     expect(readCostFactors(endpoint, body)).toMatchObject({
       isTextOnly: false,
       hasUnknownContent: false,
@@ -181,7 +181,7 @@ describe('requests of ordinary clients', () => {
   })
 })
 
-test('a request with anything unknown may fill the context and the longest response at the dearest tier', () => {
+test('a request with an unknown field may use the whole context and the longest response at the highest tier', () => {
   const priority = { tier: 'priority', abovePromptTokens: 0, inputUsdPerMillion: 2, outputUsdPerMillion: 20 }
   const model = {
     ...{ kind: 'chat', contextTokens: 100_000, maxOutputTokens: 1_000, unitPrices: {} },
@@ -222,7 +222,7 @@ test.each([
   expect(readCostFactors('responses', body).aggregatorCharges).toEqual(expected)
 })
 
-test('inputs of embeddings that are not text may fill the context, each of them', () => {
+test('each embeddings input that is not text may use the whole context', () => {
   const model = { kind: 'embedding', contextTokens: 1_000 } as unknown as CatalogueModel
   const tokensOf = (input: unknown) =>
     maxTokens(requestSizeOfBody('embeddings', { model: 'm', input }, 50), model).prompt
@@ -264,12 +264,12 @@ test.each([
   [[{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' }], true],
   [[{ type: 'compaction', encrypted_content: 'x' }], false],
   [[{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{"file_id": 1}' }], true],
-])('the items %j are text: %j', (input, expected) => {
+])('the items %j count as text: %j', (input, expected) => {
   expect(requestSizeOfBody('responses', { model: 'm', input }, 1).bounds.isTextOnly).toBe(expected)
 })
 
 test.each(['100', '１０', '1_0', '0x0a', true, [10], { toString: 1 }])(
-  '%j is no number that bounds a request',
+  '%j is not a number that bounds a request',
   given => {
     for (const [endpoint, body, field] of [
       ['chat', { n: given }, 'n'],
@@ -285,13 +285,13 @@ test.each(['100', '１０', '1_0', '0x0a', true, [10], { toString: 1 }])(
   },
 )
 
-test('a form’s numbers are text, and of digits alone', () => {
+test('numbers in a form are text of digits only', () => {
   expect(readCostFactors('images/edits', { n: '10' }, { isForm: true }).responseCount).toBe(10)
   for (const n of [' 10', '1e1', '１０', ''])
     expect(() => readCostFactors('images/edits', { n }, { isForm: true })).toThrow('n must be a whole number')
 })
 
-test('a summary reads and writes as much again', () => {
+test('a summary may read and write as much again', () => {
   const model = { kind: 'chat', contextTokens: 1_000, maxOutputTokens: 100 } as unknown as CatalogueModel
   const tokensOf = (more: object) =>
     maxTokens(requestSizeOfBody('messages', { model: 'm', max_tokens: 10, ...more }, 5), model)
@@ -306,12 +306,12 @@ test('a summary reads and writes as much again', () => {
   })
 })
 
-test('thinking beyond the limit of an answer counts', () => {
+test('reasoning beyond the output limit counts', () => {
   const thinking = { type: 'enabled', budget_tokens: 9_000 }
   expect(readCostFactors('messages', { max_tokens: 1_000, thinking }).maxOutputTokens).toBe(9_000)
 })
 
-describe('sound', () => {
+describe('audio', () => {
   const bytesOf = (hex: string, length: number) => {
     const bytes = new Uint8Array(length)
     bytes.set(Buffer.from(hex, 'hex'))
@@ -342,21 +342,24 @@ describe('sound', () => {
     ['Ogg', bytesOf('4f676753', 1_000)],
     ['FLAC after an ID3 tag', bytesOf('49443303000000000000664c6143', 1_000)],
     ['MP3 without a bit rate', bytesOf('fffb0000', 1_000)],
-  ])('%s has a second in each byte', async (_, bytes) => {
+  ])('%s has one second per byte', async (_, bytes) => {
     expect(await secondsOf(bytes)).toBe(1_000)
   })
 
-  test.each(['url', 'file_url', 'file'])('WAV beside a field called %s may be of any length', async name => {
+  test.each(['url', 'file_url', 'file'])('WAV data beside a field named %s may have any length', async name => {
     const value = { name, isFile: false, start: 0, end: 9 }
     expect(await secondsOf(bytesOf(wav(PLAIN), 320_000), [value])).toBeGreaterThan(1_000_000)
   })
 
-  test.each([null, { bytes: new Uint8Array(9), boundary: 'b', parts: [] }])('and so may none: %j', async form => {
-    expect(measureFormAudio(form).maxSeconds).toBeGreaterThan(1_000_000)
-  })
+  test.each([null, { bytes: new Uint8Array(9), boundary: 'b', parts: [] }])(
+    'a WAV file may have any length: %j',
+    async form => {
+      expect(measureFormAudio(form).maxSeconds).toBeGreaterThan(1_000_000)
+    },
+  )
 })
 
-test('counts of a whole that leave nothing out have no parts', () => {
+test('parts of a total are not counted twice if they are the whole', () => {
   const read = (usage: object) => messagesFormat.readUsage(usage, {})
   const each = { type: 'message', input_tokens: 5, output_tokens: 2 }
   expect(read({ input_tokens: 10, output_tokens: 4, iterations: [each, each] })).not.toHaveProperty('parts')
@@ -399,7 +402,7 @@ test.each([
   expect(readUsage({ ...usage, input_tokens: 1 }, tier)?.tier).toBe(expected)
 })
 
-test.each([Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, '9', {}])('%j limits nothing', uses => {
+test.each([Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, '9', {}])('%j sets no limit', uses => {
   const body = {
     model: 'm',
     max_tokens: uses,

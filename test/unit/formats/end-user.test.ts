@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { recordedEndUserOf, shortenEndUser } from '../../../src/formats/end-user.ts'
 
-describe('whom a request is for', () => {
+describe('the end user of a request', () => {
   test.each([
     ['no end user', {}, null],
     ['an empty name', { user: '', metadata: { user_id: 'tagged' } }, 'tagged'],
@@ -12,7 +12,7 @@ describe('whom a request is for', () => {
   })
 })
 
-describe('the recorded form of a name', () => {
+describe('the recorded form of an end user’s name', () => {
   test.each(['alice', 'a'.repeat(128), '🦊'.repeat(128), 'Zoë Łukasz 王小明', 'ends in an ellipsis…', '{"id":7}'])(
     'is the name itself: %j',
     name => {
@@ -39,7 +39,7 @@ describe('the recorded form of a name', () => {
     expect(recorded).not.toMatch(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/u)
   })
 
-  test('is nobody else’s', () => {
+  test('differs between end users', () => {
     const alike = [
       ...['a', 'b', ''].map(end => 'x'.repeat(200) + end),
       ...['a', 'b'].map(end => 'x'.repeat(127) + end),

@@ -15,7 +15,7 @@ const form = (...parts: string[]) => Buffer.from(`${parts.map(part => `--b\r\n${
 const field = (name: string, value: string) => `Content-Disposition: form-data; name="${name}"\r\n\r\n${value}`
 const read = (bytes: Uint8Array, type = 'multipart/form-data; boundary=b') => parseMultipartForm(bytes, type)
 
-test('finds names, values and files where they stand', async () => {
+test('finds names, values and files at their positions', async () => {
   const given = new FormData()
   given.append('file', new Blob([new Uint8Array([0, 13, 10, 45, 45, 255])]), 'a;b".wav')
   given.append('model', 'whisper-1')
@@ -36,7 +36,7 @@ test('finds names, values and files where they stand', async () => {
   expect(findFormFields(read, 'prompt').map(part => readFormValue(read, part))).toEqual(['Zürich\r\n--'])
 })
 
-test('another value goes in where the first stood, or in front', async () => {
+test('inserts another value in the place of the first, or in front', async () => {
   const given = new FormData()
   given.append('file', new Blob(['sound']), 'a.wav')
   const { bytes, type } = await write(given)
@@ -47,7 +47,7 @@ test('another value goes in where the first stood, or in front', async () => {
   expect(await (replaced.get('file') as File).text()).toBe('sound')
 })
 
-test('any form reads as fetch reads it', async () => {
+test('reads any form as fetch does', async () => {
   const value = fc.string({ unit: 'grapheme', maxLength: 20 }).filter(text => !/[\r\n]/.test(text))
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.stringMatching(/^[\w[\]-]{1,8}$/), value)), async entries => {
@@ -62,7 +62,7 @@ test('any form reads as fetch reads it', async () => {
   )
 })
 
-describe('refuses what could be read in two ways', () => {
+describe('rejects what could be read in two ways', () => {
   test.each([
     ['no boundary', form(field('model', 'a')), 'multipart/form-data'],
     ['two boundaries', form(field('model', 'a')), 'multipart/form-data; boundary=b; boundary=c'],

@@ -3,7 +3,7 @@ import { planCaching } from '../../../src/formats/plan-caching.ts'
 
 const plain = { model: 'm', input: 'x' }
 
-describe('planResponses', () => {
+describe('planning the caching of a Responses request', () => {
   test.each([
     [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
     [{ conversation: { id: 'conv_1' } }, 'conversation'],
@@ -15,7 +15,7 @@ describe('planResponses', () => {
     [{ tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 'tools[0].type'],
     [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].type'],
     [{ input: [{ type: 'an_item_of_tomorrow' }] }, 'input[0].type'],
-  ])('keeps the cache out of %j', (body, field) => {
+  ])('does not cache %j', (body, field) => {
     expect(planCaching('responses', { ...plain, ...body })).toMatchObject({ isCacheable: false, field })
   })
 
@@ -35,11 +35,11 @@ describe('planResponses', () => {
         { type: 'function_call_output', call_id: 'c', output: 'y' },
       ],
     },
-  ])('lets the cache answer %j', body => {
+  ])('caches %j', body => {
     expect(planCaching('responses', { ...plain, ...body })).toMatchObject({ isCacheable: true, isBoundToKey: true })
   })
 
-  test('binds an answer to the key it was made with, unless nothing of it leads back there', () => {
+  test('ties a response to its provider key, unless nothing in it refers back there', () => {
     const unstored = { ...plain, store: false }
     expect(planCaching('responses', unstored)).toMatchObject({ isCacheable: true, isBoundToKey: false })
     const sealed = [

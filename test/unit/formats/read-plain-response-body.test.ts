@@ -11,8 +11,8 @@ function read(text: string) {
 const CHUNK = { id: 'c', choices: [{ index: 0, delta: { content: 'Hi.' }, finish_reason: 'stop' }] }
 const BODY = { id: 'c', choices: [{ index: 0, message: { content: 'Hi.' }, finish_reason: 'stop' }] }
 
-describe('readPlainBody', () => {
-  test.each([JSON.stringify(BODY), `\n\n  ${JSON.stringify(BODY)}\n`])('reads an object that came whole: %j', text => {
+describe('reading a plain response body', () => {
+  test.each([JSON.stringify(BODY), `\n\n  ${JSON.stringify(BODY)}\n`])('reads a whole object: %j', text => {
     expect(read(text)).toEqual({ body: BODY, stream: null })
   })
 
@@ -23,13 +23,13 @@ describe('readPlainBody', () => {
     `event: message\ndata: ${JSON.stringify(CHUNK)}\n\ndata: [DONE]`,
     `id: 1\ndata: ${JSON.stringify(CHUNK)}\n\n`,
     `retry: 5\ndata: ${JSON.stringify(CHUNK)}\n\n`,
-  ])('assembles a stream in its place: %j', text => {
+  ])('assembles a stream that was sent instead: %j', text => {
     const { body, stream } = read(text) ?? {}
     expect(body).toMatchObject(BODY)
     expect(stream).toMatchObject({ completeness: 'whole', error: null, body: BODY })
   })
 
-  test('reports the error of a stream, also one in a field of its own', () => {
+  test('reports the error of a stream, also in its own field', () => {
     for (const text of ['event: error\ndata: {"message":"No."}\n\n', 'error: {"message":"No."}\n\n'])
       expect(read(text)?.stream).toMatchObject({ completeness: 'error_in_stream', error: { message: 'No.' } })
   })
@@ -49,7 +49,7 @@ describe('readPlainBody', () => {
     expect(read(text)).toBeNull()
   })
 
-  test('reads JSON as it is told to', () => {
+  test('reads JSON in the requested format', () => {
     const parse = () => ({ read: 'otherwise' })
     const assembler = () => createChatAssembler()
     expect(readPlainResponseBody(encoder.encode('{}'), assembler, parse)?.body).toEqual({ read: 'otherwise' })

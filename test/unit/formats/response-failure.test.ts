@@ -16,7 +16,7 @@ const choice = (finishReason: unknown, more: object = {}) => ({
   choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: finishReason, ...more }],
 })
 
-describe('describeFailure', () => {
+describe('describing a failure', () => {
   test.each<[JsonObject, string]>([
     [{ choices: [] }, 'The provider returned no response.'],
     [{ choices: [{ index: 0, finish_reason: 'stop' }] }, 'The provider returned an empty response.'],
@@ -29,7 +29,7 @@ describe('describeFailure', () => {
     expect(report(body)).toEqual({ status: 502, code: 'upstream_error', message })
   })
 
-  test('an error is told in the provider’s words, with its status', () => {
+  test('repeats the provider’s message and status', () => {
     const error = { message: 'Slower.', type: 'rate_limit_error', code: 429 }
     const expected = { status: 429, message: 'Slower.' }
     expect(report({ error })).toMatchObject(expected)
@@ -38,7 +38,7 @@ describe('describeFailure', () => {
     expect(report({ error: 'It broke.' })).toMatchObject({ status: 502, message: 'It broke.' })
   })
 
-  test('the first error of a stream outranks one in its body', () => {
+  test('the first error of a stream has precedence over one in its body', () => {
     expect(report({ error: { message: 'Later.' } }, { message: 'First.' })).toMatchObject({ message: 'First.' })
   })
 })

@@ -65,7 +65,7 @@ const WHOLE: Record<Endpoint, JsonObject> = {
 }
 const ENDPOINTS = Object.keys(FIELDS) as Endpoint[]
 
-test.each(ENDPOINTS)('each chat field that a request at /v1/%s becomes has a name of its own API', endpoint => {
+test.each(ENDPOINTS)('each chat field of a translated request at /v1/%s has a name in that API', endpoint => {
   const own = WHOLE[endpoint]
   const translated = Object.entries(FIELDS[endpoint]).filter(([, { treatment }]) => treatment === 'translated')
   expect(Object.keys(own)).toEqual(expect.arrayContaining(translated.map(([field]) => field)))
@@ -163,7 +163,7 @@ const REQUESTS: Record<Endpoint, [items: typeof RESPONSE_ITEMS, tools: typeof RE
   messages: [MESSAGES, MESSAGE_TOOLS, 'messages'],
 }
 
-test.each(ENDPOINTS)('what a request at /v1/%s says is found where the client said it', endpoint => {
+test.each(ENDPOINTS)('an error about a request at /v1/%s names the client’s own field', endpoint => {
   const [items, tools, field] = REQUESTS[endpoint]
   const several = (makers: typeof items) => fc.array(fc.constantFrom(...makers), { minLength: 1, maxLength: 8 })
   fc.assert(
@@ -191,7 +191,7 @@ test.each(ENDPOINTS)('what a request at /v1/%s says is found where the client sa
   )
 })
 
-describe('what Claude models refuse at /v1/responses is said of the client’s own field', () => {
+describe('an error of a Claude model at /v1/responses names the client’s own field', () => {
   const image = { type: 'input_image', image_url: 'http://here/a.png' }
   test.each<[param: string, text: string, more: JsonObject]>([
     [
@@ -242,7 +242,7 @@ describe('what Claude models refuse at /v1/responses is said of the client’s o
   })
 })
 
-test('an error of the proxy’s own is written with the names of /v1/messages, and quotes as it did', () => {
+test('an error of the proxy uses the names of /v1/messages, and quotes values unchanged', () => {
   const own = {
     model: 'any',
     max_tokens: 5,

@@ -11,7 +11,7 @@ const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
 const item = (part: JsonObject) => ({ input: [{ role: 'user', content: [part] }] })
 const tool = (given: JsonObject) => ({ tools: [given] })
 
-test('an approval of a request in the same body names nothing that is stored', () => {
+test('an approval of a request in the same body refers to no stored object', () => {
   const approval = { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true }
   const request = { type: 'mcp_approval_request', id: 'mcpr_1', name: 'drop', arguments: '{}', server_label: 's' }
   expect(find({ input: [request, approval] })).toEqual([])
@@ -22,7 +22,7 @@ test('an approval of a request in the same body names nothing that is stored', (
   ])
 })
 
-describe('found', () => {
+describe('detects', () => {
   test.each<[string, JsonObject, string]>([
     [
       'a file in a chat message',
@@ -107,7 +107,7 @@ describe('found', () => {
   ])('%s', (_, body, reference) => expect(find(body)).toEqual([reference]))
 })
 
-describe('not taken for any', () => {
+describe('does not detect', () => {
   test.each<[string, JsonObject]>([
     ['text', user('{"file_id": "f"}')],
     ['the input of a tool call', user([{ type: 'tool_use', id: 't', name: 'n', input: { file_id: 'f' } }])],
@@ -130,7 +130,7 @@ describe('not taken for any', () => {
   ])('%s', (_, body) => expect(find(body)).toEqual([]))
 })
 
-test('fields of forms', () => {
+test('in fields of forms', () => {
   expect(['file_id', 'mask[file_id]', 'images[0][file_id]', 'file_ids[]'].map(referenceKindOf)).toEqual(
     Array(4).fill('file'),
   )

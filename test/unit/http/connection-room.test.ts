@@ -8,18 +8,18 @@ function ask(open: number[], requests: number): { filling: boolean[]; looks: num
   return { filling: Array.from({ length: requests }, () => limiter.isNearLimit()), looks }
 }
 
-test('requests that cannot fill half of the descriptors share a look', () => {
+test('requests that cannot use half of the descriptors share one check', () => {
   expect(ask([100], 100).looks).toBe(1)
   expect(ask([480], 100).looks).toBe(12)
 })
 
-test('no connection is kept from the look on that finds half in use, until one finds less', () => {
+test('closes connections from the check that finds half in use until one finds less', () => {
   const { filling } = ask([460, 510, 300], 31)
   expect(filling.lastIndexOf(true) - filling.indexOf(true)).toBe(8)
   expect(filling.indexOf(true)).toBe(11)
 })
 
-test('each request that follows may open two descriptors, and as many may come without one', () => {
+test('each later request may open two descriptors, and as many may open without a request', () => {
   const open = 100
   let looks = 0
   const limiter = createConnectionLimiter(1_000, () => (looks++ === 0 ? open : open + 4 * 100))

@@ -13,7 +13,7 @@ const ASKING = {
   'access-control-request-headers': 'authorization,x-stainless-os',
 }
 
-test('every origin may call by default, without credentials', () => {
+test('by default every origin may call, without credentials', () => {
   const cors = createCors('*')
   const headers = cors.headersFor(from('https://a.example'))
   expect(headers['access-control-allow-origin']).toBe('*')
@@ -25,7 +25,7 @@ test('every origin may call by default, without credentials', () => {
 /** Headers that clients send. */
 const ASKED = ['x-proxy-cache-ttl', 'x-proxy-cache-threshold', 'x-proxy-cache-namespace', 'x-proxy-tags']
 
-test('a page may read whatever header the proxy tells of itself', () => {
+test('a page may read every header that the proxy sets', () => {
   const exposed = createCors('*').headersFor(from('https://a.example'))['access-control-expose-headers'] ?? ''
   const readable = new Set(exposed.toLowerCase().split(', '))
   const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -37,7 +37,7 @@ test('a page may read whatever header the proxy tells of itself', () => {
   expect([...new Set(named)].filter(name => !readable.has(name) && !ASKED.includes(name))).toEqual([])
 })
 
-test('a preflight is told what it asks for', () => {
+test('a preflight is allowed what it requests', () => {
   const cors = createCors('*')
   expect(cors.preflight(from('https://a.example', 'OPTIONS', ASKING))).toEqual({
     'access-control-allow-origin': '*',
@@ -49,7 +49,7 @@ test('a preflight is told what it asks for', () => {
   expect(cors.preflight(from('https://a.example', 'POST', ASKING))).toBe(null)
 })
 
-test('of a list, only its origins may, and caches keep them apart', () => {
+test('of a list, only its origins may call, and caches keep them apart', () => {
   const cors = createCors(['https://a.example'])
   expect(cors.headersFor(from('https://a.example'))).toMatchObject({
     'access-control-allow-origin': 'https://a.example',
@@ -59,7 +59,7 @@ test('of a list, only its origins may, and caches keep them apart', () => {
   expect(cors.preflight(from('https://b.example', 'OPTIONS', ASKING))).toEqual({ vary: 'Origin' })
 })
 
-test('of none, none', () => {
+test('with an empty list, no origin may call', () => {
   const cors = createCors([])
   expect(cors.headersFor(from('https://a.example'))).toEqual({})
   expect(cors.preflight(from('https://a.example', 'OPTIONS', ASKING))).toBe(null)

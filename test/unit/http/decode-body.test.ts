@@ -18,7 +18,7 @@ async function gather(parts: AsyncIterable<Uint8Array>): Promise<Buffer> {
 
 const codingsOf = (value: string) => readContentCodings(new Headers({ 'content-encoding': value }))
 
-describe('readCodings', () => {
+describe('reading the encodings', () => {
   test.each([
     ['', []],
     ['identity', []],
@@ -37,8 +37,8 @@ describe('readCodings', () => {
   })
 })
 
-describe('decodeBody', () => {
-  test('gives the bytes that were encoded, however they arrive', async () => {
+describe('decoding a body', () => {
+  test('returns the bytes that were encoded, however they arrive', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 5_000 }),
@@ -63,18 +63,18 @@ describe('decodeBody', () => {
       ['an empty body', Buffer.alloc(0)],
       ['a truncated body', encoded.subarray(0, -3)],
       ['a body with trailing data', Buffer.concat([encoded, Buffer.from('{"model":"other"}')])],
-    ])('refuses %s', async (_, bytes) => {
+    ])('rejects %s', async (_, bytes) => {
       await expect(decode(bytes)).rejects.toMatchObject({ status: 400, param: 'Content-Encoding' })
     })
 
-    test('accepts as many bytes as are allowed, and no more', async () => {
+    test('accepts the maximum number of bytes, and no more', async () => {
       const whole = encodeBody(Buffer.alloc(MIB), coding)
       expect(await decode(whole)).toHaveLength(MIB)
       await expect(decode(encodeBody(Buffer.alloc(MIB + 1), coding))).rejects.toMatchObject({ status: 413 })
       await expect(decode(whole, whole.length - 1)).rejects.toMatchObject({ status: 413 })
     })
 
-    test('stops as soon as there is too much, without the rest', async () => {
+    test('stops at the limit, without the rest', async () => {
       const bomb = encodeBody(Buffer.alloc(100 * MIB), coding)
       let decodedBytes = 0
       const reading = (async () => {
@@ -84,7 +84,7 @@ describe('decodeBody', () => {
       expect(decodedBytes).toBeLessThanOrEqual(MIB)
     })
 
-    test('does not wait for the rest of what is too large', async () => {
+    test('does not wait for the rest of a body that is too large', async () => {
       async function* stalled(): AsyncGenerator<Uint8Array> {
         yield encodeBody(Buffer.alloc(4 * MIB), coding)
         await new Promise(() => {})
@@ -93,7 +93,7 @@ describe('decodeBody', () => {
     })
   })
 
-  test('bounds each step: what holds little in the end may be long in between', async () => {
+  test('bounds each step: a short result may be long in between', async () => {
     // Two megabytes of empty deflate blocks.
     const blocks = Buffer.alloc(2 * MIB, Buffer.from([0, 0, 0, 0xff, 0xff]))
     const between = Buffer.concat([Buffer.from([0x78, 0x9c]), blocks])
@@ -106,7 +106,7 @@ describe('decodeBody', () => {
     }
   })
 
-  test('throws what the source has thrown', async () => {
+  test('throws the error of the source', async () => {
     const gone = new Error('The client has left')
     async function* leaving(): AsyncGenerator<Uint8Array> {
       yield encodeBody(Buffer.alloc(100), 'gzip').subarray(0, 10)
@@ -117,7 +117,7 @@ describe('decodeBody', () => {
   })
 })
 
-test('a compressed body is never read before its key is checked: what it holds is not announced', () => {
+test('never reads a compressed body before its key is checked, because its length is unknown', () => {
   const open = createBodyReader({ maxBodyBytes: MIB, bodyTimeoutMs: 1_000 })
   const opened = (headers: Record<string, string>) =>
     open(new Request('http://proxy/v1', { method: 'POST', body: 'x', headers: { 'content-length': '1', ...headers } }))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { serveMetrics } from '../../../src/http/metrics-server.ts'
 
-test('a port for metrics is one proxy’s alone: no scrape tells of another', async () => {
+test('a metrics port belongs to one proxy: a scrape never reports another one', async () => {
   const serve = (port: number) => serveMetrics({ host: '127.0.0.1', port, token: null }, async () => [])
   const first = serve(0)
   try {

@@ -110,12 +110,12 @@ test.each([
   ['/v1/messages/batches', ['GET', 'POST']],
   ['/v1/messages/batches/b_1', ['GET', 'DELETE']],
   ['/v1/messages/batches/b_1/results', ['GET']],
-])('%s takes %j', (path, methods) => {
+])('%s allows %j', (path, methods) => {
   const target = resolveTarget(path)
   expect(target && allowedMethodsOf(target)).toEqual(methods)
 })
 
-test('HEAD is answered like GET where that costs nothing', () => {
+test('HEAD counts as GET on endpoints that are free', () => {
   expect(resolveMethod({ kind: 'health' }, 'HEAD')).toBe('GET')
   expect(resolveMethod({ kind: 'models', id: null }, 'HEAD')).toBe('GET')
   expect(
@@ -178,7 +178,7 @@ test.each([
   },
 )
 
-describe('a 404 says what to change', () => {
+describe('a 404 suggests the right path', () => {
   test.each([
     ['/v1/fine_tuning/jobs', '/v1/fine_tuning', 'vendor’s own address'],
     ['/v1/images/generation', 'nothing at this path', '/v1/images/'],

@@ -5,13 +5,13 @@ test.each([
   ['ok', 200],
   ['degraded', 200],
   ['down', 503],
-] as const)('with stores that are %s, /readyz says %i, and /livez 200', async (status, expected) => {
+] as const)('with stores that are %s, /readyz returns %i, and /livez 200', async (status, expected) => {
   const { probe } = createReadiness(async () => ({ status }))
   expect((await probe('readyz')).status).toBe(expected)
   expect((await probe('livez')).status).toBe(200)
 })
 
-test('a process that drains lives, but is not ready', async () => {
+test('a draining process is alive, but not ready', async () => {
   const readiness = createReadiness(async () => ({ status: 'ok' }))
   expect(readiness.isDraining()).toBe(false)
   readiness.beginDrain()

@@ -26,7 +26,7 @@ function openSource() {
 describe('while upstream is silent', () => {
   useTestClock()
 
-  test('comments stand in a stream’s silence, between events alone', async () => {
+  test('sends comments while a stream is silent, only between events', async () => {
     const source = openSource()
     const onEnd = vi.fn()
     const text = new Response(streamBody(source.stream, { hasEvents: true, onEnd, keepAliveEveryMs: 40 })).text()
@@ -44,7 +44,7 @@ describe('while upstream is silent', () => {
     expect(onEnd).toHaveBeenCalledTimes(1)
   })
 
-  test('what is not made of events gets no comments', async () => {
+  test('sends no comments in a body that has no events', async () => {
     const source = openSource()
     const text = new Response(streamBody(source.stream, { hasEvents: false, onEnd() {}, keepAliveEveryMs: 20 })).text()
     await passMs(80)
@@ -54,7 +54,7 @@ describe('while upstream is silent', () => {
   })
 })
 
-test('a client that leaves cancels the source', async () => {
+test('a client that disconnects cancels the source', async () => {
   const source = openSource()
   const onEnd = vi.fn()
   const reader = streamBody(source.stream, { hasEvents: true, onEnd }).getReader()
@@ -65,7 +65,7 @@ test('a client that leaves cancels the source', async () => {
   expect(onEnd).toHaveBeenCalledTimes(1)
 })
 
-test('a client that never reads is given up', async () => {
+test('disconnects a client that never reads', async () => {
   const source = openSource()
   const onEnd = vi.fn()
   const body = streamBody(source.stream, { hasEvents: true, onEnd, unreadLimitMs: 60 })
@@ -75,7 +75,7 @@ test('a client that never reads is given up', async () => {
   await expect(new Response(body).text()).rejects.toThrow('does not read')
 })
 
-test('an error of the source is passed on', async () => {
+test('forwards an error of the source', async () => {
   const onEnd = vi.fn()
   const failing = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(new Error('broken off')) })
   await expect(new Response(streamBody(failing, { hasEvents: true, onEnd })).text()).rejects.toThrow('broken off')
@@ -91,7 +91,7 @@ function serveWhole(bytes: Uint8Array, size = 1_000_000) {
   return { memory, response, body, onEnd, disconnect }
 }
 
-test('whole bytes come in pieces, and count until the last is taken', async () => {
+test('sends whole bytes in pieces, and counts them until the last is read', async () => {
   const bytes = crypto.getRandomValues(new Uint8Array(65_536))
   const whole = new Uint8Array(200_000).map((_, at) => bytes[at % bytes.length] ?? 0)
   const { memory, body, onEnd } = serveWhole(whole)
@@ -107,7 +107,7 @@ test('whole bytes come in pieces, and count until the last is taken', async () =
   expect(onEnd).toHaveBeenCalledTimes(1)
 })
 
-test('what was counted while the bytes were read is counted once', async () => {
+test('counts bytes once that were counted while they were read', async () => {
   const memory = new StreamMemory(1_000_000)
   const response = new ResponseMemory(memory)
   response.add(200_000)
@@ -117,7 +117,7 @@ test('what was counted while the bytes were read is counted once', async () => {
   expect(memory.heldBytes).toBe(0)
 })
 
-test('in a full budget, a client that takes nothing is cut off and its connection closed', async () => {
+test('in a full memory budget, disconnects a client that reads nothing and closes its connection', async () => {
   const { memory, body, onEnd, disconnect } = serveWhole(new Uint8Array(200_000), 150_000)
   expect(memory.isFull).toBe(true)
   await vi.waitFor(() => expect(disconnect).toHaveBeenCalledTimes(1), 5_000)
@@ -126,7 +126,7 @@ test('in a full budget, a client that takes nothing is cut off and its connectio
   await expect(new Response(body).bytes()).rejects.toThrow('does not read')
 })
 
-test('what a provider has sent and the runtime has read ahead counts while the client takes nothing', async () => {
+test('counts what a provider has sent and the runtime has read ahead while the client reads nothing', async () => {
   const memory = new StreamMemory(10_000_000)
   const source = openSource()
   const body = stream(source.stream, { hasEvents: false, memory: new ResponseMemory(memory), onEnd() {} })

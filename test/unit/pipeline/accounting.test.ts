@@ -72,14 +72,14 @@ function openRequest(account = ACCOUNT) {
 
 const statuses = (records: readonly UsageRecord[]) => records.map(({ status }) => status)
 
-test('a request that counts is recorded, and nothing is given back', () => {
+test('records a request that counts, and refunds nothing', () => {
   const { request, left } = openRequest()
   request.setQuery(QUERY)
   request.finish(ANSWERED)
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[200], 0, 1])
 })
 
-test('a request that is free leaves nothing, however it ends', async () => {
+test('a free request leaves no trace, however it ends', async () => {
   const { accounting, left } = openRequest()
   const request: RequestMetadata = { ...REQUEST, isRecorded: false }
   const free = accounting.open(request, { ...ACCOUNT, has_budgets: true }, null)
@@ -92,7 +92,7 @@ test('a request that is free leaves nothing, however it ends', async () => {
   expect([left.records, left.refunds, free.spending, request.isRecorded]).toEqual([[], 0, null, false])
 })
 
-test('only the first end counts, whatever the later ones say', () => {
+test('only the first end counts, whatever later ones report', () => {
   const { request, left } = openRequest()
   request.setQuery(QUERY)
   request.finish(FAILED)
@@ -102,7 +102,7 @@ test('only the first end counts, whatever the later ones say', () => {
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[502], 1, 1])
 })
 
-test('a failure after the answer takes nothing back', () => {
+test('a failure after the response refunds nothing', () => {
   const { request, left } = openRequest()
   request.setQuery(QUERY)
   request.finish(ANSWERED)
@@ -110,7 +110,7 @@ test('a failure after the answer takes nothing back', () => {
   expect([statuses(left.records), left.refunds, left.ends]).toEqual([[200], 0, 1])
 })
 
-test('a request that ends before it is parsed is given back, and recorded by its path', () => {
+test('refunds a request that ends before it is parsed, and records it by its path', () => {
   const { request, left } = openRequest()
   request.finishFailed(invalidRequestError('The body must be JSON.'))
   expect(left).toMatchObject({ refunds: 1, ends: 1 })
@@ -125,7 +125,7 @@ test('a request that ends before it is parsed is given back, and recorded by its
   ])
 })
 
-test('of what is refused, thirty a minute are recorded, and all of what an upstream refused', () => {
+test('records thirty rejected requests a minute, and all that an upstream rejected', () => {
   const { accounting, left } = openRequest()
   const open = () => accounting.open(REQUEST, ACCOUNT, () => {})
   for (let n = 0; n < 20; n++) accounting.recordRejection(REQUEST, ACCOUNT, null, createError('monthlyQuotaExceeded'))
@@ -147,7 +147,7 @@ test('of what is refused, thirty a minute are recorded, and all of what an upstr
   })
 })
 
-test('a fallback tells which model failed, how, and how often upstreams were asked', () => {
+test('records of a fallback name the failed model, the failure, and the number of calls', () => {
   const { request, left } = openRequest()
   request.setQuery(QUERY)
   request.setProvider(PROVIDER)
@@ -171,7 +171,7 @@ test('a fallback tells which model failed, how, and how often upstreams were ask
   expect(left.records[0]).not.toHaveProperty('error_code')
 })
 
-test('a client that leaves is charged once its provider was asked', () => {
+test('charges a disconnected client once its provider was called', () => {
   for (const isAsked of [false, true]) {
     const { request, left } = openRequest()
     request.setQuery(QUERY)
@@ -187,7 +187,7 @@ test('a client that leaves is charged once its provider was asked', () => {
   }
 })
 
-test('another provider than the one that was asked has not been asked', () => {
+test('does not treat another provider than the one that was called as called', () => {
   const { request, left } = openRequest()
   request.setQuery(QUERY)
   request.setProvider(PROVIDER)
@@ -198,7 +198,7 @@ test('another provider than the one that was asked has not been asked', () => {
   expect(left.refunds).toBe(1)
 })
 
-test('a client that this process cuts off is not charged', () => {
+test('does not charge a client that this process disconnects', () => {
   const { accounting, request, left } = openRequest()
   request.setQuery(QUERY)
   request.setProvider(PROVIDER)
@@ -208,7 +208,7 @@ test('a client that this process cuts off is not charged', () => {
   expect(left.refunds).toBe(1)
 })
 
-test('what was reserved is settled with the record, and released where a refusal is not recorded', async () => {
+test('settles the reservation with the record, and releases it if a rejection is not recorded', async () => {
   const { accounting, request, left } = openRequest({ ...ACCOUNT, has_budgets: true } as ResolvedKey)
   await request.spending?.reserveMoney('m', { usd: 1, tokens: 1 })
   request.finish(ANSWERED)
@@ -225,14 +225,14 @@ test('what was reserved is settled with the record, and released where a refusal
   expect([left.records.length, left.released.length]).toEqual([1 + MAX_RECORDED_REJECTIONS_PER_MINUTE, 1])
 })
 
-test('every question to the judge is paid', () => {
+test('charges every call of the judge', () => {
   const { request, left } = openRequest()
   for (const usd of [0.1, 0.2]) request.addJudgeCost(usd)
   request.finish(ANSWERED)
   expect(left.records[0]?.cost_usd).toBeCloseTo(0.3, 9)
 })
 
-test('what has budgets, or a limit of tokens, is reserved for', () => {
+test('reserves for a request with budgets or a token limit', () => {
   const spendingOf = (more: Partial<ResolvedKey>) =>
     openRequest({ ...ACCOUNT, ...more } as ResolvedKey).request.spending
   expect(spendingOf({ has_budgets: true, tokens_per_minute: null })).not.toBeNull()

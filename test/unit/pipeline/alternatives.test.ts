@@ -15,7 +15,7 @@ test.each([
   expect(listAlternativeModels(body)).toEqual(named)
 })
 
-test('a budget reserves for the dearest of those of which one answers, and for all that are asked in turn', () => {
+test('a budget reserves for the most expensive of alternatives of which one responds, and for all that are called in turn', () => {
   const prices: Record<string, number> = { cheap: 1, dear: 10 }
   const find = (_: string, model: string) =>
     model in prices

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { toSingleLine } from '../../../src/errors/to-single-line.ts'
 import { describeUpstreamError, redactPrompt } from '../../../src/pipeline/accounting/describe-failure.ts'
 
-test('an upstream is quoted without the prompt, in any place and any escaping', () => {
+test('quotes an upstream without the prompt, in any place and any escaping', () => {
   fc.assert(
     fc.property(
       fc.string({ minLength: 16, maxLength: 80, unit: 'grapheme' }),
@@ -21,7 +21,7 @@ test('an upstream is quoted without the prompt, in any place and any escaping', 
   )
 })
 
-test('what only resembles the prompt stays, and so do names of fields and of the model', () => {
+test('keeps what only resembles the prompt, and names of fields and of the model', () => {
   const body = {
     model: 'vendor/a-rather-long-model-name',
     max_completion_tokens: 5,
@@ -46,7 +46,7 @@ test.each([
   })
 })
 
-test('text is one well-formed line, of that length at most', () => {
+test('returns one well-formed line of at most that length', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 40 }), (text, most) => {
       const line = toSingleLine(text, most)

@@ -6,7 +6,7 @@ const bodyOf = (content: string) => JSON.stringify({ model: 'm', messages: [{ ro
 const TEXT = bodyOf('Hello')
 const parse = (text: string, headers = new Headers()) => parseRequest({ endpoint: 'chat', headers }, text)
 
-test('a body is found as it was parsed, by the same text at the same endpoint alone', () => {
+test('finds a parsed body by the same text at the same endpoint only', () => {
   const bodies = createParsedBodyCache()
   const query = parse(TEXT)
   bodies.store(query)
@@ -16,7 +16,7 @@ test('a body is found as it was parsed, by the same text at the same endpoint al
   expect(bodies.find('chat', `${TEXT} `)).toBe(undefined)
 })
 
-test('it keeps nothing of the request that it came with, and cannot be changed', () => {
+test('keeps nothing of the request of a body, and is immutable', () => {
   const bodies = createParsedBodyCache()
   bodies.store(parse(TEXT, new Headers({ 'cache-control': 'no-store' })))
   const found = bodies.find('chat', TEXT)
@@ -26,7 +26,7 @@ test('it keeps nothing of the request that it came with, and cannot be changed',
   expect(() => Array.isArray(messages) && Object.assign(messages[0], { content: 'Bye' })).toThrow(TypeError)
 })
 
-test('a body of any depth is kept, and a long one is not', () => {
+test('keeps a body of any depth, but no long one', () => {
   const bodies = createParsedBodyCache()
   const deep = `{"model":"m","messages":[{"role":"user"}],"metadata":${'['.repeat(8_000)}${']'.repeat(8_000)}}`
   bodies.store(parse(deep))

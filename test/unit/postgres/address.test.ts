@@ -11,7 +11,7 @@ import {
 } from '../../../src/postgres/address.ts'
 import { addCertificateAuthority } from '../../../src/postgres/address-parameters.ts'
 
-test('takes an address apart as libpq does', () => {
+test('parses an address as libpq does', () => {
   expect(parseDatabaseUrl('postgres://u%40x:p%3Aw@db.example:6543/my%20db')).toEqual({
     hosts: [{ host: 'db.example', port: 6543 }],
     user: 'u@x',
@@ -63,7 +63,7 @@ test.each([
   'postgres://h/d?gssencmode=require',
   'postgres://h/d?client_encoding=latin1',
   'postgres://h/d?sslmode=disable&channel_binding=require',
-])('refuses %s', url => {
+])('rejects %s', url => {
   expect(parseDatabaseUrl(url)).toBeNull()
 })
 
@@ -88,14 +88,14 @@ test.each([
   ],
   ['?host=/cloudsql/project:region:instance', { hosts: [{ host: '/cloudsql/project:region:instance', port: 5432 }] }],
   ['?keepalives=1&keepalives_idle=30&gssencmode=disable&target_session_attrs=read-write', { tls: 'prefer' }],
-])('takes the parameters %s', (query, meaning) => {
+])('accepts the parameters %s', (query, meaning) => {
   const parsed = parseDatabaseUrl(`postgres://u:p@h/d${query}`)
   expect(parsed).toMatchObject(meaning)
   // An empty options object means full verification.
   if ('tls' in meaning) expect(parsed?.tls).toEqual(meaning.tls)
 })
 
-test('an unknown parameter is rejected by its name, and a piece of a password is not repeated', () => {
+test('rejects an unknown parameter by its name, without repeating a part of a password', () => {
   expect(() => readDatabaseUrl('postgres://u:s3cret@h/d?pool_mode=transaction')).toThrow(
     'the parameter pool_mode, which',
   )
@@ -109,7 +109,7 @@ test('an unknown parameter is rejected by its name, and a piece of a password is
     expect(() => readDatabaseUrl(url)).toThrow(/^(?!.*s3cret).*%3F/)
 })
 
-test('with DATABASE_CA_FILE the server is verified, unless the address asks for none of it', () => {
+test('with DATABASE_CA_FILE the server is verified, unless the address disables verification', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'authority-')), 'ca.pem')
   writeFileSync(file, 'an authority')
   const tlsOf = (query: string) => parseDatabaseUrl(addCertificateAuthority(`postgres://u@h/d${query}`, file))?.tls
@@ -123,7 +123,7 @@ test('with DATABASE_CA_FILE the server is verified, unless the address asks for 
     expect(() => tlsOf(`?sslmode=${mode}`)).toThrow('sslmode=verify-full where DATABASE_CA_FILE is set')
 })
 
-test('what is said of it holds no secret', () => {
+test('the description of an address contains no secret', () => {
   const address = parseDatabaseUrl('postgres://user:s3cret@a:1,b:2/d')
   expect(address && describeAddress(address)).toBe('a:1,b:2/d')
 })
@@ -149,7 +149,7 @@ test('finds the password that libpq would', () => {
   rmSync(folder, { recursive: true })
 })
 
-test('knows the address of the embedded database by its password file', () => {
+test('recognizes the address of the embedded database by its password file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'passwords-'))
   const isEmbedded = (url: string) => {
     const address = parseDatabaseUrl(url)

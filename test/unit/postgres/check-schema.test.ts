@@ -3,7 +3,7 @@ import { compareSchemas, isCausedByDistribution } from '../../../src/postgres/ch
 import { parseSchema } from '../../../src/postgres/describe-schema.ts'
 import { readSqlFile } from '../../../src/postgres/migration-files.ts'
 
-test('a grant of columns may have columns that are not ours, and no other of ours', async () => {
+test('a grant on columns may include foreign columns, but no other column of the proxy', async () => {
   const needed = parseSchema(await readSqlFile('schema.txt'))
   const isGrant = (each: { object: string; item: string }) =>
     each.object === 'table cache_entries' && each.item === 'grant SELECT'
@@ -18,7 +18,7 @@ test('a grant of columns may have columns that are not ours, and no other of our
   expect(differencesWith(columns => columns.replace('id, ', ''))).toHaveLength(1)
 })
 
-test('a distributed table may lack its foreign keys and policies, and nothing else; another may not', async () => {
+test('only a distributed table may lack its foreign keys and policies, and nothing else', async () => {
   const needed = parseSchema(await readSqlFile('schema.txt'))
   const isLost = (object: string) =>
     needed.filter(each => each.object === object && /^(FOREIGN KEY|FOR SELECT)/.test(each.definition))

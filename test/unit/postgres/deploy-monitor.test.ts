@@ -12,7 +12,7 @@ function createBusyDatabase() {
   return { database: { call } as unknown as Database, asked }
 }
 
-test('what was asked ahead is heard where the database takes long to say it', async () => {
+test('waits for a notification that was requested before, however slow the database is', async () => {
   const { database, asked } = createBusyDatabase()
   const deploys = createDeployMonitor(database)
   const startedAtMs = performance.now()
@@ -25,7 +25,7 @@ test('what was asked ahead is heard where the database takes long to say it', as
   expect(asked).toHaveLength(1)
 })
 
-test('what was heard before a request came says nothing of it', async () => {
+test('a notification received before a request says nothing about it', async () => {
   const { database, asked } = createBusyDatabase()
   const deploys = createDeployMonitor(database)
   deploys.startCheck()
@@ -36,7 +36,7 @@ test('what was heard before a request came says nothing of it', async () => {
   expect(await later).toBe(false)
 })
 
-test('a database that does not answer is not being deployed to', async () => {
+test('treats a database that does not respond as not being deployed to', async () => {
   const { database } = createBusyDatabase()
   const asked = createDeployMonitor(database).isDeploying(performance.now())
   await passMs(100)

@@ -9,7 +9,7 @@ with moved as (update a set b = '' where b is null returning 1) select count(*):
 create index concurrently a_b_idx on a (b);
 `
 
-test('a migration is read in its steps; what stands before the first mark is locked', () => {
+test('splits a migration into steps; text before the first mark is locked', () => {
   const steps = parseMigrationSteps('000009_a.sql', TEXT)
   expect(steps.map(({ name, kind }) => [name, kind])).toEqual([
     ['000009_a.sql/0', 'locked'],
@@ -26,7 +26,7 @@ test('comments alone are no step', () => {
   ).toHaveLength(2)
 })
 
-test('the baseline comes first, then migrations, numbered without a gap, and views after those that they read', async () => {
+test('orders the baseline first, then migrations numbered without a gap, then views after those that they read', async () => {
   const [first, ...later] = (await readMigrations()).map(({ name }) => name)
   expect(first).toBe('baseline')
   const numbers = later.map(name => Number(name.slice(0, 6)))

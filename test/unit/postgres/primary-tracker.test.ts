@@ -4,7 +4,7 @@ import { PrimaryTracker } from '../../../src/postgres/primary-tracker.ts'
 let started = 0
 const server = (timeline: number, system = 'a') => ({ identity: { system, timeline, instance: `${++started}` } })
 
-test('of several, the highest timeline is chosen, whichever answers first', () => {
+test('chooses the highest timeline of several servers, whichever responds first', () => {
   const [old, promoted] = [server(1), server(2)]
   for (const found of [
     [old, promoted],
@@ -16,7 +16,7 @@ test('of several, the highest timeline is chosen, whichever answers first', () =
   }
 })
 
-test('one that was left behind is refused, whoever has seen the other', () => {
+test('rejects a server that was left behind, whichever process has seen the other', () => {
   const primary = new PrimaryTracker()
   const old = server(1)
   expect(primary.choosePrimary([old])).toBe(old)
@@ -31,7 +31,7 @@ test('one that was left behind is refused, whoever has seen the other', () => {
   expect(primary.problem).toBe(null)
 })
 
-test('servers of another system are not compared: ours is preferred, and another is used where it is the only one', () => {
+test('does not compare servers of another system: prefers its own, and uses another if it is the only one', () => {
   const primary = new PrimaryTracker()
   const [ours, other] = [server(2), server(7, 'b')]
   primary.choosePrimary([ours])
@@ -41,7 +41,7 @@ test('servers of another system are not compared: ours is preferred, and another
   expect(primary.position).toMatchObject({ system: 'b', timeline: 7 })
 })
 
-test('two addresses of one server are no two primaries, and one that does not tell is used', () => {
+test('two addresses of one server are not two primaries, and a server that does not report is used', () => {
   const primary = new PrimaryTracker()
   const one = server(1)
   primary.choosePrimary([one, { ...one }])
@@ -50,7 +50,7 @@ test('two addresses of one server are no two primaries, and one that does not te
   expect(new PrimaryTracker().choosePrimary([silent])).toBe(silent)
 })
 
-test('problems are told when they come and go', () => {
+test('reports problems when they begin and end', () => {
   const primary = new PrimaryTracker()
   const problems: (string | null)[] = []
   primary.onProblem = problem => problems.push(problem)
@@ -59,7 +59,7 @@ test('problems are told when they come and go', () => {
   expect(problems).toEqual(['two primaries', null])
 })
 
-test('a problem stands until every server was heard', () => {
+test('a problem lasts until every server has responded', () => {
   const primary = new PrimaryTracker()
   const [old, promoted] = [server(1), server(2)]
   primary.choosePrimary([old, promoted])

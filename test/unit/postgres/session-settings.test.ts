@@ -7,7 +7,7 @@ import {
 
 const right = { ...buildStartupParameters(10_000, false), statement_timeout: '10s', client_encoding: 'UTF8' }
 
-test('what a session states is what is required of it', () => {
+test('a session states what is required of it', () => {
   expect(findSettingMismatches(right)).toEqual([])
   for (const name of Object.keys(right)) expect(REQUIRED_SETTINGS).toContain(name)
 })
@@ -31,7 +31,7 @@ test.each([
   ['default_transaction_isolation', 'serializable'],
   ['default_transaction_read_only', 'on'],
   ['plpgsql.variable_conflict', 'use_column'],
-])('%s = %s is wrong', (name, value) => {
+])('rejects %s = %s', (name, value) => {
   expect(findSettingMismatches({ ...right, [name]: value })).toMatchObject([{ name, value }])
 })
 
@@ -45,10 +45,10 @@ test.each([
   ['transaction_timeout', '0'],
   ['idle_session_timeout', '10min'],
   ['session_replication_role', 'local'],
-])('%s = %s will do', (name, value) => {
+])('accepts %s = %s', (name, value) => {
   expect(findSettingMismatches({ ...right, [name]: value })).toEqual([])
 })
 
-test('a setting that the server does not have is no obstacle', () => {
+test('ignores a setting that the server does not have', () => {
   expect(findSettingMismatches({ ...right, transaction_timeout: null })).toEqual([])
 })

@@ -23,7 +23,7 @@ const record: UsageRecord = {
   duration_ms: 9,
 }
 
-test('records that agree are one sum', () => {
+test('sums records that agree', () => {
   const again = { ...record, request_id: 'b', streamed: true, status: 201, latency_ms: 9, duration_ms: 20 }
   expect(sumUsage([record, again])).toEqual([
     {
@@ -64,17 +64,17 @@ test.each<[string, Partial<UsageRecord>]>([
   ['the tags', { tags: { team: 'search' } }],
   ['the status class', { status: 502 }],
   ['the latency bucket (a quarter of an octave)', { latency_ms: 9.6 }],
-])('%s keeps records apart', (_, difference) => {
+])('%s separates records', (_, difference) => {
   const sums = sumUsage([record, { ...record, ...difference }])
   expect(sums.map(sum => sum.requests)).toEqual([1, 1])
 })
 
-test('a request is slow from a second on, as PostgreSQL rounds it', () => {
+test('a request is slow from one second on, as PostgreSQL rounds it', () => {
   const [sum] = sumUsage([999.9, 999.99999, 1000, 5000].map(duration_ms => ({ ...record, duration_ms })))
   expect(sum).toMatchObject({ requests: 4, slow_requests: 3 })
 })
 
-test('what is missing is written as no text, and the shortest latency has a bucket', () => {
+test('writes a missing value as no text, and puts the shortest latency into a bucket', () => {
   const [sum] = sumUsage([{ ...record, provider: null, cache_result: null, latency_ms: 0 }])
   expect(sum).toMatchObject({ provider: '', cache_result: '', bucket: -27 })
 })

@@ -5,12 +5,12 @@ import { formatVector } from '../../../src/postgres/vectors.ts'
 
 const GREATEST = 2_047
 
-test('each number is written as pgvector writes it', () => {
+test('writes each number as pgvector does', () => {
   const numbers = Array.from({ length: 2 * GREATEST + 1 }, (_, i) => i - GREATEST)
   expect(formatVector(Float32Array.from(numbers))).toBe(toSql(numbers))
 })
 
-test('a vector is scaled to whole numbers, and one text leaves nothing behind for the next', () => {
+test('scales a vector to whole numbers, without effects on the next', () => {
   const vectors = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true, min: -1, max: 1 }), { maxLength: 600 })
   fc.assert(
     fc.property(vectors, numbers => {
@@ -22,6 +22,6 @@ test('a vector is scaled to whole numbers, and one text leaves nothing behind fo
   )
 })
 
-test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e39])('a vector with %d is refused', number => {
+test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e39])('rejects a vector with %d', number => {
   expect(() => formatVector(Float32Array.of(1, number, 2))).toThrow(RangeError)
 })

@@ -41,7 +41,7 @@ describe('docker-compose.yml', () => {
     services = (await readCompose()).services
   })
 
-  test('has the stores and the proxy, which waits for them to be healthy', () => {
+  test('has the stores and the proxy, which waits until they are healthy', () => {
     expect(Object.keys(services)).toEqual(['secrets', 'postgres', 'redis', 'proxy'])
     expect(services.proxy?.depends_on).toEqual({
       postgres: { condition: 'service_healthy' },
@@ -61,12 +61,12 @@ describe('docker-compose.yml', () => {
     expect(services.redis?.image).toMatch(/^redis:[78]\.\d+\.\d+-alpine@sha256:[\da-f]{64}$/)
   })
 
-  test('needs nothing set', async () => {
+  test('needs no settings', async () => {
     expect(interpolate(await readText('docker-compose.yml'), {})).not.toMatch(/\$\{/)
     expect(services.proxy?.env_file).toEqual([{ path: '.env', required: false }])
   })
 
-  test('opens ports to this machine alone, at addresses that can be moved', async () => {
+  test('opens ports only on this machine, at addresses that can be changed', async () => {
     const ports = Object.values(services).flatMap(service => service.ports ?? [])
     expect(ports).toEqual(['127.0.0.1:5432:5432', '127.0.0.1:6379:6379', '127.0.0.1:3000:3000'])
     const moved = await readCompose({ POSTGRES_PORT: '54320', REDIS_PORT: '63790', PORT: '8080' })
@@ -78,7 +78,7 @@ describe('docker-compose.yml', () => {
     expect(moved.services.proxy?.environment?.PORT).toBe('3000')
   })
 
-  test('makes passwords and the encryption key at the first start, and keeps them', async () => {
+  test('creates passwords and the encryption key at the first start, and keeps them', async () => {
     const root = mkdtempSync(join(tmpdir(), 'compose-'))
     const folder = join(root, 'secrets')
     for (const name of ['secrets', 'postgres', 'redis', 'proxy']) mkdirSync(join(root, name))
@@ -121,7 +121,7 @@ describe('docker-compose.yml', () => {
     rmSync(root, { recursive: true })
   })
 
-  test('asks every store for its password, and bounds every service’s memory', () => {
+  test('requires a password for every store, and bounds every service’s memory', () => {
     expect(services.postgres?.environment?.POSTGRES_PASSWORD_FILE).toBe('/secrets/postgres_password')
     expect(services.redis?.command?.join(' ')).toContain('requirepass')
     expect(services.redis?.healthcheck?.test.join(' ')).toContain('REDISCLI_AUTH')
@@ -133,12 +133,12 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  test('keeps no more than 250 MB of any log', () => {
+  test('keeps at most 250 MB of any log', () => {
     for (const [name, { logging }] of Object.entries(services))
       expect(logging, name).toEqual({ driver: 'json-file', options: { 'max-size': '50m', 'max-file': '5' } })
   })
 
-  test('keeps what must last in named volumes, and nothing of Redis', async () => {
+  test('keeps persistent data in named volumes, and nothing of Redis', async () => {
     const { volumes } = await readCompose()
     const mounted = Object.values(services).flatMap(service => service.volumes ?? [])
     const names = new Set(mounted.map(mount => mount.split(':')[0]))
@@ -160,7 +160,7 @@ describe('Dockerfile', () => {
 
   const all = (name: string) => instructions.filter(each => each.name === name).map(each => each.value)
 
-  test('builds on the official image of the very Bun that package.json asks for', async () => {
+  test('uses the official image of the Bun version in package.json', async () => {
     const version: string = JSON.parse(await readText('package.json')).devDependencies.bun
     expect(all('FROM')).toEqual([`oven/bun:${version}-slim AS dependencies`, `oven/bun:${version}-slim`])
   })
@@ -170,7 +170,7 @@ describe('Dockerfile', () => {
     expect(all('ADD')).toEqual([])
   })
 
-  test('copies files that exist and that .dockerignore lets through', async () => {
+  test('copies files that exist and that .dockerignore includes', async () => {
     const ignored = (await readText('.dockerignore')).split('\n').filter(line => line !== '' && !line.startsWith('#'))
     expect(ignored[0]).toBe('*')
     const allowed = ignored.slice(1).map(line => line.replace(/^!/, ''))
@@ -185,7 +185,7 @@ describe('Dockerfile', () => {
     }
   })
 
-  test('runs as a plain user, says where it listens and whether it is well', () => {
+  test('runs as an unprivileged user, with its address and a health check', () => {
     const afterLastCopy = instructions.slice(instructions.findLastIndex(each => each.name === 'COPY') + 1)
     expect(afterLastCopy.map(each => each.name)).toEqual(['RUN', 'USER', 'VOLUME', 'EXPOSE', 'HEALTHCHECK', 'CMD'])
     expect(all('USER')).toEqual(['bun'])
@@ -193,7 +193,7 @@ describe('Dockerfile', () => {
     expect(JSON.parse(all('CMD')[0] ?? '')).toEqual(['bun', 'src/process/server.ts'])
   })
 
-  test('has the operators’ commands as one program, which it and compose spell as they are called', async () => {
+  test('has operators’ commands as one program, which compose calls by the same name', async () => {
     const written = all('RUN').find(value => value.includes('/usr/local/bin/model-proxy')) ?? ''
     const folder = mkdtempSync(join(tmpdir(), 'command-'))
     const program = join(folder, 'model-proxy')
@@ -215,7 +215,7 @@ describe('Dockerfile', () => {
       expect(scripts[name]).toBe(`bun src/process/server.ts ${name}`)
   })
 
-  test('has a health check that tells health from sickness', async () => {
+  test('has a health check that distinguishes healthy from unhealthy', async () => {
     const command: string[] = JSON.parse(/CMD (\[.*\])$/.exec(all('HEALTHCHECK')[0] ?? '')?.[1] ?? '')
     let status = 200
     const server = Bun.serve({

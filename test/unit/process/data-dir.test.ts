@@ -19,7 +19,7 @@ async function startOf(pid: number): Promise<string> {
   return (await readFile(`/proc/${pid}/stat`, 'latin1')).replace(/^.*\) /s, '').split(' ')[19] ?? ''
 }
 
-test('a folder that a living process holds is refused, naming it', async () => {
+test('rejects a directory that a running process holds, and names the process', async () => {
   await writeFile(lock(), `${process.ppid} ${await startOf(process.ppid)}`)
   expect(await findLockOwner(dataDir)).toBe(process.ppid)
   await expect(lockDataDir(dataDir)).rejects.toThrow(`Process ${process.ppid} already uses ${dataDir}`)
@@ -29,7 +29,7 @@ test.each([
   ['of a process that has ended', async () => `${Bun.spawnSync(['true']).pid} 1`],
   ['whose process id now belongs to another process', async () => `${process.ppid} 1`],
   ['that was never written', async () => ''],
-])('a lock file %s stops no start', async (_, content) => {
+])('a lock file %s prevents no start', async (_, content) => {
   await writeFile(lock(), await content())
   await chmod(dataDir, 0o777)
   await lockDataDir(dataDir)
@@ -37,7 +37,7 @@ test.each([
   expect((await stat(dataDir)).mode & 0o777).toBe(0o700)
 })
 
-test('the password is made once, for its owner’s eyes', async () => {
+test('creates the password once, readable only by its owner', async () => {
   const password = await ensurePsqlPassword(dataDir)
   expect(password).toMatch(/^[\w-]{32}$/)
   expect(await ensurePsqlPassword(dataDir)).toBe(password)
@@ -46,7 +46,7 @@ test('the password is made once, for its owner’s eyes', async () => {
   expect(await readFile(file, 'utf8')).toContain(`127.0.0.1:*:*:postgres:${password}\n`)
 })
 
-test('a folder that cannot be is refused by the name of its setting', async () => {
+test('rejects an impossible directory by the name of its setting', async () => {
   await writeFile(lock(), '')
   await expect(lockDataDir(lock())).rejects.toThrow(/DATA_DIR must be a folder .*\. Example: DATA_DIR=/)
 })

@@ -5,7 +5,7 @@ import { blockMs, passMs, useTestClock } from '../../harness/test-clock.ts'
 
 useTestClock()
 
-test('what holds the loop up is in the histogram, and in the log once a second at most', async () => {
+test('records delays in the histogram, and logs them at most once a second', async () => {
   const warn = vi.fn()
   const metrics = createMetrics()
   const stop = monitorEventLoopDelay(metrics, { warn })

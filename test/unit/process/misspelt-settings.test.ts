@@ -8,7 +8,7 @@ const nearestOf = (variable: string, others: Record<string, string> = {}) =>
     ({ similarSettings }) => similarSettings[0],
   )
 
-test('all settings are known, set or only shown', () => {
+test('knows all settings, set or only shown', () => {
   expect(SETTINGS).toEqual(expect.arrayContaining(['PORT', 'AGGREGATOR_API_KEY', 'OIDC_ISSUER', 'DATABASE_URL']))
   const all = Object.fromEntries(SETTINGS.flatMap(name => [name, `${name}_FILE`]).map(name => [name, 'x']))
   expect(findMisspeltSettings(all, SETTINGS)).toEqual([])
@@ -65,15 +65,15 @@ test.each([
     '_',
     '',
   ],
-])('%s belongs to others', variable => {
+])('ignores %s, which belongs to other programs', variable => {
   expect(nearestOf(variable)).toEqual([])
 })
 
-test('what it resembles is set already: then it is something else', () => {
+test('ignores a name whose similar setting is already set', () => {
   expect(nearestOf('AGGREGATOR_API_KEYS', { AGGREGATOR_API_KEY: 'k' })).toEqual([])
   expect(nearestOf('AGGREGATOR_API_KEYS', { AGGREGATOR_API_KEY_FILE: '/k' })).toEqual([])
 })
 
-test('no value is told', () => {
+test('repeats no value', () => {
   expect(JSON.stringify(findMisspeltSettings({ AGGREGATOR_API_KEYS: 'sk-secret' }, SETTINGS))).not.toContain('secret')
 })

@@ -30,7 +30,7 @@ test.each([
   expect(isModelAllowed(model, { allowed_models: [], key_allowed_models: patterns })).toBe(expected)
 })
 
-test('the first that is not allowed is told, with what is', () => {
+test('names the first model that is not allowed, and the allowed ones', () => {
   const account = { allowed_models: Array.from({ length: 12 }, (_, i) => `m${i}`), key_allowed_models: null }
   expect(checkAllowedModels(['m1', 'm11'], account)).toBeNull()
   const refusal = checkAllowedModels(['m1', 'x', 'y'], account)
@@ -39,7 +39,7 @@ test('the first that is not allowed is told, with what is', () => {
   expect(refusal?.message).toContain('m9, … .'.replace(' .', '.'))
 })
 
-test('no other model that a request names may be asked, and none is listed, that is not allowed', () => {
+test('neither calls nor lists a model that is not allowed, wherever a request names it', () => {
   const models = ['openai/a', 'openai/b'].map(model => ({ model }))
   const router = createModelRouter({
     catalogue: {

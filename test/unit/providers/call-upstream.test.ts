@@ -60,8 +60,8 @@ async function readBytes({ body }: UpstreamResponse): Promise<number> {
   return bytes
 }
 
-describe('an answer without an end', () => {
-  test.each(['data: {"x":"', '\n'])('a stream’s event is given up: %j again and again', async first => {
+describe('a response without an end', () => {
+  test.each(['data: {"x":"', '\n'])('aborts an event of a stream: %j, repeated', async first => {
     const answer = await callRaw(`${head(200, 'text/event-stream')}${first}`, 'data: y\n'.repeat(500))
     const error = await readBytes(answer).catch((failure: unknown) => failure)
     expect(error).toMatchObject({
@@ -71,13 +71,13 @@ describe('an answer without an end', () => {
     })
   })
 
-  test.each(['\n\n', '\r\n\r\n', '\r\r'])('but events that end may be as many as they like: %j', async end => {
+  test.each(['\n\n', '\r\n\r\n', '\r\r'])('but allows any number of events that end: %j', async end => {
     const event = `data: ${'y'.repeat(20_000)}${end}`
     const text = event.repeat(50)
     expect(await readBytes(await callRaw(`${head(200, 'text/event-stream', whole(text))}${text}`))).toBe(text.length)
   })
 
-  test('a plain answer is given up', async () => {
+  test('aborts a plain response', async () => {
     const answer = await callRaw(head(200, 'application/json'), 'x'.repeat(10_000))
     await expect(readBytes(answer)).rejects.toMatchObject({
       status: 502,
@@ -85,13 +85,13 @@ describe('an answer without an end', () => {
     })
   })
 
-  test('an error is cut', async () => {
+  test('truncates an error', async () => {
     const answer = await callRaw(head(500, 'application/json'), 'x'.repeat(10_000))
     await expect(readBytes(answer)).rejects.toMatchObject({ status: 502 })
   })
 })
 
-describe('a status that no client can be told', () => {
+describe('a status that no client may get', () => {
   test.each([999, 600, 204, 301])('%i', async status => {
     await expect(callRaw(`${head(status, 'application/json', whole('{}'))}{}`)).rejects.toMatchObject({
       status: 502,
@@ -101,15 +101,15 @@ describe('a status that no client can be told', () => {
   })
 })
 
-describe.each([200, 401])('an answer with status %i that shows the key that was sent', status => {
-  test('in its body shows it no more, and is not for others', async () => {
+describe.each([200, 401])('a response with status %i that contains the key that was sent', status => {
+  test('is redacted in its body, and not stored', async () => {
     const text = `{"choices":[],"note":"${SECRET}"}`
     const answer = await callRaw(`${head(status, 'application/json', whole(text))}${text}`)
     expect(await new Response(answer.body).text()).toBe('{"choices":[],"note":"[redacted]"}')
     expect(answer.isStorable()).toBe(false)
   })
 
-  test('in a header shows it no more', async () => {
+  test('is redacted in a header', async () => {
     const named = `x-request-id: ${SECRET}\r\nx-ratelimit-limit-${SECRET}: 1\r\n`
     const answer = await callRaw(`${head(status, 'application/json', named + whole('{}'))}{}`)
     expect([...answer.headers]).toEqual([
@@ -120,7 +120,7 @@ describe.each([200, 401])('an answer with status %i that shows the key that was 
   })
 })
 
-test('in a trailer or a reason phrase, it is dropped', async () => {
+test('loses a trailer or a reason phrase with it', async () => {
   const phrase = `HTTP/1.1 401 ${SECRET}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\ntrailer: x-request-id\r\n\r\n`
   const answer = await callRaw(`${phrase}2\r\n{}\r\n0\r\nx-request-id: ${SECRET}\r\n\r\n`)
   expect(await new Response(answer.body).text()).toBe('{}')
@@ -132,20 +132,20 @@ test.each([
   ['private, max-age=0, No-Store', false],
   ['private, no-cache, max-age=0', true],
   ['x-no-store', true],
-])('an answer with Cache-Control: %s may be stored: %s', async (control, may) => {
+])('a response with Cache-Control: %s may be stored: %s', async (control, may) => {
   const answer = await callRaw(`${head(200, 'application/json', `cache-control: ${control}\r\n${whole('{}')}`)}{}`)
   expect(await new Response(answer.body).text()).toBe('{}')
   expect(answer.isStorable()).toBe(may)
 })
 
-test('an error that shows the key that was sent shows it no more', async () => {
+test('redacts the key that was sent in an error', async () => {
   const text = `{"error":{"message":"Incorrect API key provided: ${SECRET}."}}`
   const answer = await callRaw(`${head(401, 'application/json', whole(text))}${text}`)
   expect(answer.status).toBe(401)
   expect(await new Response(answer.body).text()).toBe('{"error":{"message":"Incorrect API key provided: [redacted]."}}')
 })
 
-test('after waiting for a first byte in vain, clients are told not to retry: upstream may be at work', async () => {
+test('after a silent provider, tells clients not to retry, because it may be working', async () => {
   await expect(callRaw('', undefined, { firstByteTimeoutMs: 50 })).rejects.toMatchObject({
     status: 504,
     headers: { 'x-should-retry': 'false' },

@@ -55,7 +55,7 @@ afterEach(() => {
 })
 
 describe('a circuit', () => {
-  test('is the provider as long as it answers', async () => {
+  test('calls the provider as long as it responds', async () => {
     answer = give(200)
     expect(await provider.send(request)).toMatchObject({ status: 200 })
     expect(provider).toMatchObject({ name: 'p', pricedAs: 'p' })
@@ -66,7 +66,7 @@ describe('a circuit', () => {
     ['an unreachable upstream', fail],
     ['server errors', give(503)],
     ['an overloaded upstream', give(529)],
-  ])('opens after failures in a row: %s', async (_, failing) => {
+  ])('opens after consecutive failures: %s', async (_, failing) => {
     answer = failing
     await openCircuitOf(provider)
     expect(calls).toBe(3)
@@ -95,7 +95,7 @@ describe('a circuit', () => {
     expect(calls).toBe(10)
   })
 
-  test('counts failures in a row alone', async () => {
+  test('counts only consecutive failures', async () => {
     for (let i = 0; i < 5; i++) {
       answer = fail
       await askTimes(provider, 2)
@@ -105,7 +105,7 @@ describe('a circuit', () => {
     expect(calls).toBe(15)
   })
 
-  test('stays closed through a burst: many that fail at once may come before the first that goes well', async () => {
+  test('stays closed through a burst: many simultaneous failures may precede the first success', async () => {
     answer = fail
     await askTimes(provider, 50)
     vi.advanceTimersByTime(1_900)
@@ -130,7 +130,7 @@ describe('a circuit', () => {
     expect(log.info).toHaveBeenCalledWith({ provider: 'p', owner: 'project 1' }, 'circuit closed')
   })
 
-  test('stays open twice as long after each trial that fails, up to a minute', async () => {
+  test('stays open twice as long after each failed trial, up to a minute', async () => {
     answer = fail
     await openCircuitOf(provider)
     const waits: number[] = []
@@ -143,7 +143,7 @@ describe('a circuit', () => {
     expect(waits).toEqual([4, 8, 16, 32, 60, 60])
   })
 
-  test('lets one request try, and the others not wait for it', async () => {
+  test('lets one request try, and others not wait for it', async () => {
     answer = fail
     await openCircuitOf(provider)
     vi.advanceTimersByTime(4_000)
@@ -159,7 +159,7 @@ describe('a circuit', () => {
     expect(calls).toBe(6)
   })
 
-  test('stays open when the client of the trial goes away', async () => {
+  test('stays open when the client of the trial disconnects', async () => {
     answer = fail
     await openCircuitOf(provider)
     vi.advanceTimersByTime(4_000)
@@ -170,7 +170,7 @@ describe('a circuit', () => {
 })
 
 describe('circuits', () => {
-  test('are apart: one owner’s failures leave the others alone', async () => {
+  test('are independent: one owner’s failures do not affect others', async () => {
     const other = circuits.protect({ name: 'p', pricedAs: 'p', send: give(200) }, 2)
     answer = fail
     await openCircuitOf(provider)
@@ -178,7 +178,7 @@ describe('circuits', () => {
     expect(circuits.summarize()).toEqual({ p: { status: 'partial', openCircuits: 1 } })
   })
 
-  test('begin closed with a new key', async () => {
+  test('start closed with a new key', async () => {
     answer = fail
     await openCircuitOf(provider)
     circuits.protect({ name: 'p', pricedAs: 'p', send: give(200) }, 1)

@@ -202,11 +202,11 @@ test.each([
   '[]',
   '{"error":{"message":"Forbidden","code":403}}',
   JSON.stringify({ error: { type: 'forbidden', message: 'Request not allowed' } }),
-])('of %j nobody knows', body => {
+])('of %j is unknown', body => {
   expect(classify403(body)).toBe('unknown')
 })
 
-test('it is returned unread', async () => {
+test('is returned unread', async () => {
   const text = JSON.stringify(REGION)
   const answer = { status: 403, headers: new Headers(), body: new Blob([text]).stream(), isStorable: () => true }
   const [blamed, again] = await read403(answer, 'openai')

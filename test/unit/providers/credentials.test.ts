@@ -23,7 +23,7 @@ function cut(text: string, at: readonly number[]): Uint8Array[] {
 const fractions = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 })
 
 describe.each(Object.entries(SPELLINGS))('%s', (_, spell) => {
-  test.each([SECRET, OTHER])('is taken out, wherever the bytes are cut', secret => {
+  test.each([SECRET, OTHER])('is redacted, wherever the bytes are cut', secret => {
     const told = `{"error":{"message":"Incorrect key: ${spell(secret)}."}}`
     expect(shows(told, secret)).toBe(true)
     fc.assert(
@@ -36,14 +36,14 @@ describe.each(Object.entries(SPELLINGS))('%s', (_, spell) => {
     )
   })
 
-  test('is taken out byte by byte', () => {
+  test('is redacted byte by byte', () => {
     const told = `${spell(SECRET)}${spell(OTHER)}`
     const { text } = filter([...Buffer.from(told)].map(byte => Uint8Array.of(byte)))
     expect([shows(text, SECRET), shows(text, OTHER)]).toEqual([false, false])
   })
 })
 
-test('any other bytes cross as they are, and none wait where no credential can begin', () => {
+test('leaves all other bytes unchanged, and holds none where no credential can begin', () => {
   const piece = fc.constantFrom(
     ...['sk-', 'proj', SECRET.slice(0, -1), '\\', '\\u0073', '%', '%25', '\n', '"', 'é', OTHER.slice(1)],
   )
@@ -56,12 +56,12 @@ test('any other bytes cross as they are, and none wait where no credential can b
   )
 })
 
-test('of two, one of which begins the other, the longer is taken out', () => {
+test('of two credentials with a common beginning, redacts the longer', () => {
   const both = new Credentials(['sk-0123456789', 'sk-0123456789-more'])
   expect(filter([Buffer.from('a sk-0123456789-more b sk-0123456789')], both).text).toBe('a [redacted] b [redacted]')
 })
 
-test('what stands in settings where a server wants no key is no secret', () => {
+test('placeholders in settings of servers without keys are no secrets', () => {
   for (const word of ['', 'x', 'none', 'EMPTY', 'anything', '12345678']) {
     expect(new Credentials([word]).redact(`There is ${word} here`)).toBe(`There is ${word} here`)
   }
@@ -82,7 +82,7 @@ function countReads(bytes: Uint8Array): number {
 }
 
 test.each([SECRET.slice(0, -1), '\\', '%25', '%', 'sk-', '\\u0073', 'a'])(
-  'what %j again and again takes grows as its bytes do',
+  'the time for %j, repeated, is linear in its bytes',
   unit => {
     const [short, long] = [1_000, 10_000].map(times => countReads(Buffer.from(unit.repeat(times))))
     expect(long as number).toBeLessThan(11 * (short as number) + 1_000)

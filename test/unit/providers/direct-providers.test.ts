@@ -45,7 +45,7 @@ const of = (project_id: number, provider_keys_version: number) =>
   direct.resolve('openai', { project_id, provider_keys_version, named_provider_keys: null })
 
 describe('a direct provider', () => {
-  test('is one object for one key, opened when first asked, once', async () => {
+  test('is one object per key, created once when first needed', async () => {
     const provider = of(1, 5)
     expect(provider).toMatchObject({ name: 'openai', pricedAs: 'openai' })
     expect(of(1, 5)).toBe(provider)
@@ -70,12 +70,12 @@ describe('a direct provider', () => {
     expect(calledKeys).toEqual(['sk-one', 'sk-new', 'sk-two'])
   })
 
-  test('does not go back to an older key for a request that knows less', async () => {
+  test('does not return to an older key for a request with an older record', async () => {
     const newer = of(1, 6)
     expect(of(1, 5)).toBe(newer)
   })
 
-  test('forgets the opened key after a while, and opens it again', async () => {
+  test('discards the decrypted key after a while, and decrypts it again', async () => {
     await of(1, 5).send(request)
     vi.advanceTimersByTime(50_000)
     await of(1, 5).send(request)
@@ -86,13 +86,13 @@ describe('a direct provider', () => {
     expect(protectedOnes).toBe(1)
   })
 
-  test('keeps no failure: the next request tries again', async () => {
+  test('caches no failure: the next request tries again', async () => {
     openKey.mockRejectedValueOnce(new Error('away'))
     await expect(of(1, 5).send(request)).rejects.toThrow('away')
     expect((await of(1, 5).send(request)).status).toBe(200)
   })
 
-  test('says so when the key was removed since', async () => {
+  test('reports that the key was removed since', async () => {
     stored.clear()
     await expect(of(1, 5).send(request)).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
   })

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('embedded and unset: made once, for its owner alone', async () => {
+test('embedded and unset: is created once, readable only by its owner', async () => {
   const all = await Promise.all(Array.from({ length: 20 }, () => readEncryptionKeys(config())))
   const made = new Set(all.map(({ current }) => Buffer.from(current ?? []).toString('hex')))
   expect(made.size).toBe(1)
@@ -27,19 +27,19 @@ test('embedded and unset: made once, for its owner alone', async () => {
   expect(await readdir(join(folder, 'data'))).toEqual(['encryption.key'])
 })
 
-test('ENCRYPTION_KEY goes before the file, and makes none', async () => {
+test('ENCRYPTION_KEY has precedence over the file, and creates none', async () => {
   const encryptionKey = new Uint8Array(32).fill(3)
   expect((await readEncryptionKeys({ ...config(), encryptionKey })).current).toBe(encryptionKey)
   expect(await readdir(folder)).toEqual([])
 })
 
-test('on a real database there is no file', async () => {
+test('with a real database there is no file', async () => {
   const keys = await readEncryptionKeys({ ...config(), databaseUrl: 'postgres://127.0.0.1/x' })
   expect(keys).toEqual({ current: null, others: [] })
   expect(await readdir(folder)).toEqual([])
 })
 
-test('a file that holds no key is told, not replaced', async () => {
+test('reports a file without a valid key, and does not replace it', async () => {
   await readEncryptionKeys(config())
   const file = join(folder, 'data', 'encryption.key')
   await writeFile(file, 'c2hvcnQ=\n')

@@ -99,12 +99,12 @@ describe.each(Object.entries(FORMS))('a credential in %s', (_, { write: form, re
     }
   })
 
-  test('is redacted where it comes character by character', () => {
+  test('is redacted if it arrives character by character', () => {
     const { text } = forward([...`It is ${SECRET}, no more`].map(part => write(form(part))))
     expect(readText(text, read)).toBe('It is sk-[redacted], no more')
   })
 
-  test('is redacted in whatever encoding and parts, among other events', () => {
+  test('is redacted in any encoding and parts, among other events', () => {
     fc.assert(
       fc.property(fc.constantFrom(...Object.values(SPELLINGS)), fractions, (spell, at) => {
         const parts = cut(`It is ${decode(spell(SECRET))}. So`, at).map(part => write(form(part)))
@@ -120,7 +120,7 @@ describe.each(Object.entries(FORMS))('a credential in %s', (_, { write: form, re
     )
   })
 
-  test('leaves any other text as it came', () => {
+  test('leaves all other text unchanged', () => {
     const piece = fc.constantFrom(
       'sk-',
       'proj-a1',
@@ -154,12 +154,12 @@ test('of two interleaved choices, each is read by itself', () => {
   expect(forward(alike)).toMatchObject({ text: alike.join(''), hasFound: false })
 })
 
-test('the end of a text that was forwarded is not repeated', () => {
+test('does not repeat the end of a forwarded text', () => {
   const { text } = forward(['This', ` and ${SECRET.slice(0, 9)}`, SECRET.slice(9)].map(part => chunk(part)))
   expect(readText(text, content.read)).toBe('This and [redacted]')
 })
 
-test('a text over two blocks of a message is one', () => {
+test('reads a text over two blocks of a message as one', () => {
   const delta = (index: number, text: string) =>
     write({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } })
   const stop = write({ type: 'content_block_stop', index: 0 })
@@ -167,7 +167,7 @@ test('a text over two blocks of a message is one', () => {
   expect([text.includes(SECRET.slice(20)), hasFound]).toEqual([false, true])
 })
 
-test('an event is held only while its text may begin a credential', () => {
+test('holds an event only while its text may begin a credential', () => {
   const events = ['This', ' is', ' of us', ' sk', '-pro', 'file', ' x', ' sk-proj', '-a1', ' y'].map(part =>
     chunk(part),
   )
@@ -180,7 +180,7 @@ test.each([
   [write({ type: 'response.output_text.done', text: 'sk-proj' })],
   [write({ type: 'message_stop' })],
   [write({ type: 'error', error: { message: 'sk-proj' } })],
-])('nothing is held behind %j, and one that is the beginning of another is redacted', end => {
+])('holds nothing behind %j, and redacts a credential that is the beginning of another', end => {
   const both = new Credentials(['sk-0123456789', 'sk-0123456789-more'])
   const { outputs } = forward([chunk('a sk-0123'), chunk('456789'), end, chunk(' z')], both)
   expect(outputs.slice(0, 2)).toEqual(['', ''])
@@ -189,7 +189,7 @@ test.each([
   expect(forward([chunk('a sk-proj'), end]).outputs.slice(0, 2)).toEqual(['', chunk('a sk-proj') + end])
 })
 
-test('what is held of other texts is bounded, and what follows is redacted all the same', () => {
+test('bounds what is held of other texts, and redacts what follows all the same', () => {
   const other = chunk('x'.repeat(50_000), 1)
   const { outputs, hasFound } = forward([chunk(SECRET.slice(0, 9)), ...Array(6).fill(other), chunk(SECRET.slice(9))])
   expect(outputs.findIndex(each => each.length > 0)).toBe(6)
@@ -202,13 +202,13 @@ test('what is held of other texts is bounded, and what follows is redacted all t
   expect([0, 1].map(id => filter.push(rest(id), rest(id)).join().includes(SECRET.slice(1)))).toEqual([true, false])
 })
 
-test('a stream that ends early gives what is held, and is read to its end', () => {
+test('a stream that ends early sends what is held, and is read to its end', () => {
   const begin = chunk('a sk-proj')
   expect(forward([begin]).outputs).toEqual(['', begin])
   expect(forward([begin, chunk(SECRET.slice(7)).trimEnd()]).hasFound).toBe(true)
 })
 
-test('keeps the other lines of an event, and reads a stream that is not labelled as one', () => {
+test('keeps the other lines of an event, and reads a stream without the label of one', () => {
   const event = (text: string) => `id: 7\r\nevent: x\r\ndata: ${JSON.stringify(content.write(text))}\r\n\r\n`
   const filter = openBody(credentials, { headers: new Headers() })
   const parts = [event(SECRET.slice(0, 9)), event(SECRET.slice(9))].map(part =>

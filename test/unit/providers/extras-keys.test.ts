@@ -32,7 +32,7 @@ test('verifies with the other keys of a rotation, and creates with the current o
   expect(await derive({ current: NEW, others: [OLD] })('groq', 'm')).toEqual([current, before])
 })
 
-test('uses the installation id where no encryption key is set', async () => {
+test('uses the installation id if no encryption key is set', async () => {
   const keys = await derive({}, 'one')('groq', 'm')
   expect(keys).toHaveLength(1)
   expect(await derive({}, 'one')('groq', 'm')).toEqual(keys)

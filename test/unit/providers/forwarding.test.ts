@@ -54,11 +54,11 @@ test.each([
       ['x-title', 'App'],
     ],
   ],
-] as const)('what %s documents reaches it, sorted and in lower case, and nothing else', (kind, expected) => {
+] as const)('forwards the headers that %s documents, sorted and in lower case, and nothing else', (kind, expected) => {
   expect(pickForwardedHeaders(everything, kind, 7)).toEqual(expected)
 })
 
-test('no header of the client’s is what ours should be', () => {
+test('no header of the client replaces one of the proxy', () => {
   const written = createRequestHeaders({ headers: everything, stream: true }, 'groq', 7)
   expect(Object.fromEntries(written)).toEqual({
     'idempotency-key': 'project-7-once',
@@ -69,7 +69,7 @@ test('no header of the client’s is what ours should be', () => {
   })
 })
 
-test('of upstream’s headers, those that tell the client something come back, and no others', () => {
+test('returns the upstream’s headers that concern the client, and no others', () => {
   const returned = pickReturnedHeaders(
     new Headers({
       'content-type': 'application/json',
@@ -96,7 +96,7 @@ test('of upstream’s headers, those that tell the client something come back, a
 
 const ask = (bodyText: string) => requestStreamUsage({ bodyText, body: JSON.parse(bodyText) })
 
-test('usage is always asked for, and everything else stays as the client wrote it', () => {
+test('always requests usage, and leaves everything else as the client wrote it', () => {
   expect(ask('{"seed": 1.50,"stream":true}\n')).toBe(
     '{"seed": 1.50,"stream":true,"stream_options":{"include_usage":true}}',
   )

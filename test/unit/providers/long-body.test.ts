@@ -3,7 +3,7 @@ import { replaceLongBody } from '../../../src/providers/long-body.ts'
 import { withTranslations } from '../../../src/providers/translations/with-translations.ts'
 import type { Provider, UpstreamRequest } from '../../../src/providers/upstream.ts'
 
-test('a long request is translated as a short one is, and says that it was', async () => {
+test('translates a long request like a short one, and reports it', async () => {
   const asked: UpstreamRequest[] = []
   const provider: Provider = {
     name: 'p',

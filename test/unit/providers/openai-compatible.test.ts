@@ -6,7 +6,7 @@ import type { UpstreamRequest } from '../../../src/providers/upstream.ts'
 import { applyFieldChanges, resolveFieldChanges, resolveRejectedLimit } from '../../../src/providers/vendor-fields.ts'
 import { startStandin } from '../../standin/server.ts'
 
-test('providers that speak OpenAI’s format get a body as it was sent, but for the usage that is asked for', async () => {
+test('sends providers with OpenAI’s format the unchanged body, except for the usage request', async () => {
   const standin = await startStandin()
   const { baseUrl } = standin
   const limits = {
@@ -70,7 +70,7 @@ test.each([
   [{ max_tokens: 9 }, ['max_completion_tokens'], { max_completion_tokens: 9, max_tokens: undefined }],
   [{ max_tokens: 7, max_completion_tokens: 9 }, null, {}],
   [{}, null, {}],
-] as const)('the limits %j change for a provider that takes %j: %j', (body, outputLimits, expected) => {
+] as const)('changes the limits %j for a provider that accepts %j: %j', (body, outputLimits, expected) => {
   expect(resolveFieldChanges(asked(body), { ...UNKNOWN, outputLimits })).toStrictEqual(expected)
   expect(resolveFieldChanges(asked(body, { endpoint: 'completions' }), { ...UNKNOWN, outputLimits })).toEqual({})
 })
@@ -99,7 +99,7 @@ test.each([
   // The value of the limit is invalid. Without the field, no limit would apply.
   ['Invalid max_tokens value, the valid range is [1, 8192]', null],
   ['Unsupported parameter: seed', null],
-])('after the rejection %j, the request is sent with %j', (rejection, expected) => {
+])('after the rejection %j, sends the request with %j', (rejection, expected) => {
   expect(resolveRejectedLimit(rejection, ADDED)).toEqual(expected)
   // The proxy added no limit, or it replaced the name of the client's limit.
   expect(resolveRejectedLimit(rejection, {})).toBeNull()

@@ -15,7 +15,7 @@ const giving = (status: number, body = '{"error":"no"}'): Provider => ({
   }),
 })
 
-test('an operator’s key that upstream refuses is a 502 for the tenant, and one warning for the operator', async () => {
+test('an operator’s key that the upstream rejects is a 502 for the client, and one warning for the operator', async () => {
   const log = { warn: vi.fn() }
   const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log })
   for (const status of [401, 403, 401]) {
@@ -29,7 +29,7 @@ test('an operator’s key that upstream refuses is a 502 for the tenant, and one
   )
 })
 
-test.each([200, 400, 404, 429, 500])('status %i passes as it is', async status => {
+test.each([200, 400, 404, 429, 500])('forwards status %i unchanged', async status => {
   const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log: { warn: vi.fn() } })
   const guarded = guard(giving(status))
   expect(guarded).toMatchObject({ name: 'openrouter', kind: 'aggregator', pricedAs: 'aggregator' })
@@ -38,7 +38,7 @@ test.each([200, 400, 404, 429, 500])('status %i passes as it is', async status =
 
 const FLAGGED = '{"error":{"code":403,"message":"Flagged","metadata":{"reasons":["violence"],"flagged_input":"How"}}}'
 
-test('a 403 about the request is the client’s, as it is, and nobody is warned', async () => {
+test('forwards a 403 about the request unchanged, without a warning', async () => {
   const log = { warn: vi.fn() }
   const answer = await createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log })(
     giving(403, FLAGGED),
@@ -47,7 +47,7 @@ test('a 403 about the request is the client’s, as it is, and nobody is warned'
   expect(log.warn).not.toHaveBeenCalled()
 })
 
-test('of a 403 that says nothing, neither client nor operator is told more than is known', async () => {
+test('reports an unexplained 403 without guesses to client and operator', async () => {
   const log = { warn: vi.fn() }
   const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: true, log })
   await expect(guard(giving(403)).send(request)).rejects.toThrow(
@@ -56,7 +56,7 @@ test('of a 403 that says nothing, neither client nor operator is told more than 
   expect(log.warn.mock.calls[0]?.[1]).toBe('upstream rejects a request, or the key of the operator')
 })
 
-test('where there is none, a refusal names the setting', async () => {
+test('without a key, a rejection names the setting', async () => {
   const log = { warn: vi.fn() }
   const guard = createOperatorKeyGuard({ setting: 'AGGREGATOR_API_KEY', isSet: false, log })
   for (const [status, body] of [[401], [403, '{"error":"Missing API key"}'], [403, 'Forbidden']] as const)

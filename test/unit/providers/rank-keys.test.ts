@@ -9,14 +9,14 @@ const firstOf = (weights: Record<string, number>) => {
 const shareOf = (firsts: readonly unknown[], name: string) =>
   firsts.filter(first => first === name).length / firsts.length
 
-test('keys are taken by their weights', () => {
+test('chooses keys by their weights', () => {
   const firsts = firstOf({ a: 1, b: 3, c: 6 })
   for (const [name, share] of Object.entries({ a: 0.1, b: 0.3, c: 0.6 })) {
     expect(Math.abs(shareOf(firsts, name) - share)).toBeLessThan(0.015)
   }
 })
 
-test('a key that comes takes its own share, and nothing else moves', () => {
+test('a new key gets its share, and no other request moves', () => {
   const before = firstOf({ a: 1, b: 1 })
   const after = firstOf({ a: 1, b: 1, c: 2 })
   expect(after.every((name, at) => name === before[at] || name === 'c')).toBe(true)

@@ -20,7 +20,7 @@ function bodyOf(pieces: number) {
   return { body, piecesRead: () => read }
 }
 
-test('a long body counts as it is read, to the byte, and a short one does not', async () => {
+test('counts a long body as it is read, to the byte, and a short one not', async () => {
   const memory = new StreamMemory(MOST)
   const [short, long] = [new ResponseMemory(memory), new ResponseMemory(memory)]
   await readAllBytes(bodyOf(4).body, 'openai', MOST, short)
@@ -31,7 +31,7 @@ test('a long body counts as it is read, to the byte, and a short one does not', 
   expect(memory.heldBytes).toBe(0)
 })
 
-test('in a full budget, one long body is read on and the others are left with their providers', async () => {
+test('in a full budget, reads one long body on and leaves the others with their providers', async () => {
   const memory = new StreamMemory(8 * PIECE.length)
   const [first, second] = [new ResponseMemory(memory), new ResponseMemory(memory)]
   await readAllBytes(bodyOf(20).body, 'openai', MOST, first)

@@ -51,8 +51,8 @@ async function readText(stream: ResponseStream): Promise<string> {
   return text
 }
 
-describe('readToFirstPart', () => {
-  test('holds a bounded beginning, and lets the stream go on', async () => {
+describe('reading to the first part', () => {
+  test('holds a bounded beginning, and lets the stream continue', async () => {
     const long = eventOf({ id: 'x'.repeat(1_000_000) })
     const stream = open(
       Array.from({ length: 50 }, () => long),
@@ -67,7 +67,7 @@ describe('readToFirstPart', () => {
     ['an end without content', [ROLE, END, DONE], false],
     ['an error', [eventOf({ error: 'overloaded' })], false],
     ['an empty body', [], false],
-  ])('says whether the stream goes on: %s', async (_, pieces, goesOn) => {
+  ])('reports whether the stream continues: %s', async (_, pieces, goesOn) => {
     expect(await open(pieces).readToFirstPart()).toBe(goesOn)
   })
 
@@ -81,7 +81,7 @@ describe('readToFirstPart', () => {
     expect(stream.analyze()).toMatchObject({ completeness: 'whole', failure: null })
   })
 
-  test('reads on where nothing but a role, a keep-alive or an empty text has come', async () => {
+  test('reads on after a role, a keep-alive or an empty text', async () => {
     const stream = open([': PROCESSING\n\n', ROLE, eventOf(delta({ content: null })), TEXT, END])
     await stream.readToFirstPart()
     expect(await stream.read()).toHaveLength(4)
@@ -93,7 +93,7 @@ describe('readToFirstPart', () => {
     ['a refusal', delta({ refusal: 'No' })],
     ['an image', delta({ images: [{ type: 'image_url' }] })],
     ['an unknown field', delta({ video: { data: 'x' } })],
-  ])('takes %s for a part', async (_, chunk) => {
+  ])('accepts %s as a part', async (_, chunk) => {
     const stream = open([ROLE, eventOf(chunk), TEXT, END])
     await stream.readToFirstPart()
     expect(await stream.read()).toHaveLength(2)
@@ -108,45 +108,45 @@ describe('readToFirstPart', () => {
     }
   })
 
-  test('waits for nothing behind the closing event', async () => {
+  test('waits for nothing after the closing event', async () => {
     const stream = open([ROLE, END, DONE], { failure: HANGS })
     await stream.readToFirstPart()
     expect(stream.analyze()).toMatchObject({ completeness: 'empty_message', failure: null })
   })
 
-  test('rejects where the connection breaks before', async () => {
+  test('rejects if the connection breaks before', async () => {
     const failure = brokenResponseError('p', 'broke off its answer')
     await expect(open([ROLE], { failure }).readToFirstPart()).rejects.toBe(failure)
   })
 })
 
-describe('read', () => {
-  test('returns events as they came', async () => {
+describe('reading a stream', () => {
+  test('returns events unchanged', async () => {
     const text = `: OK\n\n${ROLE}event: message\r\nid: 7\r\n${TEXT}${END}${DONE}`
     expect(await readText(open([text]))).toBe(text)
     expect(await readText(open([...text]))).toBe(text)
   })
 
-  test('leaves out empty frames and keep-alives with data', async () => {
+  test('omits empty frames and keep-alives with data', async () => {
     const pieces = [ROLE, eventOf('{}'), 'event: ping\ndata: ping\n\n', eventOf(''), TEXT, eventOf('null'), END, DONE]
     expect(await readText(open(pieces))).toBe(ROLE + TEXT + END + DONE)
     expect(await readText(open([pieces.join('')]))).toBe(ROLE + TEXT + END + DONE)
   })
 
-  test('leaves out a chunk that cannot be read', async () => {
+  test('omits a chunk that cannot be parsed', async () => {
     const stream = open([TEXT, 'data: {"choices":[{"del'])
     expect(await readText(stream)).toBe(TEXT)
     expect(stream.analyze()).toMatchObject({ completeness: 'malformed_chunk', failure: { status: 502 } })
   })
 
-  test('rewrites calls that clients would mix up, and only those', async () => {
+  test('rewrites only calls that clients would confuse', async () => {
     const call = (id: string) =>
       eventOf(delta({ tool_calls: [{ index: 0, id, function: { name: 'f', arguments: '{}' } }] }))
     const text = await readText(open([call('a'), call('b'), END, DONE]))
     expect(text).toBe(call('a') + call('b').replace('{"index":0,"id"', '{"index":1,"id"') + END + DONE)
   })
 
-  test('writes an error under another name where chat clients look for it', async () => {
+  test('writes an error under the name that chat clients expect', async () => {
     const text = await readText(open([TEXT, 'event: error\ndata: {"message":"No."}\n\n']))
     expect(text).toBe(`${TEXT}data: {"error":{"message":"No."}}\n\n`)
   })
@@ -158,21 +158,21 @@ describe('read', () => {
   })
 })
 
-describe('isPlain', () => {
+describe('a plain response', () => {
   const body = JSON.stringify({ id: 'c', choices: [{ index: 0, message: { content: 'Hi.' }, finish_reason: 'stop' }] })
 
   test.each([
     ['at once', [body]],
     ['in pieces', [...body]],
     ['with a line end', [`${body}\n`]],
-  ])('an object labelled as a stream, %s', async (_, pieces) => {
+  ])('is an object labelled as a stream, %s', async (_, pieces) => {
     const stream = open(pieces)
     await stream.readToFirstPart()
     expect(stream.isPlain).toBe(true)
     expect(new TextDecoder().decode(await stream.readPlain()).trim()).toBe(body)
   })
 
-  test('not an object between events', async () => {
+  test('is not an object between events', async () => {
     const error = '{"error":{"message":"No."}}\n\n'
     for (const pieces of [[TEXT, error], [TEXT + error], [ROLE + error], [TEXT + END + error]]) {
       const stream = open(pieces)
@@ -182,14 +182,14 @@ describe('isPlain', () => {
     }
   })
 
-  test('not a stream', async () => {
+  test('is not a stream', async () => {
     const stream = open([ROLE, TEXT, END, DONE])
     await readText(stream)
     expect(stream.isPlain).toBe(false)
   })
 })
 
-describe('hasToldFailure', () => {
+describe('a reported failure', () => {
   test.each<[string, string, boolean]>([
     ['in an event', eventOf({ error: { message: 'No.' } }), true],
     ['in an event named `error`', 'event: error\ndata: {"message":"No."}\n\n', true],
@@ -204,8 +204,8 @@ describe('hasToldFailure', () => {
   })
 })
 
-describe('judge', () => {
-  test('judges the response that a stream is translated from', async () => {
+describe('judging a response', () => {
+  test('judges the response from which a stream is translated', async () => {
     const context = { model: 'm', inputTokens: 1, requestId: 'req_1', extrasKeys: ['p m'] }
     const translation = createResponseTranslator({ endpoint: 'messages', context, expected }).createStreamTranslator()
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }]

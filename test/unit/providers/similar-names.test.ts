@@ -12,7 +12,7 @@ const NAMES = [
   'qwen/qwen3-32b',
 ]
 
-describe('findSimilar', () => {
+describe('finding similar names', () => {
   test.each([
     ['gtp-4o', 'gpt-4o'],
     ['gpt4o', 'gpt-4o'],
@@ -21,12 +21,12 @@ describe('findSimilar', () => {
     ['openai/gtp-4o-mini', 'openai/gpt-4o-mini'],
     ['claude-haku-4.5', 'claude-haiku-4-5'],
     ['qwen3-32', 'qwen/qwen3-32b'],
-  ])('takes %s for %s', (asked, meant) => {
+  ])('suggests %s for %s', (asked, meant) => {
     expect(findSimilarNames(asked, NAMES)[0]).toBe(meant)
   })
 
   test.each(['nothing', 'completely-different-model', 'x'.repeat(101), '🦊'.repeat(100)])(
-    'finds none for %s',
+    'suggests none for %s',
     asked => {
       expect(findSimilarNames(asked, NAMES)).toEqual([])
     },

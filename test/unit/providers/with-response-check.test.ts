@@ -80,12 +80,12 @@ describe('a plain response', () => {
     ['that is empty', { body: '' }],
     ['with an unknown finish reason', inBody({ choices: [{ ...CHOICE, finish_reason: 'abort' }] })],
     ['with a server error', inBody({ error: { message: 'Overloaded', code: 503 } })],
-  ])('%s is retried where it cost nothing', async (_, failed) => {
+  ])('%s is retried if it cost nothing', async (_, failed) => {
     const { settled, requests } = await provide(failed, { body: GOOD })()
     expect([settled.status, requests]).toEqual([200, 2])
   })
 
-  test('that is a failure again and again is one in the end', async () => {
+  test('that is a failure each time is a failure in the end', async () => {
     const { settled, requests } = await provide(inBody({ choices: [] }))()
     expect(requests).toBe(3)
     expect(settled).toMatchObject({ status: 502, kind: 'empty', attempts: 3, replacesResponse: true })
@@ -99,19 +99,19 @@ describe('a plain response', () => {
     }
   })
 
-  test('with an error of the request is not retried', async () => {
+  test('with an error about the request is not retried', async () => {
     const error = { message: 'Too long', code: 400, type: 'invalid_request_error' }
     const { settled, requests } = await provide(inBody({ error }), { body: GOOD })()
     expect(requests).toBe(1)
     expect(settled).toMatchObject({ status: 400, kind: 'reported', message: 'Too long' })
   })
 
-  test('that the provider would keep is not asked for again', async () => {
+  test('that the provider would store is not requested again', async () => {
     const { requests } = await provide(inBody({ choices: [] }), { body: GOOD })({ body: { store: true } })
     expect(requests).toBe(1)
   })
 
-  test('is a stream that some providers send in its place', async () => {
+  test('may be a stream that some providers send instead', async () => {
     const { settled } = await provide(asStream(GOOD_STREAM))()
     expect(settled).toMatchObject({ plain: { completeness: 'whole', ...CALLED } })
   })
@@ -165,14 +165,14 @@ describe('a stream', () => {
     expect(settled).toMatchObject({ status: 502, kind: 'broken', ...CALLED })
   })
 
-  test('that fails behind its first part is not retried', async () => {
+  test('that fails after its first part is not retried', async () => {
     const text = eventsOf({ choices: [{ index: 0, delta: { content: 'Hi' } }] }, { error: { message: 'Overloaded' } })
     const { settled, requests } = await provide(asStream(text), asStream(GOOD_STREAM))({ stream: true })
     expect(requests).toBe(1)
     expect(settled).toHaveProperty('stream.assembler.hasOutput', true)
   })
 
-  test('that ends in order without a part is none of its provider’s failures', async () => {
+  test('that ends regularly without a part is no failure of the provider', async () => {
     const text = eventsOf({ choices: [{ index: 0, delta: { content: '' }, finish_reason: 'stop' }] })
     const { settled, requests } = await provide(asStream(text))({ stream: true })
     expect(requests).toBe(1)

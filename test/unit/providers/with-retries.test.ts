@@ -42,7 +42,7 @@ function request(fields: Partial<UpstreamRequest> = {}): UpstreamRequest {
 /** Retries without a wait of their own. Only the provider's headers make them wait. */
 const eager = { maxRetries: 2, random: () => 0 }
 
-describe('what is asked again', () => {
+describe('retries', () => {
   test.each([408, 429, 500, 502, 503, 504, 520, 529])('status %i', async status => {
     const { provider, ask } = scripted({ status }, { status: 200 })
     expect((await withRetries(provider, eager).send(request())).status).toBe(200)
@@ -82,7 +82,7 @@ describe('what is asked again', () => {
     expect(ask).toHaveBeenCalledTimes(1)
   })
 
-  test('twice at most; then the last outcome is told', async () => {
+  test('twice at most; then returns the last outcome', async () => {
     const failing = scripted(reset(), reset(), { status: 503 }, { status: 200 })
     expect((await withRetries(failing.provider, eager).send(request())).status).toBe(503)
     const last = refused()
@@ -90,7 +90,7 @@ describe('what is asked again', () => {
     await expect(withRetries(unreachableTwice.provider, eager).send(request())).rejects.toBe(last)
   })
 
-  test('with the credentials of earlier attempts, of which it may show none', async () => {
+  test('with the credentials of earlier attempts, which are all redacted', async () => {
     const [first, second, third] = ['sk-first', 'sk-second', 'sk-third'].map(secret => new Credentials([secret]))
     const failed = Object.assign(reset(), { credentials: second })
     const { provider, ask } = scripted({ status: 503, ...(first && { credentials: first }) }, failed, { status: 200 })
@@ -103,19 +103,19 @@ describe('what is asked again', () => {
     ])
   })
 
-  test('nothing where no retries are wanted', async () => {
+  test('nothing if retries are disabled', async () => {
     const { provider, ask } = scripted({ status: 500 })
     expect((await withRetries(provider, { maxRetries: 0 }).send(request())).status).toBe(500)
     expect(ask).toHaveBeenCalledTimes(1)
   })
 
-  test('what upstream asks not to be repeated is not', async () => {
+  test('nothing that the upstream asks not to repeat', async () => {
     const { provider, ask } = scripted({ status: 429, headers: { 'x-should-retry': 'false' } })
     expect((await withRetries(provider, eager).send(request())).status).toBe(429)
     expect(ask).toHaveBeenCalledTimes(1)
   })
 
-  test('a request that has the answer stored upstream only where it cannot have got there', async () => {
+  test('a request whose response is stored upstream only if it cannot have arrived', async () => {
     const stored = request({ body: { store: true } })
     for (const [step, calls] of [
       [reset(), 1],
@@ -132,7 +132,7 @@ describe('what is asked again', () => {
   })
 })
 
-describe('how long it waits', () => {
+describe('delay between attempts', () => {
   /** Returns the durations of the timers that it sets, in milliseconds. The timers fire at once. */
   async function waitsOf(random: number, ...steps: Step[]): Promise<(number | undefined)[]> {
     const { setTimeout: startTimer } = globalThis
@@ -147,23 +147,23 @@ describe('how long it waits', () => {
     }
   }
 
-  test('full jitter: any share of a limit that doubles', async () => {
+  test('has full jitter: any share of a limit that doubles', async () => {
     expect(await waitsOf(0.5, { status: 500 }, { status: 500 }, { status: 200 })).toEqual([125, 250])
     expect(await waitsOf(0, { status: 500 }, { status: 200 })).toEqual([0])
   })
 
-  test('as long as Retry-After says', async () => {
+  test('follows Retry-After', async () => {
     expect(await waitsOf(0, { status: 429, headers: { 'retry-after-ms': '150' } }, { status: 200 })).toEqual([150])
   })
 
-  test('not at all where Retry-After is longer than a client would wait: it is told instead', async () => {
+  test('is none if Retry-After is longer than a client would wait: it is forwarded instead', async () => {
     const { provider, ask } = scripted({ status: 429, headers: { 'retry-after': '6' } })
     const answer = await withRetries(provider, eager).send(request())
     expect(answer.headers.get('retry-after')).toBe('6')
     expect(ask).toHaveBeenCalledTimes(1)
   })
 
-  test('no longer than the client stays', async () => {
+  test('ends when the client disconnects', async () => {
     const leaving = new AbortController()
     const { provider, ask } = scripted({ status: 503, headers: { 'retry-after': '4' } })
     const asked = withRetries(provider, eager).send(request({ signal: leaving.signal }))

@@ -59,7 +59,7 @@ function openGuarded() {
   }
 }
 
-test('a store that fails is replaced at once, and tried again half a second later', async () => {
+test('replaces a failing store at once, and tries it again half a second later', async () => {
   const { store, changes, calls, become, pass } = openGuarded()
   expect((await pass(2)).granted).toBe(1)
   become('failing')
@@ -77,7 +77,7 @@ test('a store that fails is replaced at once, and tried again half a second late
   expect(changes).toEqual([false, true])
 })
 
-test('what passed without the store is told it when it is back, though it failed once more meanwhile', async () => {
+test('reports what was admitted without the store when it is back, despite another failure meanwhile', async () => {
   const { told, become, pass } = openGuarded()
   become('failing')
   await pass(10)
@@ -89,7 +89,7 @@ test('what passed without the store is told it when it is back, though it failed
   expect(told).toEqual([undefined, 1, 2])
 })
 
-test('a store that hangs holds one caller at a time, and none for long', async () => {
+test('a store that hangs delays one caller at a time, and none for long', async () => {
   const { calls, become, pass } = openGuarded()
   become('hanging')
   // The store never replies. The guard's time limit ends this call.
@@ -101,7 +101,7 @@ test('a store that hangs holds one caller at a time, and none for long', async (
   expect(calls() - before).toBe(1)
 })
 
-test('what was counted is taken back where it was counted', async () => {
+test('refunds a count in the store that counted it', async () => {
   const { store, inner, become, pass } = openGuarded()
   const counted = await pass(10)
   become('failing')
@@ -117,7 +117,7 @@ test('what was counted is taken back where it was counted', async () => {
   expect((await inner.count({ requests: 1, windows: [{ name: 'w', limit: 10 }], entries: [] })).totals).toEqual([3])
 })
 
-test('a count that the store makes too late is taken back: the request was counted here meanwhile', async () => {
+test('refunds a count that the store makes too late, because the request was counted here meanwhile', async () => {
   const { calls, become, thaw, pass, countInside } = openGuarded()
   await pass(10)
   expect(await countInside()).toBe(1)
@@ -133,7 +133,7 @@ test('a count that the store makes too late is taken back: the request was count
   expect(await countInside()).toBe(1)
 })
 
-test('each shard has a guard of its own: names of another are served meanwhile', async () => {
+test('each shard has its own guard: names of another are served meanwhile', async () => {
   const inner = createInProcessStore()
   const changes: [boolean, string][] = []
   const shards = new Map([

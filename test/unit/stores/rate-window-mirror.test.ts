@@ -37,7 +37,7 @@ const COUNTED: CountResult = {
   entries: [],
 }
 
-test('what passed without the store is reported once, however many calls could', () => {
+test('reports what was admitted without the store once, however many calls could', () => {
   const { memory, batch, missedOf } = openMemory()
   expect(memory.countWithoutRedis(batch(3)).granted).toBe(3)
   const [first, second] = [memory.addUnreported(batch(1)), memory.addUnreported(batch(1))]
@@ -47,14 +47,14 @@ test('what passed without the store is reported once, however many calls could',
   expect(missedOf(memory.addUnreported(batch(1)))).toBe(0)
 })
 
-test('what could not be reported is reported with the next call', () => {
+test('reports what could not be reported with the next call', () => {
   const { memory, batch, missedOf } = openMemory()
   memory.countWithoutRedis(batch(3))
   memory.recordFailed(memory.addUnreported(batch(1)))
   expect(missedOf(memory.addUnreported(batch(1)))).toBe(3)
 })
 
-test('what passes while it is being reported stays to be reported', () => {
+test('retains what is admitted during a report for the next report', () => {
   const { memory, batch, missedOf } = openMemory()
   memory.countWithoutRedis(batch(3))
   const telling = memory.addUnreported(batch(1))
@@ -63,7 +63,7 @@ test('what passes while it is being reported stays to be reported', () => {
   expect(missedOf(memory.addUnreported(batch(1)))).toBe(2)
 })
 
-test('a whole batch passes without the store only if all of it fits', () => {
+test('admits a batch without the store only if all of it fits', () => {
   const { memory, batch } = openMemory()
   expect(memory.countWithoutRedis(batch(4)).granted).toBe(4)
   const refused = memory.countWithoutRedis({ ...batch(7), isAllOrNothing: true })
@@ -89,37 +89,34 @@ function seenAt(second: number, requests: number): Uint8Array {
   return bytes
 }
 
-test.each([-3_600, -20, 3_600])(
-  'where the store’s clock steps by %i s, what is remembered is as old as it was',
-  step => {
-    const { memory, batch, missedOf } = openMemory()
-    const counted = (second: number, requests: number, recalled = memory.addUnreported(batch(1))) =>
-      memory.recordCounted(recalled, {
-        ...COUNTED,
-        receipt: { second, isInStore: true },
-        windows: [seenAt(second, requests)],
-      })
-    counted(SECOND, 4)
-    expect(memory.countWithoutRedis(batch(3)).granted).toBe(3)
-    nowMs += 30_000
-    // The reply for another window reports the new time of the store.
-    const other = { ...batch(1), windows: [{ name: 'other', limit: 10 }] }
-    memory.recordCounted(memory.addUnreported(other), {
+test.each([-3_600, -20, 3_600])('if the store’s clock steps by %i s, remembered counts keep their age', step => {
+  const { memory, batch, missedOf } = openMemory()
+  const counted = (second: number, requests: number, recalled = memory.addUnreported(batch(1))) =>
+    memory.recordCounted(recalled, {
       ...COUNTED,
-      receipt: { second: SECOND + 30 + step, isInStore: true },
+      receipt: { second, isInStore: true },
+      windows: [seenAt(second, requests)],
     })
-    expect(memory.countWithoutRedis(batch(9))).toMatchObject({
-      granted: 3,
-      receipt: { second: SECOND + 30 + step, isInStore: false },
-    })
-    expect(missedOf(memory.addUnreported(batch(1)))).toBe(6)
-    // Earlier counts expire after a minute, and the later ones still apply.
-    nowMs += 31_000
-    expect(memory.countWithoutRedis(batch(9)).granted).toBe(7)
-  },
-)
+  counted(SECOND, 4)
+  expect(memory.countWithoutRedis(batch(3)).granted).toBe(3)
+  nowMs += 30_000
+  // The reply for another window reports the new time of the store.
+  const other = { ...batch(1), windows: [{ name: 'other', limit: 10 }] }
+  memory.recordCounted(memory.addUnreported(other), {
+    ...COUNTED,
+    receipt: { second: SECOND + 30 + step, isInStore: true },
+  })
+  expect(memory.countWithoutRedis(batch(9))).toMatchObject({
+    granted: 3,
+    receipt: { second: SECOND + 30 + step, isInStore: false },
+  })
+  expect(missedOf(memory.addUnreported(batch(1)))).toBe(6)
+  // Earlier counts expire after a minute, and the later ones still apply.
+  nowMs += 31_000
+  expect(memory.countWithoutRedis(batch(9)).granted).toBe(7)
+})
 
-test('a reply that comes late is no step of the store’s clock', () => {
+test('a late reply is no step of the store’s clock', () => {
   const { memory, batch } = openMemory()
   const recalled = memory.addUnreported(batch(1))
   expect(recalled.second).toBe(SECOND)
@@ -128,7 +125,7 @@ test('a reply that comes late is no step of the store’s clock', () => {
   expect(memory.addUnreported(batch(1)).second).toBe(SECOND + 5)
 })
 
-test('what was counted in a second that has left the window takes nothing from those that took its place', () => {
+test('counts of a second that has left the window do not reduce those of its successor', () => {
   const { memory, batch, wait } = openMemory()
   memory.countWithoutRedis(batch(3))
   wait(61)
@@ -137,12 +134,12 @@ test('what was counted in a second that has left the window takes nothing from t
   expect(memory.countWithoutRedis(batch(10)).granted).toBe(7)
 })
 
-test('nothing passes a limit of nothing', () => {
+test('nothing is admitted with a limit of zero', () => {
   const { memory, batch } = openMemory()
   expect(memory.countWithoutRedis(batch(1, 0)).granted).toBe(0)
 })
 
-test('a window is brought back as it was seen, but for one that nobody has asked for in a minute', () => {
+test('restores a window as it was seen, unless no request has used it for a minute', () => {
   const { memory, batch, wait } = openMemory()
   const seen = new Uint8Array(12 + 61 * 4)
   memory.recordCounted(memory.addUnreported(batch(1)), { ...COUNTED, windows: [seen] })

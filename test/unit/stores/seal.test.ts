@@ -9,7 +9,7 @@ const secret = 'sk-proj-0123456789'
 const key = randomBytes(32)
 
 describe('the sealed form', () => {
-  test('opens with the same key for the same owner, and holds nothing of the secret', () => {
+  test('opens with the same key for the same owner, and reveals nothing of the secret', () => {
     const sealed = sealSecret(secret, owner, key)
     expect(openSecret(sealed, owner, key)).toBe(secret)
     expect(sealed).toHaveLength(1 + 12 + secret.length + 16)
@@ -48,7 +48,7 @@ describe('the vault', () => {
   const keys = (current: Uint8Array | null, previous: Uint8Array | null = null) =>
     createVault(async (): Promise<EncryptionKeys> => ({ current, others: previous ? [previous] : [] }))
 
-  test('opens what either key sealed, and seals anew what the previous one did', async () => {
+  test('opens what either key sealed, and seals again what the previous one did', async () => {
     const [before, now] = [randomBytes(32), randomBytes(32)]
     const sealed = await keys(before).seal(secret, owner)
     const rotated = keys(now, before)
@@ -59,20 +59,20 @@ describe('the vault', () => {
     expect(await rotated.reseal(resealed, owner)).toBeNull()
   })
 
-  test('names ENCRYPTION_KEY where there is none', async () => {
+  test('names ENCRYPTION_KEY if there is none', async () => {
     const message = /openai key cannot be (stored|used): the operator must set ENCRYPTION_KEY/
     await expect(keys(null).seal(secret, owner)).rejects.toThrow(message)
     await expect(keys(null).open(Uint8Array.of(1), owner)).rejects.toMatchObject({ status: 503 })
   })
 
-  test('says what to do where no key fits', async () => {
+  test('says what to do if no key fits', async () => {
     const sealed = await keys(randomBytes(32)).seal(secret, owner)
     const vault = keys(randomBytes(32), randomBytes(32))
     await expect(vault.open(sealed, owner)).rejects.toThrow(/encrypted with another ENCRYPTION_KEY\. Store it again/)
     await expect(vault.reseal(sealed, owner)).rejects.toThrow(/neither ENCRYPTION_KEY nor another key of the rotation/)
   })
 
-  test('asks again after reading the keys has failed', async () => {
+  test('reads the keys again after a failure', async () => {
     let attempts = 0
     const vault = createVault(async () => {
       if (++attempts === 1) throw new Error('no such folder')

@@ -33,7 +33,7 @@ async function tamper(store: FastStore, name: string, change: (bytes: Buffer) =>
   await store.writeEntry(name, change(Buffer.from(bytes ?? [])), 60_000)
 }
 
-test('an entry is what was written', async () => {
+test('returns an entry as it was written', async () => {
   const { tagged, read, wrong } = open(createInProcessStore())
   await tagged.writeEntry(NAME, ENTRY, 60_000)
   expect(await read(NAME)).toBe(String(ENTRY))
@@ -53,7 +53,7 @@ test.each<[string, (bytes: Buffer) => Uint8Array]>([
   ['all but a few bytes', bytes => bytes.subarray(0, 5)],
   ['everything', () => Buffer.alloc(0)],
   ['its tag, as in an entry of another version', () => ENTRY],
-])('one that has lost %s is a miss, and goes', async (_, change) => {
+])('an entry without %s is a miss, and is deleted', async (_, change) => {
   const below = createInProcessStore()
   const { tagged, read, wrong } = open(below)
   await tagged.writeEntry(NAME, ENTRY, 60_000)
@@ -63,7 +63,7 @@ test.each<[string, (bytes: Buffer) => Uint8Array]>([
   expect(await below.readEntries([NAME])).toEqual([null])
 })
 
-test('one that was moved to another name is a miss', async () => {
+test('an entry that was moved to another name is a miss', async () => {
   const below = createInProcessStore()
   const { tagged, read, wrong } = open(below)
   await tagged.writeEntry(NAME, ENTRY, 60_000)
@@ -73,7 +73,7 @@ test('one that was moved to another name is a miss', async () => {
   expect(wrong).toEqual([OTHER])
 })
 
-test('an alias comes with its entry, each by its own tag', async () => {
+test('an alias is read with its entry, each verified by its own tag', async () => {
   const below = createInProcessStore()
   const { tagged, read, wrong } = open(below)
   await tagged.writeEntry(NAME, ENTRY, 60_000)
@@ -96,7 +96,7 @@ test('an alias without its entry is a miss, and not counted as tampering', async
   expect(wrong).toEqual([])
 })
 
-test('while the key is rotated, entries of the key before are served; afterwards no more', async () => {
+test('during a rotation, entries of the previous key are served; afterwards they are not', async () => {
   const below = createInProcessStore()
   await open(below, OLD).tagged.writeEntry(NAME, ENTRY, 60_000)
   expect(await open(below, NEW, OLD).read(NAME)).toBe(String(ENTRY))
@@ -119,7 +119,7 @@ test('no two entries have the same nonce', () => {
   expect(new Set(nonces).size).toBe(1_000)
 })
 
-test('one that was right is weighed anew once its bytes, or its name, are others', async () => {
+test('verifies a valid entry again once its bytes or its name differ', async () => {
   const below = createInProcessStore()
   const { tagged, read, wrong } = open(below)
   await tagged.writeEntry(NAME, ENTRY, 60_000)
@@ -133,7 +133,7 @@ test('one that was right is weighed anew once its bytes, or its name, are others
   expect(wrong).toEqual([OTHER, NAME])
 })
 
-test('an alias that was right is weighed anew once the entry behind it is another', async () => {
+test('verifies a valid alias again once its entry is another', async () => {
   const below = createInProcessStore()
   const { tagged, read, wrong } = open(below)
   await tagged.writeEntry(NAME, ENTRY, 60_000)

@@ -26,7 +26,7 @@ test('a failure is logged without its message, counted, and lasts until its own 
   expect(reporter.totals().get('store')).toBe(2)
 })
 
-test('a failure that is not repeated is over after a minute, and one that is repeated is not', () => {
+test('a failure that is not repeated ends after a minute, and a repeated one does not', () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   const { reporter } = createReporter()
   reporter.report('request', new Error(), 'failed')
@@ -39,7 +39,7 @@ test('a failure that is not repeated is over after a minute, and one that is rep
   expect(reporter.listFailing()).toEqual([])
 })
 
-test('a loop that runs hourly is retried soon after a failure, and stays failing until it succeeds', async () => {
+test('an hourly loop is retried soon after a failure, and fails until it succeeds', async () => {
   vi.useFakeTimers()
   const { reporter } = createReporter()
   let isBroken = true
@@ -117,7 +117,7 @@ describe('src', () => {
     'a response exceeded its limit',
   ]
 
-  test('work that is lost is reported to the one reporter: no other line of the log has an error', () => {
+  test('reports lost work to the one reporter: no other log line has an error', () => {
     const calls = [...new Bun.Glob('**/*.ts').scanSync(ROOT)].flatMap(path => {
       const text = readFileSync(join(ROOT, path), 'utf8')
       return Array.from(text.matchAll(/\blog\??\.(?:warn|error)\(/g), ({ index }) => ({

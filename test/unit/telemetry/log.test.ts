@@ -12,14 +12,14 @@ const CODE = `
   process.stderr.write('goes on')
 `
 
-test('a reader that is gone ends nothing', async () => {
+test('a closed pipe ends nothing', async () => {
   const child = Bun.spawn([process.execPath, '-e', CODE], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   await child.stdout.cancel()
   expect(await new Response(child.stderr).text()).toBe('goes on')
   expect(await child.exited).toBe(0)
 })
 
-test('a warning that repeats is told once, with its count, and its last fields, when the log ends', async () => {
+test('logs a repeated warning once, with its count and its last fields, when the log ends', async () => {
   const code = `
     const { createLog } = await import('${LOG}')
     const log = createLog('info')
@@ -44,7 +44,7 @@ test('a warning that repeats is told once, with its count, and its last fields, 
 
 afterEach(() => vi.useRealTimers())
 
-test('what goes on repeating is told ever more rarely, and after a pause at once', () => {
+test('logs continued repetitions ever more rarely, and at once after a pause', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { write } = createLogDeduplicator()
   const repeatCounts: number[] = []
@@ -63,7 +63,7 @@ test('what goes on repeating is told ever more rarely, and after a pause at once
   expect(repeatCounts.at(-1)).toBe(0)
 })
 
-test('kinds are bounded', () => {
+test('bounds the number of kinds', () => {
   const { write } = createLogDeduplicator()
   let written = 0
   for (let i = 0; i < 5_000; i++) write(`kind ${i}`, 'message', () => written++)

@@ -19,7 +19,7 @@ function measured(count: number) {
 }
 
 describe('metrics', () => {
-  test('write the text that Prometheus reads: buckets add up, the last has all', () => {
+  test('are written in Prometheus’s text format: buckets are cumulative, and the last has all', () => {
     expect(formatExposition(measured(3))).toBe(
       [
         '# HELP asked_total Asked.',
@@ -40,7 +40,7 @@ describe('metrics', () => {
     )
   })
 
-  test('escape what a label or a help text may hold', () => {
+  test('escape labels and help texts', () => {
     const metrics = createMetrics()
     metrics
       .valueFamily('n_total', { type: 'counter', help: 'One\nline.', labels: ['name'] })
@@ -50,7 +50,7 @@ describe('metrics', () => {
     )
   })
 
-  test('add up over processes, and crossing between them changes nothing', () => {
+  test('are summed over processes, and a transfer between them changes nothing', () => {
     const crossed = JSON.parse(JSON.stringify([measured(3), measured(4)]))
     const text = formatExposition(mergeSnapshots(crossed))
     expect(text).toContain('asked_total{model="a"} 7\n')
@@ -58,11 +58,11 @@ describe('metrics', () => {
     expect(text).toContain('open{name="x"} 7\n')
   })
 
-  test('of a process that has ended, counts stay and gauges go', () => {
+  test('of a process that has ended keep counts and lose gauges', () => {
     expect(withoutGauges(measured(3)).map(({ name }) => name)).toEqual(['asked_total', 'seconds'])
   })
 
-  test('merging leaves its sources as they were', () => {
+  test('are merged without changes to their sources', () => {
     const [one, other] = [measured(3), measured(4)]
     mergeSnapshots([one, other])
     expect(formatExposition(one)).toBe(formatExposition(measured(3)))

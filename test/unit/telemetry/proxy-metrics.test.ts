@@ -5,7 +5,7 @@ import { FailureReporter } from '../../../src/telemetry/failure-reporter.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { instrumentStores } from '../../../src/telemetry/proxy-metrics.ts'
 
-test('of a call that takes a list, how long that is; of any call, its time', async () => {
+test('records the length of a call’s list, and the time of any call', async () => {
   const metrics = createMetrics()
   const database = { call: async () => [] } as unknown as Database
   const store = { count: async () => [], readEntries: async () => [] } as unknown as FastStore

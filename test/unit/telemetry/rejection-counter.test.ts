@@ -4,7 +4,7 @@ import { createRejectionCounter } from '../../../src/telemetry/rejection-counter
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('each reason is told once a second at most, with how many and from where', () => {
+test('logs each reason at most once a second, with count and addresses', () => {
   const info = vi.fn()
   const refusals = createRejectionCounter({ info })
   refusals.record('invalid_api_key', '192.0.2.1')
@@ -30,7 +30,7 @@ test('each reason is told once a second at most, with how many and from where', 
   expect(refusals.totals()).toEqual({ invalid_api_key: 32, rate_limit_exceeded: 1 })
 })
 
-test('addresses beyond what is kept are counted together', () => {
+test('counts addresses beyond the limit together', () => {
   const info = vi.fn()
   const refusals = createRejectionCounter({ info })
   for (let i = 0; i < 12_000; i++) refusals.record('missing_api_key', `address ${i}`)

@@ -39,7 +39,7 @@ function trace(sampler: TracingConfig['sampler'], samplerRatio: number) {
   }
 }
 
-test('a share of the traces is told, each of them whole', async () => {
+test('exports a share of the traces, each of them whole', async () => {
   const { ask, told } = trace('parentbased_traceidratio', 0.25)
   const sent = Array.from({ length: REQUESTS }, () => ask().get('traceparent') ?? '')
   const spans = await told()
@@ -53,13 +53,13 @@ test('a share of the traces is told, each of them whole', async () => {
   expect(new Set(sent.map(place => place.split('-')[1])).size).toBe(REQUESTS)
 })
 
-test('whoever is asked for a request that is not told learns that its trace is not sampled', async () => {
+test('tells upstreams of an unsampled request that its trace is not sampled', async () => {
   const { ask, told } = trace('parentbased_always_off', 1)
   expect(ask().get('traceparent')).toMatch(UNSAMPLED)
   expect(await told()).toEqual([])
 })
 
-test('the client decides for its own trace, whatever the share', async () => {
+test('the client decides about its own trace, whatever the share', async () => {
   const { ask, told } = trace('parentbased_traceidratio', 0)
   const tracestate = 'vendor=one'
   ask({ traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`, tracestate })
@@ -71,7 +71,7 @@ test('the client decides for its own trace, whatever the share', async () => {
   expect(await told()).toHaveLength(2)
 })
 
-test('a ratio without the client’s say follows the trace’s id', async () => {
+test('without the client’s decision, a ratio follows the trace’s id', async () => {
   const low = '00000001000000000000000000000000'
   const high = 'fffffff1000000000000000000000000'
   const { ask, told } = trace('traceidratio', 0.5)

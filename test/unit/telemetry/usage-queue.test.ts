@@ -14,7 +14,7 @@ test('a full queue drops its oldest records, and counts them and their dollars',
   expect(queue.unwritten).toBe(2)
 })
 
-test('what is not written at the end is dropped with what was sent and is in doubt', () => {
+test('drops unwritten records at the end together with those whose write is in doubt', () => {
   const queue = new UsageQueue(10)
   queue.add(record('a', 1))
   queue.nextBatch()
@@ -25,7 +25,7 @@ test('what is not written at the end is dropped with what was sent and is in dou
   expect(queue.dropAll()).toEqual([])
 })
 
-test('the one record that the database rejects is dropped, and no other', () => {
+test('drops the one record that the database rejects, and no other', () => {
   const queue = new UsageQueue(10)
   for (const id of ['a', 'b']) queue.add(record(id, 1))
   queue.nextBatch()

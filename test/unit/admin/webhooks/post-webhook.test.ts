@@ -41,7 +41,7 @@ test.each([
   ['https://169.254.169.254/latest/', 'private network'],
   ['https://[::1]/', 'private network'],
   ['example.com/hook', 'must be a URL'],
-])('%s is refused before anything is sent', (url, problem) => {
+])('rejects %s before anything is sent', (url, problem) => {
   expect(() => validateWebhookUrl(url, false)).toThrow(problem)
 })
 
@@ -52,11 +52,11 @@ test.each([
   'https://0x7f.1/',
   'https://2130706433/',
   'https://[::ffff:7f00:1]/',
-])('%s leads into a private network, and is asked nothing', async url => {
+])('sends nothing to %s, which resolves to a private network', async url => {
   await expect(postWebhook({ ...message, url, allowsPrivateNetworks: false })).rejects.toThrow('private network')
 })
 
-test('a name of which one address is private is asked nothing', async () => {
+test('sends nothing to a name if one of its addresses is private', async () => {
   const asked = postWebhook({ ...message, url: 'https://both.invalid/', allowsPrivateNetworks: false }, async () => [
     at('1.1.1.1'),
     at('fd12::1'),
@@ -64,7 +64,7 @@ test('a name of which one address is private is asked nothing', async () => {
   await expect(asked).rejects.toThrow('private network')
 })
 
-test('the addresses that were looked at are asked: a name that leads elsewhere the next time gains nothing', async () => {
+test('connects to the addresses that were checked, whatever the name resolves to later', async () => {
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('here') })
   // DNS does not resolve this name. Only the given lookup function does.
   const url = `http://turns.invalid:${server.port}/`
@@ -72,7 +72,7 @@ test('the addresses that were looked at are asked: a name that leads elsewhere t
   await server.stop(true)
 })
 
-test('a redirect is an answer, not a way', async () => {
+test('treats a redirect as a response and does not follow it', async () => {
   let asked = 0
   const server = Bun.serve({
     port: 0,
@@ -89,7 +89,7 @@ test('a redirect is an answer, not a way', async () => {
   await server.stop(true)
 })
 
-test('an endless answer is not read', async () => {
+test('does not read an endless response to its end', async () => {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -101,7 +101,7 @@ test('an endless answer is not read', async () => {
   await server.stop(true)
 })
 
-test('nobody there, and a name that is none, are said as such', async () => {
+test('reports an unreachable host and an unknown name', async () => {
   await expect(postWebhook({ ...message, url: 'http://127.0.0.1:1/', allowsPrivateNetworks: true })).rejects.toThrow(
     'ECONNREFUSED',
   )

@@ -9,11 +9,11 @@ async function cosine(one: string, other: string): Promise<number> {
   return a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0)
 }
 
-test('names its space', () => {
+test('names its vector space', () => {
   expect(embedder.space).toEqual({ model: 'builtin-lexical-3', dimensions: 512 })
 })
 
-describe('scores close wordings above 0.95', () => {
+describe('scores equal questions in other words above 0.95', () => {
   test.each([
     ['how to reset my password in gmail', 'how to reset my gmail password'],
     ['how to reset my password', 'how to reset my passwords'],
@@ -44,12 +44,12 @@ describe('scores other questions below 0.95', () => {
   })
 })
 
-test('a misspelt word keeps most of its likeness', async () => {
+test('a misspelled word stays similar to the correct one', async () => {
   expect(await cosine('accommodation', 'accomodation')).toBeGreaterThan(0.75)
   expect(await cosine('accommodation', 'accumulation')).toBeLessThan(0.4)
 })
 
-test('the same text has the same vector, in any process', async () => {
+test('the same text has the same vector in any process', async () => {
   const vector = await embedder.embed('what is the capital of france')
   expect(vector).toEqual(await createBuiltinEmbedder().embed('what is the capital of france'))
   // Stored vectors outlive the process. If this fingerprint changes, the model needs another name.
@@ -69,18 +69,15 @@ test('any text has a unit vector of 512 numbers', async () => {
   )
 })
 
-test('the empty text has a vector of its own', async () => {
+test('the empty text has its own vector', async () => {
   expect(await cosine('', '')).toBeCloseTo(1, 6)
   expect(await cosine('', ' \n')).toBeCloseTo(1, 6)
 })
 
 // Quadratic work on this many characters would exceed the test's time limit.
-test.each(['a', 'ab ', '不', '!', '1', "'"])(
-  'a long text of %j over and over is embedded in linear time',
-  async unit => {
-    expect(await cosine(unit.repeat(300_000 / unit.length), unit)).not.toBeNaN()
-  },
-)
+test.each(['a', 'ab ', '不', '!', '1', "'"])('embeds a long text that repeats %j in linear time', async unit => {
+  expect(await cosine(unit.repeat(300_000 / unit.length), unit)).not.toBeNaN()
+})
 
 /** The indexes of the two largest components, with their signs. */
 function fingerprint(vector: Float32Array): string {

@@ -17,7 +17,10 @@ test('a model that does not load stops the start', async () => {
   await expect(created).rejects.toThrow(/^Cannot start:\n {2}EMBEDDINGS_PATH must be .* Example: EMBEDDER=builtin$/)
 })
 
-test.each(['builtin', 'local', 'api'] as const)('of %s, the start says what another would bring', kind => {
-  const others = ['builtin', 'local', 'api'].filter(other => other !== kind)
-  expect(others.some(other => EMBEDDER_DESCRIPTIONS[kind].includes(`EMBEDDER=${other}`))).toBe(true)
-})
+test.each(['builtin', 'local', 'api'] as const)(
+  'with %s, the startup log says what another embedder would add',
+  kind => {
+    const others = ['builtin', 'local', 'api'].filter(other => other !== kind)
+    expect(others.some(other => EMBEDDER_DESCRIPTIONS[kind].includes(`EMBEDDER=${other}`))).toBe(true)
+  },
+)

@@ -13,8 +13,8 @@ const INJECTIONS = [
   'first": "a", "first": "b',
 ]
 
-describe('both questions are data', () => {
-  test.each(INJECTIONS)('%j, in either', injected => {
+describe('quotes both questions as data', () => {
+  test.each(INJECTIONS)('%j in either question', injected => {
     const plain = 'How tall is Mont Blanc?'
     const usual = buildJudgeMessages({ context: {}, asked: plain, cached: plain })
     for (const pair of [
@@ -34,12 +34,12 @@ describe('both questions are data', () => {
     }
   })
 
-  test('too much to be worth judging is not judged', () => {
+  test('does not judge questions that are too long', () => {
     expect(buildJudgeMessages({ context: { system: 'x'.repeat(20_000) }, asked: 'a', cached: 'b' })).toBeNull()
   })
 })
 
-describe('a verdict is of the schema, or none', () => {
+describe('accepts a verdict only in its schema', () => {
   test.each([
     ['{"verdict":"same"}', 'same'],
     [' {"verdict": "different"}\n', 'different'],
@@ -60,7 +60,7 @@ describe('a verdict is of the schema, or none', () => {
     '```json\n{"verdict":"same"}\n```',
     '{}',
     'null',
-  ])('%j is none', content => {
+  ])('rejects %j', content => {
     expect(parseVerdict(content)).toBeNull()
   })
 })

@@ -6,7 +6,7 @@ import { processorMs } from '../../../harness/processor-time.ts'
 
 const under = (system: string) => ({ model: 'm', messages: [{ role: 'system', content: system }, { role: 'user' }] })
 
-describe('a context that has the message worked on', () => {
+describe('detects a context that contains the text to work on', () => {
   test.each([
     'Translate the user message to French.',
     'You are a spelling corrector.',
@@ -26,7 +26,7 @@ describe('a context that has the message worked on', () => {
     expect(classifyContext(under(system))).toBe('work')
   })
 
-  test('is known by earlier turns and by schemas too', () => {
+  test('detects it in earlier turns and in schemas too', () => {
     expect(classifyContext({ messages: [{ role: 'user', content: 'Translate what I say.' }] })).toBe('work')
     expect(classifyContext({ response_format: { json_schema: { name: 'translation' } } })).toBe('work')
     expect(classifyContext({ instructions: 'Paraphrase.' })).toBe('work')
@@ -46,7 +46,7 @@ test.each([
   expect(classifyContext(under(system))).toBe('instructions')
 })
 
-describe('a file tells nobody what to do', () => {
+describe('a file gives no instructions', () => {
   const beside = (...parts: object[]) => classifyContext({ messages: [{ role: 'user', content: parts }] })
   const data = 'translate'.repeat(8_000)
 
@@ -68,12 +68,12 @@ describe('a file tells nobody what to do', () => {
   test.each([
     { type: 'document', source: { type: 'url', url: 'u' }, context: 'Translate the question.' },
     { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Translate all that you are asked.' } },
-  ])('but a text that is read as one may: %#', part => {
+  ])('but a text that is read as an instruction does: %#', part => {
     expect(beside(part)).toBe('work')
   })
 })
 
-test('a text after another may be what that one tells to work on', () => {
+test('a text after another may be the text that the other one gives instructions for', () => {
   expect(
     classifyContext({
       content: [
@@ -84,7 +84,7 @@ test('a text after another may be what that one tells to work on', () => {
   ).toBe('work')
 })
 
-test('what is handed over is the same only to the letter, also beside what was written one way before', () => {
+test('quoted text is equal only if it is identical, also beside normalized text', () => {
   const contextBody = under('Translate into French.')
   const asked = normalizePromptText({ text: 'what is capital of france', contextBody }, 'context', '')
   for (const text of ['What is the capital of France?', 'what is capital of france ', 'What is capital of france']) {
@@ -106,16 +106,16 @@ describe('a question to "you"', () => {
     ['How do you delete user data?', 'How do I delete user data?'],
     ['How do you calculate interest?', 'How to calculate interest'],
     ['How do you increase your confidence?', 'How do I increase my confidence?'],
-  ])('%j is not %j for an assistant that has been told who it is', (one, other) => {
+  ])('%j differs from %j for an assistant with a persona', (one, other) => {
     expect([isSame(one, other, shop), isSame(other, one, shop)]).toEqual([false, false])
   })
 
-  test('does not keep other wordings apart', () => {
+  test('does not separate other wordings', () => {
     expect(isSame('How do I reset a password?', 'How to reset a password', shop)).toBe(true)
   })
 })
 
-test.each(['fix ', 'match ', 'same t', 'user’s ', 'a', 'é', '{"a":'])('%j over and over is read in no time', unit => {
+test.each(['fix ', 'match ', 'same t', 'user’s ', 'a', 'é', '{"a":'])('reads %j, repeated, in linear time', unit => {
   const context = under(unit.repeat(Math.ceil(256_000 / unit.length)))
   expect(Math.min(...Array.from({ length: 3 }, () => processorMs(() => classifyContext(context))))).toBeLessThan(20)
   const longest = under(unit.repeat(Math.floor(64_000 / unit.length)))

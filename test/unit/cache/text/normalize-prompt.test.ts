@@ -7,7 +7,7 @@ import {
 } from '../../../../src/cache/text/normalize-prompt.ts'
 import { processorMs } from '../../../harness/processor-time.ts'
 
-describe('writes prose one way', () => {
+describe('normalizes prose', () => {
   test.each([
     ["Hi, could you please tell me what's the capital of France?", 'what is capital of france'],
     ['How can I reset my password?', 'how to reset my password'],
@@ -15,12 +15,12 @@ describe('writes prose one way', () => {
     ['Explain recursion.', 'what is recursion'],
     ['Who is Bill?', 'who is Bill'],
     ['What is "a  b"?', 'what is "a  b"'],
-  ])('%j is %j', (text, normalized) => {
+  ])('%j to %j', (text, normalized) => {
     expect(normalizePrompt(text).normalized).toBe(normalized)
   })
 })
 
-describe('leaves the rest as it stands, less outer white space', () => {
+describe('leaves other text unchanged, except for outer white space', () => {
   test.each([
     'git log --oneline',
     'Translate: Please come',
@@ -34,12 +34,12 @@ describe('leaves the rest as it stands, less outer white space', () => {
   })
 })
 
-test('texts beyond the limit are never matched by meaning', () => {
+test('never matches texts beyond the limit by meaning', () => {
   expect(normalizePrompt('a'.repeat(MAX_SEMANTIC_CHARS)).isSemantic).toBe(true)
   expect(normalizePrompt('a'.repeat(MAX_SEMANTIC_CHARS + 1)).isSemantic).toBe(false)
 })
 
-test('what is written one way stays so', () => {
+test('is idempotent', () => {
   const words = fc.constantFrom(
     ..."what is the how do I can you best books of cost does mean meaning five 6 times × plus percent US in France colour please hi thanks ? . ! , 'a' difference between to reset".split(
       ' ',
@@ -99,7 +99,7 @@ describe('reads any text in linear time', () => {
   })
 })
 
-test('what was read for some is read anew for others', () => {
+test('does not reuse results for another text', () => {
   const read = (owner: string) => normalizePrompt('How do I boil an egg?', 'none', owner)
   expect(read('1 ')).toBe(read('1 '))
   expect(read('2 ')).not.toBe(read('1 '))

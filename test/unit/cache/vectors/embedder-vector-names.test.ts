@@ -19,25 +19,25 @@ function nameFor(route: string, model: string, dimensions: number | null): strin
 }
 
 describe('nameEmbedderVectors', () => {
-  test('names what the aggregator embeds as its clients’ requests, with the vendor before a native name', () => {
+  test('names vectors of the aggregator as those of its clients’ requests, with the vendor before a native name', () => {
     const expected = nameFor('aggregator/hub', 'openai/text-embedding-3-small', 512)
     expect(nameWith('https://hub.example/v1', 'openai/text-embedding-3-small')).toBe(expected)
     expect(nameWith('https://hub.example/v1', 'text-embedding-3-small')).toBe(expected)
   })
 
-  test('names what OpenAI itself embeds as requests under a project’s own key', () => {
+  test('names vectors of OpenAI as those of requests with the project’s provider key', () => {
     expect(nameWith(config.direct.openai.baseUrl, 'text-embedding-3-small')).toBe(
       nameFor('openai/openai', 'text-embedding-3-small', 512),
     )
   })
 
-  test('leaves dimensions out where the model does not take them', () => {
+  test('omits dimensions if the model does not support them', () => {
     expect(nameWith('https://hub.example/v1', 'mistralai/mistral-embed')).toBe(
       nameFor('aggregator/hub', 'mistralai/mistral-embed', null),
     )
   })
 
-  test('keeps any other address, and the built-in embedder, apart', () => {
+  test('separates any other address, and the built-in embedder', () => {
     const names = [
       nameWith('https://hub.example/v1', 'text-embedding-3-small'),
       nameWith('https://one.example/v1', 'text-embedding-3-small'),

@@ -22,14 +22,14 @@ function pack(numbers: Float32Array | readonly number[]): Uint8Array {
 }
 
 describe('packVector', () => {
-  test('gives 32-bit floats back bit by bit', () => {
+  test('preserves 32-bit floats bit by bit', () => {
     const vector = makeVector(1_536, 1)
     const packed = pack(vector)
     expect(unpackFloats(packed)).toEqual(vector)
     expect(unpackNumbers(packed)).toEqual(vector)
   })
 
-  test('gives any finite 32-bit floats back, signed zeros and the smallest included', () => {
+  test('preserves any finite 32-bit floats, signed zeros and the smallest included', () => {
     const float = fc.float({ noNaN: true, noDefaultInfinity: true })
     fc.assert(
       fc.property(fc.array(float, { minLength: 1, maxLength: 70 }), numbers => {
@@ -40,7 +40,7 @@ describe('packVector', () => {
     )
   })
 
-  test('gives any finite doubles back', () => {
+  test('preserves any finite doubles', () => {
     const double = fc.double({ noNaN: true, noDefaultInfinity: true })
     fc.assert(
       fc.property(fc.array(double, { minLength: 1, maxLength: 70 }), numbers => {
@@ -49,12 +49,12 @@ describe('packVector', () => {
     )
   })
 
-  test('keeps whole numbers of quantized vectors', () => {
+  test('preserves integers of quantized vectors', () => {
     const numbers = Array.from({ length: 1_024 }, (_, at) => (at % 256) - 128)
     expect(Array.from(unpackNumbers(pack(numbers)))).toEqual(numbers)
   })
 
-  test('takes four bytes a number, and eight where numbers are doubles', () => {
+  test('uses four bytes a number, and eight for doubles', () => {
     expect(pack(makeVector(1_536, 4)).length).toBe(1 + 4 * 1_536)
     const doubles = Array.from({ length: 1_536 }, (_, at) => Math.sin(at + 1))
     expect(pack(doubles).length).toBe(1 + 8 * 1_536)
@@ -62,7 +62,7 @@ describe('packVector', () => {
     expect(unpackFloats(pack(doubles))).toEqual(Float32Array.from(doubles))
   })
 
-  test('reads bytes that lie anywhere in a larger buffer', () => {
+  test('reads bytes at any offset of a larger buffer', () => {
     for (const numbers of [makeVector(9, 5), [1 / 3, 2 / 3, 0.1]]) {
       const packed = pack(numbers)
       const within = Buffer.concat([Buffer.from('abc'), packed, Buffer.from('d')]).subarray(3, 3 + packed.length)
@@ -75,7 +75,7 @@ describe('packVector', () => {
     ['NaN', [0.1, Number.NaN]],
     ['an infinite number', Float32Array.of(Number.POSITIVE_INFINITY)],
     ['more numbers than any model returns', new Float32Array(70_000)],
-  ])('refuses %s', (_, numbers) => {
+  ])('rejects %s', (_, numbers) => {
     expect(packVector(numbers)).toBeNull()
   })
 })

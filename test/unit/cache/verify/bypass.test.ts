@@ -7,17 +7,17 @@ function reason(text: string) {
   return findBypassReason(normalizePrompt(text))
 }
 
-describe('knows questions about the moment', () => {
+describe('detects questions about the present', () => {
   test.each(fresh.map(text => [text]))('%j needs a fresh answer', text => {
     expect(reason(text)).toBe('fresh')
   })
 
-  test.each(lasting.map(text => [text]))('%j does not', text => {
+  test.each(lasting.map(text => [text]))('%j does not need one', text => {
     expect(reason(text)).toBeNull()
   })
 })
 
-describe('knows requests to act', () => {
+describe('detects requests for actions', () => {
   test.each([
     'Cancel my dentist appointment.',
     'Transfer $200 to my savings.',
@@ -26,7 +26,7 @@ describe('knows requests to act', () => {
     'Turn off the lights',
     'Close my savings account.',
     'Increase my credit card limit to $10,000.',
-  ])('%j asks to do something', text => {
+  ])('%j requests an action', text => {
     expect(reason(text)).toBe('action')
   })
 

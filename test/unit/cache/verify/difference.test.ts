@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type DifferenceKind, findDifferences, mainDifferenceKind } from '../../../../src/cache/verify/difference.ts'
 
-describe('names the kind of the first difference, and its place', () => {
+describe('reports the kind and the position of the first difference', () => {
   test.each<[DifferenceKind, string, string, number]>([
     ['number', 'Is 15 even?', 'Is 16 even?', 3],
     ['negation', 'Is it safe?', 'Is it not safe?', 11],
@@ -18,7 +18,7 @@ describe('names the kind of the first difference, and its place', () => {
   })
 })
 
-test('shows all of them, with both sides', () => {
+test('reports all differences, with both sides', () => {
   expect(findDifferences('How do I cook brown rice?', 'How can I cook rice')).toMatchObject([
     { askedText: 'do', cachedText: 'can', kind: 'modality' },
     { askedText: 'brown', cachedText: '', kind: 'added-words' },
@@ -26,7 +26,7 @@ test('shows all of them, with both sides', () => {
   ])
 })
 
-test('a long text shows where the two part', () => {
+test('marks where two long texts differ', () => {
   const long = 'word '.repeat(400)
   expect(findDifferences(`${long}a`, `${long}b`)).toMatchObject([{ kind: 'verbatim', askedText: 'a', askedAt: 2_000 }])
 })

@@ -9,7 +9,7 @@ import {
 import { findVeto, isPlainQuestion } from '../../../../src/cache/verify/verify.ts'
 import { pairs } from '../text/pairs.ts'
 
-describe('a gist is what a question asks', () => {
+describe('the gist is what a question asks', () => {
   test.each([
     ['How do I decrease my blood pressure?', 'how reduce blood pressure'],
     ['How do I turn on my phone?', 'how turn on self phone'],
@@ -26,14 +26,14 @@ describe('a gist is what a question asks', () => {
   })
 })
 
-describe('an anchor is what two questions share if they ask the same', () => {
+describe('the anchor is what two equal questions share', () => {
   /** The most permissive evidence and risk. A pair that is vetoed here is vetoed under every setting. */
   const boldest = { similarity: 1, threshold: 0, risk: 'generous', isSemantic: true } as const
   const anchor = (text: string) => questionAnchorOf(normalizePrompt(text).normalized)
   const sharesNone = ([a, b]: readonly [string, string]) =>
     findVeto(normalizePrompt(a), normalizePrompt(b), boldest) === null && anchor(a) !== anchor(b)
 
-  test('whichever two are served', () => {
+  test('of any two questions that may be served', () => {
     const given = pairs.map(({ a, b }) => [a, b] as const)
     expect(given.filter(sharesNone)).toEqual([])
     const plain = [...new Set(given.flat())].filter(text => isPlainQuestion(normalizePrompt(text)))
@@ -55,7 +55,7 @@ describe('an anchor is what two questions share if they ask the same', () => {
 })
 
 /** A stored vector must not be compared with vectors of another embedding text of the same question, nor looked up by another anchor. */
-test('other gists and anchors have another name', () => {
+test('other gists and anchors have other names', () => {
   const everyday = pairs.filter(({ set }) => set.startsWith('everyday'))
   const normalized = everyday.flatMap(({ a, b }) => [a, b].map(text => normalizePrompt(text).normalized))
   const [gists, anchors] = [embeddingTextOf, questionAnchorOf].map(read =>

@@ -88,7 +88,7 @@ const gist = (text: string) =>
     .trim()
     .replace(/[\s?!.,]+$/, '')
 
-describe('one character more, less or other makes another question', () => {
+describe('rejects questions that differ in one character', () => {
   test.each(Object.entries(payloads))('in %s', (_, payload) => {
     const character = fc.constantFrom(...'aZ07-_.,:\'"/ é’́\u200b')
     fc.assert(

@@ -16,7 +16,7 @@ const veto = (one: string, other: string, risk?: SemanticRisk) =>
 const isServed = (one: string, other: string, risk?: SemanticRisk) =>
   normalizePrompt(one).normalized === normalizePrompt(other).normalized || veto(one, other, risk) === null
 
-describe('other forms of one question ask the same', () => {
+describe('accepts other forms of one question', () => {
   test.each([
     ['How do I lower my blood pressure?', 'What is the best way to lower blood pressure?'],
     ['How do I find a cheap flight?', 'What are the best ways to find cheap flights?'],
@@ -80,7 +80,7 @@ describe('other forms of one question ask the same', () => {
   })
 })
 
-describe('what stands against a pair is named', () => {
+describe('names the reason against a pair', () => {
   test.each([
     ['negation', 'turn', 'How do I travel with a passport?', 'How do I travel without a passport?'],
     ['direction', 'turn', 'How do I move files from Linux to Windows?', 'How do I move files to Linux from Windows?'],
@@ -154,24 +154,24 @@ describe('the project’s own pairs', () => {
   const different = pairs.filter(({ label }) => label === 0)
   const same = pairs.filter(({ label }) => label === 1)
 
-  test('are of some number', () => {
+  test('exist', () => {
     expect(different.length).toBeGreaterThan(2_500)
     expect(same.length).toBeGreaterThan(450)
   })
 
-  test.each(different)('normalization keeps apart: $a | $b', ({ a, b }) => {
+  test.each(different)('normalization separates $a | $b', ({ a, b }) => {
     expect(normalizePrompt(a).normalized).not.toBe(normalizePrompt(b).normalized)
   })
 
   test.each(same.filter(({ category }) => category === 'specified' || category === 'courtesy'))(
-    'normalization makes equal: $a | $b',
+    'normalization equates $a | $b',
     ({ a, b }) => {
       expect(normalizePrompt(a).normalized).toBe(normalizePrompt(b).normalized)
     },
   )
 
   /** These pairs were written to fool the rules. At real similarities, far fewer of them reach the rules. */
-  test('made to differ in one small thing, few pass the rules, whatever their similarity', () => {
+  test('changed in one small place, few pass the rules, whatever their similarity', () => {
     const served = (isSemantic: boolean) =>
       different.filter(
         ({ a, b }) => findVeto(normalizePrompt(a), normalizePrompt(b), near('balanced', isSemantic)) === null,
@@ -180,7 +180,7 @@ describe('the project’s own pairs', () => {
     expect(served(true).length).toBeLessThan(0.12 * different.length)
   })
 
-  test('most of those that ask the same are served', () => {
+  test('most equal questions are served', () => {
     expect(same.filter(({ a, b }) => isServed(a, b)).length).toBeGreaterThan(0.6 * same.length)
   })
 })
@@ -197,19 +197,19 @@ describe('pairs written before the rules', () => {
     return { share: hits.length / all.length, texts: hits.map(({ a, b }) => `${a} ${b}`) }
   }
 
-  test('a preposition that belongs to a verb, and a word that moves to another head, ask something else', () => {
+  test('rejects another preposition of a verb, and a word that moves to another head', () => {
     expect(served('roles', 0).texts).toEqual([
       "What was the criticism of Marx about religion? What was Marx's criticism about religion?",
       'What is the best rice wine? What is the best wine for rice?',
     ])
   })
 
-  test.each(['everyday-1', 'everyday-2'])('of %s most that ask the same are served, and few others', set => {
+  test.each(['everyday-1', 'everyday-2'])('for %s, serves most equal questions and few others', set => {
     expect(served(set, 1).share).toBeGreaterThan(0.55)
     expect(served(set, 0).share).toBeLessThan(0.07)
   })
 
-  test('in other languages all that differ in courtesy alone are served, and nothing else', () => {
+  test('in other languages, serves only questions that differ in courtesy', () => {
     expect(served('languages-2', 1).share).toBe(1)
     expect(served('languages-2', 0).texts).toEqual([])
   })
@@ -222,7 +222,7 @@ const words = fc.constantFrom(
 )
 const questions = fc.array(words, { minLength: 3, maxLength: 12 }).map(parts => parts.join(' '))
 
-test('of two words, one that differs is much: the threshold rises, and vectors must tell meaning', () => {
+test('raises the threshold and requires vectors of meaning if one of two words differs', () => {
   const [one, other] = [normalizePrompt('How do I repair a tire?'), normalizePrompt('How do I fix a tire?')]
   const vetoAt = (similarity: number, isSemantic = true) =>
     findVeto(one, other, { ...near('balanced', isSemantic), similarity })
@@ -233,7 +233,7 @@ test('of two words, one that differs is much: the threshold rises, and vectors m
   expect(veto('How do I repair a flat tire?', 'How do I fix a flat tire?')).toBeNull()
 })
 
-test('the verdict is the same both ways, and a text asks the same as itself', () => {
+test('the verdict is symmetric, and a text equals itself', () => {
   fc.assert(
     fc.property(questions, questions, (one, other) => {
       expect(veto(one, other)).toBe(veto(other, one))
@@ -242,7 +242,7 @@ test('the verdict is the same both ways, and a text asks the same as itself', ()
   )
 })
 
-describe('a changed word that turns the sense is never served', () => {
+describe('never serves a changed word that changes the meaning', () => {
   const topics = fc.constantFrom(
     'a cheap phone plan',
     'green tea leaves',

@@ -27,7 +27,7 @@ describe('createAssembler', () => {
     })
   })
 
-  test('takes what names or classifies for one constant, repeated or not', () => {
+  test('keeps a name or a type once, repeated or not', () => {
     expect(
       messageOf({ role: 'assistant', item_id: 'i', kind: 'k' }, { role: 'assistant', item_id: 'i', kind: '' }),
     ).toEqual({
@@ -37,7 +37,7 @@ describe('createAssembler', () => {
     })
   })
 
-  test('lets null and the empty string add nothing', () => {
+  test('ignores null and the empty string', () => {
     expect(messageOf({ content: 'a', list: [1], part: { x: 'y' } }, { content: null, list: null, part: '' })).toEqual({
       content: 'a',
       list: [1],
@@ -57,7 +57,7 @@ describe('createAssembler', () => {
     })
   })
 
-  test('merges numbered items of the same type, and appends those of another', () => {
+  test('merges numbered items of the same type, and appends those of another type', () => {
     const parts = [
       { index: 0, type: 'a', text: '1' },
       { index: 1, type: 'a', text: '2' },
@@ -90,12 +90,12 @@ describe('createAssembler', () => {
     expect(assemble([...chunks, ENDED, '[DONE]']).completeness).toBe('inconsistent_chunks')
   })
 
-  test('calls a response a failure that was cut, although a field had changed its type before', () => {
+  test('reports a cut response as a failure, although a field changed its type before', () => {
     const chunks = [delta({ content: 'Hi.', field: 'text' }), delta({ field: 7 })]
     for (const end of [[], ['[DONE]']]) expect(assemble([...chunks, ...end]).completeness).toBe('unfinished_choice')
   })
 
-  test('numbers an aggregator’s calls by their order, where all came as number 0', () => {
+  test('numbers an aggregator’s calls by their order if all have the number 0', () => {
     const call = (id: string) => ({ index: 0, id, type: 'function', function: { name: 'f', arguments: '{}' } })
     const { body } = assemble([
       delta({ tool_calls: [call('a')] }, { native_finish_reason: null }),
@@ -105,12 +105,12 @@ describe('createAssembler', () => {
     expect(body).toMatchObject({ choices: [{ message: numbered }] })
   })
 
-  test('takes nothing from a message that is repeated beside the deltas', () => {
+  test('ignores a message that repeats the deltas', () => {
     const { body } = assemble([delta({ content: 'Par' }), delta({ content: 'is' }, { message: { content: 'Par' } })])
     expect(body).toMatchObject({ choices: [{ message: { content: 'Paris' } }] })
   })
 
-  test('keeps usage that later chunks announce again', () => {
+  test('keeps usage when later chunks repeat it', () => {
     expect(
       assemble([
         { choices: [], usage: { a: 1 } },
@@ -119,14 +119,14 @@ describe('createAssembler', () => {
     ).toEqual({ a: 1 })
   })
 
-  test('reaches no prototype', () => {
+  test('does not modify any prototype', () => {
     const evil =
       '{"choices":[{"index":0,"delta":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}]}'
     assemble([evil, evil])
     expect({}).not.toHaveProperty('polluted')
   })
 
-  test('gives what is known of a cut stream, usage included', () => {
+  test('returns what is known of a cut stream, including usage', () => {
     const { body, usage, completeness } = assemble([
       delta({ content: 'Hal' }),
       { ...delta({}), usage: { prompt_tokens: 4 } },
@@ -136,17 +136,17 @@ describe('createAssembler', () => {
     expect(completeness).toBe('unfinished_choice')
   })
 
-  test('tells a stream without any choice from one that was closed without one', () => {
+  test('distinguishes a stream without choices from one that was closed early', () => {
     expect(assemble([]).completeness).toBe('missing_end')
     expect(assemble([{ choices: [] }]).completeness).toBe('missing_end')
     expect(assemble(['[DONE]']).completeness).toBe('not_a_response')
   })
 
-  test('takes a response that was finished for whole without [DONE]', () => {
+  test('accepts a finished response without [DONE]', () => {
     expect(assemble([delta({ content: 'Hi.' }), ENDED])).toMatchObject({ completeness: 'whole', sawDone: false })
   })
 
-  test('survives anything for a chunk, and calls it malformed', () => {
+  test('survives any value as a chunk, and reports it as malformed', () => {
     for (const data of ['{', '7', '[7]', '"text"', 'not json']) {
       expect(assemble([data, delta({ content: 'Hi.' }), ENDED, '[DONE]']).completeness).toBe('malformed_chunk')
     }
@@ -161,7 +161,7 @@ describe('createAssembler', () => {
     }
   })
 
-  test.each(['', ' ', 'null', '[]', '{}'])('skips %j, and reads [DONE] with blanks about it', data => {
+  test.each(['', ' ', 'null', '[]', '{}'])('skips %j, and reads [DONE] between blanks', data => {
     expect(assemble([data, delta({ content: 'x' }, { finish_reason: 'stop' }), ' [DONE]']).completeness).toBe('whole')
   })
 
@@ -172,13 +172,13 @@ describe('createAssembler', () => {
     })
   })
 
-  test('takes no `error: null` for an error', () => {
+  test('does not read `error: null` as an error', () => {
     const chunk = { ...delta({ content: 'x' }, { finish_reason: 'stop', error: null }), error: null }
     expect(assemble([chunk, '[DONE]'])).toMatchObject({ error: null, completeness: 'whole' })
   })
 })
 
-describe('a text that is given up', () => {
+describe('a discarded text', () => {
   const PIECE = 'word '.repeat(2_000)
   const usage = { prompt_tokens: 3, completion_tokens: 9 }
 
@@ -192,7 +192,7 @@ describe('a text that is given up', () => {
     return { ...assembler.finish(), bufferedChars: keptChars, discardedChars: assembler.meter.discardedChars }
   }
 
-  test('is not whole; its usage and its end are noted, and how long it was', () => {
+  test('is incomplete; its usage, its end and its length are recorded', () => {
     const ended = giveUpAfter(5, [delta({ content: PIECE }), ENDED, { choices: [], usage }, '[DONE]'])
     expect(ended).toMatchObject({ usage, sawDone: true, completeness: 'too_large', bufferedChars: 0 })
     const [choice] = ended.body.choices as { message: { content: string } }[]
@@ -202,11 +202,11 @@ describe('a text that is given up', () => {
     expect(kept.length + ended.discardedChars).toBe(6 * PIECE.length)
   })
 
-  test('is a failure where it was not finished', () => {
+  test('is a failure if it was not finished', () => {
     expect(giveUpAfter(5, ['[DONE]'])).toMatchObject({ completeness: 'unfinished_choice' })
   })
 
-  test('is not called empty, whatever it counts', () => {
+  test('is not reported as empty, whatever usage it has', () => {
     const calls = [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }]
     const assembler = createChatAssembler()
     assembler.push(JSON.stringify(delta({ tool_calls: calls })))
@@ -219,11 +219,11 @@ describe('a text that is given up', () => {
     ['in the stream', { error: { message: 'overloaded' } }],
     ['in a choice', delta({}, { error: { message: 'overloaded' } })],
     ['as its finish reason', delta({}, { finish_reason: 'error' })],
-  ])('still tells of a failure %s', (_, chunk) => {
+  ])('still reports a failure %s', (_, chunk) => {
     expect(giveUpAfter(1, [chunk, '[DONE]'])).toMatchObject({ completeness: 'error_in_stream' })
   })
 
-  test('is one that cannot be stored, not one of long events', () => {
+  test('cannot be stored because of its own length, not because of long events', () => {
     const push = (chunk: object, times: number) => {
       const assembler = createChatAssembler()
       for (let n = 0; n < times; n++) {

@@ -5,7 +5,7 @@ import { chunkText, groupTokens } from '../../../../src/formats/chat/chunk-text.
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
 describe('cutText', () => {
-  test('gives pieces that join to the text, few of them, none empty', () => {
+  test('returns a few non-empty pieces that join to the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), text => {
         const pieces = chunkText(text)
@@ -37,7 +37,7 @@ describe('cutText', () => {
     )
   })
 
-  test('bounds the pieces of a long text, spaces or none', () => {
+  test('bounds the pieces of a long text, with spaces or without', () => {
     expect(chunkText('word '.repeat(100_000)).length).toBeLessThanOrEqual(200)
     expect(chunkText('x'.repeat(1_000_000)).length).toBeLessThanOrEqual(200)
     expect(chunkText('')).toEqual([])
@@ -46,7 +46,7 @@ describe('cutText', () => {
 })
 
 describe('groupTokens', () => {
-  test('gives every token a group of its own while there are few', () => {
+  test('puts each of a few tokens into its own group', () => {
     expect(groupTokens(['a', 'b'])).toEqual([
       { start: 0, end: 1 },
       { start: 1, end: 2 },
@@ -54,7 +54,7 @@ describe('groupTokens', () => {
     expect(groupTokens([])).toEqual([])
   })
 
-  test('groups many, and keeps the halves of a pair together', () => {
+  test('groups many tokens, and keeps surrogate pairs together', () => {
     expect(groupTokens(Array.from({ length: 1000 }, () => 't')).length).toBe(200)
     expect(groupTokens(['a', '\ud83d', '\ude00', 'b'])).toEqual([
       { start: 0, end: 1 },

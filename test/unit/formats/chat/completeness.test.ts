@@ -20,19 +20,19 @@ function judge(choice: object, top: object = {}, options: ExpectedOutput = stric
   return completenessOf({ choices: [{ index: 0, message, finish_reason: 'stop', ...choice }], ...top }, options)
 }
 
-describe('completenessOf', () => {
-  test.each(['stop', 'tool_calls', 'function_call', 'end_turn'])('takes %s for a regular end', finish_reason => {
+describe('completeness of a response', () => {
+  test.each(['stop', 'tool_calls', 'function_call', 'end_turn'])('accepts %s as a regular end', finish_reason => {
     expect(judge({ finish_reason })).toBe('whole')
   })
 
   test.each([undefined, null, 'text', [], {}, { choices: null }, { choices: [] }, { choices: ['x'] }, { data: [] }])(
-    'takes %j for no answer',
+    'rejects %j as a response',
     body => {
       expect(completenessOf(body, strict)).toBe('not_a_response')
     },
   )
 
-  test('finds errors in the body and in a choice, and none in an error that is null', () => {
+  test('detects errors in the body and in a choice, but not an error that is null', () => {
     expect(judge({}, { error: { message: 'x' } })).toBe('error_in_body')
     expect(completenessOf({ error: { message: 'x' } }, strict)).toBe('error_in_body')
     expect(judge({ error: { code: 502 } })).toBe('error_in_choice')
@@ -40,13 +40,13 @@ describe('completenessOf', () => {
     expect(judge({ error: null }, { error: null })).toBe('whole')
   })
 
-  test('asks for an end of every choice', () => {
+  test('requires an end of every choice', () => {
     for (const finish_reason of [undefined, null, '', 7]) expect(judge({ finish_reason })).toBe('unfinished_choice')
     const second = { index: 1, message, finish_reason: null }
     expect(completenessOf({ choices: [{ message, finish_reason: 'stop' }, second] }, strict)).toBe('unfinished_choice')
   })
 
-  test('asks for a message or a text', () => {
+  test('requires a message or a text', () => {
     expect(judge({ message: null })).toBe('empty_choice')
     expect(judge({ message: undefined, text: 'x' })).toBe('whole')
   })
@@ -56,12 +56,12 @@ describe('completenessOf', () => {
     { content: null },
     { content: [], tool_calls: [] },
     { content: '', refusal: null, reasoning_content: 'Let me think.' },
-  ])('knows that %j says nothing', said => {
+  ])('%j has no output', said => {
     expect(judge({ message: { role: 'assistant', ...said } })).toBe('empty_message')
     expect(judge({ message: said, finish_reason: 'length' }, {}, { clientSetOutputLimit: true })).toBe('empty_message')
   })
 
-  test('knows an empty text, and that one of several choices is empty', () => {
+  test('detects an empty text, and one empty choice of several', () => {
     expect(judge({ message: undefined, text: '' })).toBe('empty_message')
     const second = { index: 1, message: { content: '' }, finish_reason: 'stop' }
     expect(completenessOf({ choices: [{ message, finish_reason: 'stop' }, second] }, strict)).toBe('empty_message')
@@ -76,7 +76,7 @@ describe('completenessOf', () => {
     { function_call: { name: 'f', arguments: '{"a": 1}' } },
     { audio: { id: 'a' } },
     { images: [{ type: 'image_url' }] },
-  ])('knows that %j says something', said => {
+  ])('%j has output', said => {
     expect(judge({ message: { role: 'assistant', content: null, ...said } })).toBe('whole')
   })
 
@@ -91,13 +91,13 @@ describe('completenessOf', () => {
     },
     { tool_calls: [{ type: 'custom', custom: { name: 'f' } }] },
     { function_call: { name: 'f', arguments: '{"a"' } },
-  ])('knows that the arguments of %j are cut', said => {
+  ])('the arguments of %j are truncated', said => {
     const cut = { message: { role: 'assistant', content: 'Let me see.', ...said } }
     expect(judge(cut)).toBe('invalid_arguments')
     expect(judge({ ...cut, finish_reason: 'length' }, {}, { clientSetOutputLimit: true })).toBe('invalid_arguments')
   })
 
-  test('counts choices, for each prompt', () => {
+  test('counts choices for each prompt', () => {
     const two = {
       choices: [
         { message, finish_reason: 'stop' },
@@ -123,13 +123,13 @@ describe('completenessOf', () => {
     ['[1]', 'invalid_json', 'whole'],
     ['{"a": 1', 'invalid_json', 'invalid_json'],
     ['```json\n{}\n```', 'invalid_json', 'invalid_json'],
-  ])('reads %j as JSON where that was asked for', (content, asObject, asSchema) => {
+  ])('parses %j as JSON if JSON was requested', (content, asObject, asSchema) => {
     const said = { choices: [{ message: { content }, finish_reason: 'stop' }] }
     const whole = (type: string) => completenessOf(said, readExpectedChatOutput({ response_format: { type } }))
     expect([whole('json_object'), whole('json_schema'), whole('text')]).toEqual([asObject, asSchema, 'whole'])
   })
 
-  test('a refusal, or a call, takes the place of JSON', () => {
+  test('a refusal or a call replaces JSON', () => {
     const wanted = readExpectedChatOutput({ response_format: { type: 'json_object' } })
     const call = { type: 'function', function: { name: 'f', arguments: '{}' } }
     for (const said of [
@@ -145,20 +145,20 @@ describe('completenessOf', () => {
     'any',
     { type: 'function', function: { name: 'f' } },
     { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } },
-  ])('asks for a call where there must be one: %j', tool_choice => {
+  ])('requires a call if one was required: %j', tool_choice => {
     expect(judge({}, {}, readExpectedChatOutput({ tool_choice }))).toBe('missing_tool_call')
     const call = { type: 'function', function: { name: 'f', arguments: '{}' } }
     expect(judge({ message: { tool_calls: [call] } }, {}, readExpectedChatOutput({ tool_choice }))).toBe('whole')
   })
 
   test.each(['auto', 'none', null, undefined, { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }])(
-    'and for none where there may be one: %j',
+    'requires no call if it was optional: %j',
     tool_choice => {
       expect(judge({}, {}, readExpectedChatOutput({ tool_choice }))).toBe('whole')
     },
   )
 
-  test('knows what a filter did, by either reason', () => {
+  test('detects the effect of a filter by either reason', () => {
     expect(judge({ finish_reason: 'content_filter' })).toBe('content_filter')
     for (const native_finish_reason of ['SAFETY', 'refusal', 'RECITATION', 'content_filter']) {
       expect(judge({ native_finish_reason })).toBe('content_filter')
@@ -166,16 +166,16 @@ describe('completenessOf', () => {
     expect(judge({ native_finish_reason: 'STOP' })).toBe('whole')
   })
 
-  test('takes the model’s own refusal for an answer', () => {
+  test('accepts the model’s own refusal as a response', () => {
     expect(judge({ message: { role: 'assistant', content: null, refusal: 'No.' } })).toBe('whole')
   })
 
-  test('accepts a cut where the client asked for it, and only there', () => {
+  test('accepts truncation only where the client set the limit', () => {
     expect(judge({ finish_reason: 'length' })).toBe('provider_length_limit')
     expect(judge({ finish_reason: 'length' }, {}, { clientSetOutputLimit: true })).toBe('whole')
   })
 
-  test('takes a cut far below the client’s limit for the provider’s own', () => {
+  test('attributes truncation far below the client’s limit to the provider', () => {
     const cut = (outputTokens: unknown) =>
       judge(
         { finish_reason: 'length' },
@@ -186,7 +186,7 @@ describe('completenessOf', () => {
     expect([1, 400].map(cut)).toEqual(Array(2).fill('provider_length_limit'))
   })
 
-  test('trusts no end it does not know', () => {
+  test('does not accept an unknown end', () => {
     expect(judge({ finish_reason: 'insufficient_system_resource' })).toBe('unknown_finish_reason')
   })
 
@@ -198,13 +198,13 @@ describe('completenessOf', () => {
     [undefined, 'empty_message'],
     ['900', 'empty_message'],
   ])(
-    'misses the output where there is none, and %j tokens of it are counted: %s',
+    'reports missing output if there is none, and %j tokens of it are counted: %s',
     (completion_tokens, completeness) => {
       expect(judge({ message: { content: '' } }, { usage: { completion_tokens } })).toBe(completeness)
     },
   )
 
-  test('misses no output where the model thought, was cut, or went on with a text', () => {
+  test('does not report missing output if the model reasoned, was truncated, or continued a text', () => {
     const usage = { completion_tokens: 900 }
     for (const thought of [
       { content: '', reasoning_content: 'Hm.' },
@@ -246,18 +246,21 @@ const INCOMPLETE: IncompleteReason[] = [
   'too_large',
 ]
 
-test.each([...FAILURES, 'whole' as const, ...INCOMPLETE])('isUpstreamFailure knows whether %s is one', completeness => {
-  expect(isUpstreamFailure(completeness)).toBe(FAILURES.includes(completeness))
-})
+test.each([...FAILURES, 'whole' as const, ...INCOMPLETE])(
+  'isUpstreamFailure returns whether %s is one',
+  completeness => {
+    expect(isUpstreamFailure(completeness)).toBe(FAILURES.includes(completeness))
+  },
+)
 
-describe('worseOf', () => {
-  test('lets a failure outrank what else makes a stream incomplete', () => {
+describe('the worse of two reasons', () => {
+  test('is a failure rather than another reason', () => {
     expect(combineCompleteness('too_large', 'unfinished_choice')).toBe('unfinished_choice')
     expect(combineCompleteness('malformed_chunk', 'invalid_json')).toBe('malformed_chunk')
     expect(combineCompleteness('error_in_stream', 'unfinished_choice')).toBe('error_in_stream')
   })
 
-  test('else keeps what was seen first', () => {
+  test('else is the first one', () => {
     expect(combineCompleteness('inconsistent_chunks', 'whole')).toBe('inconsistent_chunks')
     expect(combineCompleteness('inconsistent_chunks', 'invalid_json')).toBe('inconsistent_chunks')
     expect(combineCompleteness(null, 'invalid_json')).toBe('invalid_json')
@@ -266,13 +269,13 @@ describe('worseOf', () => {
 })
 
 describe('hasToolCalls', () => {
-  test('finds calls in any choice, in the new form and the legacy one', () => {
+  test('detects calls in any choice, in the current and the legacy form', () => {
     expect(hasToolCalls({ choices: [{ message }, { message: { tool_calls: [{ id: 'a' }] } }] })).toBe(true)
     expect(hasToolCalls({ choices: [{ message: { function_call: { name: 'f', arguments: '' } } }] })).toBe(true)
     expect(hasToolCalls({ choices: [{ finish_reason: 'tool_calls' }] })).toBe(true)
   })
 
-  test('finds none in their absence', () => {
+  test('returns false without calls', () => {
     const bodies = [null, {}, { choices: 'x' }, { choices: [{ message }] }, { choices: [{ text: 'tool_calls' }] }]
     for (const body of bodies) expect(hasToolCalls(body)).toBe(false)
     expect(hasToolCalls({ choices: [{ message: { tool_calls: [], function_call: null } }] })).toBe(false)

@@ -4,7 +4,7 @@ import { mergeContent, readContentParts, textOfContent } from '../../../../src/f
 const text = (content: string) => ({ type: 'text', text: content })
 const thinking = (...texts: string[]) => ({ type: 'thinking', thinking: texts.map(text) })
 
-describe('readContent', () => {
+describe('reading content', () => {
   test.each<[unknown, object[]]>([
     ['Hi.', [{ kind: 'text', text: 'Hi.' }]],
     [[text('Hi.')], [{ kind: 'text', text: 'Hi.' }]],
@@ -28,7 +28,7 @@ describe('readContent', () => {
     expect(readContentParts(content)).toEqual(parts)
   })
 
-  test.each([null, undefined, '', [], [text('')], [thinking()], [''], 7, true])('finds no part in %j', content => {
+  test.each([null, undefined, '', [], [text('')], [thinking()], [''], 7, true])('returns no parts for %j', content => {
     expect(readContentParts(content)).toEqual([])
   })
 
@@ -52,7 +52,7 @@ function mergeAll(first: unknown[], ...pieces: unknown[]): unknown {
   return pieces.reduce((merged, piece) => mergeContent(merged, piece), structuredClone(first))
 }
 
-describe('mergeContent', () => {
+describe('merging content', () => {
   test.each<[unknown, unknown]>([
     ['Hi', ' there'],
     [undefined, 'Hi'],
@@ -67,22 +67,22 @@ describe('mergeContent', () => {
     expect(mergeContent(existing, incoming)).toBeNull()
   })
 
-  test('joins pieces of one text, and of one thought', () => {
+  test('joins pieces of one text, and of one reasoning', () => {
     expect(mergeAll([thinking('H')], [thinking('m.')], [text('Y')], [text('es')])).toEqual([
       thinking('Hm.'),
       text('Yes'),
     ])
   })
 
-  test('joins a text that comes as a string with the parts before it', () => {
+  test('joins a string with the parts before it', () => {
     expect(mergeAll([thinking('Hm.')], 'Y', 'es')).toEqual([thinking('Hm.'), text('Yes')])
   })
 
-  test('keeps a text that came as a string before the parts', () => {
+  test('keeps a string before the parts', () => {
     expect(mergeContent('Hi', [text(' there'), thinking('Hm.')])).toEqual([text('Hi there'), thinking('Hm.')])
   })
 
-  test('joins no parts that have anything beside their text', () => {
+  test('does not join parts that have other fields beside their text', () => {
     const cited = { ...text('Yes'), citations: [1] }
     expect(mergeAll([text('a')], [cited], [text('b')])).toEqual([text('a'), cited, text('b')])
     const image = { type: 'image_url', image_url: { url: 'x' } }

@@ -16,8 +16,8 @@ function readStream(entry: CorpusEntry, bytes: Uint8Array, cuts: number[]) {
   return { body, completeness, error, usage, sawDone }
 }
 
-describe('the corpus', () => {
-  test('holds at least 40 answers, each under a name of its own', () => {
+describe('the corpus of responses', () => {
+  test('contains at least 40 responses with distinct names', () => {
     expect(CORPUS.length).toBeGreaterThanOrEqual(40)
     expect(new Set(CORPUS.map(entry => entry.name)).size).toBe(CORPUS.length)
   })
@@ -44,7 +44,7 @@ describe('the corpus', () => {
     )
   })
 
-  test.each(CORPUS.filter(entry => plainText(entry) !== null))('$name: the plain answer', entry => {
+  test.each(CORPUS.filter(entry => plainText(entry) !== null))('$name: the plain response', entry => {
     const body = parseJsonObject(plainText(entry) ?? '')
     expect(completenessOf(body, optionsOf(entry))).toBe(entry.plainCompleteness ?? entry.completeness)
   })

@@ -33,7 +33,7 @@ const REASONS: Record<FinishKind, string[]> = {
   ],
 }
 
-describe('readEnding', () => {
+describe('reading a finish reason', () => {
   test.each(Object.entries(REASONS).flatMap(([ending, reasons]) => reasons.map(reason => [reason, ending] as const)))(
     'reads "%s" as %s',
     (reason, ending) => {
@@ -41,15 +41,15 @@ describe('readEnding', () => {
     },
   )
 
-  test('reads each reason in any letter case', () => {
+  test('ignores letter case', () => {
     for (const [ending, reasons] of Object.entries(REASONS)) {
       for (const reason of reasons) expect(classifyFinishReason(reason.toUpperCase()), reason).toBe(ending)
     }
   })
 })
 
-describe('isFilter', () => {
-  test('is true for the native reasons of filters, and for no other', () => {
+describe('detecting a filter', () => {
+  test('accepts the native reasons of filters, and no others', () => {
     for (const [ending, reasons] of Object.entries(REASONS)) {
       for (const reason of reasons) expect(isContentFilter(reason), reason).toBe(ending === 'filtered')
     }

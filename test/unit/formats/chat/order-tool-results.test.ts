@@ -39,8 +39,8 @@ function isRefused(messages: readonly JsonObject[]): boolean {
   return refuseOrder(request) !== null
 }
 
-describe('orderResults', () => {
-  test('loses and doubles no message, keeps the order of all that are no results, and is valid', () => {
+describe('ordering tool results', () => {
+  test('neither loses nor repeats a message, keeps the order of other messages, and returns a valid conversation', () => {
     fc.assert(
       fc.property(anyConversation, said => {
         const messages = said.map((message, index): JsonObject => ({ ...message, content: `said ${index}` }))
@@ -56,7 +56,7 @@ describe('orderResults', () => {
     )
   })
 
-  test('leaves a conversation that is valid as it is, with ids that are used again', () => {
+  test('leaves a valid conversation unchanged, including reused ids', () => {
     fc.assert(
       fc.property(validConversation, messages => {
         expect(isRefused(messages)).toBe(false)
@@ -65,7 +65,7 @@ describe('orderResults', () => {
     )
   })
 
-  test('makes one valid where messages have come between calls and results', () => {
+  test('repairs a conversation with messages between calls and results', () => {
     fc.assert(
       fc.property(validConversation, fc.array(fc.nat()), (messages, places) => {
         const withNotes = [...messages]
@@ -75,7 +75,7 @@ describe('orderResults', () => {
     )
   })
 
-  test('says of a call that it has no result, and keeps a result without a call as a user message where it was', () => {
+  test('adds a missing result to a call, and keeps a result without a call as a user message', () => {
     const messages = [result('x'), note(), calls('a', 'b'), note('2'), result('b'), result('y'), note('3')]
     const [, , caller, second, matched] = messages
     const told = (id: string) => ({
@@ -97,7 +97,7 @@ describe('orderResults', () => {
     expect(orderToolResults(messages, NO_MEDIA)).toEqual([note(), calls('a'), first, calls('a'), second])
   })
 
-  test('puts media where the last result of their message stood, and behind their call', () => {
+  test('puts media in the place of the last result of their message, behind their call', () => {
     const [one, two, lone, early] = [result('a'), result('b'), result('x'), result('c')]
     const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
     const media = new Map([one, two, lone, early].map(each => [each, [picture]]))
@@ -117,7 +117,7 @@ describe('orderResults', () => {
     ])
   })
 
-  test('takes time in proportion to the messages, with one id for all calls', () => {
+  test('takes linear time for many messages with one call id', () => {
     const many = Array.from({ length: 30_000 })
     const messages = [...many.map(() => result('a')), ...many.map(() => calls('a')), ...many.map(() => result('a'))]
     expect(orderToolResults(messages, NO_MEDIA)).toHaveLength(messages.length)
@@ -128,7 +128,7 @@ const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' }
 const rolesOf = (chat: JsonObject) => (chat.messages as JsonObject[]).map(({ role, tool_call_id: id }) => id ?? role)
 
 describe('a translated conversation', () => {
-  test('of Responses has notes and pictures behind all results of a turn', () => {
+  test('of Responses has notes and images behind all results of a turn', () => {
     const input = [
       { role: 'user', content: 'q' },
       { type: 'function_call', call_id: 'c1', name: 'view_image', arguments: '{}' },
@@ -161,7 +161,7 @@ describe('a translated conversation', () => {
     ])
   })
 
-  test('of Messages has notes behind results that came in messages of their own', () => {
+  test('of Messages has notes behind results that came in their own messages', () => {
     const messages = [
       { role: 'user', content: 'q' },
       {

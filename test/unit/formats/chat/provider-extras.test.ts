@@ -106,8 +106,8 @@ function backAsBlocks({ content }: JsonObject, back: ExtrasKeys): unknown {
   return asObjects(translateMessagesRequest(body, { ...target, extrasKeys: back }).messages)[0]
 }
 
-describe.each(Object.entries(WAYS))('what was carried %s', (_, way) => {
-  test('comes back whole, field by field, to the model that said it', () => {
+describe.each(Object.entries(WAYS))('provider extras %s', (_, way) => {
+  test('return unchanged, field by field, to the model that created them', () => {
     fc.assert(
       fc.property(answers, answer => {
         expect(way(answer, EXTRAS_KEYS)).toEqual(answer.choices[0]?.message)
@@ -116,7 +116,7 @@ describe.each(Object.entries(WAYS))('what was carried %s', (_, way) => {
   })
 
   test.each([[['another key']], [['another key', 'one more']], [[]]])(
-    'is not sent to a model with the keys %j',
+    'are not sent to a model with the keys %j',
     back => {
       const call = { id: 'call_0', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
       const message = { role: 'assistant', content: 'Hm.', tool_calls: [call] }
@@ -127,7 +127,7 @@ describe.each(Object.entries(WAYS))('what was carried %s', (_, way) => {
   )
 })
 
-test('nothing follows the text that ends a turn at /v1/messages, where clients look for the answer', () => {
+test('nothing follows the text that ends a turn at /v1/messages, where clients expect the answer', () => {
   const stream = createMessageStream(messages)
   const assembler = createMessageAssembler()
   const choices = [{ delta: { content: 'Hi.' } }, { delta: { ticket: 'A' } }, { delta: {}, finish_reason: 'stop' }]
@@ -137,7 +137,7 @@ test('nothing follows the text that ends a turn at /v1/messages, where clients l
   expect(assembler.finish().body).toMatchObject({ content: [{ type: 'text', text: 'Hi.' }] })
 })
 
-test('two long lists are merged item by item, in no more time than they take to read', () => {
+test('merging two long lists item by item takes no longer than reading them', () => {
   const list = (field: string) => Array.from({ length: 20_000 }, (_, index) => ({ index, [field]: 'x' }))
   const packed = ['a', 'b'].map(field => packExtras({ fields: { details: list(field) }, calls: {} }, EXTRAS_KEYS))
   const input = [
@@ -150,18 +150,18 @@ test('two long lists are merged item by item, in no more time than they take to 
   expect(message?.details).toEqual(list('a').map(item => ({ ...item, b: 'x' })))
 })
 
-describe('a packed text', () => {
+describe('packed provider extras', () => {
   const packed = packExtras({ fields: { ticket: 'A' }, calls: { c: { seal: 'B' } } }, EXTRAS_KEYS) ?? ''
 
-  test('is the same for the same, in whatever order it came', () => {
+  test('are equal for equal fields in any order', () => {
     const one = packExtras({ fields: { a: 1, b: 2 }, calls: {} }, EXTRAS_KEYS)
     expect(packExtras({ fields: { b: 2, a: 1 }, calls: {} }, EXTRAS_KEYS)).toBe(one)
     expect(unpackExtras(one, EXTRAS_KEYS)).toEqual({ fields: { a: 1, b: 2 }, calls: {} })
   })
 
-  test('is none where nothing was carried', () => expect(packExtras(none, EXTRAS_KEYS)).toBeNull())
+  test('are absent without extras', () => expect(packExtras(none, EXTRAS_KEYS)).toBeNull())
 
-  test('is verified by the key before the last rotation as well, and by no other', () => {
+  test('are verified with the key before the last rotation too, and with no other', () => {
     const [, previous = ''] = EXTRAS_KEYS
     const earlier = packExtras({ fields: { ticket: 'A' }, calls: {} }, [previous])
     expect(unpackExtras(earlier, EXTRAS_KEYS)).toEqual({ fields: { ticket: 'A' }, calls: {} })
@@ -170,7 +170,7 @@ describe('a packed text', () => {
     expect(packExtras({ fields: { ticket: 'A' }, calls: {} }, [])).toBeNull()
   })
 
-  test('whose check needs no key, as a client can compute it, is none', () => {
+  test('are rejected if their check needs no key, because a client can compute it', () => {
     const json = '{"fields":{"ticket":"A"},"calls":{}}'
     for (const origin of ['', 'openrouter a/model', ...EXTRAS_KEYS]) {
       const check = new Bun.SHA256().update(`${origin}\n${json}`).digest('base64url').slice(0, 22)
@@ -178,7 +178,7 @@ describe('a packed text', () => {
     }
   })
 
-  test('that was changed anywhere is none', () => {
+  test('are rejected if changed anywhere', () => {
     for (let at = 0; at < packed.length; at++) {
       const other = packed[at] === 'A' ? 'B' : 'A'
       expect(unpackExtras(packed.slice(0, at) + other + packed.slice(at + 1), EXTRAS_KEYS)).toBeNull()
@@ -189,9 +189,9 @@ describe('a packed text', () => {
   test.each([
     ...[undefined, null, 7, {}, [], '', 'mp1.', 'mp1.e30', 'EtcBCkgIARABGAIiQL', 'gAAAAABo', `mp1.${'A'.repeat(999)}`],
     packed.replace('mp1.', 'mp2.'),
-  ])('is no other: %j', text => expect(unpackExtras(text, EXTRAS_KEYS)).toBeNull())
+  ])('are rejected as another value: %j', text => expect(unpackExtras(text, EXTRAS_KEYS)).toBeNull())
 
-  test('of any text is none, and throws nothing', () => {
+  test('are rejected for any other text, without throwing', () => {
     fc.assert(fc.property(fc.string(), text => unpackExtras(`mp1.${text}`, null) === null))
   })
 
@@ -208,7 +208,7 @@ describe('a packed text', () => {
       { parts: [{ file: { file_id: 'file_1' } }], container: 'c_1', within: { voice: { id: 'v' } } },
     ],
     ['empty values', { a: null, b: '', c: [], d: {}, e: false, f: { refusal: null, more: [null] } }],
-  ])('that was forged cannot hold %s', (_, fields) => {
+  ])('if forged, cannot contain %s', (_, fields) => {
     const text = forge({
       fields: { ...fields, x: 1 },
       calls: { c: { ...fields, x: 1, id: 'i', function: { arguments: 'X' } } },
@@ -221,7 +221,7 @@ describe('a packed text', () => {
     expect(JSON.stringify(calls)).not.toMatch(/file_1|c_1|audio_1/)
   })
 
-  test('that is nested without end is none', () => {
+  test('are rejected if nested without end', () => {
     let deep: unknown = 'x'
     for (let level = 0; level < 5_000; level++) deep = [deep]
     const json = `{"fields":{"x":${JSON.stringify(deep)}},"calls":{}}`
@@ -229,7 +229,7 @@ describe('a packed text', () => {
     expect(unpackExtras(text, null)).toBeNull()
   })
 
-  test('has what fits, the small before the large', () => {
+  test('contain what fits, the small before the large', () => {
     const large = 'x'.repeat(1024 * 1024)
     const text = packExtras(
       { fields: { image: large, ticket: 'A' }, calls: { c: { seal: large }, d: { seal: 'B' } } },
@@ -245,7 +245,7 @@ describe('a packed text', () => {
   })
 })
 
-test('what streams without end is left out from where it is too much', () => {
+test('omit what streams without end beyond the limit', () => {
   const pending = new BufferedProviderExtras()
   pending.addMessage({ ticket: 'A' })
   for (let piece = 0; piece < 200; piece++) pending.addMessage({ reasoning: 'x'.repeat(100_000) })
@@ -253,7 +253,7 @@ test('what streams without end is left out from where it is too much', () => {
   expect(pending.take()).toEqual({ fields: { ticket: 'A', seal: 'B' }, calls: {} } satisfies ProviderExtras)
 })
 
-describe('what a packed text may cost', () => {
+describe('cost bound of packed provider extras', () => {
   const bounds = (carried: JsonObject) => {
     const text = packExtras({ fields: carried, calls: {} }, ['any key'])
     return [
@@ -281,11 +281,11 @@ describe('what a packed text may cost', () => {
     [{ reasoning_details: [{ type: 'image_url' }] }, { isTextOnly: false }],
     [{ parts: [{ type: 'input_audio', input_audio: { data: 'A' } }] }, { hasAudioInput: true }],
     [{ x: { tools: [{ type: 'web_search' }] } }, { isTextOnly: false }],
-  ])('is what it would cost as a field: %j', (carried, expected) => {
+  ])('equals the bound of the same field unpacked: %j', (carried, expected) => {
     for (const found of bounds(carried)) expect(found).toMatchObject(expected)
   })
 
-  test('counts tools within', () => {
+  test('includes tools inside', () => {
     const [found] = bounds({ x: { tools: [{ type: 'web_search' }] } })
     expect(found?.hostedTools.length).toBeGreaterThan(0)
     expect(isJsonObject(found)).toBe(true)

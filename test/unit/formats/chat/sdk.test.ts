@@ -35,7 +35,7 @@ function readable(choice: OpenAI.ChatCompletion.Choice) {
 const whole = CORPUS.filter(entry => entry.completeness === 'whole' && entry.body.object === 'chat.completion')
 
 describe('the official client', () => {
-  test.each(whole)('reads the split answer as it reads the plain one: $name', async ({ body }) => {
+  test.each(whole)('reads the split response like the plain one: $name', async ({ body }) => {
     const json = new TextEncoder().encode(JSON.stringify(body))
     const plain = await clientReading(json, 'application/json').chat.completions.create(request)
     const events = encodeSseStream(splitChatResponse(body, { includeUsage: true }))

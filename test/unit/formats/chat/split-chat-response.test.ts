@@ -157,8 +157,8 @@ function chatBody(chatMessage: JsonObject, choice: JsonObject = {}, top: JsonObj
   return { id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices, ...top }
 }
 
-describe('splitAnswer', () => {
-  test('gives chunks that assemble to the very answer, however their bytes are cut', () => {
+describe('splitting a response', () => {
+  test('returns chunks that assemble to the same response, however their bytes are cut', () => {
     fc.assert(
       fc.property(anyAnswer, fc.array(fc.nat()), fc.constantFrom('\n', '\r', '\r\n'), (body, cuts, newline) => {
         const events = new TextDecoder().decode(encodeSseStream(splitChatResponse(body, { includeUsage: true })))
@@ -171,7 +171,7 @@ describe('splitAnswer', () => {
     )
   })
 
-  test('leaves out nothing but usage where the client did not ask for it', () => {
+  test('omits nothing but usage if the client did not request it', () => {
     fc.assert(
       fc.property(anyAnswer, body => {
         const { usage: _usage, x_groq: _groq, ...rest } = body
@@ -183,7 +183,7 @@ describe('splitAnswer', () => {
     )
   })
 
-  test('leaves the answer it splits as it was', () => {
+  test('does not change the response', () => {
     fc.assert(
       fc.property(anyAnswer, body => {
         const before = JSON.stringify(body)
@@ -193,7 +193,7 @@ describe('splitAnswer', () => {
     )
   })
 
-  test('carries fields named like those of every object', () => {
+  test('preserves fields with the names of built-in object properties', () => {
     const body = JSON.parse(
       '{"__proto__":{"a":1},"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"x","__proto__":"own","constructor":"c"},"finish_reason":"stop","__proto__":2}]}',
     )
@@ -203,7 +203,7 @@ describe('splitAnswer', () => {
     expect({}).not.toHaveProperty('a')
   })
 
-  test('begins with the role, goes on in pieces, and ends with the reason', () => {
+  test('starts with the role, continues in pieces, and ends with the reason', () => {
     const content = 'One two three four five six seven eight nine ten, and some more words.'
     const chunks = readChunks(splitChatResponse(chatBody({ content, refusal: null }), { includeUsage: true }))
     const choices = chunks.flatMap(chunk => chunk.choices as JsonObject[])
@@ -219,14 +219,14 @@ describe('splitAnswer', () => {
       expect(chunk).toMatchObject({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm' })
   })
 
-  test('announces usage in every chunk and gives it in the last one, without choices', () => {
+  test('announces usage in every chunk, and sends it in the last one, without choices', () => {
     const usage = { prompt_tokens: 3, cost: 0.1 }
     const chunks = readChunks(splitChatResponse(chatBody({ content: 'Hi' }, {}, { usage }), { includeUsage: true }))
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage })
     for (const chunk of chunks.slice(0, -1)) expect(chunk.usage).toBe(null)
   })
 
-  test('gives unknown fields of the body once, those of the choice with its end', () => {
+  test('sends unknown fields of the body once, and those of a choice with its end', () => {
     const body = chatBody({ content: 'Hi' }, { stop_reason: 7 }, { provider: 'P', service_tier: 'default' })
     const chunks = readChunks(splitChatResponse(body, { includeUsage: false }))
     expect(chunks.map(chunk => chunk.provider)).toEqual(['P', ...chunks.slice(1).map(() => undefined)])
@@ -235,7 +235,7 @@ describe('splitAnswer', () => {
     expect(choices.map(choice => choice.stop_reason)).toEqual([...choices.slice(1).map(() => undefined), 7])
   })
 
-  test('opens a tool call with its name and no arguments, then gives these in fragments', () => {
+  test('starts a tool call with its name, then sends its arguments in fragments', () => {
     const calls = [
       { id: 'a', type: 'function', function: { name: 'f', arguments: '{"city":"Rome","unit":"celsius","days":3}' } },
       { id: 'b', type: 'custom', custom: { name: 'g', input: 'x' } },
@@ -251,7 +251,7 @@ describe('splitAnswer', () => {
     expect(parts.at(-1)).toEqual({ index: 1, custom: { input: 'x' } })
   })
 
-  test('gives each token its own log probabilities', () => {
+  test('sends each token with its log probabilities', () => {
     const tokens = ['Hi', ' there', '!'].map((token, at) => ({ token, logprob: -1 - at, bytes: [], top_logprobs: [] }))
     const body = chatBody({ content: 'Hi there!' }, { logprobs: { content: tokens, refusal: null } })
     const choices = readChunks(splitChatResponse(body, { includeUsage: false })).flatMap(
@@ -276,19 +276,19 @@ describe('splitAnswer', () => {
     expect(order.slice(0, 4).map(choice => choice.index)).toEqual([0, 1, 0, 1])
   })
 
-  test('gives Groq’s clients the usage where they look for it', () => {
+  test('sends Groq’s clients the usage in the place where they expect it', () => {
     const body = chatBody({ content: 'Hi' }, {}, { x_groq: { id: 'r' }, usage: { total_tokens: 2 } })
     const chunks = readChunks(splitChatResponse(body, { includeUsage: false }))
     expect(chunks[0]?.x_groq).toEqual({ id: 'r' })
     expect(chunks.at(-1)?.x_groq).toEqual({ id: 'r', usage: { total_tokens: 2 } })
   })
 
-  test('streams a huge answer in few chunks', () => {
+  test('streams a very long response in few chunks', () => {
     const body = chatBody({ content: 'word '.repeat(200_000) })
     expect(splitChatResponse(body, { includeUsage: false }).length).toBeLessThan(250)
   })
 
-  test('gives one chunk for a body without choices', () => {
+  test('returns one chunk for a body without choices', () => {
     expect(
       readChunks(splitChatResponse({ id: 'c', object: 'chat.completion', choices: [] }, { includeUsage: false })),
     ).toEqual([{ id: 'c', object: 'chat.completion.chunk', choices: [] }])
@@ -296,7 +296,7 @@ describe('splitAnswer', () => {
 })
 
 describe('encodeSse', () => {
-  test('writes one event a payload, and [DONE]', () => {
+  test('writes one event per payload, and [DONE]', () => {
     expect(new TextDecoder().decode(encodeSseStream(['{"a":1}', '{"b":"é"}']))).toBe(
       'data: {"a":1}\n\ndata: {"b":"é"}\n\ndata: [DONE]\n\n',
     )

@@ -44,8 +44,8 @@ const more = (index: number | undefined, text: string) => ({
   function: { arguments: text },
 })
 
-describe('CallReader', () => {
-  test('writes a call as it comes', () => {
+describe('reading streamed tool calls', () => {
+  test('writes a call as it arrives', () => {
     const { calls, progress } = readAll([begin(0, 'a', 'f'), more(0, '{"x"'), more(0, ':1}')])
     expect(calls).toEqual([{ id: 'a', name: 'f', text: '{"x":1}' }])
     expect(progress).toEqual([[0], [4], [7]])
@@ -81,7 +81,7 @@ describe('CallReader', () => {
     ])
   })
 
-  test('tells calls apart by their ids where they have no numbers', () => {
+  test('distinguishes calls by their ids if they have no numbers', () => {
     const { calls } = readAll([
       begin(undefined, 'a', 'f', '{'),
       begin(undefined, 'b', 'g', '{'),
@@ -94,7 +94,7 @@ describe('CallReader', () => {
     ])
   })
 
-  test('gives a call an id of its own where another call has its id, or it has none', () => {
+  test('creates an id for a call without one, or with the id of another call', () => {
     const { calls } = readAll([begin(0, 'a', 'f', '{}'), begin(1, 'a', 'g', '{}'), begin(2, '', 'h', '{}')])
     expect(calls).toEqual([
       { id: 'a', name: 'f', text: '{}' },
@@ -103,7 +103,7 @@ describe('CallReader', () => {
     ])
   })
 
-  test('waits for a name that comes after the id', () => {
+  test('waits for a name that arrives after the id', () => {
     const { calls, progress } = readAll([
       begin(0, 'a', ''),
       { index: 0, function: { name: 'f', arguments: '{' } },
@@ -113,7 +113,7 @@ describe('CallReader', () => {
     expect(progress).toEqual([[], [1], [2]])
   })
 
-  test('waits for a name that comes after the arguments, also where another call has begun', () => {
+  test('waits for a name that arrives after the arguments, also if another call has started', () => {
     const { calls } = readAll([
       begin(0, 'a', '', '{}'),
       begin(1, 'b', 'g', '{}'),
@@ -152,7 +152,7 @@ describe('CallReader', () => {
     ['}', true],
     [' ', false],
     ['', false],
-  ])('notices that %j comes for a call that something else has followed: %j', (text, isLost) => {
+  ])('detects that %j arrives for a call that something else has followed: %j', (text, isLost) => {
     const reader = new ToolCallReader(createWriter([]), new BufferedProviderExtras())
     reader.read(begin(0, 'a', 'f', '{'))
     reader.end()
@@ -182,14 +182,14 @@ function readDeltas(...deltas: JsonObject[]) {
   return { written, omitted: [...reader.omitted] }
 }
 
-describe('PartReader', () => {
+describe('reading streamed parts', () => {
   test.each([
     ['text', { content: 'Hi' }, 'text Hi'],
     ['a text part', { content: [{ type: 'text', text: 'Hi' }] }, 'text Hi'],
     ['reasoning', { reasoning_content: 'Hm' }, 'thought Hm'],
     ['a thinking part', { content: [{ type: 'thinking', thinking: 'Hm' }] }, 'thought Hm'],
     ['a refusal', { refusal: 'No' }, 'refusal No'],
-  ])('writes %s between the fragments of a call behind that', (_, delta, part) => {
+  ])('writes %s between the fragments of a call behind that call', (_, delta, part) => {
     const { written, omitted } = readDeltas({ tool_calls: [begin(0, 'a', 'f', '{"x"')] }, delta, {
       tool_calls: [more(0, ':1}')],
     })
@@ -206,7 +206,7 @@ describe('PartReader', () => {
     expect(written).toEqual(['call f', '{}', 'text Hi', 'call g', '{}'])
   })
 
-  test('reads a function call of the older form once, with or without its newer form', () => {
+  test('reads a legacy function call once, with or without its current form', () => {
     const called = { name: 'f', arguments: '{}' }
     expect(readDeltas({ function_call: called }).written).toEqual(['call f', '{}'])
     const both = { tool_calls: [{ index: 0, id: 'a', function: called }], function_call: called }
@@ -215,7 +215,7 @@ describe('PartReader', () => {
     expect(readDeltas({ tool_calls }, { function_call }).written).toEqual(['call f', '{}'])
   })
 
-  test('names what the writer has no place for', () => {
+  test('names parts that the writer does not support', () => {
     const { written, omitted } = readDeltas(
       { content: [{ type: 'video_url', video_url: {} }] },
       { images: [{ type: 'image_url', image_url: { url: 'data:x' } }] },

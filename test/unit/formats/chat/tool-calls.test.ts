@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject } from '../../../../src/formats/json/cano
 
 const NOTHING: ToolCallFragment = { index: null, id: '', name: '', text: '', isCustom: false }
 
-describe('readCallFragment', () => {
+describe('reading a fragment of a call', () => {
   test.each<[JsonObject, Partial<ToolCallFragment>]>([
     [
       { index: 1, id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":' } },
@@ -55,11 +55,11 @@ test.each([
   ['', false],
   ['[]', false],
   ['"}"', false],
-])('isComplete of %j: %j', (text, complete) => {
+])('completeness of %j: %j', (text, complete) => {
   expect(isCompleteJsonObject(text)).toBe(complete)
 })
 
-describe('findContinued', () => {
+describe('finding the call that a fragment continues', () => {
   const known = [
     { ...NOTHING, index: 0, id: 'a', name: 'f', text: '{}' },
     { ...NOTHING, index: 1, id: 'b', name: 'g', text: '{"x"' },
@@ -68,13 +68,13 @@ describe('findContinued', () => {
   const continues = (fragment: Partial<ToolCallFragment>, calls = known) =>
     findContinuedCall(calls, { ...NOTHING, ...fragment }, call => call)?.id
 
-  test('goes by the number', () => {
+  test('uses the number', () => {
     expect(continues({ index: 0, text: ' ' })).toBe('a')
     expect(continues({ index: 1, text: ':1}' })).toBe('b')
     expect(continues({ index: 2, name: 'h' })).toBeUndefined()
   })
 
-  test('without a number, goes by the id, or takes the last call', () => {
+  test('without a number, uses the id or the last call', () => {
     expect(continues({ id: 'a', text: ' ' })).toBe('a')
     expect(continues({ text: ':1}' })).toBe('b')
     expect(continues({ id: 'c', name: 'h' })).toBeUndefined()
@@ -94,8 +94,8 @@ describe('findContinued', () => {
   })
 })
 
-describe('normalizeCalls', () => {
-  test('writes parsed arguments as text, and says so', () => {
+describe('normalizing calls', () => {
+  test('writes parsed arguments as text, and reports it', () => {
     const calls = [{ function: { name: 'f', arguments: { x: 1 } } }, { function: { name: 'g', arguments: '{}' } }]
     expect(normalizeToolCalls(calls)).toBe(true)
     expect(calls).toEqual([
@@ -105,7 +105,7 @@ describe('normalizeCalls', () => {
     expect(normalizeToolCalls(calls)).toBe(false)
   })
 
-  test('leaves calls without arguments as they are', () => {
+  test('leaves calls without arguments unchanged', () => {
     const calls = [{ function: { name: 'f' } }, { function: { name: 'f', arguments: null } }, { custom: { input: '' } }]
     expect(normalizeToolCalls(structuredClone(calls))).toBe(false)
   })
@@ -132,7 +132,7 @@ function callsOf(chunk: JsonObject | null | undefined): unknown {
 const called = (name: string, args: unknown) => ({ function: { name, arguments: args } })
 
 describe('calls at the chat endpoint', () => {
-  test('are forwarded as they came where clients can read them', () => {
+  test('are forwarded unchanged if clients can read them', () => {
     const { sent } = stream(
       [{ index: 0, id: 'a', ...called('f', '{') }],
       [{ index: 1, id: 'b', ...called('g', '{}') }],
@@ -141,13 +141,13 @@ describe('calls at the chat endpoint', () => {
     expect(sent).toEqual([undefined, undefined, undefined])
   })
 
-  test('are numbered where they came without numbers', () => {
+  test('are numbered if they have no numbers', () => {
     const { sent, calls } = stream([{ id: 'a', ...called('f', '{}') }], [{ id: 'b', ...called('g', '{}') }])
     expect(sent).toMatchObject([[{ index: 0, id: 'a' }], [{ index: 1, id: 'b' }]])
     expect(calls).toMatchObject([called('f', '{}'), called('g', '{}')])
   })
 
-  test('are numbered anew where all have the same number', () => {
+  test('are renumbered if all have the same number', () => {
     const { sent } = stream(
       [{ index: 0, id: 'a', ...called('f', '{}') }],
       [{ index: 0, id: 'b', ...called('g', '{}') }],
@@ -155,7 +155,7 @@ describe('calls at the chat endpoint', () => {
     expect(sent).toMatchObject([undefined, [{ index: 1, id: 'b' }]])
   })
 
-  test('have arguments as text where the provider sent an object', () => {
+  test('have arguments as text if the provider sent an object', () => {
     const { sent, calls } = stream([{ index: 0, id: 'a', ...called('f', { x: 1 }) }])
     expect(sent).toMatchObject([[{ index: 0, ...called('f', '{"x":1}') }]])
     expect(calls).toMatchObject([called('f', '{"x":1}')])

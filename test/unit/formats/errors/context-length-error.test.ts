@@ -149,8 +149,8 @@ const OTHER = [
 const meaningOf = (message: string, status: number, more = {}) =>
   readProviderError(JSON.stringify({ error: { message, ...more } }), status).category
 
-describe('a full context', () => {
-  test.each(FULL)('is recognised, with its counts: %s', (message, told) => {
+describe('an exceeded context length', () => {
+  test.each(FULL)('is recognized with its counts: %s', (message, told) => {
     const shown = writeAnthropicContextMessage(message)
     expect([meaningOf(message, 400), readProviderError(message, null).category]).toEqual(['fullContext', 'fullContext'])
     expect(shown.endsWith(message)).toBe(true)
@@ -158,14 +158,14 @@ describe('a full context', () => {
     else expect(shown.startsWith(told)).toBe(true)
   })
 
-  test.each(OTHER)('is not what this tells: %s', message => {
+  test.each(OTHER)('is not recognized in %s', message => {
     for (const status of [400, 413, 422, 500, null]) {
       const { category } = readProviderError(message, status)
       expect(category, `${status}`).not.toBe('fullContext')
     }
   })
 
-  test('is told by a code alone, and with the numbers beside the message', () => {
+  test('is recognized by a code alone, and with the numbers beside the message', () => {
     for (const code of ['context_length_exceeded', 'model_max_prompt_tokens_exceeded', 'ContextWindowExceededError'])
       expect(meaningOf('No.', 400, { code })).toBe('fullContext')
     const more = { type: 'exceed_context_size_error', n_prompt_tokens: 5000, n_ctx: 4096 }
@@ -173,7 +173,7 @@ describe('a full context', () => {
     expect(writeAnthropicContextMessage(error.message, error.counts)).toBe(`${tooLong(5000, 4096)}. Too much.`)
   })
 
-  test('is no full context where a rate, a credit or a key is used up', () => {
+  test('is not recognized in an error about a rate, a credit or a key', () => {
     const tpm =
       'Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 7000, please reduce your message size and try again.'
     expect(meaningOf(tpm, 413, { type: 'tokens', code: 'rate_limit_exceeded' })).toBe('rateLimited')

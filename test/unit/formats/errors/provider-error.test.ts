@@ -58,7 +58,7 @@ describe('the message', () => {
   })
 
   test.each(['', '  ', '{}', 'null', '[]', '<html>', '{"error":{}}', '{"error":{"code":5}}', '{"error":null}'])(
-    'of %j tells the status',
+    'of %j contains the status',
     body => {
       expect(readProviderError(body, 502).message).toBe('The provider responded with status 502.')
     },

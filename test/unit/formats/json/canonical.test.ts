@@ -27,7 +27,7 @@ test.each([
     '{"model":"m","messages":[{"role":"user","content":"hi"}],"seed":1,"user":"u","metadata":{"a":"b"}}',
   ],
   ['the notation of a number', '{"model":"m","messages":[{"role":"user","content":"hi"}],"seed":1.0}'],
-])('%s makes no difference', (_, bodyText) => {
+])('ignores %s', (_, bodyText) => {
   expect(hash(bodyText)).toBe(hash(base))
 })
 
@@ -42,22 +42,22 @@ test.each([
     '{"model":"m","messages":[{"role":"user","content":"hi"}],"seed":1,"__proto__":{"a":1}}',
   ],
   ['the position of a value', '{"model":"m","messages":[{"role":"user","content":"hi","seed":1}]}'],
-])('%s makes a difference', (_, bodyText) => {
+])('distinguishes %s', (_, bodyText) => {
   expect(hash(bodyText)).not.toBe(hash(base))
 })
 
-test('a model writes properties in the order of their schema: it counts', () => {
+test('distinguishes the order of properties in a schema, because a model writes them in that order', () => {
   const schema = (properties: string) =>
     hash(`{"model":"m","messages":[],"tools":[{"function":{"parameters":{${properties}}}}]}`)
   expect(schema('"a":{},"b":{}')).not.toBe(schema('"b":{},"a":{}'))
 })
 
-test('numbers that round to the same one are still two', () => {
+test('distinguishes numbers that round to the same one', () => {
   const seed = (digits: string) => hash(`{"model":"m","messages":[],"seed":${digits}}`)
   expect(seed('9007199254740993')).not.toBe(seed('9007199254740992'))
 })
 
-test('long texts count to their last character, and are not mistaken for their hash', () => {
+test('distinguishes long texts to their last character, and from their hash', () => {
   const content = (text: string) => hash(JSON.stringify({ model: 'm', content: text }))
   const long = 'x'.repeat(5_000)
   expect(content(`${long}a`)).not.toBe(content(`${long}b`))
@@ -65,12 +65,9 @@ test('long texts count to their last character, and are not mistaken for their h
   expect(content(long)).not.toBe(content(`#${digest}`))
 })
 
-test.each([{ namespace: 'other' }, { endpoint: 'completions' }, { route: 'openai' }])(
-  '%o is another request',
-  other => {
-    expect(hash(base, other)).not.toBe(hash(base))
-  },
-)
+test.each([{ namespace: 'other' }, { endpoint: 'completions' }, { route: 'openai' }])('distinguishes %o', other => {
+  expect(hash(base, other)).not.toBe(hash(base))
+})
 
 test('two bodies are canonically equal only if they are equal', () => {
   const property = fc.property(

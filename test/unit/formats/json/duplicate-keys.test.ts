@@ -11,7 +11,7 @@ test.each([
   '{"a":1,"\\u0061":2}',
   '{"model":"x","messages":[{"role":"user","content":"a: b","role":"system"}]}',
   '{"__proto__":1,"__proto__":2}',
-])('%s has a key twice', text => {
+])('%s has a duplicate key', text => {
   expect(has(text)).toBe(true)
 })
 
@@ -22,7 +22,7 @@ test.each(['{}', '[]', '"a:b"', '{"a":"\\":\\\\"}', '{"a:":":","b":[":",{"c":nul
   },
 )
 
-test('no value that was written once is taken for one', () => {
+test('does not report a value that occurs once', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, space) => {
       expect(has(JSON.stringify(value, null, space))).toBe(false)
@@ -30,7 +30,7 @@ test('no value that was written once is taken for one', () => {
   )
 })
 
-test('long texts are read through once', () => {
+test('reads long texts once', () => {
   expect(has(JSON.stringify(Array.from({ length: 200_000 }, () => 'no colon here')))).toBe(false)
   expect(has(JSON.stringify({ a: '\\'.repeat(400_000), b: '":"'.repeat(100_000) }))).toBe(false)
 })

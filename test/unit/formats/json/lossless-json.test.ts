@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseLosslessJson } from '../../../../src/formats/json/lossless-json.ts'
 
-describe('parseExactly', () => {
+describe('parsing lossless JSON', () => {
   test.each([
     '{"a":12345678901234567890}',
     '[-9223372036854775808,1234567890.12345678901234]',
@@ -12,7 +12,9 @@ describe('parseExactly', () => {
   test.each([
     ['{"a":1234567890123456,"b":0.70}', { a: 1234567890123456, b: 0.7 }],
     ['[0.30000000000000004,1.000]', [0.30000000000000004, 1]],
-  ])('gives numbers for %s, which JavaScript can hold', (text, value) => expect(parseLosslessJson(text)).toEqual(value))
+  ])('returns numbers for %s, which JavaScript can represent', (text, value) =>
+    expect(parseLosslessJson(text)).toEqual(value),
+  )
 
   test.each(['{', '{"a":12345678901234567890', 'nothing'])('throws for %s', text => {
     expect(() => parseLosslessJson(text)).toThrow(SyntaxError)

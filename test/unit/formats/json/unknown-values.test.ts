@@ -5,12 +5,12 @@ import { asNumber, asString } from '../../../../src/formats/json/canonical.ts'
 const ODD: unknown[] = [{ toString: 1 }, { valueOf: 1 }, ['a'], [1], null, undefined, true, {}]
 
 describe('a client’s value', () => {
-  test.each([...ODD, 1])('%j is no text', value => expect(asString(value)).toBe(''))
-  test.each([...ODD, '1'])('%j is no number', value => {
+  test.each([...ODD, 1])('%j is not text', value => expect(asString(value)).toBe(''))
+  test.each([...ODD, '1'])('%j is not a number', value => {
     expect(asNumber(value)).toBeNaN()
     expect(asNumber(value, 7)).toBe(7)
   })
-  test('text and numbers are what they are', () => {
+  test('text and numbers are unchanged', () => {
     expect([asString('a'), asNumber(1.5), asNumber(0, 7)]).toEqual(['a', 1.5, 0])
   })
 })
@@ -18,7 +18,7 @@ describe('a client’s value', () => {
 /** Directories whose code reads values sent by clients. */
 const FOLDERS = ['formats', 'pipeline', 'providers/anthropic', 'providers/sandbox']
 
-test.each(FOLDERS)('nothing in src/%s makes text of a value that may be none', folder => {
+test.each(FOLDERS)('nothing in src/%s converts a value to text that may be no text', folder => {
   const root = `${import.meta.dirname}/../../../../src`
   // The JSON modules check the type of each value before they use it.
   const files = [...new Bun.Glob(`${folder}/**/*.ts`).scanSync(root)].filter(file => !file.startsWith('formats/json/'))

@@ -10,7 +10,7 @@ const messages = (count: number, length: number) =>
     content: `${n} ${'so "many", words: '.repeat(length / 18)}`,
   }))
 
-test('comes back as it was sent, parsed, with the hash of what counts', async () => {
+test('returns the parsed body unchanged, with the hash of what counts', async () => {
   const sent = {
     model: 'm',
     stream: true,
@@ -25,12 +25,12 @@ test('comes back as it was sent, parsed, with the hash of what counts', async ()
   expect(canonicalBody).toBe(`#${sha256(canonicalizeBody(sent))}`)
 })
 
-test('those that come at once are each answered with their own', async () => {
+test('bodies that are read at the same time each get their own result', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => read({ n, messages: messages(10, 180) })))
   expect(answers.map(({ body }) => body.n)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
 })
 
-test('part of a larger buffer is read as that part', async () => {
+test('reads a part of a larger buffer as that part', async () => {
   const whole = encode(`xx${JSON.stringify({ a: 1 })}xx`)
   expect((await largeBodyReader.read(whole.subarray(2, whole.length - 2), { owner: 1 })).body).toEqual({ a: 1 })
 })
@@ -52,7 +52,7 @@ test.each([
     'more than 400000 array items',
   ],
   ['too deep', () => encode(`{"a":${'['.repeat(200)}${']'.repeat(200)}}`), 'nested'],
-])('%s is refused with a 400 that says so', async (_, bytes, message) => {
+])('rejects %s with a 400 that says why', async (_, bytes, message) => {
   await expect(largeBodyReader.read(bytes(), { owner: 1 })).rejects.toMatchObject({
     status: 400,
     message: expect.stringContaining(message),
@@ -66,7 +66,7 @@ test.each([
   ['["\\\\\\"",1]', 0, 2],
   ['"unended \\"', 0, 0],
   [`{"a":"${'['.repeat(300)}"}`, 1, 1],
-])('%s is measured outside its strings', (text, fields, items) => {
+])('measures %s outside its strings', (text, fields, items) => {
   expect(measureJson(encode(text))).toEqual({ fields, items })
 })
 
@@ -77,7 +77,7 @@ test.each([128, 129])('%i levels', levels => {
   else expect(isLargeBody(nested)).toBe(false)
 })
 
-test('what is made of a body is reserved beside it', async () => {
+test('reserves memory for what is derived from a body', async () => {
   const held: number[] = []
   const hold = (bytes: number) => void held.push(bytes)
   await largeBodyReader.read(encode(`{"a":[${'[],'.repeat(1_000)}0]}`), { owner: 1, hold })
@@ -99,6 +99,6 @@ test.each([
   ['many fields', `{${'"a":1,'.repeat(4_000)}"b":1}`, true],
   ['many items', `[${'1,'.repeat(40_000)}1]`, true],
   ['few fields', `{${'"a":1,'.repeat(1_000)}"b":"${'x'.repeat(20_000)}"}`, false],
-])('%s: large is what takes long', (_, text, isLarge) => {
+])('%s: classifies a body as large by the time it takes', (_, text, isLarge) => {
   expect(isLargeBody(encode(text))).toBe(isLarge)
 })

@@ -58,8 +58,8 @@ function call(id: string, text: string) {
   return { id, type: 'function', function: { name: 'look', arguments: text } }
 }
 
-describe('a translated answer', () => {
-  test('holds what Anthropic’s own would', () => {
+describe('a translated response', () => {
+  test('has the fields of Anthropic’s own', () => {
     const calls = [call('call_1', '{"a":1}'), call('', '')]
     expect(messageFromChat(answer({ content: 'Hi.', reasoning: 'Greet.', tool_calls: calls }), context)).toEqual({
       id: expect.stringMatching(/^msg_[0-9a-f]{24}$/),
@@ -93,7 +93,7 @@ describe('a translated answer', () => {
     expect(messageFromChat(answer({ content: 'x' }, finishReason), context)).toMatchObject({ stop_reason })
   })
 
-  test('says what a refusal said', () => {
+  test('contains the text of a refusal', () => {
     expect(messageFromChat(answer({ refusal: 'No.' }), context)).toMatchObject({
       content: [{ type: 'text', text: 'No.' }],
       stop_reason: 'refusal',
@@ -101,14 +101,14 @@ describe('a translated answer', () => {
     })
   })
 
-  test('shows arguments that are no JSON object, and keeps numbers that JavaScript cannot hold', () => {
+  test('contains arguments that are no JSON object, and numbers that JavaScript cannot represent', () => {
     const cut = messageFromChat(answer({ tool_calls: [call('c', '{"a":')] }, 'length'), context)
     expect(cut).toMatchObject({ content: [{ input: { INVALID_JSON: '{"a":' } }], stop_reason: 'max_tokens' })
     const exact = messageFromChat(answer({ tool_calls: [call('c', '{"id":12345678901234567890}')] }), context)
     expect(JSON.stringify(exact)).toContain('{"id":12345678901234567890}')
   })
 
-  test('tells what proves thoughts, with or without their text', () => {
+  test('contains reasoning signatures, with or without the reasoning text', () => {
     const reasoning_details = [{ type: 'reasoning.encrypted', data: 'A' }]
     const proof = expect.stringMatching(/^mp1\./)
     expect(messageFromChat(answer({ content: 'Hi.', reasoning: 'T', reasoning_details }), context)).toMatchObject({
@@ -132,7 +132,7 @@ describe('a translated answer', () => {
     )
   })
 
-  test('that breaks off ends with an error the official client throws', async () => {
+  test('that breaks off ends with an error that the official client throws', async () => {
     const stream = createMessageStream(context)
     const chunk = { ...answer({}), choices: [{ index: 0, delta: { content: 'Hel' } }] }
     const error = new ProxyError({ status: 502, code: 'upstream_error', message: 'Upstream broke off.' })
@@ -185,8 +185,8 @@ const native: JsonObject = {
   },
 }
 
-describe('splitMessage', () => {
-  test('gives events that come to the very message again, every count of its usage', async () => {
+describe('splitting a message', () => {
+  test('returns events that assemble to the same message, with every count of its usage', async () => {
     const events = splitMessage(native)
     expect(assemble(events)).toEqual({
       body: native,
@@ -198,7 +198,7 @@ describe('splitMessage', () => {
     expect(events.filter(({ type }) => type === 'content_block_start')).toHaveLength(8)
   })
 
-  test('does so for any translated answer', () => {
+  test('does so for any translated response', () => {
     fc.assert(
       fc.property(chatAnswers, chat => {
         const message = messageFromChat(chat, context)
@@ -208,13 +208,13 @@ describe('splitMessage', () => {
   })
 })
 
-describe('createMessageAssembler', () => {
+describe('assembling a message', () => {
   const start = {
     type: 'message_start',
     message: { ...native, content: [], stop_reason: null, usage: { input_tokens: 3 } },
   }
 
-  test('keeps early counts where later ones say nothing', () => {
+  test('keeps early counts if later events have none', () => {
     const end = {
       type: 'message_delta',
       delta: { stop_reason: 'end_turn' },
@@ -226,12 +226,12 @@ describe('createMessageAssembler', () => {
     })
   })
 
-  test('takes what the last event says beside its delta', () => {
+  test('reads fields beside the delta of the last event', () => {
     const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, context_management: { applied_edits: [] } }
     expect(assemble([start, end]).body).toMatchObject({ context_management: { applied_edits: [] } })
   })
 
-  test('knows a stream that was cut, broken, or of a kind it does not know', () => {
+  test('recognizes a stream that was cut, malformed, or of an unknown kind', () => {
     expect(assemble([])).toMatchObject({ body: {}, completeness: 'missing_end' })
     expect(assemble([start])).toMatchObject({ completeness: 'missing_end' })
     expect(assemble([start, '{"type":'])).toMatchObject({ completeness: 'malformed_chunk' })
@@ -244,7 +244,7 @@ describe('createMessageAssembler', () => {
   })
 })
 
-describe('completenessOfMessage', () => {
+describe('completeness of a message', () => {
   test.each([
     [{}, 'whole'],
     [{ stop_reason: 'end_turn' }, 'whole'],
@@ -271,13 +271,13 @@ describe('completenessOfMessage', () => {
     expect(completenessOfMessage({ ...native, ...more })).toBe(completeness)
   })
 
-  test('knows calls', () => {
+  test('detects calls', () => {
     expect(hasToolUses(native)).toBe(true)
     expect(hasToolUses({ content: [{ type: 'text', text: 'x' }] })).toBe(false)
   })
 })
 
-test('a message that is given up keeps its usage and a sample of its text, and tells of a failure', () => {
+test('a discarded message keeps its usage and a sample of its text, and reports a failure', () => {
   const text = 'word '.repeat(10_000)
   const send = (...events: object[]) => {
     const assembler = createMessageAssembler()

@@ -34,8 +34,8 @@ function refusalOf(more: JsonObject): ProxyError {
   throw new Error('The request was not rejected')
 }
 
-describe('messageToChat', () => {
-  test('turns every setting into chat’s own', () => {
+describe('translating a Messages request to chat', () => {
+  test('translates every setting', () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false }
     const chat = translateMessagesRequest(
       {
@@ -78,7 +78,7 @@ describe('messageToChat', () => {
     })
   })
 
-  test('takes a conversation as an agent sends it', () => {
+  test('translates a conversation as an agent sends it', () => {
     const mark = { cache_control: { type: 'ephemeral' } }
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'Look', ...mark }] },
@@ -141,7 +141,7 @@ describe('messageToChat', () => {
     ])
   })
 
-  test('turns documents and search results', () => {
+  test('translates documents and search results', () => {
     const content = [
       { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0' }, title: 'a.pdf' },
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Said' }, title: 'B', context: 'C' },
@@ -163,7 +163,7 @@ describe('messageToChat', () => {
     ])
   })
 
-  test('asks of a model what it can do', () => {
+  test('sends only what the model supports', () => {
     const body = {
       ...base,
       max_tokens: 64_000,
@@ -191,7 +191,7 @@ describe('messageToChat', () => {
     [{ thinking: { type: 'adaptive' } }, undefined],
     [{ thinking: { type: 'disabled' }, output_config: { effort: 'high' } }, undefined],
     [{ output_config: { effort: 'low' } }, 'low'],
-  ])('with %j asks for effort %s', (more, effort) => {
+  ])('with %j requests effort %s', (more, effort) => {
     expect(translateMessagesRequest({ ...base, ...more }, target).reasoning_effort).toBe(effort)
   })
 
@@ -200,7 +200,7 @@ describe('messageToChat', () => {
     expect(chat.user).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  test('gives a model its own thoughts back', () => {
+  test('returns a model’s own reasoning to it', () => {
     const reasoning_details = [{ type: 'reasoning.encrypted', data: 'A' }]
     for (const reasoning of [null, 'Hm.']) {
       const message = { role: 'assistant', content: 'Hi.', reasoning, reasoning_details }
@@ -233,18 +233,18 @@ describe('messageToChat', () => {
   })
 })
 
-describe('planMessages', () => {
+describe('planning the caching of a Messages request', () => {
   test.each([
     [{ container: 'c' }, 'container'],
     [{ mcp_servers: [{ url: 'x' }] }, 'mcp_servers'],
     [{ tools: [{ name: 'f', input_schema: {} }, { type: 'web_search_20250305' }] }, 'tools[1].type'],
     [{ tools: [{ type: 'code_execution_20260521' }] }, 'tools[0].type'],
     [{ tools: [{ type: 'a_tool_of_tomorrow' }] }, 'tools[0].type'],
-  ])('keeps the cache out of %j', (more, field) => {
+  ])('does not cache %j', (more, field) => {
     expect(planCaching('messages', { ...base, ...more })).toMatchObject({ isCacheable: false, field })
   })
 
-  test('lets it answer what the client’s own tools are called for', () => {
+  test('caches requests that call the client’s own tools', () => {
     const tools = [
       { name: 'f' },
       { type: 'custom', name: 'g' },
@@ -257,7 +257,7 @@ describe('planMessages', () => {
   })
 })
 
-describe('countInput', () => {
+describe('counting input tokens', () => {
   test('counts a request without a limit', () => {
     const { max_tokens: _limit, ...counted } = base
     const { input_tokens } = estimateInputTokens('messages', counted)
@@ -294,7 +294,7 @@ describe('errors', () => {
     expect(error).toMatchObject({ status, type, requestID: 'req_1', error: body })
   })
 
-  test('of a provider keep their words', () => {
+  test('of a provider keep their message', () => {
     const told = (text: string) => writeAnthropicProviderError(readProviderError(text, 400), 'req_1').body.error
     for (const text of ['{"error":{"message":"No.","code":"x"}}', '{"error":"No."}', '{"message":"No."}', 'No.'])
       expect(told(text)).toEqual({ type: 'invalid_request_error', message: 'No.' })

@@ -19,8 +19,8 @@ function assemble(events: unknown[], clientSetOutputLimit = false) {
   return assembler.finish()
 }
 
-describe('createResponseAssembler', () => {
-  test('takes the response from the event that ends the stream', () => {
+describe('assembling a response', () => {
+  test('uses the response in the event that ends the stream', () => {
     const usage = { input_tokens: 1 }
     const whole = response({ usage })
     const events = [{ type: 'response.created', response: { status: 'in_progress' } }, { type: 'new.kind' }]
@@ -32,7 +32,7 @@ describe('createResponseAssembler', () => {
     })
   })
 
-  test('gathers the items itself where the last event has none', () => {
+  test('assembles the items itself if the last event has none', () => {
     const done = (item: object, output_index: number) => ({ type: 'response.output_item.done', item, output_index })
     const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] }
     const end = { type: 'response.completed', response: response({ output: [] }) }
@@ -41,7 +41,7 @@ describe('createResponseAssembler', () => {
     )
   })
 
-  test('knows a stream that was cut, broken, or told of an error', () => {
+  test('recognizes a stream that was cut, malformed, or reported an error', () => {
     expect(assemble([])).toMatchObject({ body: {}, completeness: 'missing_end' })
     expect(assemble(['{"type":'])).toMatchObject({ completeness: 'malformed_chunk' })
     const error = { type: 'error', code: 'server_error', message: 'Oh.' }
@@ -54,11 +54,11 @@ describe('createResponseAssembler', () => {
   })
 })
 
-describe('completenessOfResponse', () => {
+describe('completeness of a response', () => {
   const incomplete = (reason: string) => response({ status: 'incomplete', incomplete_details: { reason } })
   const judge = (body: unknown, clientSetOutputLimit = false) => completenessOfResponse(body, { clientSetOutputLimit })
 
-  test('takes whole answers, and those cut where the client said, alone', () => {
+  test('accepts complete responses, and those truncated at the client’s limit', () => {
     expect(judge(response())).toBe('whole')
     expect(judge(incomplete('max_output_tokens'), true)).toBe('whole')
     expect(judge(incomplete('max_output_tokens'))).toBe('provider_length_limit')
@@ -71,7 +71,7 @@ describe('completenessOfResponse', () => {
     for (const body of [null, [], {}, { object: 'response' }]) expect(judge(body)).toBe('not_a_response')
   })
 
-  test('asks for whole arguments, for JSON and for a call, where they were asked for', () => {
+  test('requires complete arguments, JSON and a call if they were requested', () => {
     const call = { type: 'function_call', name: 'f', arguments: '{"city": "Par' }
     const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
     for (const more of [{}, cut]) expect(judge(response({ output: [call], ...more }), true)).toBe('invalid_arguments')
@@ -88,7 +88,7 @@ describe('completenessOfResponse', () => {
     expect(completenessOfResponse(response({ output: [search, say('Yes.')] }), required)).toBe('whole')
   })
 
-  test('asks for something said', () => {
+  test('requires output', () => {
     const empty = { ...message, content: [{ type: 'output_text', text: '' }] }
     for (const output of [[], [empty], [{ type: 'reasoning', summary: [{ text: 'Hm.' }] }]]) {
       expect(judge(response({ output }))).toBe('empty_message')
@@ -99,7 +99,7 @@ describe('completenessOfResponse', () => {
     }
   })
 
-  test('knows calls', () => {
+  test('detects calls', () => {
     expect(hasResponseToolCalls(response())).toBe(false)
     for (const type of ['function_call', 'custom_tool_call', 'shell_call', 'mcp_approval_request']) {
       expect(hasResponseToolCalls(response({ output: [message, { type }] }))).toBe(true)
@@ -107,7 +107,7 @@ describe('completenessOfResponse', () => {
   })
 })
 
-test('items that are given up are counted; they are whole where the last event repeats them', () => {
+test('counts discarded items; they are complete if the last event repeats them', () => {
   const send = (output: JsonObject[]) => {
     const assembler = createResponseAssembler({ clientSetOutputLimit: false })
     const item = { type: 'response.output_item.done', output_index: 0, item: message }

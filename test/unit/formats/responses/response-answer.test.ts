@@ -59,8 +59,8 @@ function textOf(item: JsonObject): string {
   return String(item.arguments ?? item.input ?? parts.map(part => part.text ?? part.refusal).join(''))
 }
 
-describe('a translated answer', () => {
-  test('holds what OpenAI’s own would', () => {
+describe('a translated response', () => {
+  test('has the fields of OpenAI’s own', () => {
     const response = responseFromChat(answer({ content: 'Hi.', reasoning: 'Greet.' }), context)
     expect(response).toMatchObject({
       id: expect.stringMatching(/^resp_[0-9a-f]{44}$/),
@@ -99,7 +99,7 @@ describe('a translated answer', () => {
     ])
   })
 
-  test('tells functions from custom tools, and gives ids to calls that have none', () => {
+  test('distinguishes functions from custom tools, and creates ids for calls without one', () => {
     const calls = [
       { id: 'call_1', type: 'function', function: { name: 'lookUp', arguments: '{"a":1}' } },
       { id: '', type: 'function', function: { name: 'patch', arguments: '{"input":"*** Begin\\n"}' } },
@@ -155,7 +155,7 @@ describe('a translated answer', () => {
     ])
   })
 
-  test('has sealed thoughts, whether or not they are asked for, or it is kept', () => {
+  test('has encrypted reasoning, whether or not it is requested or the response is stored', () => {
     const thoughtful = answer({ content: 'Hi.', reasoning_details: [{ type: 'reasoning.encrypted', data: 'A' }] })
     expect(responseFromChat(thoughtful, context).output).toMatchObject([
       { type: 'reasoning', summary: [], encrypted_content: expect.stringMatching(/^mp1\./) },
@@ -186,7 +186,7 @@ describe('a translated answer', () => {
         { content: 'Hi.' },
       ],
     ],
-  ])('whose thoughts are proved %s is the same plain, streamed and replayed', (_when, deltas) => {
+  ])('with reasoning signed %s is the same plain, streamed and replayed', (_when, deltas) => {
     const stream = createResponseStream(context)
     const events = deltas.flatMap(delta => stream.push({ id: 'c', created: 1, model: 'm', choices: [{ delta }] }))
     events.push(...stream.push({ choices: [{ delta: {}, finish_reason: 'stop' }] }), ...stream.finish())
@@ -214,7 +214,7 @@ describe('a translated answer', () => {
     )
   })
 
-  test('has an empty message where the model said nothing, and throws where it counts tokens for that', () => {
+  test('has an empty message if the model wrote nothing, and throws if output tokens are counted for that', () => {
     const said = answer({ content: '' })
     const usage = { ...(said.usage as JsonObject), completion_tokens: 1 }
     const { output } = responseFromChat({ ...said, usage }, context)
@@ -222,7 +222,7 @@ describe('a translated answer', () => {
     expect(output).toMatchObject([{ content: [{ type: 'output_text', text: '' }] }])
   })
 
-  test('is the same plain and streamed, whatever is in it', () => {
+  test('is the same plain and streamed, for any content', () => {
     fc.assert(
       fc.property(chatAnswers, chat => {
         const events = streamed(chat)
@@ -245,7 +245,7 @@ describe('a translated answer', () => {
     )
   })
 
-  test('that breaks off ends with an error the official client throws', async () => {
+  test('that breaks off ends with an error that the official client throws', async () => {
     const stream = createResponseStream(context)
     const chunk = { ...answer({}), choices: [{ index: 0, delta: { content: 'Hel' } }] }
     const error = new ProxyError({ status: 502, code: 'upstream_error', message: 'Upstream broke off.' })
@@ -260,7 +260,7 @@ describe('a translated answer', () => {
   test.each([
     [{ error: { message: 'Provider returned error', code: 502 } }, 'Provider returned error'],
     [{ choices: [{ index: 0, delta: {}, error: { message: 'Overloaded' } }] }, 'Overloaded'],
-  ])('with an error in it throws it, whatever comes behind', (chunk, message) => {
+  ])('with an error in it throws it, whatever follows', (chunk, message) => {
     const stream = createResponseStream(context)
     const readAll = () => {
       stream.push(chunk as JsonObject)
@@ -276,7 +276,7 @@ describe('a translated answer', () => {
     expect(() => stream.push({ error: { message: 'Overloaded' } })).toThrow('Overloaded')
   })
 
-  test('whose calls interleave has one behind the other', () => {
+  test('with interleaved calls has them one after another', () => {
     const fragment = (index: number, called: object, more = {}) => ({
       choices: [{ index: 0, delta: { tool_calls: [{ index, ...more, function: called }] } }],
     })
@@ -299,8 +299,8 @@ describe('a translated answer', () => {
   })
 })
 
-describe('splitResponse', () => {
-  test('gives events that assemble to the response again', async () => {
+describe('splitting a response', () => {
+  test('returns events that assemble to the same response', async () => {
     await fc.assert(
       fc.asyncProperty(chatAnswers, async chat => {
         const response = responseFromChat(chat, context)
@@ -322,7 +322,7 @@ describe('splitResponse', () => {
     }
   })
 
-  test('replays items of kinds that are not known whole', () => {
+  test('replays items of unknown kinds whole', () => {
     const item = { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search' } }
     const events = splitResponse({ id: 'resp_1', object: 'response', status: 'completed', output: [item] })
     expect(events.slice(2, 4)).toEqual([
@@ -331,7 +331,7 @@ describe('splitResponse', () => {
     ])
   })
 
-  test('replays reasoning text, and a proof with the last event of its item alone', () => {
+  test('replays reasoning text, and a signature only with the last event of its item', () => {
     const item = {
       id: 'rs_1',
       type: 'reasoning',

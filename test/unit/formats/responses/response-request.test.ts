@@ -21,8 +21,8 @@ function refusalOf(body: JsonObject): ProxyError {
   throw new Error('The request was not rejected')
 }
 
-describe('responseToChat', () => {
-  test('turns every setting into chat’s own', () => {
+describe('translating a Responses request to chat', () => {
+  test('translates every setting', () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false }
     const chat = translateResponsesRequest(
       {
@@ -78,7 +78,7 @@ describe('responseToChat', () => {
     })
   })
 
-  test('leaves out what chat takes beside tools alone', () => {
+  test('omits what chat accepts only with tools', () => {
     const chat = translateResponsesRequest(
       { model: 'm', input: 'x', tools: [], tool_choice: 'auto', parallel_tool_calls: true },
       EXTRAS_KEYS,
@@ -86,7 +86,7 @@ describe('responseToChat', () => {
     expect(chat).toEqual({ model: 'm', messages: [{ role: 'user', content: 'x' }] })
   })
 
-  test('turns parts of every kind', () => {
+  test('translates parts of every kind', () => {
     const content = [
       { type: 'input_text', text: 'See' },
       { type: 'input_image', image_url: 'https://a.example/a.png', detail: 'original' },
@@ -108,7 +108,7 @@ describe('responseToChat', () => {
     ])
   })
 
-  test('gathers what the assistant said and called in one message', () => {
+  test('puts text and calls of the assistant into one message', () => {
     const input = [
       { role: 'developer', content: 'Be brief.' },
       { role: 'user', content: 'Weather?' },
@@ -155,7 +155,7 @@ describe('responseToChat', () => {
     ])
   })
 
-  test('puts nothing between a call and what it came to', () => {
+  test('puts nothing between a call and its result', () => {
     const input = [
       { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
       { role: 'assistant', content: 'One moment.' },
@@ -201,7 +201,7 @@ describe('responseToChat', () => {
     })
   })
 
-  test('flattens namespaces, and leaves out a search that a model can do without', () => {
+  test('flattens namespaces, and omits a search tool that is optional', () => {
     const parameters = { type: 'object', properties: {} }
     const inner = [
       { type: 'function', name: 'close', description: 'Closes.', strict: false, parameters },
@@ -237,7 +237,7 @@ describe('responseToChat', () => {
     ])
   })
 
-  test('gives a model its own thoughts back', () => {
+  test('returns a model’s own reasoning to it', () => {
     const thinking_blocks = [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln', index: 0 }]
     const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
     const message = { role: 'assistant', content: null, reasoning_content: 'Hm.', thinking_blocks, tool_calls: [call] }

@@ -24,7 +24,7 @@ const ACTION = { type: 'exec', command: ['ls', '-l'], env: {} }
 const PICTURE = 'data:image/png;base64,AAAA'
 const LOADED = [{ type: 'function', name: 'look', parameters: {} }]
 
-describe('an item of a conversation that began elsewhere', () => {
+describe('an item of a conversation that started at another provider', () => {
   test.each<[name: string, items: JsonObject[], messages: unknown[]]>([
     [
       'a local shell call, whose result contains the item’s id',
@@ -251,12 +251,12 @@ describe('an item of a conversation that began elsewhere', () => {
     [{ type: 'item_reference', id: 'msg_1' }, 'input[0].type'],
     [{ type: 'riddle', answer: 42 }, 'input[0].type'],
     [{ type: 'memo', content: [{ type: 'hologram' }] }, 'input[0].content[0].type'],
-  ])('that cannot be understood is refused by name: %j', (item, param) => {
+  ])('that cannot be translated is rejected by name: %j', (item, param) => {
     expect(() => messagesOf(item)).toThrow(ProxyError)
     expect(() => messagesOf(item)).toThrow(expect.objectContaining({ param, status: 400 }))
   })
 
-  test('whose content is lost is named, once and in words that fit into a header', () => {
+  test('whose content is lost is named once, in words that fit into a header', () => {
     const sealed = { encrypted_content: 'gAAAA' }
     const input = [
       { type: 'compaction', ...sealed },
@@ -272,7 +272,7 @@ describe('an item of a conversation that began elsewhere', () => {
     expect(listOmittedItemTypes({ input: 'Hello' })).toEqual([])
   })
 
-  test('leaves a conversation that strict vendors accept, whatever calls and results it holds', () => {
+  test('leaves a conversation that strict vendors accept, whatever calls and results it has', () => {
     const id = fc.constantFrom('c1', 'c2', null, undefined)
     const kind = fc.constantFrom('shell', 'tool_search', 'x', 'mcp_approval')
     const call = fc.record({ type: kind.map(tool => `${tool}_call`), id, call_id: id, action: fc.constant({ a: 1 }) })

@@ -23,7 +23,7 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
 
 const toText = (parts: Uint8Array[]) => Buffer.concat(parts).toString()
 
-describe('events are given out', () => {
+describe('events are emitted', () => {
   test('each as soon as it is complete and not before, byte for byte, however the bytes are cut', () => {
     const property = fc.property(streams, cuts, ({ events, newline, leading, unfinished }, places) => {
       const written = events.map(event => event.map(line => line + newline).join('') + newline)
@@ -48,7 +48,7 @@ describe('events are given out', () => {
     fc.assert(property)
   })
 
-  test('one by one, however many come together', () => {
+  test('one by one, however many arrive together', () => {
     const parts = ['data: a\n\ndata: dr', 'op\n\nda', 'ta: b\n', '\ndata: c'].map(part => encoder.encode(part))
     const splitter = createEventSplitter()
     const given = parts.map(part => splitter.push(part).map(event => toText([event])))

@@ -49,7 +49,7 @@ describe('createSseParser', () => {
     ])
   })
 
-  test('joins data lines with a line feed, and takes one space after the colon off', () => {
+  test('joins data lines with a line feed, and removes one space after the colon', () => {
     expect(parseText('data:a\ndata:  b\ndata\ndata:\n\n')).toEqual([{ event: null, data: 'a\n b\n\n' }])
   })
 
@@ -67,7 +67,7 @@ describe('createSseParser', () => {
     ])
   })
 
-  test('takes one byte-order mark off the stream, and none out of it', () => {
+  test('removes one byte-order mark at the start of the stream, and no other', () => {
     expect(parseText('\uFEFFdata: a\n\ndata: \uFEFFb\n\n')).toEqual([
       { event: null, data: 'a' },
       { event: null, data: '\uFEFFb' },
@@ -91,7 +91,7 @@ describe('createSseParser', () => {
     },
   )
 
-  test('ends once: nothing is left to be dispatched again', () => {
+  test('ends once: nothing is dispatched again', () => {
     const events: SseEvent[] = []
     const parser = createSseParser(event => events.push(event))
     parser.push(encoder.encode('data: a'))
@@ -100,7 +100,7 @@ describe('createSseParser', () => {
     expect(events).toHaveLength(1)
   })
 
-  test('reads characters cut between any two bytes, and broken ones as U+FFFD', () => {
+  test('reads characters cut between any two bytes, and invalid ones as U+FFFD', () => {
     const bytes = encoder.encode('data: é漢😀\n\n')
     for (let cut = 0; cut <= bytes.length; cut++) expect(parse(bytes, [cut])).toEqual([{ event: null, data: 'é漢😀' }])
     expect(parse(new Uint8Array([...encoder.encode('data: '), 0xf0, 0x9f, 0x0a, 0x0a]))).toEqual([
@@ -108,13 +108,13 @@ describe('createSseParser', () => {
     ])
   })
 
-  test('reads a line of a megabyte that comes in small pieces', () => {
+  test('reads a line of a megabyte that arrives in small pieces', () => {
     const long = 'x'.repeat(1_000_000)
     const cuts = Array.from({ length: 10_000 }, (_, at) => at * 100)
     expect(parse(encoder.encode(`data: ${long}\n\n`), cuts)).toEqual([{ event: null, data: long }])
   })
 
-  test('gives the standard’s events for any bytes, however they are cut', () => {
+  test('emits the standard’s events for any bytes, however they are cut', () => {
     const word = fc.constantFrom(
       'data',
       'event',
@@ -168,7 +168,7 @@ describe('what is no event by the standard', () => {
       expect(parseWithStray(text, [cut]), `cut at ${cut}`).toEqual({ events: [], stray: [stray] })
   })
 
-  test('reports it between events, which stay as they are', () => {
+  test('is reported between events, which are unchanged', () => {
     expect(parseWithStray('data: a\n\nerror: No.\n\ndata: b\n\n')).toEqual({
       events: [
         { event: null, data: 'a' },

@@ -5,7 +5,7 @@ const EMPTY: StreamFrame = { kind: 'empty' }
 const MALFORMED: StreamFrame = { kind: 'malformed' }
 const chunk = (value: object): StreamFrame => ({ kind: 'chunk', chunk: value as Record<string, unknown> })
 
-describe('readFrame', () => {
+describe('reading a frame', () => {
   test.each<[string, StreamFrame]>([
     ['{"choices":[]}', chunk({ choices: [] })],
     [' {} ', chunk({})],
@@ -35,7 +35,7 @@ describe('readFrame', () => {
     ['ping', '{"type":"ping"}', chunk({ type: 'ping' })],
     ['content_block_delta', '{"type":"content_bl', MALFORMED],
     ['content_block_delta', ' {"type":"content_bl', MALFORMED],
-  ])('tells a keep-alive from a garbled chunk: event %s with %j', (event, data, frame) => {
+  ])('distinguishes a keep-alive from a malformed chunk: event %s with %j', (event, data, frame) => {
     expect(parseStreamFrame(data, event)).toEqual(frame)
   })
 
@@ -46,11 +46,11 @@ describe('readFrame', () => {
     ['"No."', 'No.'],
     ['No.', 'No.'],
     ['null', 'null'],
-  ])('reads the error in an event of that name: %j', (data, error) => {
+  ])('reads the error in an event named error: %j', (data, error) => {
     expect(parseStreamFrame(data, 'error')).toEqual({ kind: 'error', error })
   })
 
-  test('reads no error in an error event that is empty, or closes the stream', () => {
+  test('reads no error in an error event that is empty, or ends the stream', () => {
     expect(parseStreamFrame('', 'error')).toEqual(EMPTY)
     expect(parseStreamFrame('[DONE]', 'error')).toEqual({ kind: 'done' })
   })

@@ -8,30 +8,30 @@ function hideUsage(data: string): string | null {
 }
 
 describe('an event without usage', () => {
-  test('passes chunks that hold none on as they are, spelling included', () => {
+  test('is forwarded unchanged, byte for byte, if it had none', () => {
     for (const data of ['{"choices": []}', '[DONE]', 'not json', '{"choices":[{"delta":{"content":"\\"usage\\""}}]}']) {
       expect(hideUsage(data)).toBe(data)
     }
   })
 
-  test('takes the announcement out and leaves the rest as it was spelled', () => {
+  test('loses the announcement of usage, and is otherwise unchanged', () => {
     expect(hideUsage('{"id": "a","choices":[],"usage":null,"obfuscation":"x"}')).toBe(
       '{"id": "a","choices":[],"obfuscation":"x"}',
     )
     expect(hideUsage('{"usage": null, "choices": [{"index": 0}]}')).toBe('{"choices":[{"index":0}]}')
   })
 
-  test('drops the chunk that is there for its usage alone', () => {
+  test('is dropped if it has nothing but usage', () => {
     expect(hideUsage('{"id":"a","choices":[],"usage":{"total_tokens":3}}')).toBe(null)
   })
 
-  test('keeps a chunk without choices that says something else', () => {
+  test('is kept without choices if it has other fields', () => {
     expect(hideUsage('{"choices": [], "usage": null, "prompt_filter_results": []}')).toBe(
       '{"choices":[],"prompt_filter_results":[]}',
     )
   })
 
-  test('keeps a choice that comes with usage, and what only looks like usage', () => {
+  test('keeps a choice that comes with usage, and text that only looks like usage', () => {
     expect(
       hideUsage('{"choices":[{"index":0,"delta":{}}],"usage":{"total_tokens":3},"x_groq":{"usage":{"a":1}}}'),
     ).toBe('{"choices":[{"index":0,"delta":{}}],"x_groq":{"usage":{"a":1}}}')
@@ -46,7 +46,7 @@ describe('an event without usage', () => {
     expect(hideUsage(quoted)).toBe(quoted)
   })
 
-  test('rounds no number of what stays', () => {
+  test('keeps all other numbers unrounded', () => {
     expect(hideUsage('{"choices":[{"index":0}],"usage":{},"x_groq":{"usage":{"time":0.12345678901234567890}}}')).toBe(
       '{"choices":[{"index":0}],"x_groq":{"usage":{"time":0.12345678901234567890}}}',
     )

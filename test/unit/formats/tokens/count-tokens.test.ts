@@ -16,7 +16,7 @@ const PLAIN = { disallowedSpecial: new Set<string>() }
 /** Processor time in milliseconds: enough for a slow machine, and far below the time of a quadratic merge of a megabyte. */
 const BOUND_MS = 2_000
 
-describe('encodingOfModel', () => {
+describe('choosing the encoding of a model', () => {
   test.each([
     ['gpt-4', 'cl100k_base'],
     ['gpt-4-0613', 'cl100k_base'],
@@ -35,7 +35,7 @@ describe('encodingOfModel', () => {
   })
 })
 
-describe('countTextTokens', () => {
+describe('counting the tokens of a text', () => {
   test('is exact in each vocabulary', () => {
     const text = `${PROSE} Grüße, 今天天气很好 😀 — x = y ** 2;`
     expect(countTextTokens(text)).toBe(encodeO200k(text).length)
@@ -43,7 +43,7 @@ describe('countTextTokens', () => {
     expect(countTextTokens('')).toBe(0)
   })
 
-  test('takes what spells a special token for plain text', () => {
+  test('counts the text of a special token as plain text', () => {
     const text = 'a <|endoftext|> b <|im_start|>'
     expect(countTextTokens(text)).toBe(encodeO200k(text, PLAIN).length)
     expect(countTextTokens(text)).toBeGreaterThan(8)
@@ -57,7 +57,7 @@ describe('countTextTokens', () => {
     )
   })
 
-  test('counts a long run nearly exactly, though it is cut', () => {
+  test('counts a long run nearly exactly, although it is cut', () => {
     const text = 'Donaudampfschifffahrtsgesellschaft'.repeat(40)
     const exact = encodeO200k(text).length
     expect(Math.abs(countTextTokens(text) - exact)).toBeLessThanOrEqual(2 * Math.ceil(text.length / 128))
@@ -93,7 +93,7 @@ describe('countTextTokens', () => {
   })
 })
 
-describe('countPromptTokens of a chat', () => {
+describe('counting the prompt tokens of a chat', () => {
   // The example of OpenAI's cookbook on counting tokens, with the counts that it states for both generations.
   const messages = [
     {
@@ -115,12 +115,12 @@ describe('countPromptTokens of a chat', () => {
     { role: 'user', content: "This late pivot means we don't have time to boil the ocean for the client deliverable." },
   ]
 
-  test('is what OpenAI counts', () => {
+  test('equals OpenAI’s count', () => {
     expect(countPromptTokens({ model: 'gpt-4', messages }, 'chat')).toBe(129)
     expect(countPromptTokens({ model: 'gpt-4o', messages }, 'chat')).toBe(124)
   })
 
-  test('counts text parts as the text itself, and images by their detail', () => {
+  test('counts text parts as their text, and images by their detail', () => {
     const ask = (content: unknown) =>
       countPromptTokens({ model: 'gpt-4o', messages: [{ role: 'user', content }] }, 'chat')
     const text = { type: 'text', text: 'What is this?' }
@@ -152,7 +152,7 @@ describe('countPromptTokens of a chat', () => {
   })
 })
 
-describe('countPromptTokens of prompts and inputs', () => {
+describe('counting the tokens of prompts and inputs', () => {
   test('counts every form', () => {
     const count = (prompt: unknown) => countPromptTokens({ model: 'gpt-3.5-turbo-instruct', prompt }, 'completions')
     const one = encodeCl100k('Hello there').length
@@ -177,7 +177,7 @@ describe('countPromptTokens of prompts and inputs', () => {
   })
 })
 
-test('no JSON makes counting throw', () => {
+test('throws for no JSON', () => {
   const json = fc.jsonValue({ maxDepth: 1 })
   const field = fc.constantFrom('model', 'messages', 'tools', 'prompt', 'input', 'suffix', 'response_format')
   const inner = fc.constantFrom(

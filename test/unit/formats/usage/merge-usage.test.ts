@@ -23,7 +23,7 @@ test.each([
   expect(mergeUsage(USAGE, later)).toEqual(USAGE)
 })
 
-test('grows field by field', () => {
+test('merges field by field', () => {
   const early = { prompt_tokens: 1_000, completion_tokens: 1, cost: 0.001, is_byok: false }
   const later = { completion_tokens: '100', prompt_tokens_details: { cached_tokens: 600 }, cost: 0.002 }
   expect(mergeUsage(early, later)).toEqual({ ...early, ...later })
@@ -32,7 +32,7 @@ test('grows field by field', () => {
   expect(mergeUsage(null, '1100')).toBe('1100')
 })
 
-test('a count of all of the response replaces an estimate', () => {
+test('a count of the whole response replaces an estimate', () => {
   const start = { input_tokens: 1_200, output_tokens: 8, service_tier: 'standard' }
   const end = { input_tokens: 1_000, output_tokens: 5, cache_read_input_tokens: null }
   expect(mergeUsage(start, end, { isCumulative: true })).toMatchObject({ input_tokens: 1_000, output_tokens: 5 })
@@ -49,18 +49,18 @@ test.each([
   ['Groq', { choices: [], x_groq: { id: 'req_1', usage: USAGE } }],
   ['Groq, in both places', { choices: [], usage: USAGE, x_groq: { usage: USAGE } }],
   ['Moonshot', { choices: [{ index: 0, delta: {}, usage: USAGE }], usage: null }],
-])('finds it where %s has it', (_, chunk) => {
+])('reads usage where %s has it', (_, chunk) => {
   expect(findUsage(chunk)).toEqual(USAGE)
 })
 
 test.each([{}, { usage: null }, { choices: null }, { choices: [null, 'x'] }, { x_groq: 'x' }, { x_groq: {} }])(
-  'finds none in %j',
+  'reads none in %j',
   chunk => {
     expect(findUsage(chunk)).toBeNull()
   },
 )
 
-test('whatever comes later, no count falls', () => {
+test('later usage never lowers a count', () => {
   const fields = ['prompt_tokens', 'completion_tokens', 'total_tokens', 'cached_tokens'] as const
   const value = fc.oneof(fc.nat(100), fc.constantFrom(null, 0, '', 'x', '7', -3), fc.jsonValue())
   const usage = fc.oneof(fc.dictionary(fc.constantFrom(...fields), value), fc.jsonValue())

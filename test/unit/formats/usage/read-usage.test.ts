@@ -32,13 +32,13 @@ test.each([
   expect(readUsage(usage)).toEqual({ ...WHOLE, cachedPromptTokens: 600 })
 })
 
-test('cached tokens that only the total counts are beside the prompt', () => {
+test('adds cached tokens that only the total counts to the prompt', () => {
   const usage = { ...CHAT, prompt_tokens: 600, cached_tokens: 400 }
   expect(readUsage({ ...usage, total_tokens: 1_100 })).toEqual({ ...WHOLE, cachedPromptTokens: 400 })
   expect(readUsage({ ...usage, total_tokens: 700 })).toMatchObject({ promptTokens: 600, completionTokens: 100 })
 })
 
-test('tokens that are written to a cache count in the prompt once', () => {
+test('counts tokens written to a cache once, in the prompt', () => {
   const counts = { output_tokens: 100, cache_creation_input_tokens: 500 }
   const kept = { ephemeral_5m_input_tokens: 300, ephemeral_1h_input_tokens: 200 }
   const expected = { ...WHOLE, cacheWriteTokens: 500, cacheWriteHourTokens: 200 }
@@ -47,7 +47,7 @@ test('tokens that are written to a cache count in the prompt once', () => {
   expect(readUsage({ ...CHAT, prompt_tokens_details: details })).toEqual(expected)
 })
 
-describe('reasoning', () => {
+describe('reasoning tokens', () => {
   const details = (reasoning_tokens: number) => ({ completion_tokens_details: { reasoning_tokens } })
 
   test.each([
@@ -75,7 +75,7 @@ test.each([
   ['a count beyond the plausible maximum', { prompt_tokens: 5, completion_tokens: 1e300 }, { missing: ['completion'] }],
   ['a cost alone', { cost: 0.25 }, { missing: ['prompt', 'completion'], reportedCostUsd: 0.25 }],
   ['cached tokens alone', { cache_creation_input_tokens: 9 }, { missing: ['prompt', 'completion'], promptTokens: 9 }],
-])('%s is not the whole', (_, usage, expected) => {
+])('%s are not the whole', (_, usage, expected) => {
   expect(readUsage(usage)).toMatchObject(expected)
 })
 
@@ -92,11 +92,11 @@ test.each([
   { prompt_tokens: [5] },
   { prompt_tokens: '1e3' },
   { cost: -1 },
-])('%j says nothing', usage => {
+])('%j reports none', usage => {
   expect(readUsage(usage)).toBeNull()
 })
 
-test('what has no completion has read its total', () => {
+test('usage without a completion count is read from its total', () => {
   expect(readInputUsage({ total_tokens: 30 })).toEqual({ ...WHOLE, promptTokens: 30, completionTokens: 0 })
   expect(readInputUsage({ prompt_tokens: 20, total_tokens: 20 })?.promptTokens).toBe(20)
 })
@@ -154,7 +154,7 @@ const counts = fc.record({
   hasTotal: fc.boolean(),
 })
 
-test('the same counts are the same in every vendor’s names', () => {
+test('equal counts are equal in every vendor’s names', () => {
   fc.assert(
     fc.property(counts, ({ fresh, cached, written, completion, thinking, asText, hasTotal }) => {
       const count = (n: number) => (asText ? `${n}` : n)
@@ -190,7 +190,7 @@ test('the same counts are the same in every vendor’s names', () => {
   )
 })
 
-test('whatever it is given, it never throws, and never counts less than nothing', () => {
+test('never throws and never counts less than nothing, for any input', () => {
   const keys = ['prompt_tokens', 'completion_tokens', 'total_tokens', 'cached_tokens', 'input_tokens', 'cost']
   const value = fc.oneof(fc.jsonValue(), fc.nat(), fc.constantFrom(0, -1, '5', 'x', null, 1e300))
   fc.assert(

@@ -15,7 +15,7 @@ function open(limits: ConstructorParameters<typeof AbandonedCalls>[0]) {
   return { givenUp, add: (name: string) => abandoned.add(() => givenUp.push(name)) }
 }
 
-test('beyond their number the oldest is given up, once', () => {
+test('beyond their maximum number the oldest is aborted, once', () => {
   const { givenUp, add } = open({ calls: 2, msPerCall: 1_000 })
   for (const name of ['a', 'b', 'c', 'd']) add(name)
   expect(givenUp).toEqual(['a', 'b'])
@@ -25,7 +25,7 @@ test('beyond their number the oldest is given up, once', () => {
   expect(givenUp).toHaveLength(4)
 })
 
-test('those that have ended do not count, and are not given up', () => {
+test('finished calls do not count, and are not aborted', () => {
   const { givenUp, add } = open({ calls: 1, bytes: 10, msPerCall: 1_000 })
   for (const name of ['a', 'b', 'c']) {
     const call = add(name)
@@ -38,7 +38,7 @@ test('those that have ended do not count, and are not given up', () => {
   expect(givenUp).toEqual([])
 })
 
-test('beyond their bytes the oldest are given up until the others fit', () => {
+test('beyond their maximum bytes the oldest are aborted until the others fit', () => {
   const { givenUp, add } = open({ bytes: 10 })
   const [a, b, c] = [add('a'), add('b'), add('c')]
   a.addBytes(1)
@@ -51,7 +51,7 @@ test('beyond their bytes the oldest are given up until the others fit', () => {
   expect(givenUp).toEqual(['a', 'b'])
 })
 
-test('one that is longer than one may be is given up by itself', () => {
+test('a call longer than the maximum is aborted by itself', () => {
   const { givenUp, add } = open({ bytesPerCall: 10 })
   add('a')
   const long = add('b')
@@ -61,7 +61,7 @@ test('one that is longer than one may be is given up by itself', () => {
   expect(givenUp).toEqual(['b'])
 })
 
-test('of a process’s shared calls, one that is joined again does not count, and one that is given up ends for its client', () => {
+test('a shared call that is joined again does not count, and an aborted one ends for its client', () => {
   const calls = new SharedCalls(new StreamMemory(1_000), { calls: 1, bytes: 10 })
   const leave = (name: string) => {
     const joined = calls.join(name, false)

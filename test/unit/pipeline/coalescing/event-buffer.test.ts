@@ -29,7 +29,7 @@ async function pushUntilFull(buffer: EventBuffer): Promise<number> {
 }
 
 describe('an event buffer', () => {
-  test('takes 64 KiB more than its fastest reader has read, and no more', async () => {
+  test('reads at most 64 KiB more than its fastest reader', async () => {
     const buffer = new EventBuffer(spacious())
     const [fast, slow] = [buffer.openReader(), buffer.openReader()]
     expect((await pushUntilFull(buffer)) * PIECE).toBe(64 * KIB)
@@ -39,7 +39,7 @@ describe('an event buffer', () => {
     expect((await pushUntilFull(buffer)) * PIECE).toBe(PIECE)
   })
 
-  test('does not wait without readers, and goes on when the last reader closes', async () => {
+  test('does not wait without readers, and continues when the last reader closes', async () => {
     const buffer = new EventBuffer(spacious())
     for (let pushed = 0; pushed < 32; pushed++) await buffer.push(lump)
     const read = new EventBuffer(spacious())
@@ -50,7 +50,7 @@ describe('an event buffer', () => {
     await waiting
   })
 
-  test('can be replayed to newcomers until it is longer than 16 MiB', async () => {
+  test('can be replayed to new readers until it is longer than 16 MiB', async () => {
     const buffer = new EventBuffer(spacious())
     const long = new EventChunk([new Uint8Array(MIB)])
     for (let pushed = 0; pushed < 16; pushed++) await buffer.push(long)
@@ -59,7 +59,7 @@ describe('an event buffer', () => {
     expect(buffer.isReplayable).toBe(false)
   })
 
-  test('ends for each reader after all it holds, or with what broke it off', async () => {
+  test('ends for each reader after all its events, or with the error that ended it', async () => {
     const whole = new EventBuffer(spacious())
     const reader = whole.openReader()
     void whole.push(lump)
@@ -74,8 +74,8 @@ describe('an event buffer', () => {
   })
 })
 
-describe('what an event buffer holds of the room', () => {
-  test('is what it can still give to a reader, old or new', async () => {
+describe('memory of an event buffer', () => {
+  test('is what it can still send to a reader, old or new', async () => {
     const room = spacious()
     const buffer = new EventBuffer(room)
     const [one, other] = [buffer.openReader(), buffer.openReader()]
@@ -92,7 +92,7 @@ describe('what an event buffer holds of the room', () => {
     expect([await other.read(), await other.read()]).toEqual([lump, lump])
   })
 
-  test('is given back at the end, when the last reader has left; at once where no event came', async () => {
+  test('is released at the end, when the last reader has left; at once if no event arrived', async () => {
     const room = spacious()
     const buffer = new EventBuffer(room)
     const reader = buffer.openReader()
@@ -107,7 +107,7 @@ describe('what an event buffer holds of the room', () => {
     expect(room.heldBytes).toBe(0)
   })
 
-  test('counts what the runtime has read of an upstream that waits', async () => {
+  test('includes what the runtime has read of a waiting upstream', async () => {
     const room = spacious()
     const buffer = new EventBuffer(room)
     const reader = buffer.openReader()
@@ -118,7 +118,7 @@ describe('what an event buffer holds of the room', () => {
     expect(room.heldBytes).toBeLessThan(MIB)
   })
 
-  test('does not keep what was read where the room is half full', async () => {
+  test('does not include read events if the memory budget is half full', async () => {
     const { room } = fullRoom(16 * MIB)
     const buffer = new EventBuffer(room)
     const reader = buffer.openReader()
@@ -130,8 +130,8 @@ describe('what an event buffer holds of the room', () => {
   })
 })
 
-describe('an event buffer in a full room', () => {
-  test('waits for its slowest reader, and goes on when it has read or there is room', async () => {
+describe('an event buffer in a full memory budget', () => {
+  test('waits for its slowest reader, and continues when it has read or memory is free', async () => {
     const { room, empty } = fullRoom()
     const buffer = new EventBuffer(room)
     const [fast, slow] = [buffer.openReader(), buffer.openReader()]
@@ -146,7 +146,7 @@ describe('an event buffer in a full room', () => {
     expect(await hasSettled(second)).toBe(true)
   })
 
-  test('loses the reader that has taken nothing for longest, and keeps the one that reads', async () => {
+  test('disconnects the reader that has read nothing for longest, and keeps the one that reads', async () => {
     const { room } = fullRoom()
     const buffer = new EventBuffer(room)
     const cut: string[] = []
@@ -159,7 +159,7 @@ describe('an event buffer in a full room', () => {
     expect(await fast.read()).toBe(lump)
   })
 
-  test('takes no new stream that comes faster than it could be read; one that comes slowly it does', async () => {
+  test('accepts no new stream that arrives faster than it could be read, but accepts a slow one', async () => {
     const { room } = fullRoom()
     const [fast, slow] = [new EventBuffer(room), new EventBuffer(room)]
     const [refused, taken] = [fast.openReader(), slow.openReader()]
@@ -169,7 +169,7 @@ describe('an event buffer in a full room', () => {
     expect(await taken.read()).toBe(lump)
   })
 
-  test('refuses the readers of a stream that is about to begin; where there is room, it does not', async () => {
+  test('rejects readers of a stream that is about to begin, unless memory is free', async () => {
     const [full, roomy] = [new EventBuffer(fullRoom().room), new EventBuffer(spacious())]
     const [refused, taken] = [full.openReader(), roomy.openReader()]
     for (const buffer of [full, roomy]) buffer.rejectIfMemoryFull()

@@ -68,7 +68,7 @@ async function readAll(subscriber: Subscriber): Promise<{ text: string; broke: b
   }
 }
 
-test('events in their order are the stream', async () => {
+test('events in order form the stream', async () => {
   const { subscriber, say, sayEvent, sayEnd } = followCall()
   say(MESSAGE_KINDS.streamStarted)
   for (const number of [1, 2, 3]) sayEvent(number)
@@ -80,7 +80,7 @@ test.each([
   { title: 'one lost', numbers: [1, 3, 4], asks: [2] },
   { title: 'the first lost', numbers: [2, 3], asks: [1] },
   { title: 'one twice', numbers: [1, 1, 2], asks: [] },
-])('after a gap in the events ($title) the leader is asked once for what is missing', async ({ numbers, asks }) => {
+])('after a gap in the events ($title), requests the missing ones from the leader once', async ({ numbers, asks }) => {
   const { subscriber, sent, say, sayEvent, sayEnd } = followCall()
   say(MESSAGE_KINDS.streamStarted)
   for (const number of numbers) sayEvent(number)
@@ -91,7 +91,7 @@ test.each([
   expect(await readAll(subscriber)).toEqual({ text: eventsOf(1, 2, 3, 4), broke: false })
 })
 
-test('a lost last message is noticed by the next heartbeat, and asked for at each', async () => {
+test('notices a lost last message at the next heartbeat, and requests it at each', async () => {
   const { subscriber, sent, say, sayEvent, sayEnd } = followCall()
   say(MESSAGE_KINDS.streamStarted)
   sayEvent(1)
@@ -103,7 +103,7 @@ test('a lost last message is noticed by the next heartbeat, and asked for at eac
   expect(await readAll(subscriber)).toEqual({ text: eventOf(1), broke: false })
 })
 
-test('an end that comes before what is missing ends nothing', async () => {
+test('an end that arrives before missing events ends nothing', async () => {
   const { call, subscriber, say, sayEvent, sayEnd } = followCall()
   say(MESSAGE_KINDS.streamStarted)
   sayEnd(2, STREAM_ENDS.delivered)
@@ -113,7 +113,7 @@ test('an end that comes before what is missing ends nothing', async () => {
   expect(await readAll(subscriber)).toEqual({ text: eventOf(1), broke: false })
 })
 
-test('what the followers here have read is acknowledged, at each heartbeat again', async () => {
+test('acknowledges what the followers here have read, again at each heartbeat', async () => {
   const { sent, say, sayEvent } = followCall()
   say(MESSAGE_KINDS.streamStarted)
   sayEvent(1)
@@ -123,7 +123,7 @@ test('what the followers here have read is acknowledged, at each heartbeat again
   expect(taken.map(({ number }) => number)).toEqual([2, 2])
 })
 
-test('a leader is dead by heartbeats that could have been read: echoes count, time does not', async () => {
+test('judges a leader dead by heartbeats that could have been read: echoes count, time does not', async () => {
   const { call, leader, released, say } = followCall()
   for (let round = 0; round < 3; round++) {
     for (let echo = 0; echo < 5; echo++) leader.recordEcho()

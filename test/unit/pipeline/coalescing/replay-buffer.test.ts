@@ -19,7 +19,7 @@ function openReplayBuffer(isSent: (attempt: number) => boolean = () => true) {
   return { replayBuffer, sent, event }
 }
 
-test('messages go out in order, and each until it is sent', async () => {
+test('sends messages in order, and retains each until it is acknowledged', async () => {
   const { replayBuffer, sent, event } = openReplayBuffer(attempt => attempt > 1)
   for (let i = 0; i < 3; i++) await replayBuffer.enqueue(event())
   await waitUntil('all are sent', () => sent.length === 3)
@@ -27,7 +27,7 @@ test('messages go out in order, and each until it is sent', async () => {
   expect(replayBuffer.nextNumber).toBe(3)
 })
 
-test('what is not taken is sent again from where it is asked for', async () => {
+test('sends unacknowledged messages again from the requested number', async () => {
   const { replayBuffer, sent, event } = openReplayBuffer()
   for (let i = 0; i < 4; i++) await replayBuffer.enqueue(event())
   await waitUntil('all are sent', () => sent.length === 4)
@@ -41,7 +41,7 @@ test('what is not taken is sent again from where it is asked for', async () => {
   expect(sent).toEqual([0, 1, 2, 3, 2, 3, 1, 2, 3])
 })
 
-test('there is no room for more than 128 KiB that is not taken; a lost acknowledgement is made up for by the next', async () => {
+test('accepts at most 128 KiB that is not acknowledged; the next acknowledgement replaces a lost one', async () => {
   const { replayBuffer, event } = openReplayBuffer()
   await replayBuffer.enqueue(event(100_000))
   const full = replayBuffer.enqueue(event(100_000))

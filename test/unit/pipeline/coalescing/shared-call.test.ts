@@ -8,7 +8,7 @@ const MIB = 1024 * 1024
 const openCall = () => new SharedCall(new StreamMemory(MIB))
 
 describe('a shared call', () => {
-  test('is aborted when the last subscriber has left, and accepts none after that', () => {
+  test('is aborted when the last subscriber has left, and then accepts none', () => {
     const call = openCall()
     const [one, other] = [call.subscribe(true), call.subscribe(false)]
     one?.leave()
@@ -30,7 +30,7 @@ describe('a shared call', () => {
     expect(call.signal.aborted).toBe(false)
   })
 
-  test('that has begun to stream says so, also after it has settled', async () => {
+  test('that has started to stream reports it, also after it has settled', async () => {
     const call = openCall()
     call.startStream()
     call.settle({ kind: 'notShareable', failure: null })
@@ -38,7 +38,7 @@ describe('a shared call', () => {
   })
 })
 
-describe('a call that reads on without subscribers', () => {
+describe('a call that continues without subscribers', () => {
   const readOn = () => {
     const call = openCall()
     call.canContinueUnsubscribed = () => true
@@ -46,7 +46,7 @@ describe('a call that reads on without subscribers', () => {
     return call
   }
 
-  test('is aborted after ten minutes, unless somebody has joined it', () => {
+  test('is aborted after ten minutes, unless a request has joined it', () => {
     vi.useFakeTimers()
     try {
       const [left, joined] = [readOn(), readOn()]
@@ -71,7 +71,7 @@ describe('a call that reads on without subscribers', () => {
 })
 
 describe('the whole response of a shared call', () => {
-  test('is kept while somebody waits for it', () => {
+  test('is kept while a request waits for it', () => {
     const call = openCall()
     const waiting = call.subscribe(false)
     expect(call.discardFullResponse()).toBe(false)
@@ -80,7 +80,7 @@ describe('the whole response of a shared call', () => {
     expect(call.discardFullResponse()).toBe(false)
   })
 
-  test('cannot be waited for once it is given up; its events can be read', () => {
+  test('cannot be awaited once it is discarded; its events can be read', () => {
     const call = openCall()
     call.subscribe(true)
     expect(call.discardFullResponse()).toBe(true)
@@ -89,8 +89,8 @@ describe('the whole response of a shared call', () => {
   })
 })
 
-describe('a subscriber that is cut off', () => {
-  test('has left, and so the last one ends the call', async () => {
+describe('a subscriber that is disconnected', () => {
+  test('has left, so the last one ends the call', async () => {
     const room = new StreamMemory(MIB)
     const call = new SharedCall(room)
     const subscriber = call.subscribe(true)
@@ -117,7 +117,7 @@ describe('shared calls', () => {
     expect(calls.join('a', true)?.isFirst).toBe(true)
   })
 
-  test('are not found where they were started alone', () => {
+  test('are not found if they were started unshared', () => {
     expect(new SharedCalls(new StreamMemory(MIB)).startUnshared(true).isFirst).toBe(true)
   })
 })

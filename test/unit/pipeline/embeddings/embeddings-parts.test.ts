@@ -30,7 +30,7 @@ describe('the size of a response', () => {
     ['large vectors in base64', { model: large, input: inputs(2_048), encoding_format: 'base64' }],
     ['few dimensions', { model: large, input: inputs(2_048), dimensions: 256 }],
     ['exactly the maximum of numbers', { model: large, input: inputs(1_464) }],
-  ])('takes %s', (_, body) => {
+  ])('accepts %s', (_, body) => {
     expect(() => checkResponseSize(body)).not.toThrow()
   })
 
@@ -51,13 +51,13 @@ describe('the size of a response', () => {
   })
 })
 
-describe('readEmbeddingsQuery', () => {
+describe('reading an embeddings request', () => {
   test.each([
     ['a text', 'one', ['one']],
     ['texts', ['one', 'two'], ['one', 'two']],
     ['tokens', [1, 2, 3], [[1, 2, 3]]],
     ['lists of tokens', [[1, 2], [3]], [[1, 2], [3]]],
-  ])('tells the inputs of %s', (_, input, inputs) => {
+  ])('reads the inputs of %s', (_, input, inputs) => {
     expect(readEmbeddingsInput({ model, input })?.inputs).toEqual(inputs)
   })
 
@@ -67,17 +67,17 @@ describe('readEmbeddingsQuery', () => {
     ['fractional tokens', { input: [1.5] }],
     ['an encoding that OpenAI does not define', { input: 'one', encoding_format: 'ubinary' }],
     ['an integer that would be rounded', { input: 'one', seed: 2 ** 80 }],
-  ])('leaves %s to be cached as a whole', (_, fields) => {
+  ])('caches %s as a whole', (_, fields) => {
     expect(readEmbeddingsInput({ model, ...fields })).toBeNull()
   })
 
-  test('takes an omitted encoding for numbers', () => {
+  test('treats an omitted encoding as numbers', () => {
     expect(readEmbeddingsInput({ model, input: 'one' })?.form).toBe('float')
     expect(readEmbeddingsInput({ model, input: 'one', encoding_format: null })?.form).toBe('float')
     expect(readEmbeddingsInput({ model, input: 'one', encoding_format: 'base64' })?.form).toBe('base64')
   })
 
-  test('keeps both forms apart beside fields it does not know', () => {
+  test('keeps both encodings apart beside unknown fields', () => {
     expect(readEmbeddingsInput({ model, input: 'one', encoding_format: 'base64' })?.otherFields).toEqual({})
     expect(readEmbeddingsInput({ model, input: 'one', output_dtype: 'int8' })?.otherFields).toEqual({
       output_dtype: 'int8',
@@ -90,13 +90,13 @@ describe('readEmbeddingsQuery', () => {
     ['an empty text alone', 'input', '', "Invalid 'input': input cannot be an empty string."],
     ['no tokens', 'input', [[1], []], "Invalid 'input[1]': input cannot be an empty array."],
     ['no inputs', 'input', [], "Invalid 'input': input cannot be an empty array."],
-  ])('refuses %s', (_, param, input, message) => {
+  ])('rejects %s', (_, param, input, message) => {
     expect(() => readEmbeddingsInput({ model, input })).toThrow(
       expect.objectContaining({ status: 400, param, message }),
     )
   })
 
-  test('takes 2,048 inputs and refuses one more', () => {
+  test('accepts 2,048 inputs and rejects one more', () => {
     const texts = Array.from({ length: 2_049 }, (_, at) => `text ${at}`)
     expect(readEmbeddingsInput({ model, input: texts.slice(1) })?.inputs.length).toBe(2_048)
     expect(() => readEmbeddingsInput({ model, input: texts })).toThrow(
@@ -105,17 +105,17 @@ describe('readEmbeddingsQuery', () => {
   })
 })
 
-describe('createVectorNames', () => {
+describe('names of vectors', () => {
   const space: VectorNameFields = { namespace: '', route: 'openrouter', model, dimensions: null, otherFields: {} }
   const name = (input: string | number[], changes: Partial<VectorNameFields> = {}) =>
     createVectorNamer({ ...space, ...changes })(input)
 
-  test('is the same for the same, whatever it is booked under', () => {
+  test('are equal for equal vectors, whatever key they are recorded under', () => {
     expect(name('one')).toBe(name('one'))
     expect(name('one', { otherFields: { metadata: { a: 1 } } })).toBe(name('one'))
   })
 
-  test('differs wherever the vector may', () => {
+  test('differ wherever the vector may', () => {
     const names = [
       name('one'),
       name('One'),
@@ -138,8 +138,8 @@ describe('createVectorNames', () => {
   })
 })
 
-describe('shareTokens', () => {
-  test('is our own count where upstream counts alike', () => {
+describe('sharing tokens between inputs', () => {
+  test('uses the proxy’s own count if the upstream counts alike', () => {
     expect(distributeTokens(6, [1, 2, 3])).toEqual([1, 2, 3])
   })
 
@@ -155,32 +155,32 @@ describe('shareTokens', () => {
     expect(shares.every(Number.isInteger)).toBe(true)
   })
 
-  test('is in proportion', () => {
+  test('is proportional', () => {
     expect(distributeTokens(12, [1, 2, 3])).toEqual([2, 4, 6])
   })
 })
 
-describe('planBatches', () => {
+describe('planning batches', () => {
   const inputs = Array.from({ length: 250 }, (_, at) => at)
 
-  test('sends OpenAI all at once', () => {
+  test('sends OpenAI all inputs at once', () => {
     expect(planBatches(inputs, model).map(batch => batch.length)).toEqual([250])
   })
 
-  test('sends no more at once than an upstream takes, in even batches and in order', () => {
+  test('sends at most what an upstream accepts, in even batches and in order', () => {
     expect(planBatches(inputs, 'google/gemini-embedding-001').map(batch => batch.length)).toEqual([84, 84, 82])
     expect(planBatches(inputs, 'cohere/embed-v4.0').every(batch => batch.length <= 96)).toBe(true)
     expect(planBatches(inputs, 'cohere/embed-v4.0').flat()).toEqual(inputs)
   })
 })
 
-describe('checkTokenLimits', () => {
+describe('checking token limits', () => {
   const check = (inputs: (string | number[])[], knownTokens = 0, asked = model) =>
     checkInputTokenLimits(asked, inputs, knownTokens, createInputTokenCounter(asked, 1, createYielder()))
   const tokens = (count: number) => Array.from({ length: count }, () => 1)
   const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ')
 
-  test('takes 8,192 tokens and refuses one more, as a text and as tokens', async () => {
+  test('accepts 8,192 tokens and rejects one more, as text and as tokens', async () => {
     await check([words(8_192), tokens(8_192)])
     const refusal = {
       status: 400,
@@ -191,7 +191,7 @@ describe('checkTokenLimits', () => {
     await expect(check(['short', tokens(8_193)])).rejects.toMatchObject(refusal)
   })
 
-  test('takes 300,000 tokens in all and refuses one more, known ones included', async () => {
+  test('accepts 300,000 tokens in total and rejects one more, including cached inputs', async () => {
     const most = Array.from({ length: 37 }, () => tokens(8_000))
     await check([...most, tokens(4_000)])
     const refusal = {
@@ -208,13 +208,13 @@ describe('checkTokenLimits', () => {
   })
 })
 
-describe('readEmbeddingsAnswer', () => {
+describe('reading an embeddings response', () => {
   const read = (body: unknown, inputs: number) => readEmbeddingsResponse(JSON.stringify(body), inputs)
   const base64 = (...numbers: number[]) => Buffer.from(Float32Array.from(numbers).buffer).toString('base64')
   const datum = (index: number, embedding: unknown) => ({ object: 'embedding', index, embedding })
   const numbersOf = (packed: readonly Uint8Array[]) => packed.map(vector => Array.from(unpackNumbers(vector)))
 
-  test('reads numbers and base64, and puts them in the order of the inputs', async () => {
+  test('reads numbers and base64, in the order of the inputs', async () => {
     const answer = await read({ data: [datum(1, base64(0.5, -1)), datum(0, [0.1, 1 / 3])], model: 'm', usage: 1 }, 2)
     expect(answer && numbersOf(answer.packed)).toEqual([
       [0.1, 1 / 3],
@@ -223,7 +223,7 @@ describe('readEmbeddingsAnswer', () => {
     expect(answer).toMatchObject({ form: null, isInOrder: false, model: 'm', usage: 1 })
   })
 
-  test('takes the order for the index where there is none', async () => {
+  test('uses the order if there is no index', async () => {
     const answer = await read({ data: [{ embedding: [1] }, { embedding: [2] }] }, 2)
     expect(answer && numbersOf(answer.packed)).toEqual([[1], [2]])
     expect(answer).toMatchObject({ form: 'float', isInOrder: true, model: null })
@@ -246,12 +246,12 @@ describe('readEmbeddingsAnswer', () => {
     ['bytes that are not floats', { data: [datum(0, [1]), datum(1, 'AAA=')] }],
     ['an error', { error: { message: 'no' } }],
     ['a list instead of an object', []],
-  ])('does not take %s', async (_, body) => {
+  ])('rejects %s', async (_, body) => {
     expect(await read(body, 2)).toBeNull()
   })
 })
 
-describe('writeEmbeddingsAnswer', () => {
+describe('writing an embeddings response', () => {
   const read = async (body: Uint8Array | ReadableStream<Uint8Array>) =>
     (await new Response(body).json()) as { data: { embedding: unknown }[]; model: string }
 
@@ -271,7 +271,7 @@ describe('writeEmbeddingsAnswer', () => {
     })
   })
 
-  test.each(['float', 'base64'] as const)('writes a long answer in pieces: %s', async form => {
+  test.each(['float', 'base64'] as const)('writes a long response in pieces: %s', async form => {
     const vectors = Array.from({ length: 200 }, (_, at) =>
       Float32Array.from({ length: 1_536 }, (_, i) => Math.sin(at + i)),
     )
@@ -287,7 +287,7 @@ describe('writeEmbeddingsAnswer', () => {
 })
 
 describe('stored vectors', () => {
-  test('come back with what is known about them', () => {
+  test('return with their metadata', () => {
     const stored = {
       packed: Uint8Array.of(1, 2, 3),
       promptTokens: 7,
@@ -298,7 +298,7 @@ describe('stored vectors', () => {
     expect(decoded && { ...decoded, packed: Uint8Array.from(decoded.packed) }).toEqual(stored)
   })
 
-  test('are not read from bytes of another form', () => {
+  test('are not read from bytes of another format', () => {
     expect(decodeStoredVector(Buffer.from('{"other":"form, and long enough"}'))).toBeNull()
     expect(decodeStoredVector(new Uint8Array(0))).toBeNull()
   })
@@ -307,7 +307,7 @@ describe('stored vectors', () => {
 describe('VectorCalls', () => {
   const vector = { packed: Uint8Array.of(1), promptTokens: 1, responseModel: 'm' }
 
-  test('lets others wait for what one of them fetches, within one group', async () => {
+  test('let requests wait for a vector that one of them fetches, within one group', async () => {
     const calls = new InFlightVectors()
     const first = calls.join('a', ['x', 'y'])
     const second = calls.join('a', ['y', 'z'])
@@ -319,7 +319,7 @@ describe('VectorCalls', () => {
     expect([...calls.join('a', ['y']).toFetch]).toEqual(['y'])
   })
 
-  test('reports a failure, and only the owner of a call can settle it', async () => {
+  test('report a failure, and only the owner of a call can settle it', async () => {
     const calls = new InFlightVectors()
     const first = calls.join('a', ['x'])
     const second = calls.join('a', ['x'])

@@ -11,7 +11,7 @@ test('tags are a JSON object with sorted names', () => {
   expect(read('at=https://a.example/x, note=two words')).toBe('{"at":"https://a.example/x","note":"two words"}')
 })
 
-test('no header and no metadata: no tags', () => {
+test('without header and metadata there are no tags', () => {
   for (const metadata of [undefined, null, {}, [], 'team=search', 5]) expect(read(null, metadata)).toBe(null)
   expect(read('')).toBe(null)
 })
@@ -26,11 +26,11 @@ test.each([
   ['a quote', 'team="search"'],
   ['the same name twice', 'team=a, team=b'],
   ['nine tags', Array.from({ length: 9 }, (_, n) => `n${n}=x`).join()],
-])('a header with %s is a 400 that names it', (_, header) => {
+])('rejects a header with %s with a 400 that names it', (_, header) => {
   expect(() => read(header)).toThrow(expect.objectContaining({ status: 400, param: 'X-Proxy-Tags' }))
 })
 
-test('metadata is taken as far as it is names and values, and there is room after the header', () => {
+test('reads metadata as far as it is names and values, up to the limit after the header', () => {
   expect(read(null, { team: 'search', n: 1, note: 'a\nb', 'a b': 'x', long: 'v'.repeat(65) })).toBe('{"team":"search"}')
   expect(read('team=ads', { team: 'search', env: 'prod' })).toBe('{"env":"prod","team":"ads"}')
   const eight = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`n${n + 10}`, 'x']))
@@ -38,7 +38,7 @@ test('metadata is taken as far as it is names and values, and there is room afte
   expect(read(null, Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`n${n}`, 'x'])))).toBe(null)
 })
 
-test("Anthropic's metadata names a person: it is no tag", () => {
+test('Anthropic’s metadata names an end user and is no tag', () => {
   expect(read(null, { user_id: 'somebody' }, 'messages')).toBe(null)
   expect(read('team=ads', { user_id: 'somebody' }, 'messages')).toBe('{"team":"ads"}')
 })

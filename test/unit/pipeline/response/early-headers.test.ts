@@ -33,20 +33,20 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe('withEarlyHead', () => {
-  test('returns a response that comes in time as it is, and leaves no timer behind', async () => {
+describe('sending headers early', () => {
+  test('returns a response that arrives in time unchanged, and leaves no timer behind', async () => {
     const response = streamed('data: Hi\n\n')
     expect(await sendHeadersEarly(Promise.resolve(response), HEAD)).toBe(response)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('rejects with a failure that comes in time, and leaves no timer behind', async () => {
+  test('rejects with a failure that arrives in time, and leaves no timer behind', async () => {
     const failure = createError('upstreamInterrupted')
     await expect(sendHeadersEarly(Promise.reject(failure), HEAD)).rejects.toBe(failure)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('sends the head after the silence, and not before', async () => {
+  test('sends the headers after the silence, and not before', async () => {
     const { promise, resolve } = Promise.withResolvers<ProxyResponse>()
     let isSent = false
     const responded = sendHeadersEarly(promise, HEAD).then(response => {
@@ -63,7 +63,7 @@ describe('withEarlyHead', () => {
     expect(await textOf(head)).toBe(`${KEEP_ALIVE}data: Hi\n\n`)
   })
 
-  test('goes on with whatever response comes', async () => {
+  test('continues with the response that arrives', async () => {
     const { promise, resolve } = Promise.withResolvers<ProxyResponse>()
     const head = await sendHead(promise)
     const text = textOf(head)
@@ -75,7 +75,7 @@ describe('withEarlyHead', () => {
     [createError('upstreamInterrupted'), 'failed with 502: '],
     [new ProxyError({ status: 429, code: 'rate_limit_exceeded', message: 'Slower.' }), 'failed with 429: Slower.'],
     [new Error('secret'), 'failed with 500: '],
-  ])('reports a failure that comes after the head as an event: %s', async (failure, written) => {
+  ])('reports a failure after the headers as an event: %s', async (failure, written) => {
     const { promise, reject } = Promise.withResolvers<ProxyResponse>()
     const text = textOf(await sendHead(promise))
     reject(failure)
@@ -83,7 +83,7 @@ describe('withEarlyHead', () => {
     expect(await text).not.toContain('secret')
   })
 
-  test('reports a provider’s own error in its words', async () => {
+  test('repeats a provider’s own error message', async () => {
     const { promise, resolve } = Promise.withResolvers<ProxyResponse>()
     const text = textOf(await sendHead(promise))
     const body = encoder.encode('{"error":{"message":"Slower.","type":"rate_limit_error"}}')
@@ -91,14 +91,14 @@ describe('withEarlyHead', () => {
     expect(await text).toBe(`${KEEP_ALIVE}failed with 429: Slower.`)
   })
 
-  test('writes nothing for a client that has gone', async () => {
+  test('writes nothing for a client that has disconnected', async () => {
     const { promise, reject } = Promise.withResolvers<ProxyResponse>()
     const text = textOf(await sendHead(promise))
     reject(new ClientDisconnected())
     expect(await text).toBe(KEEP_ALIVE)
   })
 
-  test('cancels the response where its client leaves before it has come', async () => {
+  test('cancels the response if its client disconnects before it has arrived', async () => {
     const { promise, resolve } = Promise.withResolvers<ProxyResponse>()
     const head = await sendHead(promise)
     const cancelled = Promise.withResolvers<unknown>()

@@ -33,7 +33,7 @@ function isSeen(
   )
 }
 
-test('an aggregator’s model without abilities has those of its vendor’s own', () => {
+test('an aggregator’s model without stated abilities has those of its vendor’s model', () => {
   const body = { model: 'openai/gpt-4o', messages }
   const entry = (provider: string, model: string, capabilities: string[]) =>
     ({ provider, model, kind: 'chat', capabilities, unitPrices: {} }) as unknown as CatalogueModel
@@ -62,7 +62,7 @@ test.each<[string, Case]>([
   ['Claude at an aggregator', { model: 'anthropic/claude-sonnet-4.5', ...aggregated }],
   ['reasoning turned off', { model: 'openai/gpt-5.2', ...aggregated, reasoning: { enabled: false } }],
   ['reasoning with effort `none`', { model: 'z-ai/glm-4.6', ...aggregated, reasoning: { effort: 'none' } }],
-])('%s: all that is charged is shown', (_, given) => {
+])('%s: all charged output is visible', (_, given) => {
   expect(isSeen(given)).toBe(true)
 })
 
@@ -100,14 +100,14 @@ test.each<[string, Case]>([
   ],
   ['a model variant with reasoning', { model: 'anthropic/claude-sonnet-4.5:thinking', ...aggregated }],
   ['included reasoning', { model: 'anthropic/claude-sonnet-4.5', ...aggregated, include_reasoning: true }],
-])('%s: more may be charged than is shown', (_, given) => {
+])('%s: more may be charged than is visible', (_, given) => {
   expect(isSeen(given)).toBe(false)
 })
 
 const said = (message: JsonObject) => ({ choices: [{ index: 0, message: { content: 'It', ...message } }] })
 const open = { model: 'deepseek/deepseek-v3.2', ...aggregated }
 
-test('thoughts that come as text are shown, and summaries are not', () => {
+test('reasoning as text is visible, and summaries are not', () => {
   expect(isSeen(open, said({ reasoning_content: 'Let me see' }))).toBe(true)
   expect(isSeen(open, said({ reasoning: 'Let me see', reasoning_details: [{ type: 'reasoning.text' }] }))).toBe(true)
   expect(isSeen(open, said({}))).toBe(false)
@@ -117,7 +117,7 @@ test('thoughts that come as text are shown, and summaries are not', () => {
     expect(isSeen({ ...open, model }, said({ reasoning: 'A summary' }))).toBe(false)
 })
 
-test('a response with thoughts shows that turning them off was ignored', () => {
+test('a response with reasoning shows that disabling it was ignored', () => {
   const off = { model: 'openai/gpt-5.5', ...aggregated, reasoning: { effort: 'none' } }
   expect([isSeen(off, said({})), isSeen(off, said({ reasoning: 'A summary' }))]).toEqual([true, false])
 })

@@ -83,7 +83,7 @@ const BYTES = 1_000
 const LIMITED = { max_tokens: 100 }
 const most = (input: number, output: number) => (1_000 * input + 100 * output) / 1e6
 
-test('every price that may apply to a request is reserved for: the dearest of them', () => {
+test('reserves for the highest of all prices that may apply to a request', () => {
   expect(usd(LIMITED, {}, BYTES)).toBeCloseTo(most(1, 10), 9)
   const tier = { tier: 'priority', abovePromptTokens: 0, inputUsdPerMillion: 2, outputUsdPerMillion: 20 }
   const long = { ...tier, tier: 'standard', abovePromptTokens: 900 }
@@ -100,7 +100,7 @@ test('every price that may apply to a request is reserved for: the dearest of th
   expect(usd(LIMITED, { unitPrices: { request: 0.5 } }, BYTES)).toBeCloseTo(most(1, 10) + 0.5, 9)
 })
 
-test('what makes an answer longer or a prompt larger is reserved for', () => {
+test('reserves for what makes a response longer or a prompt larger', () => {
   expect(usd({ ...LIMITED, n: 3 }, {}, BYTES)).toBeCloseTo(most(1, 30), 9)
   expect(usd({ max_tokens: 50, max_completion_tokens: 100 }, {}, BYTES)).toBeCloseTo(most(1, 10), 9)
   expect(usd({}, {}, BYTES)).toBeCloseTo((1_000 + 1_000 * 10) / 1e6, 9)
@@ -111,7 +111,7 @@ test('what makes an answer longer or a prompt larger is reserved for', () => {
   expect(usd({ ...LIMITED, messages })).toBeCloseTo((CONTEXT + 100 * 10) / 1e6, 9)
 })
 
-test('of several models the dearest counts, and what one of them costs must be known', () => {
+test('of several models the most expensive counts, and each must have a known price', () => {
   const size = requestSizeOfBody('chat', { model: 'cheap', models: ['dear'], ...LIMITED }, BYTES)
   const priced = (known: Record<string, object>) => ({
     find: (_: string, model: string) => known[model] && ({ ...MODEL, ...known[model] } as unknown as CatalogueModel),
@@ -125,7 +125,7 @@ test('of several models the dearest counts, and what one of them costs must be k
   expect(maxCost(size, { ...PROVIDER, pricedAs: null }, priced({}))).toBeNull()
 })
 
-test('what another host may ask for a model is reserved, and nothing beyond what is sent', () => {
+test('reserves what another host may charge for a model, and nothing beyond what is sent', () => {
   const known: Record<string, object> = {
     cheap: {},
     dear: { contextTokens: 10, inputUsdPerMillion: 9, outputUsdPerMillion: 90 },

@@ -55,7 +55,7 @@ const chargeReported = (call: PricedCall, usage: unknown, report: Partial<CallUs
 test.each([
   ['an aggregator', 'aggregator', 0.5],
   ['a provider that is not known to report one', 'openai', (1_000 + 4 * 100) / 1e6],
-])('a cost is believed of %s', async (_, kind, expected) => {
+])('trusts the reported cost of %s', async (_, kind, expected) => {
   const { usd } = await chargeReported(callTo(PRICED, kind), {
     prompt_tokens: 1_000,
     completion_tokens: 100,
@@ -71,12 +71,12 @@ test('a cost of 0 is that of a free model, or of no response', async () => {
   expect((await chargeReported(callTo(PRICED), usage, { hasOutput: false, text: '' })).usd).toBe(0)
 })
 
-test('a cost that is known needs no estimate of tokens', async () => {
+test('a known cost needs no estimate of tokens', async () => {
   const { usd, estimate, promptTokens, completionTokens } = await chargeReported(callTo(PRICED), { cost: 0.25 })
   expect([usd, estimate, promptTokens > 5, completionTokens > 3]).toEqual([0.25, undefined, true, true])
 })
 
-test('of a model that may think, what it showed is charged, and the rest, no more than the total, is doubtful', async () => {
+test('for a model that may reason, charges what it showed; the rest, up to the total, is doubtful', async () => {
   const most = await chargeReported(callTo(PRICED), {})
   expect(most.estimate).toMatchObject({ reason: 'not_reported' })
   expect(most.usd).toBeLessThan((100 * 4) / 1e6)
@@ -89,13 +89,13 @@ test('of a model that may think, what it showed is charged, and the rest, no mor
   expect(prompt.promptTokens).toBe(90_000)
 })
 
-test('a completion that is reported is not estimated: its prompt is counted', async () => {
+test('does not estimate a reported completion; counts its prompt', async () => {
   const { usd, estimate, completionTokens } = await chargeReported(callTo(PRICED), { completion_tokens: 5_000 })
   expect([estimate, completionTokens]).toEqual([undefined, 5_000])
   expect(usd).toBeCloseTo(0.02, 4)
 })
 
-test('of a stream that broke off, what was reported is the least', async () => {
+test('for a stream that broke off, the reported usage is the minimum', async () => {
   const usage = messagesFormat.readUsage({ input_tokens: 1, cache_creation_input_tokens: 90_000, output_tokens: 1 }, {})
   const cut = { answer: {}, discardedChars: 0 }
   for (const model of [PRICED, PLAIN]) {
@@ -110,7 +110,7 @@ test('of a stream that broke off, what was reported is the least', async () => {
   }
 })
 
-test('what is no response costs what was reported, and no estimate', async () => {
+test('a body that is no response costs what was reported, without an estimate', async () => {
   const none = { hasOutput: false, text: '' }
   for (const model of [PRICED, PLAIN]) {
     expect(await charge(callTo(model), none)).toMatchObject({ usd: 0, promptTokens: 0 })
@@ -161,7 +161,7 @@ function readTranslated(usage: unknown): (TokenUsage | null)[] {
   ]
 }
 
-test('no mangled usage makes a response of a priced model free, at any endpoint', async () => {
+test('no invalid usage makes a response of a priced model free, at any endpoint', async () => {
   await fc.assert(
     fc.asyncProperty(
       mangled,
@@ -178,7 +178,7 @@ test('no mangled usage makes a response of a priced model free, at any endpoint'
   )
 })
 
-test('a usage that is whole is charged as it is, at any endpoint', async () => {
+test('charges complete usage unchanged, at any endpoint', async () => {
   const tokens = fc.integer({ min: 1, max: 100_000 })
   const share = fc.double({ min: 0, max: 1, noNaN: true })
   await fc.assert(
@@ -212,7 +212,7 @@ describe('a response that ended early', () => {
   } as unknown as CatalogueModel
   const begun = { partialResponse: {}, text: 'seven '.repeat(50) }
 
-  test('costs its prompt and what came, with a margin that is small', async () => {
+  test('costs its prompt and what arrived, with a small margin', async () => {
     const counted = await charge(callTo(PLAIN), { text: begun.text })
     const { usd, promptTokens, completionTokens, estimate } = await charge(callTo(PLAIN), begun)
     expect(estimate).toEqual({ reason: 'not_reported', doubtfulUsd: 0, doubtfulTokens: 0 })
@@ -221,7 +221,7 @@ describe('a response that ended early', () => {
     expect(usd ?? 0).toBeLessThanOrEqual((counted.usd ?? 0) * 1.5)
   })
 
-  test('costs what came, of a model that thinks, too; the rest is doubtful', async () => {
+  test('costs what arrived, also for a model that reasons; the rest is doubtful', async () => {
     const thinking = callTo(PRICED)
     for (const reason of ['provider_failed', 'provider_silent', 'client_left'] as const) {
       const { estimate, ...charged } = await charge(thinking, { ...begun, reason })
@@ -248,7 +248,7 @@ describe('a response that ended early', () => {
 })
 
 test.each(['transcription', 'image', 'speech'])(
-  'a %s of which nothing came is charged nothing: all of it is doubtful',
+  'a %s of which nothing arrived is charged nothing: all of it is doubtful',
   kind => {
     const { reportedCostUsd, estimate } = estimateUsage(callTo({ ...PRICED, kind } as CatalogueModel), {
       reason: 'client_left',

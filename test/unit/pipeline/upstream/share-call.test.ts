@@ -62,7 +62,7 @@ async function followTwo(first: CallFailure, next?: CallFailure): Promise<Attemp
 test.each([
   ['a call that failed, then one that cannot be joined', failed, undefined],
   ['a call that failed, then one whose client left', failed, new ClientDisconnected()],
-])('after %s, a request asks alone', async (_, first, next) => {
+])('after %s, a request makes its own call', async (_, first, next) => {
   expect(await followTwo(first, next)).toEqual({ response: RESPONSE })
 })
 
@@ -72,7 +72,7 @@ test.each([{ lookup: false }, { store: false }])('with %j, a request follows no 
   expect(await follow(calls, control)).toEqual({ response: RESPONSE })
 })
 
-test('after two calls that failed, it fails', async () => {
+test('after two failed calls, a request fails', async () => {
   expect(await followTwo(failed, failed)).toEqual({ failure: failed })
 })
 
@@ -118,19 +118,19 @@ test.each([
     null,
   ],
   ['a failure that concerns every follower', failed, failed],
-])('a call that ends for %s tells its followers so', async (_, failure, told) => {
+])('a call that ends for %s reports that to its followers', async (_, failure, told) => {
   const { led, settled, asked } = leadCall({ reserve: () => Promise.reject(failure) })
   expect(await led).toEqual({ failure })
   expect([await settled, asked()]).toEqual([{ kind: 'notShareable', failure: told }, 0])
 })
 
-test('a call that nobody waits for any more asks nobody', async () => {
+test('a call that no request awaits any more is not sent', async () => {
   const { led, leave, asked } = leadCall({ signal: AbortSignal.abort() })
   leave?.()
   expect([await led, asked()]).toEqual([{ failure: expect.any(ClientDisconnected) }, 0])
 })
 
-test('in a full room no stream is asked for; anything else is', async () => {
+test('in a full memory budget, no stream is requested; other calls are', async () => {
   const calls = new SharedCalls(new StreamMemory(1))
   calls.memory.reserve({}).set(2)
   const asked: string[] = []

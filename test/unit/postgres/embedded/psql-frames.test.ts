@@ -16,7 +16,7 @@ describe('psql frames', () => {
   const session = Buffer.concat([encryption, gssEncryption, startup, query, sync, query])
   const expected = ['encryption', 'encryption', 'startup', 'Q 14', 'S 5', 'Q 14']
 
-  test.each([1, 2, 3, 5, 7, 11, session.length])('come out whole from chunks of %i bytes', size => {
+  test.each([1, 2, 3, 5, 7, 11, session.length])('are read whole from chunks of %i bytes', size => {
     const reader = createFrameReader()
     const frames: ProtocolFrame[] = []
     for (let at = 0; at < session.length; at += size) frames.push(...reader.read(session.subarray(at, at + size)))
@@ -26,7 +26,7 @@ describe('psql frames', () => {
     )
   })
 
-  test('a request to cancel opens a connection of its own', () => {
+  test('a cancel request opens its own connection', () => {
     expect(createFrameReader().read(cancel).map(describeFrame)).toEqual(['cancel'])
   })
 
@@ -35,11 +35,11 @@ describe('psql frames', () => {
     ['a length shorter than itself', '00000003000300000000'],
     ['an implausible length', '7fffffff00030000'],
     ['an HTTP request', Buffer.from('GET / HTTP/1.1\r\n').toString('hex')],
-  ])('%s is refused', (_, bytes) => {
+  ])('rejects %s', (_, bytes) => {
     expect(() => createFrameReader().read(Buffer.from(bytes, 'hex'))).toThrow(/invalid|unsupported/)
   })
 
-  test('a message shorter than its own length is refused', () => {
+  test('rejects a message shorter than its own length', () => {
     const reader = createFrameReader()
     reader.read(startup)
     expect(() => reader.read(Buffer.from('5100000003', 'hex'))).toThrow('invalid message length')

@@ -22,7 +22,7 @@ function prove(password: string, serverFirst: string, header = 'n,,') {
 
 const verifier = createScramVerifier('secret')
 
-test('who knows the password is let in, and is shown that the server knows it', () => {
+test('admits a client that knows the password, and proves that the server knows it', () => {
   const exchange = createScramExchange(verifier)
   const serverFirst = exchange.begin('n,,n=,r=client') ?? ''
   expect(serverFirst).toMatch(/^r=client.{24},s=/)
@@ -30,7 +30,7 @@ test('who knows the password is let in, and is shown that the server knows it', 
   expect(exchange.finish(final)).toBe(server)
 })
 
-test('who does not is not', () => {
+test('rejects a client that does not', () => {
   const exchange = createScramExchange(verifier)
   expect(exchange.finish('c=biws,r=x,p=AAAA')).toBe(null)
   const serverFirst = exchange.begin('n,,n=,r=client') ?? ''
@@ -42,6 +42,9 @@ test('who does not is not', () => {
   expect(exchange.finish(prove('secret', serverFirst, 'y,,').final)).toBe(null)
 })
 
-test.each(['', 'n,,', 'p=tls-unique,,n=,r=x', 'n,,n=,r=', 'n,,r=x', 'n,,n=,r=a b'])('%j is no beginning', message => {
-  expect(createScramExchange(verifier).begin(message)).toBe(null)
-})
+test.each(['', 'n,,', 'p=tls-unique,,n=,r=x', 'n,,n=,r=', 'n,,r=x', 'n,,n=,r=a b'])(
+  'rejects %j as a first message',
+  message => {
+    expect(createScramExchange(verifier).begin(message)).toBe(null)
+  },
+)

@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from 'vitest'
 import { createSessionLock } from '../../../../src/postgres/embedded/session-lock.ts'
 import { turn } from '../../../harness/event-loop.ts'
 
-describe('turns', () => {
-  test('come one at a time, first come, first served', async () => {
+describe('a lock', () => {
+  test('is granted to one session at a time, in order', async () => {
     const turns = createSessionLock()
     const order: string[] = []
     const end = await turns.acquire({ limitMs: 100 })
@@ -21,7 +21,7 @@ describe('turns', () => {
     expect(turns.longestWaitMs()).toBe(0)
   })
 
-  test('are awaited for as long as the present owner has had its own', async () => {
+  test('waits as long as the present owner has held it', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     try {
       const turns = createSessionLock()
@@ -42,7 +42,7 @@ describe('turns', () => {
     }
   })
 
-  test('come to the urgent before the others', async () => {
+  test('is granted to urgent requests first', async () => {
     const turns = createSessionLock()
     const order: string[] = []
     const end = await turns.acquire({ limitMs: 100 })
@@ -62,7 +62,7 @@ describe('turns', () => {
     expect(order).toEqual(['c', 'd', 'a', 'b'])
   })
 
-  test('are not waited for longer than the limit', async () => {
+  test('waits no longer than the limit', async () => {
     const turns = createSessionLock()
     const end = await turns.acquire({ limitMs: 100 })
     await expect(turns.acquire({ limitMs: 10 })).rejects.toMatchObject({ code: '55P03' })
@@ -73,7 +73,7 @@ describe('turns', () => {
     ;(await turns.acquire({ limitMs: 0 }))()
   })
 
-  test('end once, however often that is said', async () => {
+  test('is released once, however often that is called', async () => {
     const turns = createSessionLock()
     const end = await turns.acquire({ limitMs: 100 })
     const second = turns.acquire({ limitMs: 100 })

@@ -28,7 +28,7 @@ function translate(body: typeof chat | Record<string, unknown>, marksCache: bool
 }
 const marksIn = (sent: unknown) => JSON.stringify(sent).split('"cache_control"').length - 1
 
-test('the last tool, the system prompt and the last block of the last turn are marked, and nothing else changes', () => {
+test('marks the last tool, the system prompt and the last block of the last turn, and changes nothing else', () => {
   const plain = translate(chat, false)
   const marked = translate(chat, true)
   expect(marksIn(plain)).toBe(0)
@@ -41,7 +41,7 @@ test('the last tool, the system prompt and the last block of the last turn are m
   )
 })
 
-test('without tools and system prompt, the turn alone', () => {
+test('without tools and system prompt, marks only the turn', () => {
   expect(marksIn(translate({ model: chat.model, messages: [{ role: 'user', content: 'Hi' }] }, true))).toBe(1)
 })
 
@@ -57,7 +57,7 @@ test.each([
     },
   ],
   ['a part', { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', ...MARK }] }] }],
-])('a request that has marked %s keeps its own mark alone', (_, fields) => {
+])('a request that has marked %s keeps only its own mark', (_, fields) => {
   const own = { ...chat, ...fields }
   expect(translate(own, true)).toEqual(translate(own, false))
   expect(marksIn(translate(own, true))).toBe(1)

@@ -41,7 +41,7 @@ describe('an error', () => {
     expect(error.toBody()).toEqual({ error: { message: 'Oh', type, param: null, code } })
   })
 
-  test('a finer code of Anthropic’s own wins', () => {
+  test('a more specific code of Anthropic has precedence', () => {
     const body = errorBody('rate_limit_error', 'Oh', { error_code: 'enforced_spend_limit_reached' })
     expect(writeOpenAiError(readProviderError(body, 429)).body.error).toMatchObject({
       type: 'rate_limit_error',
@@ -49,7 +49,7 @@ describe('an error', () => {
     })
   })
 
-  test.each([undefined, null, 'x', {}, { error: 'x' }, { error: { message: 7 } }])('reads %j all the same', body => {
+  test.each([undefined, null, 'x', {}, { error: 'x' }, { error: { message: 7 } }])('reads %j as well', body => {
     const error = readProviderError(body, 502)
     expect(writeOpenAiError(error)).toEqual({
       status: 502,
@@ -72,12 +72,12 @@ describe('translateResponseJob', () => {
     })
   })
 
-  test('keeps 529, which OpenAI’s clients try again', async () => {
+  test('keeps 529, which OpenAI’s clients retry', async () => {
     const told = await translateUpstreamResponse(answer(529, errorBody('overloaded_error')), CONTEXT, PLAIN)
     expect(told.status).toBe(529)
   })
 
-  test('tells a stream that begins with an error as an answer with its status, which may be asked for again', async () => {
+  test('returns a stream that begins with an error as a response with its status, which may be retried', async () => {
     const event = `event: error\ndata: ${errorBody('overloaded_error')}\n\n`
     const headers = { 'content-type': 'text/event-stream', 'anthropic-ratelimit-requests-remaining': '3' }
     const told = await translateUpstreamResponse(answer(200, event, headers), CONTEXT, STREAMED)
@@ -87,12 +87,12 @@ describe('translateResponseJob', () => {
     expect(await new Response(told.body).json()).toMatchObject({ error: { code: 'overloaded' } })
   })
 
-  test('throws where a stream ends before it began', async () => {
+  test('throws if a stream ends before it began', async () => {
     const told = translateUpstreamResponse(answer(200, '', { 'content-type': 'text/event-stream' }), CONTEXT, STREAMED)
     await expect(told).rejects.toMatchObject({ status: 502, kind: 'empty', replacesResponse: true })
   })
 
-  test('tells a gateway’s page as an error', async () => {
+  test('returns a gateway’s page as an error', async () => {
     const page = answer(502, '<html>Bad gateway</html>', { 'content-type': 'text/html' })
     const told = await translateUpstreamResponse(page, CONTEXT, PLAIN)
     expect(told.headers.get('content-type')).toBe('application/json')
@@ -102,7 +102,7 @@ describe('translateResponseJob', () => {
   })
 
   test.each(['', '[]', '{}', '{"type":"message"}', '{"type":"message","content":[]}', 'x'])(
-    'takes %j for no answer',
+    'rejects %j as a response',
     async body => {
       await expect(translateUpstreamResponse(answer(200, body), CONTEXT, PLAIN)).rejects.toMatchObject({ status: 502 })
     },

@@ -228,14 +228,14 @@ describe('the table of field rules', () => {
     if (sample?.param === undefined) expect(translate({ [field]: null })).toEqual(translate({}))
   })
 
-  test('says of each field, in one sentence, what becomes of it', () => {
+  test('describes the treatment of each field in one sentence', () => {
     for (const [field, { reason }] of Object.entries(FIELD_RULES)) {
       expect(reason, field).toMatch(/^[A-Z`0-9].*\.$/)
     }
   })
 
   test.each(Object.keys(MESSAGE_FIELD_RULES).filter(field => !(field in FIELD_RULES) && field !== 'thinking'))(
-    '%s is Anthropic’s own, and sent as it is',
+    '%s is Anthropic’s own, and sent unchanged',
     field => {
       const own = { [field]: { tomorrow: [1] } }
       if (!Object.hasOwn(translate({}), field)) expect(translate(own)).toEqual({ ...translate({}), ...own })
@@ -252,7 +252,7 @@ describe('the table of field rules', () => {
     expect(() => translate(body)).toThrow(expect.objectContaining({ status: 400, param }))
   })
 
-  test('lets no such field contradict what another became', () => {
+  test('prevents contradictions between such a field and a translated one', () => {
     expect(() => translate({ thinking: { type: 'disabled' }, reasoning_effort: 'high' })).toThrow(
       expect.objectContaining({ status: 400, param: 'thinking' }),
     )

@@ -39,10 +39,10 @@ function answer(context: AnthropicResponseContext, name: string, input: object):
   return [whole?.function as Body]
 }
 
-describe('a name that Anthropic refuses', () => {
+describe('a tool name that Anthropic rejects', () => {
   const names = ['files.read', 'a'.repeat(65), 'lire_été', 'with space', 'mcp/server:tool']
 
-  test.each(names)('%s is sent as another, in the offer, the choice and the conversation, and comes back', name => {
+  test.each(names)('%s is replaced in tools, choice and conversation, and restored in the response', name => {
     const messages = [
       { role: 'user', content: 'Hi' },
       { role: 'assistant', tool_calls: [{ id: 'x', type: 'function', function: { name, arguments: '{"a":1}' } }] },
@@ -58,7 +58,7 @@ describe('a name that Anthropic refuses', () => {
     expect(answer(context, sent, { a: 1 })).toEqual([{ name, arguments: '{"a":1}' }])
   })
 
-  test('is the same in every request, and never another tool’s', () => {
+  test('has the same replacement in every request, and never another tool’s', () => {
     const name = fc.string({ minLength: 1, maxLength: 100 })
     fc.assert(
       fc.property(fc.uniqueArray(name, { minLength: 2, maxLength: 8 }), given => {
@@ -73,8 +73,8 @@ describe('a name that Anthropic refuses', () => {
   })
 })
 
-describe('a schema that Anthropic refuses', () => {
-  test('of several alternatives is asked for as a property, and its value comes back', () => {
+describe('a schema that Anthropic rejects', () => {
+  test('with alternatives is wrapped in a property, and its value is unwrapped', () => {
     const { request, context } = ask({ tools: [offer('f', { ...UNION, ...DEFINED })] })
     expect(request.tools[0].input_schema).toEqual({
       type: 'object',
@@ -95,7 +95,7 @@ describe('a schema that Anthropic refuses', () => {
     expect(request.tools[0].input_schema).toMatchObject({ type: 'object', properties: { value: schema } })
   })
 
-  test('earlier calls of it are sent as they would have come', () => {
+  test('is applied to earlier calls of the tool, too', () => {
     const call = { id: 'x', type: 'function', function: { name: 'f', arguments: '{"a":"b"}' } }
     const messages = [
       { role: 'user', content: 'Hi' },
@@ -106,14 +106,14 @@ describe('a schema that Anthropic refuses', () => {
     expect(request.messages[1].content[0].input).toEqual({ value: { a: 'b' } })
   })
 
-  test('that is a reference becomes what it refers to', () => {
+  test('that is a reference is replaced by its definition', () => {
     const parameters = { $ref: '#/$defs/A', $defs: { A: { $ref: '#/$defs/B' }, ...DEFINED.$defs } }
     const { request, context } = ask({ tools: [offer('f', parameters)] })
     expect(request.tools[0].input_schema).toEqual({ ...DEFINED.$defs.B, $defs: parameters.$defs })
     expect(context.clientTools?.size).toBe(0)
   })
 
-  test('text that was cut off stays as it came', () => {
+  test('text that was cut off is unchanged', () => {
     const { context } = ask({ tools: [offer('f', UNION)] })
     const writer = createToolCallTranslator(context)
     writer.start(0, { type: 'tool_use', id: 'x', name: 'f', input: {} } as never)

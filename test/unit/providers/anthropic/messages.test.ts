@@ -50,7 +50,7 @@ describe('system and developer messages', () => {
     expect(messages).toEqual([user(text('Hi'))])
   })
 
-  test('hold text alone', () => {
+  test('contain only text', () => {
     const image = { type: 'image_url', image_url: { url: 'https://x.test/a.png' } }
     refused(
       [
@@ -129,7 +129,7 @@ describe('turns', () => {
     [[{ role: 'user', content: ['x'] }], 'messages[0].content[0]'],
     [[{ role: 'user', content: [{ type: 'text' }] }], 'messages[0].content[0]'],
     [[{ role: 'user', content: 7 }], 'messages[0].content'],
-  ])('refuses %j', (messages, param) => refused(messages, param))
+  ])('rejects %j', (messages, param) => refused(messages, param))
 })
 
 describe('images and files', () => {
@@ -173,7 +173,7 @@ describe('images and files', () => {
     'AAAA',
     '',
     'http://x.test/a.png',
-  ])('refuses %s for an image', url => {
+  ])('rejects %s for an image', url => {
     refused(
       [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
       'messages[0].content[0].image_url.url',
@@ -212,7 +212,7 @@ describe('images and files', () => {
     { file_data: 'data:text/plain;base64,/w==' },
     { file_data: 'data:text/plain;base64,*' },
     {},
-  ])('refuses the file %j', file => {
+  ])('rejects the file %j', file => {
     refused([{ role: 'user', content: [{ type: 'file', file }] }], 'messages[0].content[0].file.file_data')
   })
 })
@@ -220,7 +220,7 @@ describe('images and files', () => {
 describe('calls and their results', () => {
   const ask = { role: 'user', content: 'a' }
 
-  test.each(['{"n":', '[1]', '"x"', 'null'])('old arguments that are no object are passed as their text: %s', args => {
+  test.each(['{"n":', '[1]', '"x"', 'null'])('sends legacy arguments that are no object as their text: %s', args => {
     const { messages } = translate([
       ask,
       { role: 'assistant', tool_calls: [call('x', 'f', args)] },
@@ -263,7 +263,7 @@ describe('calls and their results', () => {
     expect(JSON.stringify(request.messages)).toContain('"input":{"id":12345678901234567890,"share":0.1,"tiny":1e-400}')
   })
 
-  test('get ids that Anthropic takes, each its own', () => {
+  test('get distinct ids that Anthropic accepts', () => {
     const { messages } = translate([
       ask,
       { role: 'assistant', tool_calls: [call('call|0/ä'), call('same')] },
@@ -280,7 +280,7 @@ describe('calls and their results', () => {
     expect([same, ...rest]).toEqual(['same', 'same', odd, 'same_2', 'same_2'])
   })
 
-  test('of legacy functions go by their names', () => {
+  test('of legacy functions are matched by their names', () => {
     const { messages } = translate(
       [
         ask,
@@ -295,7 +295,7 @@ describe('calls and their results', () => {
     expect(messages.slice(1)).toEqual([assistant(use(id, 'f', { n: 1 })), user(result(id, 'one'))])
   })
 
-  test('system messages between them do no harm', () => {
+  test('tolerate system messages between them', () => {
     const { messages } = translate([
       ask,
       { role: 'assistant', tool_calls: [call('x')] },
@@ -325,7 +325,7 @@ describe('calls and their results', () => {
       [ask, { role: 'assistant', tool_calls: [{ id: 'x', type: 'custom', custom: {} }] }],
       'messages[1].tool_calls[0]',
     ],
-  ])('refuses %s', (_name, messages, param) => refused(messages, param))
+  ])('rejects %s', (_name, messages, param) => refused(messages, param))
 })
 
 describe('marks of the prompt cache', () => {
@@ -348,12 +348,12 @@ describe('marks of the prompt cache', () => {
     [{ type: 'forever' }, 'messages[0].content[0].cache_control.type'],
     [{ type: 'ephemeral', ttl: '2d' }, 'messages[0].content[0].cache_control.ttl'],
     [true, 'messages[0].content[0].cache_control'],
-  ])('refuses %j', (cache_control, param) => {
+  ])('rejects %j', (cache_control, param) => {
     refused([{ role: 'user', content: [text('a', { cache_control })] }], param)
   })
 })
 
-describe('thoughts', () => {
+describe('reasoning', () => {
   const thought = { type: 'thinking', thinking: 'Hm', signature: 's' }
   const hidden = { type: 'redacted_thinking', data: 'd' }
   const ask = { role: 'user', content: 'a' }
@@ -370,11 +370,11 @@ describe('thoughts', () => {
   const withThoughts = assistant(thought, text('I look'), hidden, use('x'))
   const without = assistant(text('I look'), use('x'))
 
-  test('go back to where they stood while their calls are answered', () => {
+  test('is returned to its place while its calls are answered', () => {
     expect(translate([ask, thoughtful, answer]).messages[1]).toEqual(withThoughts)
   })
 
-  test('of the whole exchange of calls and results go back', () => {
+  test('of the whole exchange of calls and results is returned', () => {
     const again = { ...thoughtful, tool_calls: [call('z')] }
     const { messages } = translate([ask, thoughtful, answer, again, { ...answer, tool_call_id: 'z' }])
     expect(messages[1]).toEqual(withThoughts)
@@ -391,16 +391,16 @@ describe('thoughts', () => {
       [ask, { ...thoughtful, thinking_blocks: [{ type: 'thinking', thinking: 'x' }, 7] }, answer],
       {},
     ],
-  ])('stay behind in %s', (_name, messages, fields) => {
+  ])('is omitted in %s', (_name, messages, fields) => {
     expect(translate(messages, fields).messages[1]).toEqual(without)
   })
 
-  test('by themselves are no turn', () => {
+  test('alone is no turn', () => {
     const { messages } = translate([ask, { role: 'assistant', content: null, thinking_blocks: [thought] }, ask])
     expect(messages).toEqual([user(text('a'), text('a'))])
   })
 
-  test('that a client lost: a model that goes by budget goes on without', () => {
+  test('that a client lost is omitted for a model with a reasoning budget', () => {
     const fields = { model: 'claude-haiku-4-5', reasoning_effort: 'low' }
     const lost = { ...thoughtful, thinking_blocks: undefined }
     expect(translate([ask, lost, answer], fields)).not.toHaveProperty('thinking')

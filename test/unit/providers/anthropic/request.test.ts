@@ -17,14 +17,14 @@ function refused(fields: Body, param: string, model?: string) {
 }
 
 describe('max_tokens', () => {
-  test('is what the client asks, else the model’s output limit, else a documented default', () => {
+  test('is the client’s, else the model’s output limit, else a documented default', () => {
     expect(translate({ max_tokens: 10 }).max_tokens).toBe(10)
     expect(translate({ max_tokens: 10, max_completion_tokens: null }).max_tokens).toBe(10)
     expect(translate({}).max_tokens).toBe(128_000)
     expect(translate({}, 'claude-x', null).max_tokens).toBe(32_000)
   })
 
-  test.each([0, -1, 1.5, '10', true])('refuses %j', value => {
+  test.each([0, -1, 1.5, '10', true])('rejects %j', value => {
     refused({ max_tokens: value }, 'max_tokens')
     refused({ max_completion_tokens: value }, 'max_completion_tokens')
   })
@@ -53,7 +53,7 @@ describe('temperature, top_p and top_k', () => {
     [{ temperature: 0.5, top_p: 0.5 }, 'top_p'],
     [{ temperature: 0.5, reasoning_effort: 'low' }, 'temperature'],
     [{ top_k: 0 }, 'top_k'],
-  ])('refuses %j', (fields, param) => refused(fields, param, 'claude-haiku-4-5'))
+  ])('rejects %j', (fields, param) => refused(fields, param, 'claude-haiku-4-5'))
 })
 
 describe('stop', () => {
@@ -65,19 +65,19 @@ describe('stop', () => {
     ],
   ])('%j', (stop, sequences) => expect(translate({ stop }).stop_sequences).toEqual(sequences))
 
-  test.each([null, []])('%j asks for nothing', stop => expect(translate({ stop })).not.toHaveProperty('stop_sequences'))
+  test.each([null, []])('%j requests nothing', stop => expect(translate({ stop })).not.toHaveProperty('stop_sequences'))
 
-  test('of white space alone is not sent: the answer is ended here', () => {
+  test('of white space alone is not sent: the proxy ends the response', () => {
     expect(translate({ stop: '\n' })).not.toHaveProperty('stop_sequences')
     expect(translate({ stop: ['END', ' \n'] }).stop_sequences).toEqual(['END'])
   })
 
-  test.each(['', ['END', ''], [1], 7])('refuses %j', stop => refused({ stop }, 'stop'))
+  test.each(['', ['END', ''], [1], 7])('rejects %j', stop => refused({ stop }, 'stop'))
 })
 
 describe('an id of the end user', () => {
   test.each(['ann@example.com', '+49 30 901820', '030 901 8200', '(555) 010-4477', '4930901820'])(
-    '%s is hashed, for it names a person',
+    '%s is hashed, because it names a person',
     user => {
       expect(translate({ user }).metadata).toEqual({ user_id: expect.stringMatching(/^[0-9a-f]{64}$/) })
       expect(translate({ metadata: { user_id: user } }).metadata).toEqual(translate({ user }).metadata)
@@ -85,11 +85,11 @@ describe('an id of the end user', () => {
   )
 
   test.each(['user-123', '7', '5a4db0c5-0000-4000-8000-000000000001', 'a1b2', '12345678901234567890'])(
-    '%s passes as it is',
+    '%s is sent unchanged',
     user => expect(translate({ safety_identifier: user }).metadata).toEqual({ user_id: user }),
   )
 
-  test('is the same however the same person is written', () => {
+  test('is the same in every notation of the same person', () => {
     expect(translate({ user: ' Ann@Example.com' })).toEqual(translate({ user: 'ann@example.com' }))
     expect(translate({ user: '+4930901820' })).toEqual(translate({ user: '+49 30 90 18 20' }))
   })
@@ -101,7 +101,7 @@ describe('Anthropic’s own tools', () => {
     { type: 'mcp_toolset', mcp_server_name: 'm' },
     { name: 'mine', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } },
     { type: 'custom', name: 'mine', input_schema: { type: 'object' } },
-  ])('pass as they are: %j', tool => expect(translate({ tools: [tool] }).tools).toEqual([tool]))
+  ])('are sent unchanged: %j', tool => expect(translate({ tools: [tool] }).tools).toEqual([tool]))
 
   test('may be chosen by name', () => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
@@ -165,32 +165,32 @@ describe('tool_choice', () => {
     [{ tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
     [{ tools: {} }, 'tools'],
     [{ functions: [{ name: 'f' }], function_call: { name: 'g' } }, 'function_call.name'],
-  ])('refuses %j', (fields, param) => refused(fields, param))
+  ])('rejects %j', (fields, param) => refused(fields, param))
 
-  test('a demand for a call is refused beside a thinking budget', () => {
+  test('a required call is rejected beside a reasoning budget', () => {
     refused({ tools: TOOLS, tool_choice: 'required', reasoning_effort: 'low' }, 'tool_choice', 'claude-haiku-4-5')
   })
 
-  test.each(['none', 'auto'])('%s without tools asks for nothing', choice => {
+  test.each(['none', 'auto'])('%s without tools requests nothing', choice => {
     expect(translate({ tool_choice: choice })).toEqual(translate({}))
   })
 })
 
 describe('tools', () => {
-  test('a function without parameters takes none', () => {
+  test('a function without parameters has none', () => {
     expect(translate({ tools: [{ type: 'function', function: { name: 'f', description: 'd' } }] }).tools).toEqual([
       { name: 'f', description: 'd', input_schema: { type: 'object', properties: {} } },
     ])
   })
 
-  test('parameters go as they are, but for the type that Anthropic demands', () => {
+  test('parameters are sent unchanged, except for the type that Anthropic requires', () => {
     const parameters = { properties: { n: { type: 'integer', minimum: 1 } }, $defs: {}, additionalProperties: true }
     expect(translate({ tools: [{ type: 'function', function: { name: 'f', parameters } }] }).tools).toEqual([
       { name: 'f', input_schema: { ...parameters, type: 'object' } },
     ])
   })
 
-  test('functions called earlier are described, where none are offered any more', () => {
+  test('functions called earlier are described if no tools are offered now', () => {
     const messages = [
       USER,
       { role: 'assistant', tool_calls: [{ id: 'x', type: 'function', function: { name: 'old', arguments: '{}' } }] },
@@ -229,22 +229,22 @@ describe('reasoning_effort', () => {
     expect(request.output_config?.effort).toBe(effort)
   })
 
-  test('is left to the model where the request does not say', () => {
+  test('is left to the model if the request has none', () => {
     expect(translate({})).not.toHaveProperty('thinking')
     expect(translate({ reasoning_effort: null })).not.toHaveProperty('output_config')
   })
 
-  test.each(['claude-opus-5-5', 'claude-fable-5-1', 'claude-mythos-5'])('%s cannot do without', model => {
+  test.each(['claude-opus-5-5', 'claude-fable-5-1', 'claude-mythos-5'])('%s cannot be disabled', model => {
     refused({ reasoning_effort: 'none' }, 'reasoning_effort', model)
   })
 
-  test('a budget leaves half of max_tokens to the answer, and is refused where too little is left', () => {
+  test('a budget leaves half of max_tokens to the answer, and is rejected if too little is left', () => {
     const request = translate({ reasoning_effort: 'high', max_tokens: 5000 }, 'claude-haiku-4-5')
     expect(request).toMatchObject({ max_tokens: 5000, thinking: { budget_tokens: 2500 } })
     refused({ reasoning_effort: 'high', max_tokens: 2000 }, 'reasoning_effort', 'claude-haiku-4-5')
   })
 
-  test('stands beside a schema', () => {
+  test('is allowed beside a schema', () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false }
     const response_format = { type: 'json_schema', json_schema: { name: 'n', schema } }
     expect(translate({ reasoning_effort: 'low', response_format }).output_config).toEqual({
@@ -253,15 +253,15 @@ describe('reasoning_effort', () => {
     })
   })
 
-  test('refuses what is no level', () => refused({ reasoning_effort: 'much' }, 'reasoning_effort'))
+  test('rejects an unknown level', () => refused({ reasoning_effort: 'much' }, 'reasoning_effort'))
 })
 
 describe('response_format', () => {
-  test('text asks for nothing', () => {
+  test('text requests nothing', () => {
     expect(translate({ response_format: { type: 'text' } })).toEqual(translate({}))
   })
 
-  test('json_object is an instruction behind the client’s own', () => {
+  test('json_object becomes an instruction after the client’s own', () => {
     const messages = [{ role: 'system', content: 'Be terse' }, USER]
     const { system } = translate({ messages, response_format: { type: 'json_object' } })
     expect(system).toEqual([
@@ -270,7 +270,7 @@ describe('response_format', () => {
     ])
   })
 
-  test('a description goes with the schema', () => {
+  test('sends a description with the schema', () => {
     const json_schema = { name: 'n', description: 'A thing', schema: { type: 'object', properties: {} } }
     expect(translate({ response_format: { type: 'json_schema', json_schema } }).output_config?.format?.schema).toEqual({
       type: 'object',
@@ -285,7 +285,7 @@ describe('response_format', () => {
     [{ type: 'grammar' }, 'response_format.type'],
     [{ type: 'json_schema' }, 'response_format.json_schema'],
     [{ type: 'json_schema', json_schema: { name: 'n' } }, 'response_format.json_schema.schema'],
-  ])('refuses %j', (response_format, param) => refused({ response_format }, param))
+  ])('rejects %j', (response_format, param) => refused({ response_format }, param))
 })
 
 describe('user', () => {
@@ -294,10 +294,10 @@ describe('user', () => {
     [{ safety_identifier: {} }, 'safety_identifier'],
     [{ metadata: { user_id: 7 } }, 'metadata.user_id'],
     [{ metadata: 'x' }, 'metadata'],
-  ])('refuses %j', (fields, param) => refused(fields, param))
+  ])('rejects %j', (fields, param) => refused(fields, param))
 })
 
 describe('service_tier', () => {
-  test.each(['flex', 'priority', 'scale'])('%s is refused', tier => refused({ service_tier: tier }, 'service_tier'))
-  test('auto stays', () => expect(translate({ service_tier: 'auto' }).service_tier).toBe('auto'))
+  test.each(['flex', 'priority', 'scale'])('%s is rejected', tier => refused({ service_tier: tier }, 'service_tier'))
+  test('auto is kept', () => expect(translate({ service_tier: 'auto' }).service_tier).toBe('auto'))
 })

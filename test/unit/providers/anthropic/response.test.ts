@@ -50,8 +50,8 @@ function choiceOf(answer: Record<string, unknown>) {
   return (answer.choices as { message: Record<string, unknown>; finish_reason: string | null }[])[0]
 }
 
-describe('translateResponse', () => {
-  test('gives OpenAI’s envelope, and usage with what was cached', () => {
+describe('translating a response', () => {
+  test('returns OpenAI’s envelope, and usage with cached tokens', () => {
     expect(translateResponse(message([text('Hi')]), PLAIN)).toEqual({
       id: 'msg_1',
       object: 'chat.completion',
@@ -98,7 +98,7 @@ describe('translateResponse', () => {
     expect(completenessOf(answer, { clientSetOutputLimit: false })).toBe(completeness)
   })
 
-  test('tells a refusal where OpenAI’s clients look for it', () => {
+  test('puts a refusal where OpenAI’s clients expect it', () => {
     const details = {
       type: 'refusal',
       category: 'cyber',
@@ -159,7 +159,7 @@ describe('translateResponse', () => {
     })
   })
 
-  test('answers legacy functions their way', () => {
+  test('returns legacy functions in their form', () => {
     const context = createAnthropicResponseContext({ functions: [{ name: 'f' }] }, 0)
     const called = message([use('x', 'f', { n: 1 })], { stop_reason: 'tool_use' })
     expect(choiceOf(translateResponse(called, context))).toMatchObject({
@@ -168,7 +168,7 @@ describe('translateResponse', () => {
     })
   })
 
-  test('takes a code fence off JSON that was asked for, and off nothing else', () => {
+  test('removes a code fence from JSON that was requested, and from nothing else', () => {
     const fenced = message([text('```json\n{"a":1}\n```')])
     const asked = createAnthropicResponseContext({ response_format: { type: 'json_object' } }, 0)
     expect(choiceOf(translateResponse(fenced, asked))?.message.content).toBe('{"a":1}')

@@ -3,7 +3,7 @@ import { adaptSchema } from '../../../../src/providers/anthropic/request/adapt-s
 
 const string = { type: 'string' }
 
-describe('fitSchema', () => {
+describe('adapting a schema', () => {
   test.each([
     [
       'closes objects, including nested ones',
@@ -78,11 +78,11 @@ describe('fitSchema', () => {
     ['several at once', { type: 'object', properties: {}, allOf: [{}, {}] }, 's'],
     ['one inside a list', { type: 'array', items: { type: 'object' } }, 's.items'],
     ['one among options', { anyOf: [string, { type: 'object' }] }, 's.anyOf[1]'],
-  ])('refuses %s, where it stands', (_name, schema, param) => {
+  ])('rejects %s, with its path', (_name, schema, param) => {
     expect(() => adaptSchema(schema, 's')).toThrow(expect.objectContaining({ status: 400, param }))
   })
 
-  test('keeps a property called __proto__', () => {
+  test('keeps a property named __proto__', () => {
     const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}')
     const { properties } = adaptSchema(schema, 's') as { properties: object }
     expect(Object.keys(properties)).toEqual(['__proto__'])

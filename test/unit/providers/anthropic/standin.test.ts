@@ -118,8 +118,8 @@ const model = fc.constantFrom(
   'claude-haiku-4-5',
 )
 
-describe('translateRequestJob', () => {
-  test('writes what Anthropic takes, whatever the conversation and the settings', () => {
+describe('translating a request', () => {
+  test('returns what Anthropic accepts, for any conversation and settings', () => {
     fc.assert(
       fc.property(model, messages, settings, (name, conversation, fields) => {
         const request = translateRequest(
@@ -132,7 +132,7 @@ describe('translateRequestJob', () => {
   })
 })
 
-describe('the stand-in refuses, as Anthropic does,', () => {
+describe('the fake provider rejects, as Anthropic does,', () => {
   const good: Body = { model: 'claude-opus-5-5', max_tokens: 9, messages: [turn('user', say('Hi'))] }
   const call = { type: 'tool_use', id: 't', name: 'f', input: {} }
   const result = { type: 'tool_result', tool_use_id: 't' }
@@ -146,7 +146,7 @@ describe('the stand-in refuses, as Anthropic does,', () => {
     return { role, content: blocks }
   }
 
-  test('nothing that is right', () => {
+  test('nothing that is valid', () => {
     expect(check(good)).toBeNull()
     const exchanged = [...(good.messages as Body[]), turn('assistant', call), turn('user', result, say('x'))]
     expect(check({ ...good, tools, messages: exchanged })).toBeNull()

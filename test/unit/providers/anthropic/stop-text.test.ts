@@ -19,7 +19,7 @@ describe('a text ends', () => {
   ])('%s', (_name, sequences, pieces, expected) => expect(stop(sequences, ...pieces)).toEqual(expected))
 })
 
-test('an answer that Anthropic was not told to stop is stopped here, and what came after is no part of it', () => {
+test('ends a response at a stop text that Anthropic does not support, and omits what followed', () => {
   const message = {
     id: 'm',
     type: 'message',

@@ -134,7 +134,7 @@ const context = fc.record({
 })
 
 describe('a translated stream', () => {
-  test('assembles to the translated plain answer, however it is cut', async () => {
+  test('assembles to the translated plain response, however it is cut', async () => {
     const content = fc.array(block, { maxLength: 6 })
     const style = fc.record({ pieceChars: fc.integer({ min: 1, max: 20 }), pings: fc.boolean() })
     await fc.assert(
@@ -157,8 +157,8 @@ describe('a translated stream', () => {
   })
 })
 
-describe('StreamTranslator', () => {
-  test('opens with the role, ends with its reason, its usage and [DONE]', () => {
+describe('translating events', () => {
+  test('starts with the role, ends with its reason, its usage and [DONE]', () => {
     const chunks = chunksOf(eventsOf(message([text('Hi there')]), 3))
     const head = {
       id: 'msg_1',
@@ -179,7 +179,7 @@ describe('StreamTranslator', () => {
     expect(chunks.at(-1)).toBe('[DONE]')
   })
 
-  test('numbers calls apart from other blocks, and begins each with its name', () => {
+  test('numbers calls apart from other blocks, and starts each with its name', () => {
     const chunks = chunksOf(eventsOf(message([text('a'), use('x', { n: 1 }), use('y')], 'tool_use'), 4))
     const calls = deltasOf(chunks).flatMap(delta => (delta as { tool_calls?: unknown[] }).tool_calls ?? [])
     expect(calls).toEqual([
@@ -191,7 +191,7 @@ describe('StreamTranslator', () => {
     ])
   })
 
-  test('tells fragments of calls apart that come interleaved', () => {
+  test('separates fragments of interleaved calls', () => {
     const [start, ...events] = eventsOf(message([use('x', { a: 1 }), use('y', { b: 2 })], 'tool_use'), 30)
     const byType = (type: string) => events.filter(event => event.type === type)
     const mixed = ['content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop']
@@ -200,7 +200,7 @@ describe('StreamTranslator', () => {
     expect(calls.map(({ index }) => index)).toEqual([0, 1, 0, 1])
   })
 
-  test('gives thoughts as they come, and once more whole where each ends, to be sent back', () => {
+  test('sends reasoning as it arrives, and once more whole where each block ends, to be returned', () => {
     const thought: ContentBlock = { type: 'thinking', thinking: 'Let me see', signature: 'sig' }
     const deltas = deltasOf(chunksOf(eventsOf(message([thought, text('b')]), 6)))
     expect(deltas.slice(1)).toEqual([
@@ -212,7 +212,7 @@ describe('StreamTranslator', () => {
     ])
   })
 
-  test('gives the text and input that a block begins with', () => {
+  test('sends the text and input that a block starts with', () => {
     const [start, ...rest] = eventsOf(message([]))
     const started = (index: number, content_block: ContentBlock) => [
       { type: 'content_block_start', index, content_block },
@@ -224,7 +224,7 @@ describe('StreamTranslator', () => {
     expect(deltas).toContainEqual({ tool_calls: [{ index: 0, function: { arguments: '{"n":1}' } }] })
   })
 
-  test('gives a legacy function call its form', () => {
+  test('writes a legacy function call in its form', () => {
     const legacy = { ...CONTEXT, usesLegacyFunctions: true }
     const chunks = chunksOf(eventsOf(message([use('x', { n: 1 })], 'tool_use'), 40), legacy)
     expect(deltasOf(chunks).slice(1, 3)).toEqual([
@@ -234,7 +234,7 @@ describe('StreamTranslator', () => {
     expect(chunks.at(-3)).toMatchObject({ choices: [{ finish_reason: 'function_call' }] })
   })
 
-  test('tells a refusal, with its explanation', () => {
+  test('sends a refusal with its explanation', () => {
     const refused = message([text('Well')], 'refusal')
     const details = { type: 'refusal', category: 'bio', explanation: 'No.' } as Message['stop_details']
     const chunks = chunksOf(eventsOf({ ...refused, stop_details: details }))
@@ -242,7 +242,7 @@ describe('StreamTranslator', () => {
     expect(chunks.at(-3)).toMatchObject({ choices: [{ finish_reason: 'content_filter' }] })
   })
 
-  test('counts what message_start told, where message_delta is silent', () => {
+  test('uses the counts of message_start if message_delta has none', () => {
     const events = eventsOf(message([])).map(event =>
       event.type === 'message_delta' ? { ...event, usage: { output_tokens: 9, input_tokens: null } } : event,
     )
@@ -270,7 +270,7 @@ describe('StreamTranslator', () => {
     expect(chunksOf(mixed)).toEqual(chunksOf(known))
   })
 
-  test('says no more once all was said', () => {
+  test('sends nothing after the end', () => {
     const translator = new StreamTranslator(CONTEXT)
     for (const event of eventsOf(message([]))) translator.push(JSON.stringify(event))
     expect(translator.isDone).toBe(true)
@@ -284,7 +284,7 @@ describe('StreamTranslator', () => {
     },
   )
 
-  test.each(['', ' ', '[]', 'null'])('skips %j, a frame that carries nothing, between events', data => {
+  test.each(['', ' ', '[]', 'null'])('skips %j, an empty frame, between events', data => {
     const translator = new StreamTranslator(CONTEXT)
     const pushed = eventsOf(message([text('Hi')])).flatMap(event => [
       ...translator.push(data),
@@ -295,15 +295,15 @@ describe('StreamTranslator', () => {
   })
 })
 
-describe('translateStream', () => {
+describe('translating a stream', () => {
   const error = writeEvent({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
 
-  test('rejects with an error that comes before anything else', async () => {
+  test('rejects with an error that arrives first', async () => {
     const upstream = streamOf([encoder.encode(writeEvent({ type: 'ping' }) + error)])
     await expect(translateStream(upstream, CONTEXT)).rejects.toMatchObject({ status: 529, code: 'overloaded' })
   })
 
-  test('gives what came before an error, then throws it', async () => {
+  test('sends what arrived before an error, then throws it', async () => {
     const events = writeEvents(message([text('Hi there')])).slice(0, 3)
     const body = await translateStream(streamOf([encoder.encode(events.join('') + error)]), CONTEXT)
     const seen: string[] = []
@@ -320,7 +320,7 @@ describe('translateStream', () => {
     expect(seen.join('')).not.toContain('[DONE]')
   })
 
-  test.each([0, 1, 3])('throws where upstream ends after %i events', async count => {
+  test.each([0, 1, 3])('throws if the upstream ends after %i events', async count => {
     const events = writeEvents(message([text('Hi')])).slice(0, count)
     const reading = translateStream(streamOf([encoder.encode(events.join(''))]), CONTEXT).then(readAll)
     await expect(reading).rejects.toMatchObject({
@@ -329,7 +329,7 @@ describe('translateStream', () => {
     })
   })
 
-  test('is whole though the connection breaks behind the last event', async () => {
+  test('is complete although the connection breaks after the last event', async () => {
     const events = encoder.encode(writeEvents(message([text('Hi')])).join(''))
     let turn = 0
     const upstream = new ReadableStream<Uint8Array>({
@@ -341,7 +341,7 @@ describe('translateStream', () => {
     expect(new TextDecoder().decode(await readAll(await translateStream(upstream, CONTEXT)))).toContain('[DONE]')
   })
 
-  test('cancels upstream when the reader leaves, also while upstream is silent', async () => {
+  test('cancels the upstream when the reader leaves, also while it is silent', async () => {
     let cancelled: unknown = null
     const upstream = new ReadableStream<Uint8Array>({
       start(controller) {

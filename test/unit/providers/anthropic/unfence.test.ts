@@ -5,7 +5,7 @@ import {
   removeCodeFence,
 } from '../../../../src/providers/anthropic/response/remove-code-fence.ts'
 
-describe('unfence', () => {
+describe('removing a code fence', () => {
   test.each([
     ['{"a":1}', '{"a":1}'],
     ['```json\n{"a":1}\n```', '{"a":1}'],
@@ -24,7 +24,7 @@ describe('unfence', () => {
     [`\n\`\`\`${' '.repeat(200)}\n{}`, `\n\`\`\`${' '.repeat(200)}\n{}`],
   ])('%j', (text, bare) => expect(removeCodeFence(text)).toBe(bare))
 
-  test('gives the same however the text is cut', () => {
+  test('returns the same however the text is cut', () => {
     const piece = fc.constantFrom('```', '`', 'json', 'JSON', '\n', '\r\n', ' ', '{"a":1}', 'x', '```json\n', '\n```')
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), fc.array(fc.nat()), (pieces, cuts) => {
@@ -37,7 +37,7 @@ describe('unfence', () => {
     )
   })
 
-  test('holds back no more than may be a fence', () => {
+  test('holds back only what may be a fence', () => {
     const unfencer = createCodeFenceRemover()
     expect(unfencer.push('```json\n{"a":')).toBe('{"a":')
     expect(unfencer.push('1}\n')).toBe('1}')

@@ -68,7 +68,7 @@ async function refusalOf(request: object): Promise<{ param: string | null; messa
 }
 
 describe('text', () => {
-  test('is marked, whole, and counted', async () => {
+  test('is marked, complete, and counted', async () => {
     const answer = await ask({})
     const content = answer.choices[0]?.message.content ?? ''
     expect(answer).toMatchObject({
@@ -85,7 +85,7 @@ describe('text', () => {
     })
   })
 
-  test('is the same for the same request but for its time, streamed or not', async () => {
+  test('is the same for the same request except for its time, streamed or not', async () => {
     const { created: _, ...one } = await ask({ seed: 1 })
     const { created: __, ...other } = await ask({ stream: true, stream_options: { include_usage: true }, seed: 1 })
     expect(other).toEqual(one)
@@ -108,7 +108,7 @@ describe('text', () => {
     expect(long.length).toBeLessThan(700)
   })
 
-  test('has as many choices as asked for, each its own', async () => {
+  test('has as many distinct choices as requested', async () => {
     const { choices, usage } = await ask({ n: 3 })
     expect(choices.map(choice => choice.index)).toEqual([0, 1, 2])
     const contents = choices.map(choice => choice.message.content ?? '')
@@ -176,7 +176,7 @@ describe('tools', () => {
     expect(await callsOf({ tools: TOOLS, ...change })).toEqual(expected)
   })
 
-  test('calls of several choices have ids of their own', async () => {
+  test('calls of several choices have distinct ids', async () => {
     const ids = (await ask({ tools: TOOLS, n: 2, parallel_tool_calls: true })).choices.flatMap(choice =>
       choice.message.tool_calls?.map(call => call.id),
     )
@@ -203,7 +203,7 @@ describe('tools', () => {
         { role: 'user', content: [PICTURE] },
       ],
     ],
-  ])('a result with %s behind it is a result: nothing is called again', async (_, behind) => {
+  ])('a result with %s after it is a result: nothing is called again', async (_, behind) => {
     const request = { tools: TOOLS, messages: [...TOOL_RESULT, ...behind] }
     const { message, finish_reason } = await firstChoice(request)
     expect([finish_reason, message.tool_calls]).toEqual(['stop', undefined])
@@ -212,13 +212,13 @@ describe('tools', () => {
     expect(await callsOf({ tools: TOOLS, messages: answered })).toEqual(['get_weather'])
   })
 
-  test('arguments are cut where tokens run out', async () => {
+  test('arguments are truncated at the token limit', async () => {
     const choice = await firstChoice({ tools: TOOLS, max_tokens: 9 })
     expect(choice.finish_reason).toBe('length')
     expect(() => JSON.parse(choice.message.tool_calls?.[0]?.function.arguments ?? '')).toThrow()
   })
 
-  test('the older functions are called the older way', async () => {
+  test('legacy functions are called in the legacy form', async () => {
     const functions = TOOLS.map(tool => tool.function)
     const choice = await firstChoice({ functions })
     expect(choice).toMatchObject({
@@ -264,7 +264,7 @@ describe('response_format', () => {
   })
 })
 
-describe('a bad field is refused by name', () => {
+describe('rejects a bad field by name', () => {
   const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
   const tool = (change: object) => ({ tools: [{ type: 'function', function: { name: 'f', ...change } }] })
   test.each<[string, object]>([
@@ -337,7 +337,7 @@ describe('a bad field is refused by name', () => {
     expect(refusal.message).toContain(param.split('.').at(-1))
   })
 
-  test('null is as good as absent', async () => {
+  test('null equals an absent field', async () => {
     const nulls = Object.fromEntries(
       [
         'n',

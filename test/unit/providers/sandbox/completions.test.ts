@@ -30,7 +30,7 @@ function paramOf(request: object): string | null {
   throw new Error('The request was not rejected')
 }
 
-test('a completion is marked, and sixteen tokens long unless asked otherwise', () => {
+test('a completion is marked, and sixteen tokens long by default', () => {
   const { object, choices, usage } = complete({})
   expect(object).toBe('text_completion')
   expect(choices[0]).toMatchObject({
@@ -50,7 +50,7 @@ test('a completion is marked, and sixteen tokens long unless asked otherwise', (
   })
 })
 
-test('the same request is answered the same', () => {
+test('the same request has the same response', () => {
   const { created: _, ...one } = createTextCompletion({ model: MODEL, prompt: 'x' })
   const { created: __, ...other } = createTextCompletion({ model: MODEL, prompt: 'x', stream: true })
   expect(other).toEqual(one)
@@ -68,7 +68,7 @@ describe('every form of prompt', () => {
     expect(answer.usage.prompt_tokens).toBe(tokens)
   })
 
-  test('choices stand in the order of prompts', () => {
+  test('choices are in the order of prompts', () => {
     const texts = complete({ prompt: ['first', 'second'], n: 2, max_tokens: 100 }).choices.map(choice => choice.text)
     expect(texts.map(text => text.match(/first|second/)?.[0])).toEqual(['first', 'first', 'second', 'second'])
   })
@@ -98,6 +98,6 @@ test.each<[string, object]>([
   ['suffix', { suffix: 5 }],
   ['stop', { stop: 5 }],
   ['model', { model: null }],
-])('a bad %s is refused by name: %#', (param, change) => {
+])('rejects a bad %s by name: %#', (param, change) => {
   expect(paramOf(change)).toBe(param)
 })

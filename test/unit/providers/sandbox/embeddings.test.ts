@@ -42,7 +42,7 @@ test('an embedding is a unit vector of the model, the same every time', () => {
   expect(answer.usage).toEqual({ prompt_tokens: tokens, total_tokens: tokens })
 })
 
-test.each([1, 2, 256, 3072])('dimensions of %d are honoured', dimensions => {
+test.each([1, 2, 256, 3072])('returns %d dimensions', dimensions => {
   const [vector] = vectorsOf({ dimensions })
   expect(vector).toHaveLength(dimensions)
   expect(dot(vector, vector)).toBeCloseTo(1, 5)
@@ -52,7 +52,7 @@ test('the large model has its own default', () => {
   expect(vectorsOf({ model: 'openai/text-embedding-3-large' })[0]).toHaveLength(3072)
 })
 
-test('base64 holds the same numbers', () => {
+test('base64 contains the same numbers', () => {
   const [item] = embed<string>({ encoding_format: 'base64' }).data
   const bytes = Buffer.from(item?.embedding ?? '', 'base64')
   const decoded = Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4))
@@ -83,7 +83,7 @@ describe('inputs', () => {
     expect(dot(one, other)).toBeLessThan(0.999)
   })
 
-  test('as many as upstream takes', () => {
+  test('as many as the upstream accepts', () => {
     expect(
       embed({ input: Array.from({ length: 2_048 }, (_, index) => `text ${index}`), dimensions: 64 }).data,
     ).toHaveLength(2_048)
@@ -108,6 +108,6 @@ test.each<[string, object]>([
   ['dimensions', { dimensions: 4_000 }],
   ['encoding_format', { encoding_format: 'hex' }],
   ['model', { model: 3 }],
-])('a bad %s is refused by name: %#', (param, change) => {
+])('rejects a bad %s by name: %#', (param, change) => {
   expect(paramOf(change)).toBe(param)
 })

@@ -117,7 +117,7 @@ const request = objectOf(
 
 const endpoint = fc.constantFrom('chat' as const, 'completions' as const, 'embeddings' as const)
 
-test('any request is answered or refused with a 400 that names what is wrong', () => {
+test('any request gets a response or a 400 that names what is wrong', () => {
   let answered = 0
   fc.assert(
     fc.property(endpoint, request, (kind, body) => {
@@ -141,7 +141,7 @@ test('any request is answered or refused with a 400 that names what is wrong', (
   expect(answered).toBeGreaterThan(150)
 })
 
-test('any JSON object is answered or refused', () => {
+test('any JSON object gets a response or is rejected', () => {
   fc.assert(
     fc.property(endpoint, fc.dictionary(fc.string(), any), (kind, body) => {
       try {

@@ -58,7 +58,7 @@ describe('an instance satisfies its schema', () => {
     expect(instanceOf(structuredClone(schema))).toEqual(instance)
   })
 
-  test.each(Object.entries(REFUSED))('or it is refused: %s', (name, reason) => {
+  test.each(Object.entries(REFUSED))('or the schema is rejected: %s', (name, reason) => {
     expect(() => instanceOf(OTHER_SCHEMAS[name])).toThrow(reason)
   })
 
@@ -105,7 +105,7 @@ describe('an instance satisfies its schema', () => {
     expect(tuple).toEqual([expect.any(String), expect.any(Number), expect.any(Boolean)])
   })
 
-  test('optional properties are there, and names make the texts', () => {
+  test('optional properties are present, and names determine the texts', () => {
     expect(instanceOf({ type: 'object', properties: { city: text, days: integer } })).toEqual({
       city: 'sandbox city',
       days: expect.any(Number),
@@ -282,7 +282,7 @@ const { wild } = fc.letrec<{ wild: unknown; keyword: [string, unknown] }>(tie =>
   }
 })
 
-test('any schema gets an instance that satisfies it, or is refused', () => {
+test('any schema gets an instance that satisfies it, or is rejected', () => {
   let written = 0
   fc.assert(
     fc.property(wild, fc.constantFrom<unknown>({ type: 'integer' }, { required: ['a'] }), (schema, x) => {

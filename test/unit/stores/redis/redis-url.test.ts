@@ -62,6 +62,6 @@ test.each([
   'redis+sentinel://a',
   'redis+sentinel://a/',
   'redis+sentinel://a,redis://b/m',
-])('%j is no address of Redis', url => {
+])('rejects %j as an address of Redis', url => {
   expect(parseRedisUrl(url)).toBeNull()
 })

@@ -19,7 +19,7 @@ function start() {
   return { queue, answer, texts }
 }
 
-test('what somebody waits for by now comes before what nobody waits for, if it is that very owner’s', () => {
+test('embeds texts that a request of the same owner awaits before texts in the background', () => {
   const { queue, answer, texts } = start()
   for (const text of ['a', 'b', 'c', 'd', 'e']) void queue.addLowPriority(text, `owner ${text}`)
   queue.raisePriority('owner e')
@@ -30,7 +30,7 @@ test('what somebody waits for by now comes before what nobody waits for, if it i
   queue.clear()
 })
 
-test('what nobody waits for is kept within bounds', async () => {
+test('bounds the background texts', async () => {
   const { queue } = start()
   const made = Array.from({ length: 10_003 }, (_, at) => queue.addLowPriority(`${at}`, `${at}`))
   expect(await Promise.race([made[10_002], 'waits'])).toBeNull()

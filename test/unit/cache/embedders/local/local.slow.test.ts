@@ -40,13 +40,13 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe('a vector', () => {
-  test('is the mean of the tokens’, of length 1', async () => {
+  test('is the mean of the token vectors, with length 1', async () => {
     // The dimensions are: unknown, first token, last token, a, red, green, blue, query.
     const third = Math.round(1000 / Math.sqrt(3)) / 1000
     expect(rounded(await (await open()).embedInBackground('red', 'p'))).toEqual([0, third, third, 0, third, 0, 0, 0])
   })
 
-  test('is the first token’s where the model says so, or the mean with a prefix', async () => {
+  test('is the first token’s vector if the model is configured so, or the mean with a prefix', async () => {
     const cls = join(folder, 'bge-tiny')
     await writeTinyModel(cls, { words: ['red'] })
     expect(rounded(await (await open(cls)).embedInBackground('red', 'p'))).toEqual([0, 1, 0, 0, 0])
@@ -55,7 +55,7 @@ describe('a vector', () => {
     expect(rounded(await (await open(e5)).embedInBackground('red', 'p'))).toEqual([0, 0.5, 0.5, 0, 0.5, 0.5])
   })
 
-  test('is the same in any process and company, and from int8 weights', async () => {
+  test('is the same in any process and batch, and with int8 weights', async () => {
     const int8 = join(folder, 'int8')
     await writeTinyModel(int8, { words: ['red', 'green', 'blue', 'query:'], weights: 'int8' })
     const [one, other] = [await open(), await open(int8)]
@@ -64,7 +64,7 @@ describe('a vector', () => {
     expect(together[1]).toEqual(alone)
   })
 
-  test('is not made of a text that the model cannot read as a whole', async () => {
+  test('is not created for a text that exceeds the model’s limit', async () => {
     const embedder = await open()
     expect(await embedder.embedInBackground('red mauve', 'p')).toBeNull()
     expect(await embedder.embedInBackground('red '.repeat(254), 'p')).not.toBeNull()
@@ -74,7 +74,7 @@ describe('a vector', () => {
   })
 })
 
-test('the space’s name tells weights, tokenizer and recipe apart', async () => {
+test('the vector space’s name contains weights, tokenizer and pooling', async () => {
   const variants = [
     { words: ['red', 'green'] },
     { words: ['green', 'red'] },
@@ -109,14 +109,14 @@ describe('the model’s process', () => {
     expect(await embedder.embedInBackground('red', 'other')).toEqual(before)
   })
 
-  test('outlives the signals that the terminal gives to all', async () => {
+  test('survives the signals that the terminal sends to its process group', async () => {
     const embedder = await open()
     for (const pid of processesOf(tiny)) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(pid, signal)
     await Bun.sleep(100)
     expect(await embedder.embedInBackground('red', 'p')).not.toBeNull()
   })
 
-  test('ends on close, and then there are no vectors', async () => {
+  test('ends on close, and then returns no vectors', async () => {
     const embedder = await open()
     const asked = embedder.embed('green', 'p')
     await embedder.close()
@@ -125,7 +125,7 @@ describe('the model’s process', () => {
     expect(await embedder.embed('blue', 'p')).toBeNull()
   })
 
-  test('says why a model does not load', async () => {
+  test('reports why a model does not load', async () => {
     const broken = join(folder, 'broken')
     await writeTinyModel(broken, { words: ['red'] })
     await Bun.write(join(broken, 'model.onnx'), 'no model')
@@ -135,7 +135,7 @@ describe('the model’s process', () => {
   })
 })
 
-test('a burst waits for no more than the model gets through, and who was refused gets a vector later', async () => {
+test('a burst waits only for what the model can process, and rejected texts are embedded later', async () => {
   const words = Array.from({ length: 1_000 }, (_, at) => `w${at}`)
   const path = join(folder, 'burst')
   await writeTinyModel(path, { words })
@@ -148,7 +148,7 @@ test('a burst waits for no more than the model gets through, and who was refused
   )
 })
 
-test('what nobody waits for is embedded last', async () => {
+test('embeds background texts last', async () => {
   const words = Array.from({ length: 620 }, (_, at) => `w${at}`)
   const path = join(folder, 'later')
   await writeTinyModel(path, { words })
@@ -172,8 +172,8 @@ test('what nobody waits for is embedded last', async () => {
 
 const minilm = fileURLToPath(new URL('../../../../../vendor/all-minilm-l6-v2', import.meta.url))
 
-describe.runIf(existsSync(join(minilm, 'model.onnx')))('the model that comes with the proxy', () => {
-  test('understands meaning, and names the space that is in use', async () => {
+describe.runIf(existsSync(join(minilm, 'model.onnx')))('the bundled model', () => {
+  test('compares meaning, and names the vector space in use', async () => {
     const embedder = await open(minilm)
     expect(embedder.space).toEqual({ model: 'local-e619dd406dd1683a-384', dimensions: 384 })
     const embed = async (text: string) => (await embedder.embedInBackground(text, 'p')) ?? new Float32Array()

@@ -19,7 +19,7 @@ async function folderWith(name: string, files: Record<string, unknown>): Promise
 
 const bare = { 'model.onnx': '', 'tokenizer.json': {} }
 
-test('finds the weights as the hubs lay them out, full ones before quantized ones', async () => {
+test('finds the weights in the layouts of model hubs, full weights before quantized ones', async () => {
   const nested = await folderWith('nested', {
     'onnx/model_quantized.onnx': '',
     'onnx/zoo.onnx': '',
@@ -32,8 +32,8 @@ test('finds the weights as the hubs lay them out, full ones before quantized one
   expect(readModelFolder(other).modelFile).toBe(join(other, 'tuned.onnx'))
 })
 
-describe('reads how a text becomes a vector', () => {
-  test('of MiniLM: the mean, no prefix, its own length', async () => {
+describe('reads how the model embeds a text', () => {
+  test('for MiniLM: the mean, no prefix, its own length', async () => {
     const folder = await folderWith('all-MiniLM-L6-v2', {
       ...bare,
       '1_Pooling/config.json': { pooling_mode_cls_token: false, pooling_mode_mean_tokens: true },
@@ -43,21 +43,21 @@ describe('reads how a text becomes a vector', () => {
     expect(readModelFolder(folder).recipe).toEqual({ pooling: 'mean', prefix: '', maxTokens: 128 })
   })
 
-  test('of E5: its prefix, known by the folder’s or the model’s name', async () => {
+  test('for E5: its prefix, known by the directory’s or the model’s name', async () => {
     const e5 = { pooling: 'mean', prefix: 'query: ', maxTokens: 256 }
     expect(readModelFolder(await folderWith('multilingual-e5-small', bare)).recipe).toEqual(e5)
     const named = await folderWith('model-1', { ...bare, 'config.json': { _name_or_path: 'intfloat/E5-base-v2' } })
     expect(readModelFolder(named).recipe).toEqual(e5)
   })
 
-  test('of BGE: the first token, said or known by name', async () => {
+  test('for BGE: the first token, configured or known by name', async () => {
     const bge = { pooling: 'cls', prefix: '', maxTokens: 256 }
     expect(readModelFolder(await folderWith('bge-small-en-v1.5', bare)).recipe).toEqual(bge)
     const pooled = await folderWith('model-2', { ...bare, '1_Pooling/config.json': { pooling_mode_cls_token: true } })
     expect(readModelFolder(pooled).recipe).toEqual(bge)
   })
 
-  test('of any: the default prompt that sentence-transformers would put before it', async () => {
+  test('for any model: the default prompt of sentence-transformers', async () => {
     const prompts = { query: 'Instruct: ', document: '' }
     const chosen = { default_prompt_name: 'query', prompts }
     const folder = await folderWith('chosen', { ...bare, 'config_sentence_transformers.json': chosen })
@@ -66,7 +66,7 @@ describe('reads how a text becomes a vector', () => {
     expect(readModelFolder(none).recipe.prefix).toBe('')
   })
 
-  test('and says which file it cannot read', async () => {
+  test('names a file that it cannot read', async () => {
     const folder = await folderWith('broken', { ...bare, 'config.json': '{' })
     expect(() => readModelFolder(folder)).toThrow('config.json must be a readable JSON file')
   })

@@ -25,7 +25,7 @@ function keep(mostBytes = 64 * MIB) {
   return { room, call, assembler, text, add }
 }
 
-test('a text is kept until it can no longer be stored, and counted meanwhile', () => {
+test('keeps a text until it is too long to store, and counts it meanwhile', () => {
   const { room, assembler, text, add } = keep()
   add()
   expect(room.heldBytes).toBe(MIB)
@@ -38,7 +38,7 @@ test('a text is kept until it can no longer be stored, and counted meanwhile', (
   expect([room.heldBytes, assembler.meter.discardedChars > 3 * MIB]).toEqual([0, true])
 })
 
-test('it is kept, however long, while somebody waits for the whole', () => {
+test('keeps a text of any length while a request waits for the whole', () => {
   const { room, call, assembler, add } = keep()
   const waiting = call.subscribe(false)
   call.subscribe(true)
@@ -49,7 +49,7 @@ test('it is kept, however long, while somebody waits for the whole', () => {
   expect([assembler.meter.isDiscarded, room.heldBytes]).toEqual([true, 0])
 })
 
-test('it makes room where the room is full', () => {
+test('frees memory if the memory budget is full', () => {
   const { room, assembler, add } = keep(MIB / 2)
   add()
   expect([assembler.meter.isDiscarded, room.isFull, room.heldBytes]).toEqual([true, false, 0])

@@ -40,8 +40,8 @@ const parts = (count: number, bytes = 1_000) =>
   Array.from({ length: count }, (_, i) => new Uint8Array(bytes).fill(i % 251))
 const whole = (given: Uint8Array[]) => new Uint8Array(Buffer.concat(given))
 
-describe('what may be kept', () => {
-  test('is the client’s, and whole', async () => {
+describe('audio that may be stored', () => {
+  test('reaches the client whole', async () => {
     const { client, memory, ended, told } = relay(parts(5))
     expect(await new Response(client).bytes()).toEqual(whole(parts(5)))
     // The cache and the client each hold the whole audio.
@@ -50,13 +50,13 @@ describe('what may be kept', () => {
     expect(told).toEqual([])
   })
 
-  test('is read to its end although the client has left', async () => {
+  test('is read to its end although the client has disconnected', async () => {
     const { client, ended } = relay(parts(50))
     expect(await ended).toEqual(whole(parts(50)))
     expect(await new Response(client).bytes()).toEqual(whole(parts(50)))
   })
 
-  test.each(['leaves', 'cancels'] as const)('is read to its end though its client %s', async how => {
+  test.each(['leaves', 'cancels'] as const)('is read to its end although its client %s', async how => {
     const { client, ended, leave, told } = relay(parts(50))
     if (how === 'leaves') leave()
     else await client.cancel()
@@ -64,17 +64,17 @@ describe('what may be kept', () => {
     expect(told).toEqual(['left'])
   })
 
-  test('that breaks off is told to its client, and to all', async () => {
+  test('that breaks off ends with an error for its client and for all followers', async () => {
     const { client, ended } = relay(parts(2), 'break')
     await expect(new Response(client).bytes()).rejects.toThrow('broke off')
     expect(await ended).toMatchObject({ message: 'broke off' })
   })
 })
 
-describe('what is too long to be kept', () => {
+describe('audio that is too long to store', () => {
   const long = () => parts(9, MAX_CACHED_AUDIO_BYTES / 4)
 
-  test('is passed on whole', async () => {
+  test('is forwarded whole', async () => {
     const { client, memory, ended, told } = relay(long())
     expect((await new Response(client).bytes()).length).toBe((MAX_CACHED_AUDIO_BYTES / 4) * 9)
     expect(await ended).toBeNull()
@@ -82,7 +82,7 @@ describe('what is too long to be kept', () => {
     expect(told).toEqual(['too long'])
   })
 
-  test('is read no further than its client takes it', async () => {
+  test('is read no further than its client reads it', async () => {
     const { client, ended, told, readParts } = relay(long())
     for (let n = 0; n < 20; n++) await turn()
     expect(readParts()).toBe(5)

@@ -54,7 +54,7 @@ function relay({ hasBudgets = true } = {}) {
   }
 }
 
-test('is read to its end, and its last event says what it used', async () => {
+test('is read to its end, and its last event reports the usage', async () => {
   const { leave, finish, ends, ended } = relay()
   await leave()
   finish()
@@ -69,7 +69,7 @@ test('ends at once without a budget', async () => {
   expect(ends).toEqual([expect.any(ClientDisconnected)])
 })
 
-test('is given up when another is read on in its place, and its provider is hung up on', async () => {
+test('is aborted, and its connection closed, when another response is read on in its place', async () => {
   const { leave, abandoned, ends, cancelled } = relay()
   await leave()
   abandoned.add(() => {})

@@ -15,7 +15,7 @@ function openSession(memory: StreamMemory) {
   return { session, waiting, wait, onSlowClient, onSlowProvider }
 }
 
-test('what waits in both directions counts, and is given back as it is taken', () => {
+test('counts what waits in both directions, and releases it as it is read', () => {
   const memory = new StreamMemory(100 * MIB)
   const { session, wait } = openSession(memory)
   wait({ toClient: 3 * MIB, toProvider: 2 * MIB })
@@ -26,7 +26,7 @@ test('what waits in both directions counts, and is given back as it is taken', (
   expect(memory.heldBytes).toBe(0)
 })
 
-test('each direction has a bound of its own', () => {
+test('each direction has its own limit', () => {
   const memory = new StreamMemory(100 * MIB)
   const { wait, onSlowClient, onSlowProvider } = openSession(memory)
   wait({ toClient: MAX_UNSENT_BYTES, toProvider: MAX_UNSENT_BYTES })
@@ -37,7 +37,7 @@ test('each direction has a bound of its own', () => {
   expect(onSlowClient).toHaveBeenCalledTimes(1)
 })
 
-test('in a full budget whoever has much unread is cut off at once, and whoever reads is not', () => {
+test('in a full budget, disconnects a client with much unread data at once, but not one that reads', () => {
   const memory = new StreamMemory(4 * MIB)
   const [slow, steady, talking] = [openSession(memory), openSession(memory), openSession(memory)]
   slow.wait({ toClient: 4 * MIB })
@@ -51,7 +51,7 @@ test('in a full budget whoever has much unread is cut off at once, and whoever r
   for (const { session } of [slow, steady, talking]) session.close()
 })
 
-test('what was taken unnoticed makes no budget full', () => {
+test('data read by the runtime alone does not fill a budget', () => {
   const memory = new StreamMemory(4 * MIB)
   const [read, other] = [openSession(memory), openSession(memory)]
   read.wait({ toClient: 3 * MIB })
